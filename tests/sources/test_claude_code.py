@@ -138,7 +138,11 @@ def test_a_command_that_asks_for_something_is_what_the_person_typed(
         ("[Request interrupted by user]", {}, "interruption"),
         ("a skill's long text", {"isMeta": True}, "meta"),
         ("a summary", {"isCompactSummary": True}, "compact_summary"),
-        (claude_code.COMPACTED + " that ran out", {}, "compact_summary"),
+        (
+            "This session is being continued from a previous conversation that ran out",
+            {},
+            "compact_summary",
+        ),
         ("job done", {"origin": {"kind": "task-notification"}}, "task-notification"),
     ],
 )

@@ -1,7 +1,6 @@
-"""Where events come from: one module per format, bytes in and events out."""
+"""The formats of conversation files: one module per agent, bytes in and events out."""
 
 from collections.abc import Collection, Mapping
-from itertools import chain
 from pathlib import Path
 
 from memtui.capture.formats import (
@@ -15,39 +14,38 @@ from memtui.capture.formats import (
     plain,
 )
 from memtui.capture.formats.base import SourceFormat
-from memtui.capture.watcher import under
+from memtui.capture.watcher import walk_files
 from memtui.errors import SourceError
 from memtui.model.sessions import AgentHistory
 
 FORMATS: tuple[SourceFormat, ...] = (
-    codex.SOURCE,
-    copilot.SOURCE,
-    plain.SOURCE,
-    gemini.SOURCE,
-    opencode.SOURCE,
-    aider.SOURCE,
-    claude_code.SOURCE,
+    codex.FORMAT,
+    copilot.FORMAT,
+    plain.FORMAT,
+    gemini.FORMAT,
+    opencode.FORMAT,
+    aider.FORMAT,
+    claude_code.FORMAT,
 )
-"""Every format of files, the most telling first."""
+"""All formats, those that are recognised most reliably first."""
 
-
-FORMATS_BY_NAME = {source.name: source for source in FORMATS}
-
+FORMATS_BY_NAME = {one.name: one for one in FORMATS}
 
 HEAD_LINES = 50
-"""How many lines are read to tell a file's format."""
+"""How many lines are read to recognise a file's format."""
 
 
 def find_files(path: Path) -> list[Path]:
-    """The files to import under a path, in a fixed order.
+    """Return the files to import under a path, sorted.
 
     Raises:
         SourceError: There is nothing at the path, or it cannot be read.
     """
     try:
         if path.is_dir():
-            found = (f for f in under(path) if any(s.matches_path(f) for s in FORMATS))
-            return sorted(found)
+            return sorted(
+                file for file in walk_files(path) if format_for_path(file, "")
+            )
         if path.is_file():
             return [path]
         if path.exists():
@@ -58,47 +56,44 @@ def find_files(path: Path) -> list[Path]:
 
 
 def format_for_path(path: Path, name: str) -> SourceFormat | None:
-    """The format a file could be of, by its path alone.
+    """Return the format that a file could have, judged by its path alone.
 
     Args:
         path: The file.
-        name: The source whose folder it lies in; "" for a folder of any.
+        name: The format whose folder it is in; "" for a folder of any format.
     """
-    some = (FORMATS_BY_NAME[name],) if name else FORMATS
-    return next((source for source in some if source.matches_path(path)), None)
+    formats = (FORMATS_BY_NAME[name],) if name else FORMATS
+    return next((one for one in formats if one.matches_path(path)), None)
 
 
 def detect_format(path: Path) -> SourceFormat | None:
-    """The format of a file; None if it holds nothing yet.
+    """Return the format of a file; None if the file is still empty.
 
     Raises:
         SourceError: The file cannot be read, or its format is not known.
     """
     try:
-        first = jsonl.read_head(path, HEAD_LINES)
-        for source in chain(
-            (s for s in FORMATS if s.matches_path(path)),
-            (s for s in FORMATS if not s.matches_path(path)),
-        ):
-            if source.matches_content(path, first):
-                return source
+        head = jsonl.read_head(path, HEAD_LINES)
+        for one in sorted(FORMATS, key=lambda one: not one.matches_path(path)):
+            if one.matches_content(path, head):
+                return one
         if path.stat().st_size:
-            raise SourceError(f"{path} is of no format memtui knows")
+            raise SourceError(f"{path} has an unknown format")
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}") from error
     return None
 
 
 def find_histories(places: Mapping[str, Collection[Path]]) -> list[AgentHistory]:
-    """The histories found where the agents keep them.
+    """Return the past sessions that agents have left on this machine.
 
     Args:
-        places: The folders and files of each agent, by its source's name.
+        places: The folders and files of each agent, by its format's name.
     """
     found = []
-    for name, some in places.items():
-        for place in some:
-            number = sum(map(FORMATS_BY_NAME[name].matches_path, under(place)))
-            if number:
-                found.append(AgentHistory(name, place, number))
+    for name, paths in places.items():
+        for path in paths:
+            count = sum(map(FORMATS_BY_NAME[name].matches_path, walk_files(path)))
+            if count:
+                found.append(AgentHistory(name, path, count))
     return found

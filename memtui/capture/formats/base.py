@@ -1,13 +1,14 @@
-"""The protocol every format keeps: tell it, and read it from a cursor on."""
+"""What all formats share: the interface, what a reader yields, how events are made."""
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
-from typing import Any, Protocol
+from typing import Any
 
 from memtui.model import events
 from memtui.model.events import (
@@ -24,10 +25,26 @@ from memtui.model.events import (
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.text import tool_calls
 
+TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
+"""The routes by which an event can arrive."""
+
+HOLD_TIME = timedelta(seconds=20)
+"""How long a reader waits for the rest of a message that may not be complete."""
+
+IN_THE_FUTURE = "a timestamp in the future"
+
+MAX_EVENTS_PER_LINE = 100
+"""How many events of one line get ordinals of their own."""
+
+DUPLICATE_WITHIN_MS = 60_000
+"""How far apart two records of the same text may be."""
+
+REMEMBERED_TEXTS = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A JSON object and the line it stands on, from 1."""
+    """A JSON object and the number of its line, from 1."""
 
     line: int
     fields: dict[str, object]
@@ -35,17 +52,15 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class InvalidRecord:
-    """A record that could not be taken, and why."""
+    """A record that breaks the rules of its format, and why."""
 
     reason: str
     line: int = 0
-    until: datetime | None = field(default=None, compare=False)
-    """Until when it cannot be taken, if it can be then: it comes from the future."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedRecord:
-    """A record of a kind that is known and not kept, or of a kind nobody knows."""
+    """A record that is deliberately not stored, or whose type is unknown."""
 
     reason: str
     line: int = 0
@@ -53,9 +68,9 @@ class SkippedRecord:
 
 @dataclass(frozen=True, slots=True)
 class PendingRecord:
-    """What a file has begun and not ended yet: a torn last line, an unanswered call.
+    """Something unfinished: a cut-off last line, a tool call without its result.
 
-    Said anew whenever the file is read, so it is counted for now, not for ever.
+    Yielded again by every reading, so it is counted only until the next one.
     """
 
     reason: str
@@ -63,27 +78,26 @@ class PendingRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class FileReplaced:
+    """The file is not the one that was read before; it is read from its start."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a file has been read; all that was read so far has been given before."""
+    """How far a file has been read; everything before it has been yielded."""
 
     offset: int = 0
     """Bytes from the start of the file, at the end of a record."""
     line: int = 0
     """How many lines these are."""
     fingerprint: str = ""
-    """What shows that these bytes are still the same."""
+    """A hash that shows whether these bytes are still the same."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """What a reader must remember to go on from here, in JSON's own types."""
+    """What the reader must remember to continue, as JSON values."""
     needs_reread: bool = False
-    """Whether something is held back that is to be given soon, though nothing more
-    should be written."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileReplaced:
-    """The file is not the one that was read before; it is read from its start."""
-
-    reason: str
+    """The reader holds back something it will yield soon even if the file stays."""
 
 
 ParsedItem = (
@@ -97,20 +111,68 @@ ParsedItem = (
     | Cursor
     | FileReplaced
 )
-"""What a source gives: what was said, what it learnt of sessions, what it did not take,
-and how far it has come."""
+"""What a reader yields."""
+
+State = Mapping[str, Any]
+"""What a cursor remembers for the reader."""
 
 
-def ahead(at: datetime, line: int = 0) -> InvalidRecord:
-    """Refuse a record of a time that is still to come, unless the clock is wrong."""
-    return InvalidRecord("a timestamp in the future", line, at)
+class SourceFormat(ABC):
+    """One format of conversation files: how to recognise it and how to read it."""
+
+    name: str
+    """``claude-code``: the agent's name in settings and reports."""
+    title: str
+    """``Claude Code``."""
+    route: str = TRANSCRIPT
+
+    @abstractmethod
+    def matches_path(self, path: PurePath) -> bool:
+        """Return whether a file in a watched folder could have this format."""
+
+    @abstractmethod
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        """Return whether a file has this format.
+
+        Args:
+            path: The file.
+            head: The JSON records among its first lines, if there are any.
+        """
+
+    @abstractmethod
+    def read(
+        self, path: Path, start: Cursor | None, *, agent: str, now: datetime
+    ) -> Iterator[ParsedItem]:
+        """Read a file from a cursor to its end.
+
+        Args:
+            path: The file.
+            start: Where an earlier reading ended; None reads from the start.
+            agent: The agent of events that name none.
+            now: The time; later timestamps are invalid.
+
+        Yields:
+            The items in file order, and a ``Cursor`` wherever reading could be
+            resumed, and at the end.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
+
+    def related_files(self, path: Path) -> Iterable[Path]:
+        """Return further files whose change means that the content has changed."""
+        return ()
+
+    def state_without_text(self, state: State) -> State | None:
+        """Return a cursor's state without conversation text, still able to resume.
+
+        None where the reader cannot go on without the text.
+        """
+        return None
 
 
 def parse_time(value: object) -> datetime | None:
-    """An aware time from ISO 8601 text or from milliseconds since 1970; else None.
-
-    Text without a zone is read as UTC.
-    """
+    """Return an aware time from ISO 8601 text (UTC by default) or Unix milliseconds."""
     if isinstance(value, str):
         try:
             at = datetime.fromisoformat(value)
@@ -126,353 +188,351 @@ def parse_time(value: object) -> datetime | None:
 
 
 def as_text(value: object) -> str:
-    """A value as text: itself if it is text, nothing if it is nothing, else JSON."""
+    """Return text unchanged, "" for None, and JSON for anything else."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
-"""The routes by which an event can be told."""
+_UNIQUE_ID = re.compile(r"(?=.*\d)[\w-]{20,}")
 
 
-class Read(Protocol):
-    """Reads a file of one format."""
-
-    def __call__(
-        self, path: Path, start: Cursor | None, *, agent: str, now: datetime
-    ) -> Iterator[ParsedItem]:
-        """Read a file from a cursor to its end.
-
-        Args:
-            path: The file.
-            start: Where an earlier reading ended; None to read from the start.
-            agent: The agent of events that name none.
-            now: The time, to refuse what claims to come from the future.
-
-        Yields:
-            The readings in their order; a ``Cursor`` wherever the reading could be
-            taken up again, and at the end. Whatever was begun before a cursor and
-            not given yet is in its state.
-
-        Raises:
-            OSError: The file cannot be read.
-        """
-
-
-State = Mapping[str, Any]
-"""What a cursor remembers."""
-
-
-def _nothing(_: Path) -> Iterable[Path]:
-    return ()
-
-
-def _never(_: State) -> State | None:
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFormat:
-    """One format."""
-
-    name: str
-    """``claude-code``: the agent's name, by which settings and reports call it."""
-    title: str
-    """``Claude Code``: the name people know it by."""
-    route: str
-    matches_path: Callable[[PurePath], bool]
-    """Whether a file found in a folder could be one of its, by path alone."""
-    matches_content: Callable[[Path, Sequence[Record]], bool]
-    """Whether a file is one of its; given the JSON records it begins with, if any."""
-    read: Read
-    related_files: Callable[[Path], Iterable[Path]] = _nothing
-    """Files that change when what the file holds has changed, the file itself apart."""
-    state_without_text: Callable[[State], State | None] = _never
-    """A cursor's state without any words, as good to go on from but for what sessions
-    are called; None where something waits whose words are needed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call whose answer has not been read yet."""
-
-    key: str
-    """What the agent calls it: its ``tool_use_id`` or ``call_id``."""
-    tool_name: str = ""
-    said: str = ""
-    """The call in a line."""
-    tool_input: str = ""
-    """All it was given, as compact JSON."""
-    session_id: str = ""
-    subagent: str = ""
-    uuid: str = ""
-    line: int = 0
-    at_ms: int = 0
-
-    def text(self, answer: str) -> str:
-        """What the event of this call says: the call in a line, then the answer."""
-        return f"{self.said or 'tool'}\n{answer}".rstrip()
-
-    def metadata(self, **more: str) -> dict[str, str]:
-        """What the event of this call tells beside its text; nothing that is empty."""
-        about = {
-            "tool_name": self.tool_name,
-            "tool_input": self.tool_input,
-            "tool_use_id": self.key,
-        }
-        return {name: value for name, value in (about | more).items() if value}
-
-
-def call(key: str, tool_name: str, given: object, **about: str | int) -> Call:
-    """A call of a tool.
-
-    Args:
-        key: What the agent calls it.
-        tool_name: Which tool.
-        given: What it was given.
-        about: The fields of ``Call`` that say where it stands.
-    """
-    said, compact = tool_calls.describe(tool_name, given), tool_calls.compact(given)
-    return Call(key, tool_name, said, compact, **about)  # type: ignore[arg-type]
-
-
-class Waiting:
-    """The calls of one file that wait for their answers."""
-
-    def __init__(self, state: object = ()) -> None:
-        """Go on with the calls of an earlier reading's state."""
-        kept = state if isinstance(state, list) else []
-        known = [Call(**fields) for fields in kept if isinstance(fields, Mapping)]
-        self._calls = {call.key: call for call in known}
-
-    def add(self, call: Call) -> None:
-        """A call was made."""
-        self._calls[call.key] = call
-
-    def replaced(self, call: Call) -> Call | None:
-        """A call was made, or is told again.
-
-        Returns:
-            Another call that waited under the same name; it will have no answer.
-        """
-        before = self._calls.get(call.key)
-        told = call.said, call.tool_input
-        if before and call.key and (before.said, before.tool_input) == told:
-            return None
-        self._calls[call.key] = call
-        return before
-
-    def answered(self, key: str) -> Call:
-        """The call that has this answer now; of one never met only its key is known."""
-        return self._calls.pop(key, None) or Call(key)
-
-    def broken_off(self, session_id: str, subagent: str) -> list[Call]:
-        """The calls of a conversation that will have no answer: it was interrupted."""
-        mine = [
-            call
-            for call in self._calls.values()
-            if (call.session_id, call.subagent) == (session_id, subagent)
-        ]
-        for call in mine:
-            del self._calls[call.key]
-        return mine
-
-    def has(self, key: str) -> bool:
-        """Whether a call waits for its answer."""
-        return key in self._calls
-
-    def awaited(self) -> Iterator[PendingRecord]:
-        """Say of each that its answer is awaited."""
-        for call in self._calls.values():
-            yield PendingRecord("tool call without an answer yet", call.line)
-
-    def state(self) -> list[dict[str, object]]:
-        """What another reading must know of them."""
-        return [asdict(call) for call in self._calls.values()]
-
-
-LINE_PLACES = 100
-"""How many events of one line can be told apart by their ordinal."""
-
-
-_UNIQUE = re.compile(r"(?=.*\d)[\w-]{20,}")
-
-
-def unique(name: str) -> str:
-    """A record's name if no other session can have it by chance; else nothing.
+def unique_id(name: str) -> str:
+    """Return an id if no other session can use it by chance, else "".
 
     Agents that talk to other models pass on call ids such as ``call_1``.
     """
-    return name if _UNIQUE.fullmatch(name) else ""
+    return name if _UNIQUE_ID.fullmatch(name) else ""
 
 
 @dataclass(slots=True)
-class Place:
-    """Where in a source something is said, and when."""
+class Position:
+    """Where in its source an event is, and when it happened."""
 
     line: int
     at: datetime
     session_id: str
     subagent: str = ""
-    told: int = field(default=0, compare=False)
-    """How many events of this place were told."""
+    key: str = ""
+    """The record's id: the key of events that have no other."""
+    events: int = field(default=0, compare=False)
+    """How many events were made at this position."""
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
-    """Makes what one agent's files tell."""
+class ToolCall:
+    """A tool call whose result has not been read yet."""
+
+    key: str
+    """The agent's id of the call: ``tool_use_id`` or ``call_id``."""
+    tool_name: str = ""
+    summary: str = ""
+    """The call in one line."""
+    tool_input: str = ""
+    """The complete input as compact JSON."""
+    session_id: str = ""
+    subagent: str = ""
+    message_id: str = ""
+    line: int = 0
+    at_ms: int = 0
+
+    @classmethod
+    def make(
+        cls,
+        key: str,
+        tool_name: str,
+        tool_input: object,
+        position: Position | None = None,
+    ) -> "ToolCall":
+        """Make a call from the tool's input and the position where it was made."""
+        call = cls(
+            key,
+            tool_name,
+            tool_calls.describe(tool_name, tool_input),
+            tool_calls.compact(tool_input),
+        )
+        if position is None:
+            return call
+        return replace(
+            call,
+            session_id=position.session_id,
+            subagent=position.subagent,
+            message_id=position.key,
+            line=position.line,
+            at_ms=to_ms(position.at),
+        )
+
+    def text(self, result: str) -> str:
+        """Return the text of the event: the call in a line, then the result."""
+        return f"{self.summary or 'tool'}\n{result}".rstrip()
+
+    def metadata(self, **more: str) -> dict[str, str]:
+        """Return the metadata of the event, without empty values."""
+        values = {
+            "tool_name": self.tool_name,
+            "tool_input": self.tool_input,
+            "tool_use_id": self.key,
+        }
+        return {name: value for name, value in (values | more).items() if value}
+
+
+class PendingCalls:
+    """The tool calls of one file that have no result yet, by key."""
+
+    def __init__(self, state: object = ()) -> None:
+        """Restore the calls from an earlier reading's state."""
+        saved = state if isinstance(state, list) else []
+        calls = [ToolCall(**fields) for fields in saved if isinstance(fields, Mapping)]
+        self._calls = {call.key: call for call in calls}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._calls
+
+    def get(self, key: str) -> ToolCall:
+        """Return a call; one that only has its key if it is not known."""
+        return self._calls.get(key) or ToolCall(key)
+
+    def add(self, call: ToolCall) -> None:
+        """Remember a call."""
+        self._calls[call.key] = call
+
+    def replace(self, call: ToolCall) -> ToolCall | None:
+        """Remember a call; return a different one that had the same key."""
+        before = self._calls.get(call.key)
+        same = call.summary, call.tool_input
+        if before and call.key and (before.summary, before.tool_input) == same:
+            return None
+        self._calls[call.key] = call
+        return before
+
+    def pop(self, key: str) -> ToolCall:
+        """Return and forget a call; one that only has its key if it is not known."""
+        return self._calls.pop(key, None) or ToolCall(key)
+
+    def pop_conversation(
+        self, session_id: str, subagent: str, *, with_subagents: bool = False
+    ) -> list[ToolCall]:
+        """Return and forget the calls of a conversation that was interrupted."""
+        calls = [
+            call
+            for call in self._calls.values()
+            if call.session_id == session_id
+            and (call.subagent == subagent or (with_subagents and not subagent))
+        ]
+        for call in calls:
+            del self._calls[call.key]
+        return calls
+
+    def pending_records(self) -> Iterator[PendingRecord]:
+        """Report each call."""
+        for call in self._calls.values():
+            yield PendingRecord("tool call without a result yet", call.line)
+
+    def state(self) -> list[dict[str, object]]:
+        """Return the calls as JSON values."""
+        return [asdict(call) for call in self._calls.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class EventBuilder:
+    """Makes the events of one agent's files."""
 
     agent: str
     now: datetime
+    has_unique_keys: bool = False
+    """No two sessions of this agent use one key for different things."""
 
-    def time(self, value: object, line: int) -> datetime | InvalidRecord:
-        """A record's time, or why it cannot be taken."""
+    def parse_time(self, value: object, line: int) -> datetime | InvalidRecord:
+        """Return a record's time, or why it is invalid."""
         at = parse_time(value)
         if at is None:
             return InvalidRecord("a bad timestamp" if value else "no timestamp", line)
         if events.is_in_future(at, self.now):
-            return ahead(at, line)
+            return InvalidRecord(IN_THE_FUTURE, line)
         if at < EARLIEST:
             return InvalidRecord(f"the timestamp {at:%Y-%m-%d} is before 2000", line)
         return at
 
     def event(
         self,
-        place: Place,
+        position: Position,
         event_type: EventType,
         text: str,
         *,
         role: EventRole | None = None,
-        key: str = "",
+        key: str | None = None,
+        source_id: str | None = None,
+        ordinal: int | None = None,
         **metadata: str,
     ) -> Event | InvalidRecord:
-        """An event, or why there is none.
+        """Make an event, or say why that is not possible.
 
         Args:
-            place: Where it stands.
+            position: Where it is.
             event_type: What happened.
-            text: What was said.
-            role: Who wrote it; the type's typical role when None.
-            key: What the source calls it.
-            metadata: Whatever else is told; what is empty is left out.
+            text: The text.
+            role: Who wrote it; by default the type's typical role.
+            key: The source's id of the event; by default the position's key.
+            source_id: The id that copies of it in other sessions share; by default the
+                key, where it is unique.
+            ordinal: Its order among events of one time; by default from the line.
+            metadata: Further values; empty ones are left out.
         """
-        place.told = min(place.told + 1, LINE_PLACES - 1)
+        key = position.key if key is None else key
+        if source_id is None:
+            source_id = key if self.has_unique_keys else unique_id(key)
+        if ordinal is None:
+            position.events = min(position.events + 1, MAX_EVENTS_PER_LINE - 1)
+            ordinal = position.line * MAX_EVENTS_PER_LINE + position.events
         try:
             return events.make(
                 agent=self.agent,
-                session_id=place.session_id,
-                timestamp=place.at,
+                session_id=position.session_id,
+                timestamp=position.at,
                 event_type=event_type,
                 text=text,
                 source_key=key,
                 role=role or TYPICAL_ROLE[event_type],
-                metadata={k: v for k, v in metadata.items() if v},
-                subagent=place.subagent,
-                ordinal=place.line * LINE_PLACES + place.told,
-                source_id=unique(key),
+                metadata={name: value for name, value in metadata.items() if value},
+                subagent=position.subagent,
+                ordinal=ordinal,
+                source_id=source_id,
             )
-        except EventRefused as refusal:
-            return InvalidRecord(str(refusal), place.line)
+        except EventRefused as error:
+            return InvalidRecord(str(error), position.line)
 
-    def injected(
-        self, place: Place, text: str, kind: str, *, key: str = ""
+    def system_message(
+        self, position: Position, text: str, kind: str, *, key: str | None = None
     ) -> Event | InvalidRecord:
-        """A message that the program wrote, not the person."""
-        kind_of, role = EventType.USER_MESSAGE, EventRole.SYSTEM
-        return self.event(place, kind_of, text, role=role, key=key, kind=kind)
+        """Make an event of text that the program wrote in the user's name."""
+        event_type, role = EventType.USER_MESSAGE, EventRole.SYSTEM
+        return self.event(position, event_type, text, role=role, key=key, kind=kind)
 
     def thought(
-        self, place: Place, text: str, *, key: str = ""
+        self, position: Position, text: str, *, key: str | None = None
     ) -> Thought | InvalidRecord:
-        """A thought, or why there is none."""
+        """Make a thought, or say why that is not possible."""
         try:
             return events.make_thought(
                 agent=self.agent,
-                session_id=place.session_id,
-                at=place.at,
+                session_id=position.session_id,
+                at=position.at,
                 text=text,
-                key=key,
-                subagent=place.subagent,
+                key=position.key if key is None else key,
+                subagent=position.subagent,
             )
-        except EventRefused as refusal:
-            return InvalidRecord(str(refusal), place.line)
+        except EventRefused as error:
+            return InvalidRecord(str(error), position.line)
 
-    def answer(
-        self, place: Place, call: Call, answer: str, **more: str
+    def tool_result(
+        self,
+        position: Position,
+        call: ToolCall,
+        result: str,
+        *,
+        source_id: str | None = None,
+        ordinal: int | None = None,
+        **metadata: str,
     ) -> Event | InvalidRecord:
-        """A call together with its answer, at the answer's time."""
-        if call.subagent and call.subagent != place.subagent:
-            place = replace(place, subagent=call.subagent)
-        said, about = call.text(answer), call.metadata(**more)
-        kind, role = EventType.TOOL_RESULT, EventRole.TOOL
-        return self.event(place, kind, said, role=role, key=call.key, **about)
+        """Make one event of a call and its result, at the result's time."""
+        if call.subagent and call.subagent != position.subagent:
+            position = replace(position, subagent=call.subagent)
+        return self.event(
+            position,
+            EventType.TOOL_RESULT,
+            call.text(result),
+            role=EventRole.TOOL,
+            key=call.key or (position.key if self.has_unique_keys else ""),
+            source_id=source_id,
+            ordinal=ordinal,
+            **call.metadata(**metadata),
+        )
 
-    def unanswered(self, call: Call) -> Event | InvalidRecord:
-        """A call that will have no answer, at its own time."""
-        at = from_ms(call.at_ms)
-        place = Place(call.line, at, call.session_id, call.subagent)
-        return self.answer(place, call, "", is_broken_off="true")
-
-    def broken_off(
-        self, waiting: Waiting, session_id: str, subagent: str
+    def interrupted_calls(
+        self, calls: Iterable[ToolCall]
     ) -> Iterator[Event | InvalidRecord]:
-        """The calls of a conversation that was interrupted."""
-        for call in waiting.broken_off(session_id, subagent):
-            yield self.unanswered(call)
+        """Make the events of calls that will get no result, at their own times."""
+        for number, call in enumerate(calls):
+            at, key = from_ms(call.at_ms), call.message_id
+            position = Position(
+                call.line, at, call.session_id, call.subagent, key, number
+            )
+            yield self.tool_result(position, call, "", is_broken_off="true")
 
 
-TWINS_WITHIN_MS = 60_000
-"""How far apart two records of one text may stand."""
-
-
-REMEMBERED = 60
-"""How many texts are remembered."""
-
-
-class Twins:
-    """The texts of one file that may be told again."""
+class RecentTexts:
+    """The latest texts of one file, to find those that are recorded twice."""
 
     def __init__(self, state: object = ()) -> None:
-        """Go on with what an earlier reading was told."""
-        kept = state if isinstance(state, list) else []
-        self._told: list[tuple[str, int, list[str]]] = [
-            (name, at_ms, list(tellers)) for name, at_ms, tellers in kept
+        """Restore the texts from an earlier reading's state."""
+        saved = state if isinstance(state, list) else []
+        self._texts: list[tuple[str, int, list[str]]] = [
+            (digest, at_ms, list(writers)) for digest, at_ms, writers in saved
         ]
 
-    def is_first(self, what: str, text: str, teller: str, at: datetime) -> bool:
-        """Whether this text is told for the first time; remembers that it was told.
+    def is_new(self, kind: str, text: str, writer: str, at: datetime) -> bool:
+        """Remember a text; return whether no other writer recorded it before.
 
         Args:
-            what: What it is: a prompt, a reply, a thought.
-            text: What is said; only its letters and digits are compared.
-            teller: The kind of record that tells it.
-            at: When.
+            kind: What it is: a prompt, a reply, a thought.
+            text: The text; only its letters and digits are compared.
+            writer: The kind of record that holds it.
+            at: When it was written.
         """
-        name, at_ms = _print(what, text), to_ms(at)
-        for known, told_ms, tellers in self._told:
-            is_near = abs(at_ms - told_ms) <= TWINS_WITHIN_MS
-            if known == name and is_near and teller not in tellers:
-                tellers.append(teller)
+        digest, at_ms = _text_digest(kind, text), to_ms(at)
+        for known, known_ms, writers in self._texts:
+            is_near = abs(at_ms - known_ms) <= DUPLICATE_WITHIN_MS
+            if known == digest and is_near and writer not in writers:
+                writers.append(writer)
                 return False
-        self._told = [*self._told[1 - REMEMBERED :], (name, at_ms, [teller])]
+        self._texts = [
+            *self._texts[1 - REMEMBERED_TEXTS :],
+            (digest, at_ms, [writer]),
+        ]
         return True
 
     def state(self) -> list[list[object]]:
-        """What another reading must know of them."""
-        return [[name, at_ms, list(tellers)] for name, at_ms, tellers in self._told]
+        """Return the texts' hashes as JSON values."""
+        return [[digest, at_ms, list(who)] for digest, at_ms, who in self._texts]
 
 
-def _print(what: str, text: str) -> str:
-    said = "".join(filter(str.isalnum, text)) or text.strip()
-    raw = f"{what}\x1f{said}".encode("utf-8", "replace")
+def _text_digest(kind: str, text: str) -> str:
+    letters = "".join(filter(str.isalnum, text)) or text.strip()
+    raw = f"{kind}\x1f{letters}".encode("utf-8", "replace")
     return hashlib.blake2b(raw, digest_size=10).hexdigest()
 
 
-def texts(content: object) -> Iterator[str]:
-    """The readable parts of a message's content; a placeholder for each image.
+def event_to_state(event: Event) -> dict[str, object]:
+    """Return an event as JSON values, for a cursor's state."""
+    return asdict(event) | {"timestamp": event.timestamp.isoformat()}
 
-    Blocks that are calls, results or thinking are left to those who know them.
+
+def event_from_state(fields: Mapping[str, Any]) -> Event:
+    """Restore an event from a cursor's state."""
+    return Event(
+        event_id=fields["event_id"],
+        session_id=fields["session_id"],
+        timestamp=datetime.fromisoformat(fields["timestamp"]),
+        event_type=EventType(fields["event_type"]),
+        role=EventRole(fields["role"]),
+        text=fields["text"],
+        metadata=fields["metadata"],
+        agent=fields["agent"],
+        subagent=fields["subagent"],
+        ordinal=fields["ordinal"],
+        source_id=fields["source_id"],
+    )
+
+
+def join_texts(texts: Iterable[str]) -> str:
+    """Join texts by blank lines, without empty ones."""
+    return "\n\n".join(text for text in texts if text.strip())
+
+
+def message_texts(content: object) -> Iterator[str]:
+    """Yield the texts of a message's content, with placeholders for images.
+
+    Blocks of tool calls, results and thinking are left out.
     """
     if isinstance(content, str):
         yield content
@@ -481,29 +541,14 @@ def texts(content: object) -> Iterator[str]:
             if isinstance(block, str):
                 yield block
             elif isinstance(block, dict):
-                yield from _readable(block)
-
-
-def _readable(block: dict[str, object]) -> Iterator[str]:
-    kind = block.get("type")
-    if kind == "text":
-        yield as_text(block.get("text"))
-    elif kind in ("image", "document"):
-        yield placeholder(block)
-
-
-def placeholder(block: dict[str, object]) -> str:
-    """What stands for an image or a document: its type and size, never its bytes."""
-    source = block.get("source")
-    if not isinstance(source, dict):
-        return f"[{block.get('type')}]"
-    kept = source.get("data")
-    size = f", {len(kept) * 3 // 4 // 1024 or 1} kB" if isinstance(kept, str) else ""
-    return f"[{block.get('type')}: {source.get('media_type', 'unknown type')}{size}]"
+                if block.get("type") == "text":
+                    yield as_text(block.get("text"))
+                elif block.get("type") in ("image", "document"):
+                    yield _block_placeholder(block)
 
 
 def result_text(content: object) -> str:
-    """A tool's answer as text, whatever shape it has."""
+    """Return a tool's result as text, whatever shape it has."""
     if isinstance(content, list):
         return "\n".join(filter(None, map(_result_block, content)))
     return as_text(content)
@@ -515,4 +560,19 @@ def _result_block(block: object) -> str:
     kind = block.get("type")
     if kind == "text":
         return as_text(block.get("text"))
-    return placeholder(block) if kind in ("image", "document") else as_text(block)
+    return (
+        _block_placeholder(block) if kind in ("image", "document") else as_text(block)
+    )
+
+
+def placeholder(kind: str, media_type: object = "", data: object = None) -> str:
+    """Return what stands for an image or a document: type and size, not its bytes."""
+    size = f", {len(data) * 3 // 4 // 1024 or 1} kB" if isinstance(data, str) else ""
+    return f"[{kind}: {as_text(media_type) or 'unknown type'}{size}]"
+
+
+def _block_placeholder(block: dict[str, object]) -> str:
+    kind, source = as_text(block.get("type")), block.get("source")
+    if not isinstance(source, dict):
+        return f"[{kind}]"
+    return placeholder(kind, source.get("media_type"), source.get("data"))

@@ -1,464 +1,832 @@
-"""Codex's rollouts: one JSON object a line, one file a session, a fork or a subagent.
+"""Codex's rollouts: one JSON object a line, one file a session, fork or subagent.
 
-A message stands there twice, as an item of the model's history and as an event of the
-program: the first is taken, whichever it is. A fork begins with a copy of another
-session: what is said in it has the names it has there, and whose it is the store
-decides. A call and its answer are one event, at the answer's time.
+A message is recorded twice, as an item of the model's history and as an event of the
+program; the first one counts. A tool call and its result are one event, at the result's
+time; codex_tools reads both. A fork begins with a copy of another session's records.
 
-The files lie in ``$CODEX_HOME/sessions`` (``~/.codex/sessions``), by year, month and
-day; those put away lie in ``archived_sessions`` beside it.
+The files are in ``$CODEX_HOME/sessions`` (``~/.codex/sessions``), by year, month and
+day; archived ones in ``archived_sessions`` beside it.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
+from uuid import UUID
 
-from memtui.capture.formats import base, codex_content, codex_tools, jsonl
+from memtui.capture.formats import codex_tools
 from memtui.capture.formats.base import (
-    TRANSCRIPT,
-    Cursor,
+    EventBuilder,
     InvalidRecord,
     ParsedItem,
-    Place,
+    PendingCalls,
+    Position,
+    RecentTexts,
     Record,
     SkippedRecord,
-    SourceFormat,
-    Teller,
-    Twins,
-    Waiting,
+    State,
+    ToolCall,
     as_text,
+    parse_time,
+    unique_id,
 )
-from memtui.capture.formats.codex_sessions import AGENT, Thread, bare
-from memtui.model import events
-from memtui.model.events import Event, EventRole, EventType, Thought
-from memtui.model.sessions import SubagentMetadata
+from memtui.capture.formats.codex_tools import (
+    UNKNOWN_IMAGE,
+    content_parts,
+    content_text,
+    image_placeholder,
+    join_parts,
+)
+from memtui.capture.formats.jsonl import JsonLinesFormat
+from memtui.model.events import (
+    Event,
+    EventRole,
+    EventType,
+    Thought,
+    clean,
+    event_id,
+    to_ms,
+)
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.text import tool_calls
 
-MessagesReadings = Iterator[ParsedItem]
+AGENT = "codex"
 
+ENVELOPES = frozenset(
+    {
+        "session_meta",
+        "response_item",
+        "event_msg",
+        "turn_context",
+        "compacted",
+        "world_state",
+        "inter_agent_communication",
+        "inter_agent_communication_metadata",
+    }
+)
+"""The types of records that hold a payload."""
 
-class Messages:
-    """What is said in one rollout."""
+_TYPED_ENVELOPES = frozenset({"response_item", "event_msg"})
+"""The envelopes whose payload says what the record is."""
 
-    def __init__(self, teller: Teller, state: object = None) -> None:
-        """Go on with what an earlier reading was told."""
-        kept = state if isinstance(state, Mapping) else {}
-        self._teller = teller
-        self._twins = Twins(kept.get("twins"))
-        self._has_reply = kept.get("has_reply") is True
+_FLAT_TYPES = frozenset(
+    {
+        "message",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "function_result",
+        "local_shell_call",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "web_search_call",
+        "tool_call",
+        "tool_result",
+    }
+)
+"""Items that stood alone on their lines before there were envelopes."""
 
-    def state(self) -> Mapping[str, object]:
-        """What another reading must know of it."""
-        return {"twins": self._twins.state(), "has_reply": self._has_reply}
+SKIPPED_KINDS = frozenset(
+    """world_state inter_agent_communication inter_agent_communication_metadata
+    token_count task_started turn_started thread_settings_applied thread_goal_updated
+    thread_rolled_back ghost_snapshot undo_completed undo_started exited_review_mode
+    item_completed item_started sub_agent_activity guardian_assessment
+    dynamic_tool_call_request exec_command_begin patch_apply_begin mcp_tool_call_begin
+    web_search_begin image_generation_begin collab_agent_spawn_begin
+    collab_agent_interaction_begin collab_agent_interaction_end collab_waiting_begin
+    collab_waiting_end collab_close_begin collab_close_end collab_resume_begin
+    collab_resume_end session_configured warning stream_error background_event
+    plan_update turn_diff turn.completed other state compaction compaction_summary
+    compaction_trigger context_compaction ContextCompaction EnteredReviewMode
+    ExitedReviewMode HookPrompt SubAgentActivity CollabAgentToolCall
+    codex/event/raw_item account/rateLimits/updated""".split()  # noqa: SIM905
+)
+"""Kinds that hold nothing of the conversation that other records do not hold too."""
 
-    def is_first(
-        self, place: Place, what: str, text: str, told: codex_content.Told
-    ) -> bool:
-        """Whether this was not told before by a record of another kind."""
-        teller = "item" if told.is_item else told.kind
-        return self._twins.is_first(what, text, teller, place.at)
-
-    def message(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """An item of the history, by its role."""
-        role = told.payload.get("role")
-        if role == "assistant":
-            yield from self.reply(place, told)
-        elif role == "user":
-            yield from self.prompt(place, told)
-        elif text := codex_content.plain(told.payload.get("content")).strip():
-            kind = role if isinstance(role, str) else "message"
-            yield self._teller.injected(place, text, kind, key=told.name)
-
-    def prompt(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """What the person said, and what the program said in the person's name."""
-        payload = told.payload
-        content = payload.get("message", payload.get("content"))
-        images = [
-            one
-            for name in ("images", "local_images")
-            if isinstance(some := payload.get(name), list)
-            for one in some
-        ]
-        said = codex_content.of_person(content, images)
-        if said.injected and self.is_first(
-            place, *_marked(said.kind, said.injected), told
-        ):
-            yield self._teller.injected(place, said.injected, said.kind)
-        if said.text and self.is_first(place, "prompt", said.words, told):
-            yield self._teller.event(
-                place,
-                EventType.USER_MESSAGE,
-                said.text,
-                role=EventRole.USER,
-                key=told.name,
-                context=said.context,
-            )
-
-    def reply(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """What the assistant said."""
-        payload = told.payload
-        content = payload.get("message", payload.get("content", payload.get("text")))
-        for number, said in enumerate(codex_content.of_assistant(content)):
-            if self.is_first(place, "reply", said.words, told):
-                self._has_reply = True
-                yield self._teller.event(
-                    place,
-                    EventType.ASSISTANT_MESSAGE,
-                    said.text,
-                    key=f"{told.name}/{number}" if told.name and number else told.name,
-                    kind="plan" if told.kind == "Plan" else said.kind,
-                    phase=as_text(payload.get("phase")),
-                )
-
-    def reasoning(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """What the assistant thought."""
-        found = [
-            text
-            for name in ("summary", "content", "text", "summary_text", "raw_content")
-            if name in told.payload
-            for text in codex_content.texts_of(told.payload[name])
-            if text.strip()
-        ]
-        for text in found:
-            if self.is_first(place, "thought", text, told):
-                yield self._teller.thought(place, text)
-        if not found and told.payload.get("encrypted_content"):
-            yield SkippedRecord(f"{told.label}, encrypted", place.line)
-
-    def ended(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """The end of a turn; its last words count where they stand nowhere else."""
-        if not self._has_reply:
-            last = {"message": told.payload.get("last_agent_message")}
-            yield from self.reply(place, told.with_payload(last))
-        self._has_reply = False
-        if error := told.payload.get("error"):
-            about = error if isinstance(error, Mapping) else {"message": error}
-            yield from self.error(place, told.with_payload(about))
-
-    def error(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """What went wrong."""
-        about = told.payload.get("error")
-        within = about if isinstance(about, Mapping) else told.payload
-        text = as_text(within.get("message"))
-        if text.strip() and self.is_first(place, "error", text, told):
-            yield self._teller.injected(place, text, "error")
-
-    def review(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """A review was asked for."""
-        if hint := as_text(told.payload.get("user_facing_hint")).strip():
-            yield self._teller.injected(place, f"Review {hint}", "review")
-
-    def letter(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """What another agent wrote to this one."""
-        text = codex_content.plain(told.payload.get("content")).strip()
-        if told.is_item and text:
-            author = as_text(told.payload.get("author"))
-            said = f"{author}: {text}" if author else text
-            yield self._teller.injected(place, said, "agent", key=told.name)
-        elif told.is_item:
-            yield SkippedRecord(f"{told.label}, encrypted", place.line)
-        else:
-            yield from self.reply(place, told)
-
-    def compacted(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """The history was replaced by a summary."""
-        if self.is_first(place, "compacted", "", told):
-            text = as_text(told.payload.get("message"))
-            start = EventType.SESSION_START
-            yield self._teller.event(place, start, text, source="compact")
-
-    def interrupted(self, place: Place, told: codex_content.Told) -> MessagesReadings:
-        """The turn was ended, by the person mostly."""
-        self._has_reply = False
-        why = as_text(told.payload.get("reason")) or "interrupted"
-        if self.is_first(place, *_marked("interruption", ""), told):
-            text = f"[turn aborted: {why}]"
-            yield self._teller.injected(place, text, "interruption")
-
-
-def _marked(kind: str, text: str) -> tuple[str, str]:
-    """What an injected text is known by: a turn is aborted once, in whatever words."""
-    return ("interruption", "") if kind == "interruption" else ("injected", text)
-
-
-ExchangesReadings = Iterator[ParsedItem]
-
-
-ANSWERED = 300
-"""How many answered calls are remembered, to know what tells of them again."""
-
-
-class Calls:
-    """The calls of one rollout."""
-
-    def __init__(
-        self, teller: Teller, messages: Messages, state: object = None
-    ) -> None:
-        """Go on with the calls of an earlier reading."""
-        kept = state if isinstance(state, Mapping) else {}
-        self._teller, self._messages = teller, messages
-        self._waiting = Waiting(kept.get("waiting"))
-        self.awaited = self._waiting.awaited
-        answered = kept.get("answered")
-        self._answered = list(answered) if isinstance(answered, list) else []
-
-    def state(self) -> Mapping[str, object]:
-        """What another reading must know of them."""
-        return {"waiting": self._waiting.state(), "answered": list(self._answered)}
-
-    def broken_off(self, place: Place) -> Iterator[Event | InvalidRecord]:
-        """The calls that get no answer: the turn was aborted."""
-        whose = place.session_id, place.subagent
-        return self._teller.broken_off(self._waiting, *whose)
-
-    def begun(self, place: Place, told: codex_content.Told) -> ExchangesReadings:
-        """A call was made."""
-        key = codex_tools.key(told.payload)
-        name, given = codex_tools.asked(told.payload)
-        if (before := self._waiting.answered(key)).line:
-            yield self._teller.unanswered(before)
-        self._answered = [known for known in self._answered if known != key]
-        self._waiting.add(
-            base.call(
-                key,
-                name,
-                given,
-                session_id=place.session_id,
-                subagent=place.subagent,
-                line=place.line,
-                at_ms=events.to_ms(place.at),
-            )
-        )
-
-    def answered(self, place: Place, told: codex_content.Told) -> ExchangesReadings:
-        """A call was answered."""
-        key = codex_tools.key(told.payload)
-        call = self._waiting.answered(key)
-        if call.line or not self._is_answered(key):
-            self._remember(key)
-            text, failed = codex_tools.answered(told.payload)
-            is_error = "true" if failed else ""
-            yield self._teller.answer(place, call, text, is_error=is_error)
-
-    def whole(self, place: Place, told: codex_content.Told) -> ExchangesReadings:
-        """A call told together with its answer, if no item tells of it."""
-        kind = codex_tools.ITEMS.get(told.kind, told.kind)
-        shape = kind if kind in codex_tools.ENDS else _SHAPES[kind]
-        key = codex_tools.key(told.payload)
-        name, given, text, failed = codex_tools.ended(shape, told.payload)
-        call = base.call(key, name, given)
-        if shape == "web_search_end":
-            if not self._messages.is_first(place, "search", call.said, told):
-                return
-        elif self._is_answered(key) or self._is_waiting(key):
-            return
-        self._remember(key)
-        is_error = "true" if failed else ""
-        yield self._teller.answer(place, call, text, is_error=is_error)
-
-    def _is_answered(self, key: str) -> bool:
-        return bool(key) and key in self._answered
-
-    def _is_waiting(self, key: str) -> bool:
-        call = self._waiting.answered(key)
-        if call.line:
-            self._waiting.add(call)
-        return bool(call.line)
-
-    def _remember(self, key: str) -> None:
-        self._answered = [*self._answered[1 - ANSWERED :], key]
-
-
-_SHAPES = {
-    "web_search_call": "web_search_end",
-    "image_generation_call": "image_generation_end",
+_SYSTEM_TEXTS = {
+    "# AGENTS.md instructions": "instructions",
+    "<user_instructions>": "instructions",
+    "<INSTRUCTIONS>": "instructions",
+    "<environment_context>": "environment",
+    "<environments": "environment",
+    "<permissions": "permissions",
+    "<collaboration_mode>": "mode",
+    "<model_switch>": "mode",
+    "<personality_spec>": "mode",
+    "<realtime_conversation>": "mode",
+    "<turn_aborted>": "interruption",
+    "<skill>": "skill",
+    "<skills_instructions>": "skill",
+    "<apps_instructions>": "instructions",
+    "<plugins_instructions>": "instructions",
+    "<user_shell_command>": "command",
+    "<user_action>": "review",
+    "<subagent_notification>": "notification",
+    "<hook_prompt": "notification",
+    "<goal_context>": "goal",
+    "Another language model started to solve this problem": "compact_summary",
 }
-"""The event that each item is told like which is call and answer in one."""
+"""How texts begin that the program wrote in the user's name, and their kind."""
 
+_IDE_CONTEXT = re.compile(
+    r"\A# Context from my IDE setup:.*?^## My request for Codex:\s*", re.S | re.M
+)
+"""What an editor puts before a prompt."""
 
-Fields = Mapping[str, object]
+_PLAN = re.compile(r"<proposed_plan>(.*?)</proposed_plan>", re.DOTALL)
 
+_CITATION = re.compile(r"<oai-mem-citation>.*?(?:</oai-mem-citation>|\Z)", re.DOTALL)
 
-Readings = Iterator[ParsedItem]
-
+_FILE_NAME = re.compile(r"(?:rollout-[\d\-T]{10,19}-)?(.+)")
+"""A rollout's file name: the time, then the session's id."""
 
 _COPIED = "copied from the session it was forked from"
 
+_COPIED_WITHIN_MS = 1000
+"""A copy is written at once: after a longer pause it is over."""
 
-_NAME = re.compile(r"(?:rollout-[\d\-T]{10,19}-)?(.+)")
-"""A rollout's file name: its time, then the session's id."""
+_REMEMBERED_RESULTS = 300
+"""How many calls with results are remembered, to find records that repeat them."""
 
+_TURN_KINDS = ("task_started", "turn_started", "turn_context")
 
-def _may_be(path: PurePath) -> bool:
-    return path.suffix == ".jsonl"
+_SUBAGENT_KIND_FIELDS = ("agent_role", "agent_nickname")
 
-
-def fits(path: Path, head: Sequence[Record]) -> bool:
-    """Whether a file begins like one of Codex's."""
-    return any(codex_content.fits(record.fields) for record in head)
-
-
-def read(
-    path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[ParsedItem]:
-    """Read one rollout; see ``memtui.sources.source.Read``."""
-    return jsonl.read(path, start, partial(_Rollout, path, now))
+_Fields = Mapping[str, object]
 
 
-SOURCE = SourceFormat(
-    AGENT, "Codex", TRANSCRIPT, _may_be, fits, read, state_without_text=bare
-)
+class CodexFormat(JsonLinesFormat):
+    name, title = AGENT, "Codex"
+
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        return any(_is_own_record(record.fields) for record in head)
+
+    def reader(
+        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+    ) -> "_RolloutReader":
+        return _RolloutReader(path, now, state)
+
+    def state_without_text(self, state: State) -> State | None:
+        if state.get("calls"):
+            return None
+        kept = ("cwd", "at", "forked_from")
+        thread = state.get("thread", {})
+        facts = {k: v for k, v in thread.get("facts", {}).items() if k in kept}
+        return {**state, "thread": {**thread, "facts": facts}}
 
 
-class _Rollout:
-    is_held = False
+FORMAT = CodexFormat()
 
-    def __init__(self, path: PurePath, now: datetime, state: Fields) -> None:
-        self._teller, self._name = Teller(AGENT, now), path.stem
-        self._thread = Thread.of(state.get("thread"))
-        self._messages = Messages(self._teller, state.get("messages"))
-        self._calls = Calls(self._teller, self._messages, state.get("calls"))
-        header = state.get("header")
-        self._header = header if isinstance(header, str) else ""
+
+def _is_own_record(fields: _Fields) -> bool:
+    kind = fields.get("type")
+    has_payload = isinstance(fields.get("payload"), dict)
+    if has_payload and isinstance(kind, str) and kind in ENVELOPES:
+        return True
+    return fields.get("record_type") == "state" or _is_flat_header(fields)
+
+
+def _is_flat_header(fields: _Fields) -> bool:
+    """Return whether a record is the first of one of the oldest rollouts."""
+    has_id = isinstance(fields.get("id"), str) and "timestamp" in fields
+    return has_id and "type" not in fields and "instructions" in fields
+
+
+@dataclass(frozen=True, slots=True)
+class _CodexRecord:
+    """One record, taken out of its envelope."""
+
+    kind: str
+    """The payload's type where it has one, else the envelope's."""
+    label: str
+    """Its name in reports: ``event_msg/token_count``."""
+    payload: _Fields
+    time: object
+    is_item: bool = False
+    """Part of the model's history, not an event of the program."""
+    is_flat: bool = False
+    """Without an envelope, as in the oldest rollouts."""
+
+    @property
+    def item_id(self) -> str:
+        return as_text(self.payload.get("id")) if self.is_item else ""
+
+    @property
+    def writer(self) -> str:
+        """What distinguishes records that may repeat each other's text."""
+        return "item" if self.is_item else self.kind
+
+    def with_payload(self, payload: _Fields) -> "_CodexRecord":
+        return replace(self, payload=payload)
+
+    @classmethod
+    def parse(cls, fields: _Fields) -> "_CodexRecord | None":
+        """Take a record out of its envelope; None if it does not say what it is."""
+        kind, payload = fields.get("type"), fields.get("payload")
+        time = fields.get("timestamp") or fields.get("created_at")
+        if kind is None and "role" in fields:
+            content = fields.get("content", fields.get("message"))
+            message = {
+                "role": fields["role"],
+                "content": content,
+                "id": fields.get("id"),
+            }
+            return cls("message", "message", message, time, is_item=True, is_flat=True)
+        if kind is None and _is_flat_header(fields):
+            return cls("session_meta", "session_meta", fields, time, is_flat=True)
+        if kind is None and isinstance(fields.get("record_type"), str):
+            return cls("state", "state", fields, time, is_flat=True)
+        if not isinstance(kind, str) or not kind:
+            return None
+        if kind not in ENVELOPES:
+            is_item = kind in _FLAT_TYPES
+            # "?" keeps it apart from a payload's type of the same name.
+            name = kind if is_item else f"?{kind}"
+            return cls(name, kind, fields, time, is_item=is_item, is_flat=True)
+        return cls._from_envelope(
+            kind, payload if isinstance(payload, dict) else {}, time
+        )
+
+    @classmethod
+    def _from_envelope(
+        cls, envelope: str, payload: _Fields, time: object
+    ) -> "_CodexRecord":
+        if envelope not in _TYPED_ENVELOPES:
+            return cls(envelope, envelope, payload, time)
+        is_item = envelope == "response_item"
+        kind = as_text(payload.get("type")) or ("message" if "role" in payload else "")
+        item = payload.get("item")
+        if kind == "item_completed" and isinstance(item, dict):
+            kind = as_text(item.get("type"))
+            return cls(kind, f"{envelope}/item_completed/{kind}", item, time)
+        return cls(kind, f"{envelope}/{kind}", payload, time, is_item=is_item)
+
+
+class _RolloutReader:
+    needs_reread = False
+
+    def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
+        self._builder, self._file_name = EventBuilder(AGENT, now), path.stem
+        self._thread = _Thread.from_state(state.get("thread"))
+        self._recent = RecentTexts(state.get("recent"))
+        self._calls = PendingCalls(state.get("calls"))
+        results = state.get("results")
+        self._results = list(results) if isinstance(results, list) else []
+        """The keys of calls whose results were read."""
+        self._has_reply = state.get("has_reply") is True
+        """Whether the assistant has said something in this turn."""
+        self._header_time = as_text(state.get("header_time"))
 
     def state(self) -> Mapping[str, object]:
-        """What another reading must know to go on."""
         return {
             "thread": self._thread.state(),
-            "messages": self._messages.state(),
+            "recent": self._recent.state(),
             "calls": self._calls.state(),
-            "header": self._header,
+            "results": list(self._results),
+            "has_reply": self._has_reply,
+            "header_time": self._header_time,
         }
 
-    def rest(self) -> Readings:
-        """Say what was learnt of the session, and which calls have no answer yet."""
-        yield from self._calls.awaited()
-        yield from self._thread.facts()
+    def finish(self) -> Iterator[ParsedItem]:
+        yield from self._calls.pending_records()
+        yield from self._thread.facts_items()
 
-    def take(self, record: Record) -> Readings:
-        """Read one record."""
-        told = codex_content.of(record.fields)
-        if told is None:
-            yield InvalidRecord("a record without type", record.line)
+    def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        line, rollout = record.line, _CodexRecord.parse(record.fields)
+        if rollout is None:
+            yield InvalidRecord("a record without type", line)
             return
-        time = told.time or (self._header if told.is_flat else None)
-        at = self._teller.time(time, record.line)
-        when = None if isinstance(at, InvalidRecord) else at
-        if told.label == "session_meta":
-            self._open(told, when)
-            yield SkippedRecord(told.label, record.line)
-        elif not self._thread.passes(told.kind, told.payload, when) and (
-            self._thread.subagent or told.kind not in _TAKEN
+        time = rollout.time or (self._header_time if rollout.is_flat else None)
+        parsed = self._builder.parse_time(time, line)
+        at = None if isinstance(parsed, InvalidRecord) else parsed
+        kind, thread = rollout.kind, self._thread
+        if rollout.label == "session_meta":
+            thread.open(rollout.payload, at)
+            if rollout.is_flat and at:
+                self._header_time = at.isoformat()
+            yield SkippedRecord(rollout.label, line)
+        elif not thread.is_own_record(kind, rollout.payload, at) and (
+            thread.subagent or kind not in READ_KINDS
         ):
-            yield SkippedRecord(_COPIED, record.line)
-        elif told.kind in _FACTS:
-            yield from _FACTS[told.kind](self._thread, told.payload)
-            yield SkippedRecord(told.label, record.line)
-        elif (take := _TAKEN.get(told.kind)) is None:
-            known = told.kind in codex_content.KNOWN
-            reason = told.label if known else f"unknown record type {told.label}"
-            yield SkippedRecord(reason, record.line)
-        elif isinstance(at, InvalidRecord):
-            yield at
+            yield SkippedRecord(_COPIED, line)
+        elif kind == "turn_context":
+            thread.learn("model", rollout.payload.get("model"))
+            yield SkippedRecord(rollout.label, line)
+        elif kind == "thread_name_updated":
+            names = rollout.payload
+            thread.learn("title", names.get("thread_name", names.get("name")))
+            yield SkippedRecord(rollout.label, line)
+        elif kind == "collab_agent_spawn_end":
+            yield from self._subagent_started(rollout.payload)
+            yield SkippedRecord(rollout.label, line)
+        elif kind not in READ_KINDS:
+            is_known = kind in SKIPPED_KINDS
+            label = rollout.label
+            reason = label if is_known else f"unknown record type {label}"
+            yield SkippedRecord(reason, line)
+        elif isinstance(parsed, InvalidRecord):
+            yield parsed
         else:
-            yield from self._taken(take, told, record.line, at)
+            yield from self._read(rollout, line, parsed)
 
-    def _open(self, told: codex_content.Told, when: datetime | None) -> None:
-        self._thread.open(told.payload, when)
-        if told.is_flat and when:
-            self._header = when.isoformat()
+    def _subagent_started(self, fields: _Fields) -> Iterator[ParsedItem]:
+        """Read the start of a subagent, whose own file does not name the call."""
+        thread_id = as_text(fields.get("new_thread_id"))
+        if thread_id and self._thread.session_id:
+            yield SubagentMetadata(
+                AGENT,
+                self._thread.session_id,
+                thread_id,
+                as_text(
+                    fields.get("new_agent_role") or fields.get("new_agent_nickname")
+                ),
+                codex_tools.call_key(fields),
+                tool_calls.task(as_text(fields.get("prompt"))),
+            )
 
-    def _taken(
-        self, take: "_Take", told: codex_content.Told, line: int, at: datetime
-    ) -> Readings:
-        if not self._thread.own:
-            found = _NAME.fullmatch(self._name)
-            self._thread.open({"id": found[1] if found else self._name}, at)
-        yield from self._thread.introduced()
-        place = Place(line, at, self._thread.session_id, self._thread.subagent)
+    def _read(
+        self, record: _CodexRecord, line: int, at: datetime
+    ) -> Iterator[ParsedItem]:
+        thread = self._thread
+        if not thread.own_id:
+            match = _FILE_NAME.fullmatch(self._file_name)
+            thread.open({"id": match[1] if match else self._file_name}, at)
+        yield from thread.introduce()
+        position = Position(
+            line, at, thread.session_id, thread.subagent, record.item_id
+        )
         is_empty = True
-        for reading in take(self._messages, self._calls, place, told):
+        for item in READ_KINDS[record.kind](self, position, record):
             is_empty = False
-            if isinstance(reading, Event):
-                yield self._thread.named(reading)
-            elif self._thread.is_copy and isinstance(reading, Thought):
+            if isinstance(item, Event):
+                yield thread.with_source_id(item)
+            elif thread.is_copying and isinstance(item, Thought):
                 yield SkippedRecord(_COPIED, line)
             else:
-                yield reading
-        if is_empty and told.kind not in codex_tools.CALLS:
-            yield SkippedRecord(f"{told.label}, told before or empty", line)
+                yield item
+        if is_empty and record.kind not in codex_tools.CALLS:
+            yield SkippedRecord(f"{record.label}, a duplicate or empty", line)
+
+    def _is_new(
+        self, position: Position, kind: str, text: str, record: _CodexRecord
+    ) -> bool:
+        return self._recent.is_new(kind, text, record.writer, position.at)
+
+    def _message(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        role = record.payload.get("role")
+        if role == "assistant":
+            yield from self._reply(position, record)
+        elif role == "user":
+            yield from self._prompt(position, record)
+        elif text := content_text(record.payload.get("content")).strip():
+            kind = role if isinstance(role, str) else "message"
+            yield self._builder.system_message(position, text, kind)
+
+    def _prompt(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
+        """Read what the user wrote, and what the program wrote in the user's name."""
+        payload = record.payload
+        images: list[object] = []
+        for name in ("images", "local_images"):
+            some = payload.get(name)
+            images += some if isinstance(some, list) else []
+        prompt = _Prompt.parse(payload.get("message", payload.get("content")), images)
+        if prompt.system_text:
+            key = _duplicate_key(prompt.system_kind, prompt.system_text)
+            if self._is_new(position, *key, record):
+                yield self._builder.system_message(
+                    position, prompt.system_text, prompt.system_kind, key=""
+                )
+        if prompt.text and self._is_new(position, "prompt", prompt.words, record):
+            yield self._builder.event(
+                position,
+                EventType.USER_MESSAGE,
+                prompt.text,
+                role=EventRole.USER,
+                context=prompt.ide_context,
+            )
+
+    def _reply(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
+        payload = record.payload
+        content = payload.get("message", payload.get("content", payload.get("text")))
+        for number, (text, words, kind) in enumerate(_assistant_messages(content)):
+            if self._is_new(position, "reply", words, record):
+                self._has_reply = True
+                item_id = record.item_id
+                yield self._builder.event(
+                    position,
+                    EventType.ASSISTANT_MESSAGE,
+                    text,
+                    key=f"{item_id}/{number}" if item_id and number else item_id,
+                    kind="plan" if record.kind == "Plan" else kind,
+                    phase=as_text(payload.get("phase")),
+                )
+
+    def _reasoning(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        fields = ("summary", "content", "text", "summary_text", "raw_content")
+        texts = [
+            text
+            for name in fields
+            if name in record.payload
+            for text in _texts(record.payload[name])
+            if text.strip()
+        ]
+        for text in texts:
+            if self._is_new(position, "thought", text, record):
+                yield self._builder.thought(position, text, key="")
+        if not texts and record.payload.get("encrypted_content"):
+            yield SkippedRecord(f"{record.label}, encrypted", position.line)
+
+    def _turn_end(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        """Read the end of a turn; its last message counts if there was no other."""
+        if not self._has_reply:
+            message = {"message": record.payload.get("last_agent_message")}
+            yield from self._reply(position, record.with_payload(message))
+        self._has_reply = False
+        if error := record.payload.get("error"):
+            fields = error if isinstance(error, Mapping) else {"message": error}
+            yield from self._error(position, record.with_payload(fields))
+
+    def _error(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
+        error = record.payload.get("error")
+        fields = error if isinstance(error, Mapping) else record.payload
+        text = as_text(fields.get("message"))
+        if text.strip() and self._is_new(position, "error", text, record):
+            yield self._builder.system_message(position, text, "error")
+
+    def _review(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
+        if hint := as_text(record.payload.get("user_facing_hint")).strip():
+            yield self._builder.system_message(position, f"Review {hint}", "review")
+
+    def _agent_message(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        """Read a reply, or as an item, what another agent wrote to this one."""
+        if not record.is_item:
+            yield from self._reply(position, record)
+        elif text := content_text(record.payload.get("content")).strip():
+            author = as_text(record.payload.get("author"))
+            text = f"{author}: {text}" if author else text
+            yield self._builder.system_message(position, text, "agent")
+        else:
+            yield SkippedRecord(f"{record.label}, encrypted", position.line)
+
+    def _compaction(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        if self._is_new(position, "compacted", "", record):
+            text = as_text(record.payload.get("message"))
+            start = EventType.SESSION_START
+            yield self._builder.event(position, start, text, source="compact")
+
+    def _turn_aborted(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        calls = self._calls.pop_conversation(position.session_id, position.subagent)
+        yield from self._builder.interrupted_calls(calls)
+        self._has_reply = False
+        reason = as_text(record.payload.get("reason")) or "interrupted"
+        if self._is_new(position, *_duplicate_key("interruption", ""), record):
+            text = f"[turn aborted: {reason}]"
+            yield self._builder.system_message(position, text, "interruption")
+
+    def _call(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
+        key = codex_tools.call_key(record.payload)
+        if (before := self._calls.pop(key)).line:
+            yield from self._builder.interrupted_calls([before])
+        self._results = [known for known in self._results if known != key]
+        name, tool_input = codex_tools.parse_call(record.payload)
+        self._calls.add(ToolCall.make(key, name, tool_input, position))
+
+    def _result(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
+        key = codex_tools.call_key(record.payload)
+        call = self._calls.pop(key)
+        if call.line or not self._has_result(key):
+            self._remember_result(key)
+            text, failed = codex_tools.parse_result(record.payload)
+            is_error = "true" if failed else ""
+            yield self._builder.tool_result(position, call, text, is_error=is_error)
+
+    def _complete_call(
+        self, position: Position, record: _CodexRecord
+    ) -> Iterator[ParsedItem]:
+        """Read a record with both call and result, unless items hold them too."""
+        key = codex_tools.call_key(record.payload)
+        shape = codex_tools.COMPLETE_CALLS[record.kind]
+        parsed = codex_tools.parse_complete_call(shape, record.payload)
+        call = ToolCall.make(key, parsed.tool_name, parsed.tool_input)
+        if shape == "web_search_end":
+            if not self._is_new(position, "search", call.summary, record):
+                return
+        elif self._has_result(key) or key in self._calls:
+            return
+        self._remember_result(key)
+        is_error = "true" if parsed.failed else ""
+        yield self._builder.tool_result(
+            position, call, parsed.result, is_error=is_error
+        )
+
+    def _has_result(self, key: str) -> bool:
+        return bool(key) and key in self._results
+
+    def _remember_result(self, key: str) -> None:
+        self._results = [*self._results[1 - _REMEMBERED_RESULTS :], key]
 
 
-_Take = Callable[[Messages, Calls, Place, codex_content.Told], Readings]
+_Read = Callable[[_RolloutReader, Position, _CodexRecord], Iterator[ParsedItem]]
 
-
-def _said(take: Callable[[Messages, Place, codex_content.Told], Readings]) -> _Take:
-    return lambda messages, _, place, told: take(messages, place, told)
-
-
-def _called(take: Callable[[Calls, Place, codex_content.Told], Readings]) -> _Take:
-    return lambda _, calls, place, told: take(calls, place, told)
-
-
-def _aborted(
-    messages: Messages, calls: Calls, place: Place, told: codex_content.Told
-) -> Readings:
-    yield from calls.broken_off(place)
-    yield from messages.interrupted(place, told)
-
-
-_TAKEN: dict[str, _Take] = {
-    "message": _said(Messages.message),
-    "user_message": _said(Messages.prompt),
-    "UserMessage": _said(Messages.prompt),
-    "agent_message": _said(Messages.letter),
-    "AgentMessage": _said(Messages.reply),
-    "Plan": _said(Messages.reply),
-    "reasoning": _said(Messages.reasoning),
-    "agent_reasoning": _said(Messages.reasoning),
-    "agent_reasoning_raw_content": _said(Messages.reasoning),
-    "Reasoning": _said(Messages.reasoning),
-    "task_complete": _said(Messages.ended),
-    "turn_complete": _said(Messages.ended),
-    "error": _said(Messages.error),
-    "entered_review_mode": _said(Messages.review),
-    "compacted": _said(Messages.compacted),
-    "context_compacted": _said(Messages.compacted),
-    "turn_aborted": _aborted,
-    **dict.fromkeys(codex_tools.CALLS, _called(Calls.begun)),
-    **dict.fromkeys(codex_tools.ANSWERS, _called(Calls.answered)),
-    **dict.fromkeys(
-        (*codex_tools.WHOLE, *codex_tools.ENDS, *codex_tools.ITEMS),
-        _called(Calls.whole),
-    ),
+READ_KINDS: dict[str, _Read] = {
+    "message": _RolloutReader._message,
+    "user_message": _RolloutReader._prompt,
+    "UserMessage": _RolloutReader._prompt,
+    "agent_message": _RolloutReader._agent_message,
+    "AgentMessage": _RolloutReader._reply,
+    "Plan": _RolloutReader._reply,
+    "reasoning": _RolloutReader._reasoning,
+    "agent_reasoning": _RolloutReader._reasoning,
+    "agent_reasoning_raw_content": _RolloutReader._reasoning,
+    "Reasoning": _RolloutReader._reasoning,
+    "task_complete": _RolloutReader._turn_end,
+    "turn_complete": _RolloutReader._turn_end,
+    "error": _RolloutReader._error,
+    "entered_review_mode": _RolloutReader._review,
+    "compacted": _RolloutReader._compaction,
+    "context_compacted": _RolloutReader._compaction,
+    "turn_aborted": _RolloutReader._turn_aborted,
+    **dict.fromkeys(codex_tools.CALLS, _RolloutReader._call),
+    **dict.fromkeys(codex_tools.RESULTS, _RolloutReader._result),
+    **dict.fromkeys(codex_tools.COMPLETE_CALLS, _RolloutReader._complete_call),
 }
-"""How each kind of record that says something is read."""
+"""The method that reads each kind of record."""
 
 
-def _turn(thread: Thread, told: Fields) -> Readings:
-    thread.learn("model", told.get("model"))
-    yield from ()
+def _duplicate_key(kind: str, text: str) -> tuple[str, str]:
+    """Return how duplicates of a system text are found: a turn is aborted once."""
+    return ("interruption", "") if kind == "interruption" else ("injected", text)
 
 
-def _named(thread: Thread, told: Fields) -> Readings:
-    thread.learn("title", told.get("thread_name", told.get("name")))
-    yield from ()
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts of a text, a block, or a list of texts or blocks."""
+    for one in value if isinstance(value, list) else [value]:
+        yield as_text(one.get("text")) if isinstance(one, dict) else as_text(one)
 
 
-def _spawned(thread: Thread, told: Fields) -> Readings:
-    """A helper was started; the helper's own file does not know by which call."""
-    name, session = as_text(told.get("new_thread_id")), thread.session_id
-    if name and session:
-        kind = as_text(told.get("new_agent_role") or told.get("new_agent_nickname"))
-        task = tool_calls.task(as_text(told.get("prompt")))
-        yield SubagentMetadata(AGENT, session, name, kind, codex_tools.key(told), task)
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """A message in the user's name, sorted by who wrote it."""
+
+    text: str
+    """The user's words, with placeholders for images."""
+    words: str
+    """The same without placeholders."""
+    ide_context: str
+    system_text: str
+    system_kind: str
+
+    @classmethod
+    def parse(cls, content: object, images: Sequence[object]) -> "_Prompt":
+        """Sort a message's content and the images sent beside it."""
+        words: list[str] = []
+        shown: list[str] = []
+        system: list[tuple[str, str]] = []
+        context = ""
+        for text, is_image in content_parts(content):
+            if is_image:
+                shown.append(text)
+                continue
+            if kind := _system_kind(text):
+                system.append((text, kind))
+                continue
+            if match := _IDE_CONTEXT.match(text):
+                context, text = text[: match.end()].strip(), text[match.end() :]
+            words.append(text)
+            shown.append(text)
+        shown += map(image_placeholder, images)
+        return cls(
+            join_parts(shown),
+            join_parts(words),
+            context,
+            join_parts([text for text, _ in system]),
+            system[0][1] if system else "",
+        )
 
 
-_FACTS: dict[str, Callable[[Thread, Fields], Readings]] = {
-    "turn_context": _turn,
-    "thread_name_updated": _named,
-    "collab_agent_spawn_end": _spawned,
-}
-"""What tells of the session and its helpers, by its kind."""
+def _system_kind(text: str) -> str:
+    """Return the kind of a text that the program wrote; "" if the user may have."""
+    start = text.lstrip()
+    for beginning, kind in _SYSTEM_TEXTS.items():
+        if start.startswith(beginning):
+            return kind
+    return ""
+
+
+def _assistant_messages(content: object) -> Iterator[tuple[str, str, str]]:
+    """Yield the reply and the plans in an assistant's record.
+
+    Each as its text, the same without placeholders for images, and its kind: "plan"
+    or "".
+    """
+    parts = list(content_parts(content))
+    words = join_parts([text for text, is_image in parts if not is_image])
+    words = _CITATION.sub("", words)
+    reply = _PLAN.sub("", words).strip()
+    images = [text for text, is_image in parts if is_image and text != UNKNOWN_IMAGE]
+    if reply or images:
+        yield join_parts([reply, *images]), reply, ""
+    for plan in filter(None, map(str.strip, _PLAN.findall(words))):
+        yield plan, plan, "plan"
+
+
+@dataclass(slots=True)
+class _Thread:
+    """One rollout's session, and whether copied records are being read.
+
+    A fork begins with its own ``session_meta`` and then repeats the records of the
+    session it was forked from, with the time of the fork. Turns keep their ids, which
+    are UUIDs with a time: what comes before the first turn begun after the fork's own
+    id was made is a copy.
+
+    Most events have no id of their own, so their source id is made of the turn and the
+    text: original and copy get the same one, and the store recognises them. A turn
+    without id is known by its number and its session.
+    """
+
+    own_id: str = ""
+    """The rollout's own id."""
+    parent: str = ""
+    """The session whose subagent it is."""
+    kind: str = ""
+    """The kind of subagent."""
+    forked_from: str = ""
+    is_copying: bool = False
+    """The records read now are copies from another session."""
+    created_ms: int = 0
+    """When the rollout's own id was made."""
+    last_copied_ms: int = 0
+    facts: dict[str, str] = field(default_factory=dict)
+    """Values for ``SessionMetadata``."""
+    is_introduced: bool = False
+    copied_from: str = ""
+    """The session whose records are being copied."""
+    turn: str = ""
+    """The id of the current turn."""
+    prompts: int = 0
+    """How many prompts were read."""
+    texts: dict[str, int] = field(default_factory=dict)
+    """How often each text occurred in this turn."""
+
+    @classmethod
+    def from_state(cls, state: object) -> "_Thread":
+        return cls(**state) if isinstance(state, dict) else cls()
+
+    def state(self) -> dict[str, object]:
+        return asdict(self) | {"is_introduced": False}
+
+    @property
+    def session_id(self) -> str:
+        return self.parent or self.own_id
+
+    @property
+    def subagent(self) -> str:
+        return self.own_id if self.parent or self.kind else ""
+
+    def open(self, meta: _Fields, at: datetime | None) -> None:
+        """Learn from a ``session_meta``; the first one is the rollout's own."""
+        name = clean(as_text(meta.get("id") or meta.get("session_id"))).strip()
+        if not self.own_id and name:
+            self._open_own(name, meta, at)
+        elif name == self.own_id:
+            self.is_copying = False
+            self._begin_turn("")
+        elif name and not self.forked_from and not self.subagent:
+            self.forked_from = self.facts["forked_from"] = name
+            self.is_copying = True
+        if self.is_copying:
+            self.copied_from = name if name != self.own_id else self.forked_from
+
+    def _open_own(self, own_id: str, meta: _Fields, at: datetime | None) -> None:
+        self.own_id = own_id
+        self._learn_parent(meta)
+        self.forked_from = clean(as_text(meta.get("forked_from_id")))
+        self.is_copying = bool(self.forked_from)
+        created = parse_time(meta.get("timestamp")) or at
+        self.created_ms = _uuid_ms(own_id) or (to_ms(created) if created else 0)
+        self.last_copied_ms = to_ms(at) if at else self.created_ms
+        git, source = meta.get("git"), meta.get("source")
+        branch = git.get("branch") if isinstance(git, Mapping) else ""
+        facts = {
+            "cwd": as_text(meta.get("cwd")),
+            "branch": as_text(branch),
+            "created_by": as_text(meta.get("originator"))
+            or (source if isinstance(source, str) else ""),
+            "forked_from": "" if self.subagent else self.forked_from,
+            "at": created.isoformat() if created else "",
+        }
+        self.facts |= {name: value for name, value in facts.items() if value}
+
+    def _learn_parent(self, meta: _Fields) -> None:
+        source = meta.get("source")
+        subagent = source.get("subagent") if isinstance(source, Mapping) else None
+        inner = subagent.get("thread_spawn") if isinstance(subagent, Mapping) else None
+        spawn: _Fields = inner if isinstance(inner, Mapping) else {}
+        if not subagent and meta.get("thread_source") != "subagent":
+            return
+        root = as_text(meta.get("session_id"))
+        parent = as_text(spawn.get("parent_thread_id") or meta.get("parent_thread_id"))
+        self.parent = clean(root if root and root != self.own_id else parent)
+        kinds = (
+            *(spawn.get(name) or meta.get(name) for name in _SUBAGENT_KIND_FIELDS),
+            subagent.get("other") if isinstance(subagent, Mapping) else subagent,
+        )
+        self.kind = next((clean(k) for k in kinds if isinstance(k, str) and k), "agent")
+
+    def is_own_record(self, kind: str, payload: _Fields, at: datetime | None) -> bool:
+        """Return whether a record is the rollout's own, not a copy.
+
+        Args:
+            kind: The record's kind.
+            payload: Its payload.
+            at: When it was written.
+        """
+        turn = unique_id(as_text(payload.get("turn_id"))) if kind in _TURN_KINDS else ""
+        if turn:
+            self._begin_turn(turn)
+        if not self.forked_from:
+            return True
+        if turn_ms := _uuid_ms(turn):
+            self.is_copying = turn_ms < self.created_ms
+        elif self.is_copying and at:
+            self.is_copying = to_ms(at) - self.last_copied_ms <= _COPIED_WITHIN_MS
+            if not self.is_copying and not turn:
+                self._begin_turn("")
+        if self.is_copying and at:
+            self.last_copied_ms = max(self.last_copied_ms, to_ms(at))
+        return not self.is_copying
+
+    def _begin_turn(self, turn: str) -> None:
+        if turn != self.turn:
+            self.turn, self.texts = turn, {}
+
+    def with_source_id(self, event: Event) -> Event:
+        """Give an event a source id that its copies in forks have as well."""
+        if event.event_type is EventType.USER_MESSAGE and event.role is EventRole.USER:
+            self.prompts += 1
+            if not self.turn:
+                self.texts = {}
+        if event.source_id:
+            return event
+        text = _hash(event.event_type, event.text)
+        self.texts[text] = self.texts.get(text, 0) + 1
+        session = self.copied_from if self.is_copying else self.own_id
+        turn = self.turn or f"{session}/{self.prompts}"
+        source_id = f"{turn}/{text}/{self.texts[text]}"
+        if not self.is_copying:
+            return replace(event, source_id=source_id)
+        # Copies of equal texts have the same time: they need ids of their own.
+        parts = event.agent, event.session_id, event.event_type, source_id
+        return replace(
+            event, source_id=source_id, event_id=event_id(*parts, event.timestamp)
+        )
+
+    def learn(self, name: str, value: object) -> None:
+        """Remember the latest value of one of the session's facts."""
+        if text := " ".join(clean(as_text(value)).split()):
+            self.facts[name] = text
+
+    def introduce(self) -> Iterator[ParsedItem]:
+        """Yield the session's facts once, before its first event."""
+        if not self.is_introduced:
+            self.is_introduced = True
+            yield from self.facts_items()
+
+    def facts_items(self) -> Iterator[ParsedItem]:
+        """Yield the facts of the session, and of the subagent if it is one."""
+        if not self.session_id:
+            return
+        facts = dict(self.facts)
+        at = parse_time(facts.pop("at", None))
+        if self.subagent:
+            yield SubagentMetadata(AGENT, self.session_id, self.subagent, self.kind)
+            facts = {name: facts[name] for name in ("cwd", "branch") if name in facts}
+        yield SessionMetadata(AGENT, self.session_id, at=at, **facts)
+
+
+def _hash(*parts: str) -> str:
+    raw = "\x1f".join(parts).encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=8).hexdigest()
+
+
+def _uuid_ms(name: str) -> int:
+    """Return when a UUID of version 7 was made; 0 for any other name."""
+    try:
+        uuid = UUID(name)
+    except ValueError:
+        return 0
+    return uuid.int >> 80 if uuid.version == 7 else 0

@@ -1,22 +1,11 @@
-"""Codex's tool calls: how they are made, and what the tools answered."""
+"""Codex's tool calls and results, in every shape that rollouts have had."""
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from memtui.capture.formats import base
-from memtui.capture.formats.base import as_text
-from memtui.capture.formats.codex_content import image, plain
-
-Fields = Mapping[str, object]
-
-
-_EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
-
-
-_HEAD_CHARS = 400
-"""How far into an answer the line with its exit code may stand."""
-
+from memtui.capture.formats.base import as_text, placeholder, result_text
 
 CALLS = frozenset(
     {
@@ -28,10 +17,9 @@ CALLS = frozenset(
         "mcp_call",
     }
 )
-"""Items that call a tool and wait for its answer."""
+"""Items that call a tool; the result follows."""
 
-
-ANSWERS = frozenset(
+RESULTS = frozenset(
     {
         "function_call_output",
         "custom_tool_call_output",
@@ -42,28 +30,21 @@ ANSWERS = frozenset(
         "mcp_tool_call_output",
     }
 )
-"""Items that hold a tool's answer."""
+"""Items that hold a tool's result."""
 
-
-WHOLE = frozenset({"web_search_call", "image_generation_call"})
-"""Items that are call and answer in one."""
-
-
-ENDS = frozenset(
-    {
-        "exec_command_end",
-        "patch_apply_end",
-        "mcp_tool_call_end",
-        "dynamic_tool_call_response",
-        "image_generation_end",
-        "view_image_tool_call",
-        "web_search_end",
-    }
-)
-"""Events that tell of a call which the items mostly tell too."""
-
-
-ITEMS = {
+COMPLETE_CALLS = {
+    # Events; mostly the items hold the same call.
+    "exec_command_end": "exec_command_end",
+    "patch_apply_end": "patch_apply_end",
+    "mcp_tool_call_end": "mcp_tool_call_end",
+    "dynamic_tool_call_response": "dynamic_tool_call_response",
+    "image_generation_end": "image_generation_end",
+    "view_image_tool_call": "view_image_tool_call",
+    "web_search_end": "web_search_end",
+    # Items.
+    "web_search_call": "web_search_end",
+    "image_generation_call": "image_generation_end",
+    # Completed items of newer rollouts.
     "CommandExecution": "exec_command_end",
     "FileChange": "patch_apply_end",
     "McpToolCall": "mcp_tool_call_end",
@@ -73,16 +54,44 @@ ITEMS = {
     "WebSearch": "web_search_end",
     "Extension": "web_search_end",
 }
-"""Completed things of newer rollouts, and the event each of them is told like."""
+"""Records that hold both call and result, and the event whose fields they have."""
+
+UNKNOWN_IMAGE = "[image]"
+"""The placeholder of an image of which nothing is known."""
+
+_MAX_ADDRESS_CHARS = 300
+"""A longer address of an image is its bytes."""
+
+_IMAGE_TAG = re.compile(r"\s*(?:<image(?: name=[^>]*)?>|</image>)\s*")
+
+_EXIT_CODE = re.compile(
+    r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE
+)
+
+_EXIT_CODE_WITHIN = 400
+"""How many characters into a result the line with the exit code may be."""
+
+_FAILED = ("failed", "declined")
+
+_Fields = Mapping[str, object]
 
 
-def key(fields: Fields) -> str:
-    """What a call is called by those who answer it."""
+class CompleteCall(NamedTuple):
+    """A tool call and its result."""
+
+    tool_name: str
+    tool_input: object
+    result: str
+    failed: bool = False
+
+
+def call_key(fields: _Fields) -> str:
+    """Return the id that connects a call and its result."""
     return as_text(fields.get("call_id") or fields.get("id"))
 
 
-def asked(fields: Fields) -> tuple[str, object]:
-    """Which tool a call calls, and what it gives to it."""
+def parse_call(fields: _Fields) -> tuple[str, object]:
+    """Return a call's tool and input."""
     kind, function = as_text(fields.get("type")), fields.get("function")
     name = as_text(fields.get("name"))
     if isinstance(function, Mapping):
@@ -93,149 +102,178 @@ def asked(fields: Fields) -> tuple[str, object]:
         return name or "tool_search", fields.get("arguments")
     if kind == "custom_tool_call":
         return name, fields.get("input")
-    return name, _json(fields.get("arguments", fields.get("input")))
+    return name, _parse_json(fields.get("arguments", fields.get("input")))
 
 
-def answered(fields: Fields) -> tuple[str, bool]:
-    """What a tool answered, and whether it failed."""
+def parse_result(fields: _Fields) -> tuple[str, bool]:
+    """Return a tool's result, and whether the tool failed."""
     if isinstance(tools := fields.get("tools"), list):
         names = [as_text(t.get("name")) for t in tools if isinstance(t, dict)]
         return "\n".join(names), False
-    told = fields.get("output", fields.get("result"))
-    inner = _json(told)
-    if isinstance(inner, Mapping) and (inner is told or _is_wrapped(inner)):
-        return _structured(inner)
-    text = plain(told) if isinstance(told, list) else as_text(told)
-    found = _EXIT.search(text, 0, _HEAD_CHARS)
-    return text, found is not None and int(found[1]) != 0
+    output = fields.get("output", fields.get("result"))
+    value = _parse_json(output)
+    # JSON text may be Codex's own wrapping or what a program printed.
+    is_wrapping = isinstance(value, Mapping) and (
+        value is output
+        or ("output" in value and isinstance(value.get("metadata"), Mapping))
+    )
+    if is_wrapping and isinstance(value, Mapping):
+        return _parse_structured_result(value)
+    text = content_text(output) if isinstance(output, list) else as_text(output)
+    match = _EXIT_CODE.search(text, 0, _EXIT_CODE_WITHIN)
+    return text, match is not None and int(match[1]) != 0
 
 
-def _is_wrapped(told: Fields) -> bool:
-    """Whether JSON text is Codex's own wrapping, not what a program printed."""
-    return "output" in told and isinstance(told.get("metadata"), Mapping)
-
-
-def _structured(told: Fields) -> tuple[str, bool]:
-    """An answer that is an object: text and success, or output and exit code."""
-    about = told.get("metadata")
-    code = about.get("exit_code") if isinstance(about, Mapping) else None
-    code = told.get("exit_code", told.get("exitCode", code))
-    is_error = code not in (None, 0) or told.get("success") is False
-    if "text" in told:
-        return plain(told), is_error
+def _parse_structured_result(fields: _Fields) -> tuple[str, bool]:
+    """Parse a result with text and success, or with output and exit code."""
+    metadata = fields.get("metadata")
+    code = metadata.get("exit_code") if isinstance(metadata, Mapping) else None
+    code = fields.get("exit_code", fields.get("exitCode", code))
+    failed = code not in (None, 0) or fields.get("success") is False
+    if "text" in fields:
+        return content_text(fields), failed
     for name in ("output", "content"):
-        if name in told:
-            inner = told[name]
-            return plain(inner) if isinstance(inner, list) else as_text(inner), is_error
-    if "stdout" in told:
-        return _lines(told.get("stdout"), told.get("stderr")), is_error
-    return as_text(told), is_error
+        if name in fields:
+            value = fields[name]
+            is_list = isinstance(value, list)
+            return content_text(value) if is_list else as_text(value), failed
+    if "stdout" in fields:
+        return _output(fields), failed
+    return as_text(fields), failed
 
 
-def ended(kind: str, fields: Fields) -> tuple[str, object, str, bool]:
-    """What an event tells of a call: the tool, its input, its answer, its failure.
+def parse_complete_call(kind: str, fields: _Fields) -> CompleteCall:
+    """Parse a record that holds both call and result.
 
     Args:
-        kind: One of ``ENDS``.
-        fields: The event's fields.
+        kind: One of the values of ``COMPLETE_CALLS``.
+        fields: The record's fields.
     """
     failed = fields.get("success") is False or fields.get("status") in _FAILED
     if kind == "exec_command_end":
-        said = fields.get("aggregated_output") or fields.get("formatted_output")
-        text = as_text(said) or _lines(fields.get("stdout"), fields.get("stderr"))
-        return (
-            "shell",
-            _only(fields, "command"),
-            text,
-            fields.get("exit_code") not in (None, 0),
-        )
+        text = fields.get("aggregated_output") or fields.get("formatted_output")
+        failed = fields.get("exit_code") not in (None, 0)
+        command = _only(fields, "command")
+        return CompleteCall("shell", command, as_text(text) or _output(fields), failed)
     if kind == "patch_apply_end":
         changes = fields.get("changes")
-        paths = [*changes] if isinstance(changes, Mapping) else []
-        return "apply_patch", {"path": paths}, _lines(*_std(fields)), failed
+        paths = {"path": [*changes] if isinstance(changes, Mapping) else []}
+        return CompleteCall("apply_patch", paths, _output(fields), failed)
     if kind == "mcp_tool_call_end":
-        return _mcp(fields, failed)
+        return _parse_mcp_call(fields, failed)
     if kind == "dynamic_tool_call_response":
-        said = fields.get("content_items") or fields.get("error")
-        text = plain(said) if isinstance(said, list) else as_text(said)
-        return as_text(fields.get("tool")), fields.get("arguments"), text, failed
+        content = fields.get("content_items") or fields.get("error")
+        is_list = isinstance(content, list)
+        text = content_text(content) if is_list else as_text(content)
+        name = as_text(fields.get("tool"))
+        return CompleteCall(name, fields.get("arguments"), text, failed)
     if kind == "view_image_tool_call":
-        return "view_image", _only(fields, "path"), "", failed
+        return CompleteCall("view_image", _only(fields, "path"), "", failed)
     if kind == "web_search_end":
-        return searched(fields)
-    return drawn(fields)
+        return _parse_web_search(fields)
+    return _parse_image_generation(fields)
 
 
-def searched(fields: Fields) -> tuple[str, object, str, bool]:
-    """A search of the web, told like ``ended`` does."""
+def _parse_web_search(fields: _Fields) -> CompleteCall:
     action = fields.get("action")
-    about = action if isinstance(action, Mapping) else fields
-    given = {
-        name: about[name]
+    inner = action if isinstance(action, Mapping) else fields
+    query = {
+        name: inner[name]
         for name in ("query", "queries", "url", "pattern")
-        if about.get(name)
+        if inner.get(name)
     } or _only(fields, "query")
-    found = fields.get("results")
+    results = fields.get("results")
     lines = [
         " ".join(filter(None, (as_text(one.get("title")), as_text(one.get("url")))))
-        for one in (found if isinstance(found, list) else ())
+        for one in (results if isinstance(results, list) else ())
         if isinstance(one, Mapping)
     ]
-    return "web_search", given, "\n".join(filter(None, lines)), False
+    return CompleteCall("web_search", query, "\n".join(filter(None, lines)))
 
 
-def drawn(fields: Fields) -> tuple[str, object, str, bool]:
-    """An image that was made, told like ``ended`` does."""
-    saved, made = as_text(fields.get("saved_path")), fields.get("result")
-    shown = image(saved or (f"data:image,{made}" if isinstance(made, str) else None))
-    return (
-        "image_generation",
-        {"prompt": as_text(fields.get("revised_prompt"))},
-        shown,
-        False,
-    )
+def _parse_image_generation(fields: _Fields) -> CompleteCall:
+    path, data = as_text(fields.get("saved_path")), fields.get("result")
+    image = path or (f"data:image,{data}" if isinstance(data, str) else None)
+    prompt = {"prompt": as_text(fields.get("revised_prompt"))}
+    return CompleteCall("image_generation", prompt, image_placeholder(image))
 
 
-_FAILED = ("failed", "declined")
-
-
-def _mcp(fields: Fields, failed: bool) -> tuple[str, object, str, bool]:
-    asked = fields.get("invocation")
-    about = asked if isinstance(asked, Mapping) else fields
-    name = ".".join(
-        filter(None, (as_text(about.get("server")), as_text(about.get("tool"))))
-    )
+def _parse_mcp_call(fields: _Fields, failed: bool) -> CompleteCall:
+    invocation = fields.get("invocation")
+    call = invocation if isinstance(invocation, Mapping) else fields
+    names = as_text(call.get("server")), as_text(call.get("tool"))
+    name, arguments = ".".join(filter(None, names)), call.get("arguments")
     result = fields.get("result")
-    told = (
-        result
-        if isinstance(result, Mapping)
-        else {"Err": result or fields.get("error")}
-    )
-    good = told.get("Ok", told if "content" in told else None)
-    if isinstance(good, Mapping):
-        text = base.result_text(good.get("content"))
-        return name, about.get("arguments"), text, failed or good.get("isError") is True
-    return name, about.get("arguments"), as_text(told.get("Err")), True
+    if not isinstance(result, Mapping):
+        result = {"Err": result or fields.get("error")}
+    value = result.get("Ok", result if "content" in result else None)
+    if isinstance(value, Mapping):
+        text = result_text(value.get("content"))
+        failed = failed or value.get("isError") is True
+        return CompleteCall(name, arguments, text, failed)
+    return CompleteCall(name, arguments, as_text(result.get("Err")), True)
 
 
-def _std(fields: Fields) -> tuple[object, object]:
-    return fields.get("stdout"), fields.get("stderr")
-
-
-def _only(fields: Fields, name: str) -> dict[str, object]:
+def _only(fields: _Fields, name: str) -> dict[str, object]:
     return {name: fields[name]} if fields.get(name) else {}
 
 
-def _lines(*said: object) -> str:
-    texts: Iterable[str] = map(as_text, said)
+def _output(fields: _Fields) -> str:
+    texts: Iterable[str] = (as_text(fields.get(n)) for n in ("stdout", "stderr"))
     return "\n".join(text.rstrip("\n") for text in texts if text.strip())
 
 
-def _json(text: object) -> object:
-    """What JSON text says; the text itself where it is none."""
-    if not isinstance(text, str) or not text.lstrip().startswith("{"):
-        return text
+def _parse_json(value: object) -> object:
+    """Return the value of text that is a JSON object; anything else unchanged."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
     try:
-        return json.loads(text, strict=False)
+        return json.loads(value, strict=False)
     except (ValueError, RecursionError):
-        return text
+        return value
+
+
+def content_text(content: object) -> str:
+    """Return a content as one text, with placeholders for images."""
+    return join_parts([text for text, _ in content_parts(content)])
+
+
+def content_parts(content: object) -> Iterator[tuple[str, bool]]:
+    """Yield the texts of a content, each with whether it is an image's placeholder."""
+    if isinstance(content, str):
+        yield content, False
+        return
+    if isinstance(content, dict):
+        content = [content]
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, str):
+            yield block, False
+        elif isinstance(block, dict):
+            kind, url = block.get("type"), block.get("image_url")
+            text = _IMAGE_TAG.sub("", as_text(block.get("text")))
+            if text.strip():
+                yield text, False
+            if url or kind in ("input_image", "image", "inputImage"):
+                yield image_placeholder(url or block.get("data")), True
+
+
+def image_placeholder(value: object) -> str:
+    """Return an image's placeholder: its type and size, or its address; not its bytes.
+
+    Args:
+        value: An address, a data URL or a path, or an object that holds one.
+    """
+    if isinstance(value, dict):
+        value = value.get("url") or value.get("path")
+    url = as_text(value)
+    head, comma, data = url.partition(",")
+    if url.startswith("data:") and comma:
+        media_type = head.removeprefix("data:").partition(";")[0]
+        return placeholder("image", media_type, data)
+    is_address = len(url) <= _MAX_ADDRESS_CHARS and not url.startswith("data:")
+    return f"[image: {url}]" if url and is_address else UNKNOWN_IMAGE
+
+
+def join_parts(parts: Iterable[str]) -> str:
+    """Join texts by blank lines, without empty ones and surrounding newlines."""
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip())

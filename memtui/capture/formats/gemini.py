@@ -1,204 +1,72 @@
 """Gemini CLI's sessions: a JSON document, or one JSON object a line.
 
-They lie in ``~/.gemini/tmp/<project>/chats/session-*.json`` or ``.jsonl``; a subagent's
-in a folder beside them, named by the session that started it. The lines are a log of
-what became of the conversation: a message is written again, whole, when it gets its
-calls or their answers, and ``$set`` may tell all messages anew. Each message, call and
-thought is given once, as it was when it was first whole. ``$rewindTo`` takes messages
-out of the model's sight; they were said, so they stay.
+The files are ``~/.gemini/tmp/<project>/chats/session-*.json`` or ``.jsonl``; a
+subagent's are in a folder beside them, named by the session that started it. The lines
+are a log: a message is written again, complete, when it gets its calls or their
+results, and ``$set`` may write all messages again. Each message, call and thought is
+yielded once, when it is complete. ``$rewindTo`` hides messages from the model; they
+were said, so they stay.
 
-The project is known by a hash of its path alone, unless a ``.project_root`` file beside
-``chats`` or one of the session's folders, which must have that hash, tells the path.
+The project is only known by a hash of its path, unless a ``.project_root`` file beside
+``chats`` or one of the session's folders, which must have that hash, gives the path.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 
-from memtui.capture.formats import base, jsonl
+from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
-    TRANSCRIPT,
-    Call,
+    HOLD_TIME,
+    IN_THE_FUTURE,
     Cursor,
+    EventBuilder,
     FileReplaced,
     InvalidRecord,
     ParsedItem,
+    PendingCalls,
     PendingRecord,
+    Position,
     Record,
     SkippedRecord,
     SourceFormat,
-    Waiting,
-    ahead,
+    ToolCall,
     as_text,
+    event_from_state,
+    event_to_state,
+    join_texts,
     parse_time,
+    placeholder,
 )
-from memtui.capture.formats.claude_code import PATIENCE, event_of, fields_of
 from memtui.model import events, hashing
-from memtui.model.events import Event, EventRefused, EventRole, EventType, from_ms
+from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "gemini-cli"
 
-
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
+_HEADER_FIELDS = frozenset({"projectHash", "startTime", "lastUpdated"})
+"""The fields, besides the id, that only a session's header has."""
 
-_TELLING = ("name", "args", "subject", "description", "text")
-"""What of a call or a thought stays the same when it is told again."""
+_ASSISTANT_TYPES = frozenset({"gemini", "model"})
 
+_NOTICE_TYPES = frozenset({"info", "warning"})
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a message stands."""
+_MESSAGE_KINDS = frozenset({"user", "error", "gemini"})
+"""The prefixes of the keys of yielded messages; calls have ``c``, thoughts ``t``."""
 
-    session_id: str
-    subagent: str
-    line: int
+_COMPLETE_STATES = frozenset({"success", "error", "cancelled"})
+"""The states of a call that has its result."""
 
+_STABLE_FIELDS = ("name", "args", "subject", "description", "text")
+"""The fields of a call or a thought that stay the same when it is written again."""
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message whose time is known."""
-
-    place: Place
-    name: str
-    at: datetime
-    fields: dict[str, object]
-
-
-class Events:
-    """Makes the events of one session."""
-
-    def __init__(self, now: datetime, number: int) -> None:
-        """Go on after the last one that was made before.
-
-        Args:
-            now: The time, to refuse what claims to come from the future.
-            number: How many were made.
-        """
-        self._now = now
-        self.number = number
-
-    def make(
-        self,
-        message: Message,
-        event_type: EventType,
-        text: str,
-        role: EventRole,
-        metadata: dict[str, str],
-        *,
-        key: str,
-    ) -> Event | InvalidRecord:
-        """An event of a message's, or why there can be none."""
-        self.number += 1
-        origin = ""
-        if _UUID.fullmatch(message.name):
-            origin = "/".join(dict.fromkeys((message.name, key)))
-        try:
-            return events.make(
-                agent=AGENT,
-                session_id=message.place.session_id,
-                timestamp=message.at,
-                event_type=event_type,
-                text=text,
-                source_key=key,
-                role=role,
-                metadata=metadata,
-                subagent=message.place.subagent,
-                ordinal=self.number,
-                source_id=origin,
-            )
-        except EventRefused as refusal:
-            return InvalidRecord(str(refusal), message.place.line)
-
-    def thought(self, message: Message, told: object, key: str) -> ParsedItem:
-        """What was thought before a message was said."""
-        fields = told if isinstance(told, dict) else {"description": told}
-        parts = as_text(fields.get("subject")), as_text(fields.get("description"))
-        text = "\n".join(part for part in parts if part.strip())
-        at = parse_time(fields.get("timestamp")) or message.at
-        if not text.strip() or events.is_in_future(at, self._now):
-            return SkippedRecord("thinking that says nothing", message.place.line)
-        try:
-            return events.make_thought(
-                agent=AGENT,
-                session_id=message.place.session_id,
-                at=at,
-                text=text,
-                key=key if message.name else "",
-                subagent=message.place.subagent,
-            )
-        except EventRefused as refusal:
-            return InvalidRecord(str(refusal), message.place.line)
-
-
-def named(message: Message, told: object) -> str:
-    """A message's name; of one without, what tells a piece of it from those of others.
-
-    Args:
-        message: The message.
-        told: The piece: a thought, or a call before it has its answer.
-    """
-    if message.name:
-        return message.name
-    known = told if isinstance(told, dict) else {"text": told}
-    what = {name: known.get(name) for name in _TELLING if name in known}
-    return hashing.content_hash(as_text(what))
-
-
-class Held:
-    """The reply that is held back, if any."""
-
-    def __init__(self, state: object = None) -> None:
-        """Go on with what an earlier reading held back."""
-        self._event: Event | None = None
-        self._name = ""
-        for kept in state if isinstance(state, list) else ():
-            self._event, self._name = event_of(kept), as_text(kept.get("name"))
-
-    @property
-    def is_full(self) -> bool:
-        """Whether a reply is held back."""
-        return self._event is not None
-
-    def state(self) -> list[dict[str, object]]:
-        """What another reading must know of it."""
-        return [fields_of(self._event) | {"name": self._name}] if self._event else []
-
-    def add(self, said: Event | InvalidRecord, name: str) -> Iterator[ParsedItem]:
-        """Hold a reply back; one without a name is never told again."""
-        if isinstance(said, InvalidRecord) or not name:
-            yield said
-        else:
-            self._event, self._name = said, name
-
-    def grow(self, name: str, text: str) -> bool:
-        """Whether a reply's longer telling took the place of the one that is held."""
-        if self._event is None or name != self._name:
-            return False
-        if len(text) <= len(self._event.text):
-            return False
-        self._event = replace(self._event, text=text)
-        return True
-
-    def ended(self, *, unless: str = "") -> Iterator[Event]:
-        """Give the reply, if it is not the one of this name."""
-        if self._event and not (unless and unless == self._name):
-            event, self._event = self._event, None
-            yield event
-
-    def given_up(self, now: datetime, *, is_last: bool) -> Iterator[Event]:
-        """Give the reply if it was waited for long enough, or nothing can follow."""
-        if self._event and (is_last or now - self._event.timestamp > PATIENCE):
-            yield from self.ended()
-
-
-_INJECTED = {
+_SYSTEM_TEXTS = {
     "<session_context>": "context",
     "This is the Gemini CLI. We are setting up the context": "context",
     "<state_snapshot>": "compact_summary",
@@ -207,381 +75,56 @@ _INJECTED = {
     "System: Please continue.": "reminder",
     "Please continue.": "reminder",
 }
-"""How what the program says in the person's name begins, and what it is."""
+"""How texts begin that the program wrote in the user's name, and their kind."""
+
+_REMEMBERED = 2000
+"""How many yielded items are remembered. One that is written again much later is
+yielded again, which changes nothing, since its event has the same id."""
+
+_Fields = Mapping[str, object]
 
 
-def injected(text: str) -> str:
-    """What a "user" message is when the person did not write it; "" when they did."""
-    start = text.lstrip()
-    found = (kind for begins, kind in _INJECTED.items() if start.startswith(begins))
-    return next(found, "")
+class GeminiFormat(SourceFormat):
+    name, title = AGENT, "Gemini CLI"
 
+    def matches_path(self, path: PurePath) -> bool:
+        if path.suffix not in (".json", ".jsonl"):
+            return False
+        return path.name.startswith("session-") or "chats" in path.parts[-3:-1]
 
-def text(fields: Mapping[str, object]) -> str:
-    """The readable text of a message's content; a placeholder for each file."""
-    content = fields.get("content") or fields.get("parts")
-    parts = content if isinstance(content, list) else [content]
-    found = (_part(part) for part in parts)
-    return "\n\n".join(part for part in found if part.strip())
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        if any(_is_header(record.fields) for record in head):
+            return True
+        if path.suffix != ".json" or path.stat().st_size > jsonl.MAX_RECORD_BYTES:
+            return False
+        return _is_header(_parse_document(path.read_bytes()) or {})
 
-
-def _part(part: object) -> str:
-    if not isinstance(part, dict):
-        return as_text(part) if isinstance(part, str) else ""
-    if part.get("thought") or "functionCall" in part or "functionResponse" in part:
-        return ""
-    for name in ("inlineData", "fileData"):
-        if isinstance(part.get(name), dict):
-            return _file(part[name])
-    for name in ("executableCode", "codeExecutionResult"):
-        held = part.get(name)
-        if isinstance(held, dict):
-            return as_text(held.get("code") or held.get("output"))
-    return as_text(part.get("text"))
-
-
-def _file(held: dict[str, object]) -> str:
-    mime = as_text(held.get("mimeType")) or "unknown type"
-    kind = "image" if mime.startswith("image/") else "document"
-    source = {"media_type": mime, "data": held.get("data")}
-    return base.placeholder({"type": kind, "source": source})
-
-
-def thoughts(fields: Mapping[str, object]) -> list[object]:
-    """What the model thought: told beside the message, or among its parts."""
-    told = fields.get("thoughts")
-    content = fields.get("content")
-    among = [
-        part.get("text")
-        for part in (content if isinstance(content, list) else ())
-        if isinstance(part, dict) and part.get("thought")
-    ]
-    return [*(told if isinstance(told, list) else ()), *among]
-
-
-def holds_answers(fields: Mapping[str, object]) -> bool:
-    """Whether a message repeats what tools answered, for the model."""
-    content = fields.get("content")
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and "functionResponse" in part for part in content
-    )
-
-
-def answer(told: dict[str, object]) -> str:
-    """What a tool answered: as the model was told it, else as it was shown."""
-    result = told.get("result")
-    parts = result if isinstance(result, list) else [result]
-    texts = [_answer_part(part) for part in parts]
-    return "\n".join(filter(None, texts)) or as_text(told.get("resultDisplay"))
-
-
-def _answer_part(part: object) -> str:
-    if not isinstance(part, dict):
-        return as_text(part)
-    held = part.get("functionResponse")
-    response = held.get("response") if isinstance(held, dict) else None
-    if not isinstance(response, dict):
-        return _part(part)
-    told = response.get("output", response.get("error"))
-    return as_text(response if told is None else told)
-
-
-_ASSISTANTS = frozenset({"gemini", "model"})
-
-
-_NOTICES = frozenset({"info", "warning"})
-
-
-_TELLERS = frozenset({"user", "error", "gemini"})
-"""How the names of given messages begin; those of calls with ``c``, thoughts ``t``."""
-
-
-_ENDED = frozenset({"success", "error", "cancelled"})
-"""The states of a call that has its answer."""
-
-
-REMEMBERED = 2000
-"""How many given pieces are remembered, the latest: one that is told again much later
-is given again, which changes nothing since its event keeps its id."""
-
-
-class Messages:
-    """The messages of one session, as far as they have been read."""
-
-    def __init__(self, now: datetime, state: object = None) -> None:
-        """Go on with what an earlier reading gave."""
-        kept = state if isinstance(state, Mapping) else {}
-        self._now = now
-        self._given: dict[str, str] = dict(kept.get("given", {}))
-        self._waiting = Waiting(kept.get("calls"))
-        self._events = Events(now, int(kept.get("number", 0)))
-        self._twins: set[str] = set()
-        self._held = Held(kept.get("held"))
-        self._has_begun = False
-        self.model = as_text(kept.get("model"))
-
-    def state(self) -> Mapping[str, object]:
-        """What another reading must know of them."""
-        return {
-            "given": dict([*self._given.items()][-REMEMBERED:]),
-            "calls": self._waiting.state(),
-            "number": self._events.number,
-            "held": self._held.state(),
-            "model": self.model,
-        }
-
-    def awaited(self) -> Iterator[ParsedItem]:
-        """Say which calls have no answer yet."""
-        return self._waiting.awaited()
-
-    @property
-    def is_held(self) -> bool:
-        """Whether a reply is held back because more of it may come."""
-        return self._held.is_full
-
-    def given_up(self, *, is_last: bool) -> Iterator[ParsedItem]:
-        """Give the reply that was waited for long enough, or that nothing follows."""
-        return self._held.given_up(self._now, is_last=is_last)
-
-    def meet_again(self, told: list[object]) -> None:
-        """Prepare for messages told together: which are old ones with new names.
-
-        A message is an old one if the same was said before under a name that is not
-        among these; otherwise the same was said twice.
-        """
-        names = {as_text(m.get("id")) for m in told if isinstance(m, dict)}
-        told_before = ((key.partition(":"), said) for key, said in self._given.items())
-        self._twins = {
-            said
-            for (kind, _, name), said in told_before
-            if kind in _TELLERS and name not in names
-        }
-
-    def take(self, fields: dict[str, object], place: Place) -> Iterator[ParsedItem]:
-        """Read one message."""
-        yield from self._held.ended(unless=as_text(fields.get("id")))
-        kind = fields.get("type") or fields.get("role")
-        if not isinstance(kind, str):
-            yield InvalidRecord("a record without type", place.line)
-            return
-        if kind in _NOTICES:
-            yield SkippedRecord(kind, place.line)
-            return
-        if kind not in _ASSISTANTS and kind not in ("user", "error"):
-            yield SkippedRecord(f"unknown record type {kind}", place.line)
-            return
-        at = parse_time(fields.get("timestamp"))
-        if at is None:
-            known = "timestamp" in fields
-            yield InvalidRecord(
-                "a bad timestamp" if known else "no timestamp", place.line
-            )
-        elif events.is_in_future(at, self._now):
-            yield ahead(at, place.line)
-        else:
-            message = Message(place, as_text(fields.get("id")), at, fields)
-            self._has_begun = False
-            found = list(self._pieces(message, kind))
-            if not found and not self._has_begun:
-                found = [SkippedRecord("a message told again", place.line)]
-            yield from found
-
-    def _pieces(self, message: Message, kind: str) -> Iterator[ParsedItem]:
-        if kind == "user":
-            yield from self._user(message)
-        elif kind == "error":
-            about = {"kind": "error", "is_error": "true"}
-            said = text(message.fields)
-            yield from self._said(message, said, EventRole.SYSTEM, about, kind)
-        else:
-            yield from self._gemini(message)
-
-    def _user(self, message: Message) -> Iterator[ParsedItem]:
-        full = text(message.fields)
-        said = text({"content": message.fields.get("displayContent")}) or full
-        kind = injected(said)
-        role = EventRole.SYSTEM if kind else EventRole.USER
-        about = {"kind": kind} if kind else {}
-        place = message.place
-        if not said and holds_answers(message.fields):
-            yield SkippedRecord("answers told with their calls", place.line)
-            return
-        if role is EventRole.USER:
-            yield from self._unanswered(message)
-        yield from self._said(message, said, role, about, "user")
-
-    def _gemini(self, message: Message) -> Iterator[ParsedItem]:
-        fields, line = message.fields, message.place.line
-        self.model = as_text(fields.get("model")) or self.model
-        for index, thought in enumerate(thoughts(fields)):
-            yield from self._thought(message, index, thought)
-        said = text(fields)
-        if said:
-            yield from self._said(message, said, EventRole.ASSISTANT, {}, "gemini")
-        calls = fields.get("toolCalls")
-        for index, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                key = as_text(call.get("id")) or f"{named(message, call)}:{index}"
-                yield from self._call(message, call, key)
-            else:
-                yield InvalidRecord("a call that is no object", line)
-        if not said and not calls and not fields.get("thoughts"):
-            yield SkippedRecord("an empty message", line)
-
-    def _said(
-        self,
-        message: Message,
-        text: str,
-        role: EventRole,
-        about: dict[str, str],
-        kind: str,
+    def read(
+        self, path: Path, start: Cursor | None, *, agent: str, now: datetime
     ) -> Iterator[ParsedItem]:
-        said = hashing.content_hash(kind, text)
-        given = f"{kind}:{message.name or said}"
-        if given in self._given:
-            yield from self._again(message, text, said, given)
-            return
-        if said in self._twins:
-            self._given[given] = said
-            return
-        event_type = (
-            EventType.USER_MESSAGE if kind == "user" else EventType.ASSISTANT_MESSAGE
-        )
-        self._given[given] = said
-        event = self._events.make(
-            message, event_type, text, role, about, key=message.name
-        )
-        if kind == "gemini":
-            yield from self._held.add(event, message.name)
-            self._has_begun = True
-        else:
-            yield event
-
-    def _again(
-        self, message: Message, text: str, said: str, given: str
-    ) -> Iterator[ParsedItem]:
-        """A message that was told before: its words may have changed since."""
-        if self._given[given] == said:
-            return
-        self._given[given] = said
-        is_held = given.startswith("gemini:")
-        if not (is_held and self._held.grow(message.name, events.clean(text))):
-            yield SkippedRecord(
-                "a message told again in other words", message.place.line
-            )
-
-    def _thought(
-        self, message: Message, index: int, told: object
-    ) -> Iterator[ParsedItem]:
-        key = f"{named(message, told)}:{index}"
-        if f"t:{key}" in self._given:
-            return
-        self._given[f"t:{key}"] = ""
-        yield self._events.thought(message, told, key)
-
-    def _call(
-        self, message: Message, told: dict[str, object], key: str
-    ) -> Iterator[ParsedItem]:
-        place = message.place
-        if f"c:{key}" in self._given:
-            return
-        at = parse_time(told.get("timestamp")) or message.at
-        status = as_text(told.get("status"))
-        call = base.call(
-            key,
-            as_text(told.get("name")),
-            told.get("args"),
-            session_id=place.session_id,
-            subagent=place.subagent,
-            uuid=message.name,
-            line=place.line,
-            at_ms=events.to_ms(at),
-        )
-        if status not in _ENDED and told.get("result") is None:
-            self._has_begun = not self._waiting.has(key) or self._has_begun
-            self._waiting.add(call)
-            return
-        self._waiting.answered(key)
-        about = {
-            "is_error": "true" if status == "error" else "",
-            "is_broken_off": "true" if status == "cancelled" else "",
-        }
-        yield self._answered(call, answer(told), at, place, about)
-
-    def _unanswered(self, message: Message) -> Iterator[ParsedItem]:
-        """The person spoke again: calls that are still open have no answer."""
-        place = message.place
-        for call in self._waiting.broken_off(place.session_id, place.subagent):
-            at = from_ms(call.at_ms)
-            yield self._answered(call, "", at, place, {"is_broken_off": "true"})
-
-    def _answered(
-        self, call: Call, answer: str, at: datetime, place: Place, about: dict[str, str]
-    ) -> ParsedItem:
-        self._given[f"c:{call.key}"] = ""
-        if events.is_in_future(at, self._now):
-            return ahead(at, place.line)
-        message = Message(place, call.uuid, at, {})
-        said, told = call.text(answer), call.metadata(**about)
-        kind, role = EventType.TOOL_RESULT, EventRole.TOOL
-        return self._events.make(message, kind, said, role, told, key=call.key)
+        make_reader = partial(_SessionReader, path, now)
+        if path.suffix == ".json":
+            return _read_document(path, start, make_reader)
+        return jsonl.read_lines(path, start, make_reader)
 
 
-_HEADER = frozenset({"projectHash", "startTime", "lastUpdated"})
-"""What tells a session's header, beside its id, from other formats' records."""
+FORMAT = GeminiFormat()
 
 
-def _may_be(path: PurePath) -> bool:
-    if path.suffix not in (".json", ".jsonl"):
-        return False
-    return path.name.startswith("session-") or "chats" in path.parts[-3:-1]
-
-
-def fits(path: Path, head: Sequence[Record]) -> bool:
-    """Whether a file holds a session of Gemini CLI."""
-    if any(_is_header(record.fields) for record in head):
-        return True
-    return path.suffix == ".json" and _is_header(_document(path) or {})
-
-
-def _is_header(fields: Mapping[str, object]) -> bool:
+def _is_header(fields: _Fields) -> bool:
     return (
         isinstance(fields.get("sessionId"), str)
-        and bool(_HEADER & fields.keys())
+        and bool(_HEADER_FIELDS & fields.keys())
         and "type" not in fields
     )
 
 
-def _document(path: Path) -> dict[str, object] | None:
-    """The JSON object a file is; None if it is none, or not whole."""
-    if path.stat().st_size > jsonl.MAX_RECORD_BYTES:
-        return None
-    return _object(path.read_bytes())
+def _parse_document(raw: bytes) -> dict[str, object] | None:
+    return jsonl.parse_object(raw.decode("utf-8", "replace"))
 
 
-def _object(raw: bytes) -> dict[str, object] | None:
-    try:
-        found = json.loads(raw.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def read(
-    path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[ParsedItem]:
-    """Read one session; see ``memtui.sources.source.Read``."""
-    make = partial(_Session, path, now)
-    if path.suffix == ".json":
-        return _whole(path, start, make)
-    return jsonl.read(path, start, make)
-
-
-SOURCE = SourceFormat(AGENT, "Gemini CLI", TRANSCRIPT, _may_be, fits, read)
-
-
-def _whole(
-    path: Path, start: Cursor | None, make: jsonl.MakeReader
+def _read_document(
+    path: Path, start: Cursor | None, make_reader: jsonl.MakeReader
 ) -> Iterator[ParsedItem]:
     """Read a document, all of it whenever it has changed."""
     size = path.stat().st_size
@@ -591,22 +134,22 @@ def _whole(
         yield Cursor(size)
         return
     raw = path.read_bytes()
-    print_ = hashlib.blake2b(raw, digest_size=16).hexdigest()
-    if start and start.fingerprint == print_:
+    fingerprint = hashlib.blake2b(raw, digest_size=16).hexdigest()
+    if start and start.fingerprint == fingerprint:
         yield start
         return
     if start and start.offset:
-        yield FileReplaced("the document was written anew")
-    found = _object(raw)
-    if found is not None:
-        reader = make({})
-        yield from reader.take(Record(1, found))
-        yield from reader.rest()
+        yield FileReplaced("the document was written again")
+    document = _parse_document(raw)
+    if document is not None:
+        reader = make_reader({})
+        yield from reader.read_record(Record(1, document))
+        yield from reader.finish()
     elif raw.strip().endswith((b"}", b"]")):
         yield InvalidRecord("not a session's document", 1)
     elif raw.strip():
         yield PendingRecord("the document is cut off", 1)
-    yield Cursor(len(raw), raw.count(b"\n"), print_)
+    yield Cursor(len(raw), raw.count(b"\n"), fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -621,74 +164,80 @@ class _Facts:
     cwd: str = ""
 
 
-class _Session:
-    """Reads the records of one session."""
-
+class _SessionReader:
     def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
-        self._path, self._now = path, now
-        kept = state.get("facts")
-        self._facts = _Facts(**kept) if isinstance(kept, dict) else _Facts()
-        self._messages = Messages(now, state.get("messages"))
+        self._path = path
+        saved = state.get("facts")
+        self._facts = _Facts(**saved) if isinstance(saved, dict) else _Facts()
+        self._messages = _Messages(now, state.get("messages"))
         self._is_introduced = False
 
-    def take(self, record: Record) -> Iterator[ParsedItem]:
-        """Read one record: a header, a message, an update or a rewinding."""
+    @property
+    def needs_reread(self) -> bool:
+        return self._messages.has_held
+
+    def state(self) -> Mapping[str, object]:
+        return {"facts": asdict(self._facts), "messages": self._messages.state()}
+
+    def finish(self) -> Iterator[ParsedItem]:
+        yield from self._messages.finish(is_complete=self._path.suffix == ".json")
+        if self._facts.session:
+            if self._is_subagent:
+                session_id, subagent = self._conversation
+                yield SubagentMetadata(AGENT, session_id, subagent)
+            yield self._session_facts()
+
+    def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        """Read a header, a message, an update or a rewind."""
         fields, line = record.fields, record.line
         if "$rewindTo" in fields:
             yield SkippedRecord("$rewindTo", line)
         elif "$set" in fields:
             update = fields["$set"]
             if isinstance(update, dict):
-                yield from self._learn(update)
-                yield from self._snapshot(update, line)
+                yield from self._header(update, line)
                 yield SkippedRecord("$set", line)
             else:
-                yield InvalidRecord("a $set that is no object", line)
+                yield InvalidRecord("a $set that is not an object", line)
         elif "sessionId" in fields and "type" not in fields:
-            yield from self._learn(fields)
-            yield from self._snapshot(fields, line)
+            yield from self._header(fields, line)
             yield SkippedRecord("header", line)
         else:
             yield from self._message(fields, line)
 
-    def rest(self) -> Iterator[ParsedItem]:
-        """Say which calls have no answer yet, and what is known of the session."""
-        yield from self._messages.given_up(is_last=self._path.suffix == ".json")
-        yield from self._messages.awaited()
-        if self._facts.session:
-            yield from self._helper()
-            yield self._told()
-
-    @property
-    def is_held(self) -> bool:
-        """Whether a reply is held back because more of it may come."""
-        return self._messages.is_held
-
-    def state(self) -> Mapping[str, object]:
-        """What another reading must know to go on."""
-        facts = {name: getattr(self._facts, name) for name in _Facts.__slots__}
-        return {"facts": facts, "messages": self._messages.state()}
-
-    def _learn(self, fields: dict[str, object]) -> Iterator[ParsedItem]:
-        """Learn what a header or an update tells; another session begins with it."""
+    def _header(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
+        """Read a header or an update; it may begin another session."""
         session = as_text(fields.get("sessionId")).strip()
         if self._facts.session and session not in ("", self._facts.session):
-            yield self._told()
+            yield self._session_facts()
             self._facts, self._is_introduced = _Facts(), False
-        known = {
+        values = {
             "session": session,
             "hash": as_text(fields.get("projectHash")),
             "started": as_text(fields.get("startTime")),
             "kind": as_text(fields.get("kind")),
             "title": " ".join(as_text(fields.get("summary")).split()),
         }
-        told = {name: value for name, value in known.items() if value}
-        self._facts = replace(self._facts, **told)
-        cwd = self._facts.cwd or self._root() or self._folder(fields.get("directories"))
+        known = {name: value for name, value in values.items() if value}
+        self._facts = replace(self._facts, **known)
+        cwd = (
+            self._facts.cwd
+            or self._project_root()
+            or self._folder_with_hash(fields.get("directories"))
+        )
         self._facts = replace(self._facts, cwd=cwd)
+        messages = fields.get("messages")
+        if not isinstance(messages, list):
+            return
+        self._messages.prepare_snapshot(messages)
+        for message in messages:
+            if isinstance(message, dict):
+                yield from self._message(message, line)
+            else:
+                yield InvalidRecord("not a JSON object", line)
 
-    def _root(self) -> str:
-        """The path in the note that newer versions leave beside their chats."""
+    def _project_root(self) -> str:
+        """Return the path in the file that newer versions write beside the chats."""
         for folder in self._path.parents[1:3]:
             try:
                 return (folder / ".project_root").read_text("utf-8").strip()
@@ -696,58 +245,401 @@ class _Session:
                 continue
         return ""
 
-    def _folder(self, folders: object) -> str:
-        """The one of the session's folders that has the project's hash."""
+    def _folder_with_hash(self, folders: object) -> str:
         for folder in folders if isinstance(folders, list) else ():
-            named = as_text(folder).encode("utf-8", "replace")
-            if hashlib.sha256(named).hexdigest() == self._facts.hash:
+            raw = as_text(folder).encode("utf-8", "replace")
+            if hashlib.sha256(raw).hexdigest() == self._facts.hash:
                 return as_text(folder)
         return ""
 
     @property
-    def _is_subagents(self) -> bool:
+    def _is_subagent(self) -> bool:
         return (
             self._facts.kind == "subagent" and self._path.parent.parent.name == "chats"
         )
 
-    def _place(self, line: int) -> Place:
-        if self._is_subagents:
-            return Place(self._path.parent.name, self._facts.session, line)
-        return Place(self._facts.session, "", line)
-
-    def _snapshot(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
-        """Read messages that are told together, maybe anew."""
-        told = fields.get("messages")
-        if not isinstance(told, list):
-            return
-        self._messages.meet_again(told)
-        for message in told:
-            if isinstance(message, dict):
-                yield from self._message(message, line)
-            else:
-                yield InvalidRecord("not a JSON object", line)
+    @property
+    def _conversation(self) -> tuple[str, str]:
+        """The session and the subagent that messages belong to."""
+        if self._is_subagent:
+            return self._path.parent.name, self._facts.session
+        return self._facts.session, ""
 
     def _message(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
         if self._facts.session and not self._is_introduced:
             self._is_introduced = True
-            yield self._told()
+            yield self._session_facts()
         try:
-            yield from self._messages.take(fields, self._place(line))
+            yield from self._messages.read(fields, line, *self._conversation)
         except RecursionError:
             yield InvalidRecord(jsonl.TOO_DEEP, line)
 
-    def _helper(self) -> Iterator[ParsedItem]:
-        if self._is_subagents:
-            place = self._place(0)
-            yield SubagentMetadata(AGENT, place.session_id, place.subagent)
-
-    def _told(self) -> SessionMetadata:
+    def _session_facts(self) -> SessionMetadata:
         facts = self._facts
         return SessionMetadata(
             agent=AGENT,
-            session_id=self._place(0).session_id,
+            session_id=self._conversation[0],
             cwd=facts.cwd,
-            title="" if self._is_subagents else facts.title,
-            model="" if self._is_subagents else self._messages.model,
+            title="" if self._is_subagent else facts.title,
+            model="" if self._is_subagent else self._messages.model,
             at=parse_time(facts.started),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    position: Position
+    fields: dict[str, object]
+
+    @property
+    def id(self) -> str:
+        return self.position.key
+
+    def part_key(self, index: int, part: object) -> str:
+        """Return the key of a call or a thought of this message.
+
+        Without a message id, it is made of what stays the same in the part.
+        """
+        if self.id:
+            return f"{self.id}:{index}"
+        fields = part if isinstance(part, dict) else {"text": part}
+        stable = {name: fields[name] for name in _STABLE_FIELDS if name in fields}
+        return f"{hashing.content_hash(as_text(stable))}:{index}"
+
+
+class _Messages:
+    """The messages of one session, as far as they have been read."""
+
+    def __init__(self, now: datetime, state: object = None) -> None:
+        saved = state if isinstance(state, Mapping) else {}
+        self._now = now
+        self._builder = EventBuilder(AGENT, now)
+        self._yielded: dict[str, str] = dict(saved.get("yielded", {}))
+        """A hash of the text of each item that was yielded or held, by its key."""
+        self._calls = PendingCalls(saved.get("calls"))
+        self._number = int(saved.get("number", 0))
+        """How many events were made."""
+        held = saved.get("held")
+        self._held: Event | None = event_from_state(held) if held else None
+        """A reply that may be written again with more text."""
+        self._held_id = as_text(saved.get("held_id"))
+        self.model = as_text(saved.get("model"))
+        self._renamed: set[str] = set()
+        """Hashes of messages that this snapshot repeats under new ids."""
+        self._is_waiting = False
+        """Whether the message being read is held, or one of its calls is pending."""
+
+    def state(self) -> Mapping[str, object]:
+        return {
+            "yielded": dict([*self._yielded.items()][-_REMEMBERED:]),
+            "calls": self._calls.state(),
+            "number": self._number,
+            "held": event_to_state(self._held) if self._held else None,
+            "held_id": self._held_id,
+            "model": self.model,
+        }
+
+    @property
+    def has_held(self) -> bool:
+        return self._held is not None
+
+    def finish(self, *, is_complete: bool) -> Iterator[ParsedItem]:
+        """Yield a held reply if it is old enough or the file complete; report calls."""
+        if self._held and (is_complete or self._now - self._held.timestamp > HOLD_TIME):
+            yield from self._pop_held()
+        yield from self._calls.pending_records()
+
+    def prepare_snapshot(self, messages: list[object]) -> None:
+        """Find out which earlier messages a list of messages may repeat with new ids.
+
+        A message is an earlier one if the same text was read under an id that is not
+        in the list; otherwise the same was said twice.
+        """
+        ids = {as_text(m.get("id")) for m in messages if isinstance(m, dict)}
+        self._renamed = set()
+        for key, digest in self._yielded.items():
+            kind, _, name = key.partition(":")
+            if kind in _MESSAGE_KINDS and name not in ids:
+                self._renamed.add(digest)
+
+    def read(
+        self, fields: dict[str, object], line: int, session_id: str, subagent: str
+    ) -> Iterator[ParsedItem]:
+        """Read one message."""
+        message_id = as_text(fields.get("id"))
+        yield from self._pop_held(unless_id=message_id)
+        kind = fields.get("type") or fields.get("role")
+        if not isinstance(kind, str):
+            yield InvalidRecord("a record without type", line)
+            return
+        if kind in _NOTICE_TYPES:
+            yield SkippedRecord(kind, line)
+            return
+        if kind not in _ASSISTANT_TYPES and kind not in ("user", "error"):
+            yield SkippedRecord(f"unknown record type {kind}", line)
+            return
+        at = self._builder.parse_time(fields.get("timestamp"), line)
+        if isinstance(at, InvalidRecord):
+            yield at
+            return
+        position = Position(line, at, session_id, subagent, message_id)
+        self._is_waiting = False
+        items = list(self._read_kind(_Message(position, fields), kind))
+        if not items and not self._is_waiting:
+            items = [SkippedRecord("a repeated message", line)]
+        yield from items
+
+    def _read_kind(self, message: _Message, kind: str) -> Iterator[ParsedItem]:
+        if kind == "user":
+            yield from self._user(message)
+        elif kind == "error":
+            text, role = _message_text(message.fields), EventRole.SYSTEM
+            yield from self._text(
+                message, text, role, kind, {"kind": "error", "is_error": "true"}
+            )
+        else:
+            yield from self._assistant(message)
+
+    def _user(self, message: _Message) -> Iterator[ParsedItem]:
+        fields = message.fields
+        shown = _message_text({"content": fields.get("displayContent")})
+        text = shown or _message_text(fields)
+        if not text and _has_tool_results(fields):
+            reason = "results recorded with their calls"
+            yield SkippedRecord(reason, message.position.line)
+            return
+        kind = _system_kind(text)
+        role = EventRole.SYSTEM if kind else EventRole.USER
+        if not kind:
+            # The user wrote again: calls without a result will get none.
+            position = message.position
+            for call in self._calls.pop_conversation(
+                position.session_id, position.subagent
+            ):
+                self._yielded[f"c:{call.key}"] = ""
+                where = replace(
+                    position, at=events.from_ms(call.at_ms), key=call.message_id
+                )
+                yield self._tool_result(where, call, "", is_broken_off="true")
+        yield from self._text(message, text, role, "user", {"kind": kind})
+
+    def _assistant(self, message: _Message) -> Iterator[ParsedItem]:
+        fields, line = message.fields, message.position.line
+        self.model = as_text(fields.get("model")) or self.model
+        for index, thought in enumerate(_thoughts(fields)):
+            yield from self._thought(message, index, thought)
+        text = _message_text(fields)
+        if text:
+            yield from self._text(message, text, EventRole.ASSISTANT, "gemini", {})
+        calls = fields.get("toolCalls")
+        for index, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, dict):
+                yield from self._call(message, index, call)
+            else:
+                yield InvalidRecord("a call that is not an object", line)
+        if not text and not calls and not fields.get("thoughts"):
+            yield SkippedRecord("an empty message", line)
+
+    def _text(
+        self,
+        message: _Message,
+        text: str,
+        role: EventRole,
+        kind: str,
+        metadata: dict[str, str],
+    ) -> Iterator[ParsedItem]:
+        digest = hashing.content_hash(kind, text)
+        key = f"{kind}:{message.id or digest}"
+        if key in self._yielded:
+            if self._yielded[key] != digest:
+                self._yielded[key] = digest
+                if not (kind == "gemini" and self._extend_held(message.id, text)):
+                    reason = "a repeated message with other text"
+                    yield SkippedRecord(reason, message.position.line)
+            return
+        self._yielded[key] = digest
+        if digest in self._renamed:
+            return
+        is_prompt = kind == "user"
+        event = self._event(
+            message.position,
+            EventType.USER_MESSAGE if is_prompt else EventType.ASSISTANT_MESSAGE,
+            text,
+            role,
+            metadata,
+        )
+        if kind != "gemini":
+            yield event
+            return
+        self._is_waiting = True
+        if isinstance(event, InvalidRecord) or not message.id:
+            yield event
+        else:
+            self._held, self._held_id = event, message.id
+
+    def _extend_held(self, message_id: str, text: str) -> bool:
+        """Give the held reply a longer text; return whether it was this message."""
+        text = events.clean(text)
+        if self._held is None or message_id != self._held_id:
+            return False
+        if len(text) <= len(self._held.text):
+            return False
+        self._held = replace(self._held, text=text)
+        return True
+
+    def _pop_held(self, *, unless_id: str = "") -> Iterator[Event]:
+        if self._held and not (unless_id and unless_id == self._held_id):
+            event, self._held = self._held, None
+            yield event
+
+    def _thought(
+        self, message: _Message, index: int, thought: object
+    ) -> Iterator[ParsedItem]:
+        key = message.part_key(index, thought)
+        if f"t:{key}" in self._yielded:
+            return
+        self._yielded[f"t:{key}"] = ""
+        fields = thought if isinstance(thought, dict) else {"description": thought}
+        parts = as_text(fields.get("subject")), as_text(fields.get("description"))
+        text = "\n".join(part for part in parts if part.strip())
+        position = message.position
+        at = parse_time(fields.get("timestamp")) or position.at
+        if not text or events.is_in_future(at, self._now):
+            yield SkippedRecord("thinking without text", position.line)
+            return
+        key = key if message.id else ""
+        yield self._builder.thought(replace(position, at=at), text, key=key)
+
+    def _call(
+        self, message: _Message, index: int, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
+        key = as_text(fields.get("id")) or message.part_key(index, fields)
+        if f"c:{key}" in self._yielded:
+            return
+        at = parse_time(fields.get("timestamp")) or message.position.at
+        position = replace(message.position, at=at)
+        name, status = as_text(fields.get("name")), as_text(fields.get("status"))
+        call = ToolCall.make(key, name, fields.get("args"), position)
+        if status not in _COMPLETE_STATES and fields.get("result") is None:
+            self._is_waiting = self._is_waiting or key not in self._calls
+            self._calls.add(call)
+            return
+        self._calls.pop(key)
+        self._yielded[f"c:{key}"] = ""
+        if events.is_in_future(at, self._now):
+            yield InvalidRecord(IN_THE_FUTURE, position.line)
+            return
+        yield self._tool_result(
+            position,
+            call,
+            _result(fields),
+            is_error="true" if status == "error" else "",
+            is_broken_off="true" if status == "cancelled" else "",
+        )
+
+    def _tool_result(
+        self, position: Position, call: ToolCall, result: str, **metadata: str
+    ) -> ParsedItem:
+        return self._event(
+            replace(position, key=call.message_id),
+            EventType.TOOL_RESULT,
+            call.text(result),
+            EventRole.TOOL,
+            call.metadata(**metadata),
+            key=call.key,
+        )
+
+    def _event(
+        self,
+        position: Position,
+        event_type: EventType,
+        text: str,
+        role: EventRole,
+        metadata: dict[str, str],
+        *,
+        key: str | None = None,
+    ) -> Event | InvalidRecord:
+        self._number += 1
+        message_id, source_id = position.key, ""
+        key = message_id if key is None else key
+        if _UUID.fullmatch(message_id):
+            source_id = "/".join(dict.fromkeys((message_id, key)))
+        return self._builder.event(
+            position,
+            event_type,
+            text,
+            role=role,
+            key=key,
+            source_id=source_id,
+            ordinal=self._number,
+            **metadata,
+        )
+
+
+def _system_kind(text: str) -> str:
+    """Return the kind of a user message that the program wrote, else ""."""
+    start = text.lstrip()
+    kinds = (kind for begins, kind in _SYSTEM_TEXTS.items() if start.startswith(begins))
+    return next(kinds, "")
+
+
+def _message_text(fields: _Fields) -> str:
+    """Return a message's readable text, with placeholders for files."""
+    content = fields.get("content") or fields.get("parts")
+    return join_texts(map(_part_text, _as_list(content)))
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _part_text(part: object) -> str:
+    if not isinstance(part, dict):
+        return part if isinstance(part, str) else ""
+    if part.get("thought") or "functionCall" in part or "functionResponse" in part:
+        return ""
+    for name in ("inlineData", "fileData"):
+        if isinstance(file := part.get(name), dict):
+            media_type = as_text(file.get("mimeType"))
+            kind = "image" if media_type.startswith("image/") else "document"
+            return placeholder(kind, media_type, file.get("data"))
+    for name in ("executableCode", "codeExecutionResult"):
+        if isinstance(code := part.get(name), dict):
+            return as_text(code.get("code") or code.get("output"))
+    return as_text(part.get("text"))
+
+
+def _thoughts(fields: _Fields) -> list[object]:
+    """Return the model's thoughts, beside a message and among its parts."""
+    beside, content = fields.get("thoughts"), fields.get("content")
+    among = [
+        part.get("text")
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, dict) and part.get("thought")
+    ]
+    return [*(beside if isinstance(beside, list) else ()), *among]
+
+
+def _has_tool_results(fields: _Fields) -> bool:
+    """Return whether a message repeats tool results for the model."""
+    content = fields.get("content")
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and "functionResponse" in part for part in content
+    )
+
+
+def _result(fields: dict[str, object]) -> str:
+    """Return a tool's result as the model got it, else as the user saw it."""
+    texts = map(_result_part, _as_list(fields.get("result")))
+    return "\n".join(filter(None, texts)) or as_text(fields.get("resultDisplay"))
+
+
+def _result_part(part: object) -> str:
+    if not isinstance(part, dict):
+        return as_text(part)
+    inner = part.get("functionResponse")
+    response = inner.get("response") if isinstance(inner, dict) else None
+    if not isinstance(response, dict):
+        return _part_text(part)
+    output = response.get("output", response.get("error"))
+    return as_text(response if output is None else output)

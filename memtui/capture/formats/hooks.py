@@ -1,6 +1,6 @@
-"""What agents hand to their hooks: one normaliser for all the dialects (decisions §2).
+"""What agents pass to their hooks: one parser for the payloads of all agents.
 
-An event with a name we do not know is refused, never taken for a message.
+An event with an unknown name is invalid; it is never taken for a message.
 """
 
 import json
@@ -8,25 +8,34 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memtui.capture.formats import base
 from memtui.capture.formats.base import (
+    IN_THE_FUTURE,
     InvalidRecord,
     ParsedItem,
     Record,
     SkippedRecord,
     as_text,
     parse_time,
+    result_text,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
 from memtui.model import events
-from memtui.model.events import Event, EventRefused, EventRole, EventType
+from memtui.model.events import Event, EventRefused, EventType
 from memtui.model.sessions import SessionMetadata
 from memtui.text import tool_calls
 
-Fields = dict[str, object]
+_COPILOT = "copilot-cli"
 
+_AGENT_FOLDERS = {
+    "/.codex/": "codex",
+    "/.gemini/": "gemini-cli",
+    "/.copilot/": _COPILOT,
+}
+"""The agent, by the folder of the transcript."""
 
-_COPILOT = {
+_DEFAULT_AGENT = "claude-code"
+
+_COPILOT_FIELDS = {
     "sessionId": "session_id",
     "transcriptPath": "transcript_path",
     "toolName": "tool_name",
@@ -38,143 +47,9 @@ _COPILOT = {
     "agentName": "agent_type",
     "response": "last_assistant_message",
 }
-"""GitHub Copilot's words, and the one it keeps when it speaks Claude Code's."""
+"""GitHub Copilot's field names and Claude Code's."""
 
-
-_TEXTS = ("textResultForLlm", "text_result_for_llm")
-
-
-_VERDICTS = ("resultType", "result_type")
-
-
-def common(fields: Mapping[str, object]) -> Fields:
-    """A payload in the common words."""
-    said = dict(fields)
-    for theirs, ours in _COPILOT.items():
-        if theirs in said and said.get(ours) in (None, ""):
-            said[ours] = said[theirs]
-    if "toolArgs" in said:
-        said["tool_input"] = _from_json(said["tool_input"])
-    answer = said.get("tool_response")
-    if isinstance(answer, dict):
-        _copilot_answer(said, answer)
-        _gemini_answer(said, answer)
-    return said
-
-
-def _from_json(given: object) -> object:
-    """What a JSON text stands for; anything else as it is."""
-    if not isinstance(given, str):
-        return given
-    try:
-        return json.loads(given)
-    except (ValueError, RecursionError):
-        return given
-
-
-def _copilot_answer(said: Fields, answer: Fields) -> None:
-    text = next((answer[name] for name in _TEXTS if name in answer), None)
-    if text is None:
-        return
-    verdict = next((answer[name] for name in _VERDICTS if name in answer), "success")
-    said["tool_response"] = text
-    if verdict != "success" and not said.get("error"):
-        said["error"] = as_text(text) or as_text(verdict)
-
-
-def _gemini_answer(said: Fields, answer: Fields) -> None:
-    if "llmContent" not in answer:
-        return
-    if answer.get("error") and not said.get("error"):
-        error = answer["error"]
-        is_told = isinstance(error, dict) and error.get("message")
-        said["error"] = error["message"] if is_told else error  # type: ignore[index]
-    parts = answer["llmContent"]
-    said["tool_response"] = "\n".join(
-        as_text(part.get("text", part) if isinstance(part, dict) else part)
-        for part in (parts if isinstance(parts, list) else [parts])
-    )
-
-
-PayloadsFields = dict[str, object]
-
-
-COPILOT = "copilot-cli"
-
-
-_AGENT_FOLDERS = {
-    "/.codex/": "codex",
-    "/.gemini/": "gemini-cli",
-    "/.copilot/": COPILOT,
-}
-"""Whose hook it was, by where the transcript lies."""
-
-
-_OTHERWISE = "claude-code"
-"""Whose hook it was if nothing says so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """One record of what a hook was handed."""
-
-    name: str
-    fields: PayloadsFields
-    at: datetime
-    agent: str
-    session_id: str
-    line: int
-
-    def text(self, *names: str) -> str:
-        """The first of these fields that says something."""
-        return next(filter(None, (as_text(self.fields.get(n)) for n in names)), "")
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of a payload beside its own words."""
-
-    received_at: datetime
-    agent: str
-    event: str
-
-
-def of(record: Record, told: Told) -> Payload:
-    """Read one record of what a hook was handed."""
-    fields = common(record.fields)
-    name = fields.get("hook_event_name") or fields.get("event_type") or told.event
-    transcript = as_text(fields.get("transcript_path")).replace("\\", "/")
-    agent = next((a for f, a in _AGENT_FOLDERS.items() if f in transcript), "")
-    agent = as_text(fields.get("agent")) or agent or told.agent or _OTHERWISE
-    at = parse_time(fields.get("timestamp")) or told.received_at
-    session_id = as_text(fields.get("session_id"))
-    cwd = as_text(fields.get("cwd"))
-    if agent == COPILOT and cwd and not session_id.strip():
-        session_id = f"{at.astimezone(UTC):%Y-%m-%d} {cwd}"
-    return Payload(
-        name=events.clean(as_text(name)),
-        fields=fields,
-        at=at,
-        agent=agent,
-        session_id=session_id,
-        line=record.line,
-    )
-
-
-def facts(payload: Payload) -> SessionMetadata:
-    """What a payload says of its session."""
-    cwd = payload.text("cwd")
-    return SessionMetadata(
-        agent=payload.agent,
-        session_id=events.clean(payload.session_id),
-        cwd=cwd,
-        project="",
-        model=payload.text("model"),
-        at=payload.at,
-    )
-
-
-NOT_KEPT = frozenset(
+SKIPPED_EVENTS = frozenset(
     """pretooluse notification precompact postcompact setup instructionsloaded
     userpromptexpansion messagedisplay permissionrequest permissiondenied posttoolbatch
     taskcreated taskcompleted stopfailure teammateidle configchange cwdchanged
@@ -183,151 +58,113 @@ NOT_KEPT = frozenset(
     beforemodel aftermodel precompress erroroccurred userprompttransformed
     interrupt""".split()  # noqa: SIM905 - thirty names read better in rows
 )
-"""Names, lower case, of hook events that say nothing a memory keeps."""
+"""Known events that are not stored, in lower case."""
+
+_Fields = dict[str, object]
 
 
-def _make(
-    payload: Payload,
-    event_type: EventType,
-    text: str,
-    *,
-    key: str = "",
-    metadata: dict[str, str] | None = None,
-    role: EventRole | None = None,
-    subagent: str = "",
-) -> Event:
-    # Who leaves events on its own account may name them: what is left again under its
-    # name is known by it, whenever that is.
-    named = payload.text("source_key")
-    if named:
-        key = f"{named}\x1f{text}"
-    return events.make(
-        agent=payload.agent,
-        session_id=payload.session_id,
-        timestamp=payload.at,
-        event_type=event_type,
-        text=text,
-        source_key=key,
-        role=role,
-        metadata={k: v for k, v in (metadata or {}).items() if v},
-        subagent=subagent,
-        source_id=f"{payload.session_id}\x1f{named}" if named else "",
+def normalize_fields(fields: Mapping[str, object]) -> _Fields:
+    """Return a payload with Claude Code's field names and shapes."""
+    result = dict(fields)
+    for theirs, ours in _COPILOT_FIELDS.items():
+        if theirs in result and result.get(ours) in (None, ""):
+            result[ours] = result[theirs]
+    if "toolArgs" in result:
+        result["tool_input"] = _parse_json(result["tool_input"])
+    response = result.get("tool_response")
+    if isinstance(response, dict):
+        _normalize_copilot_response(result, response)
+        _normalize_gemini_response(result, response)
+    return result
+
+
+def _parse_json(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _normalize_copilot_response(result: _Fields, response: _Fields) -> None:
+    text = response.get("textResultForLlm", response.get("text_result_for_llm"))
+    if text is None:
+        return
+    status = response.get("resultType", response.get("result_type", "success"))
+    result["tool_response"] = text
+    if status != "success" and not result.get("error"):
+        result["error"] = as_text(text) or as_text(status)
+
+
+def _normalize_gemini_response(result: _Fields, response: _Fields) -> None:
+    if "llmContent" not in response:
+        return
+    if (error := response.get("error")) and not result.get("error"):
+        message = error.get("message") if isinstance(error, dict) else None
+        result["error"] = message or error
+    parts = response["llmContent"]
+    result["tool_response"] = "\n".join(
+        as_text(part.get("text", part) if isinstance(part, dict) else part)
+        for part in (parts if isinstance(parts, list) else [parts])
     )
 
 
-def _prompt(payload: Payload) -> Iterator[Event]:
-    text = payload.text("prompt", "content", "message", "text")
-    yield _make(payload, EventType.USER_MESSAGE, text)
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """One record of a hook's input."""
 
+    event_name: str
+    fields: _Fields
+    at: datetime
+    agent: str
+    session_id: str
+    line: int
 
-def _said(payload: Payload) -> Iterator[Event]:
-    text = payload.text("content", "message", "text", "prompt_response")
-    yield _make(payload, EventType.ASSISTANT_MESSAGE, text)
+    @classmethod
+    def parse(
+        cls, record: Record, received_at: datetime, agent: str, event: str
+    ) -> "Payload":
+        """Parse a record.
 
+        Args:
+            record: The record.
+            received_at: The time, if it has none.
+            agent: The agent, if it names none.
+            event: The event, if it names none.
+        """
+        fields = normalize_fields(record.fields)
+        name = fields.get("hook_event_name") or fields.get("event_type") or event
+        path = as_text(fields.get("transcript_path")).replace("\\", "/")
+        by_folder = next((a for f, a in _AGENT_FOLDERS.items() if f in path), "")
+        agent = as_text(fields.get("agent")) or by_folder or agent or _DEFAULT_AGENT
+        at = parse_time(fields.get("timestamp")) or received_at
+        session_id = as_text(fields.get("session_id"))
+        cwd = as_text(fields.get("cwd"))
+        if agent == _COPILOT and cwd and not session_id.strip():
+            # Older versions send no session id: one session per folder and day.
+            session_id = f"{at.astimezone(UTC):%Y-%m-%d} {cwd}"
+        name = events.clean(as_text(name))
+        return cls(name, fields, at, agent, session_id, record.line)
 
-def _tool(payload: Payload) -> Iterator[Event]:
-    fields = payload.fields
-    answer = fields.get("tool_response", fields.get("content"))
-    error = payload.text("error")
-    name, given = payload.text("tool_name"), fields.get("tool_input")
-    said = error or _answer_text(answer)
-    key = payload.text("tool_use_id")
-    yield _make(
-        payload,
-        EventType.TOOL_RESULT,
-        f"{tool_calls.describe(name, given)}\n{said}".rstrip(),
-        key=key,
-        metadata={
-            "tool_name": name,
-            "tool_input": tool_calls.compact(given),
-            "tool_use_id": key,
-            "is_error": "true" if error else "",
-        },
-        subagent=payload.text("agent_id"),
-    )
+    @property
+    def kind(self) -> str:
+        """The event's name without case and underscores."""
+        return self.event_name.replace("_", "").lower()
 
+    def text(self, *names: str) -> str:
+        """Return the first of these fields that is not empty."""
+        texts = (as_text(self.fields.get(name)) for name in names)
+        return next(filter(None, texts), "")
 
-def _answer_text(answer: object) -> str:
-    """A tool's answer; of a structured one the parts that were meant to be read."""
-    if isinstance(answer, dict):
-        for name in ("stdout", "content", "result"):
-            if answer.get(name):
-                error = as_text(answer.get("stderr"))
-                text = base.result_text(answer[name])
-                return f"{text}\n{error}" if error else text
-        if answer.get("stderr"):
-            return as_text(answer["stderr"])
-    return base.result_text(answer)
-
-
-def _stop(payload: Payload) -> Iterator[Event]:
-    text = payload.text("last_assistant_message", "prompt_response")
-    if text.strip():
-        yield _make(payload, EventType.ASSISTANT_MESSAGE, text)
-    yield _make(payload, EventType.ASSISTANT_STOP, "")
-
-
-def _subagent(event_type: EventType) -> Callable[[Payload], Iterator[Event]]:
-    def take(payload: Payload) -> Iterator[Event]:
-        text, whose = payload.text("last_assistant_message"), payload.text("agent_id")
-        if text.strip() and whose:
-            # Its transcript tells the same words, as a message of the helper's.
-            yield _make(payload, EventType.ASSISTANT_MESSAGE, text, subagent=whose)
-            text = ""
-        yield _make(
-            payload,
-            event_type,
-            text,
-            key=payload.text("agent_id"),
-            metadata={
-                "agent_id": payload.text("agent_id"),
-                "agent_type": payload.text("agent_type"),
-            },
+    def session_facts(self) -> SessionMetadata:
+        return SessionMetadata(
+            agent=self.agent,
+            session_id=events.clean(self.session_id),
+            cwd=self.text("cwd"),
+            model=self.text("model"),
+            at=self.at,
         )
-
-    return take
-
-
-def _boundary(event_type: EventType) -> Callable[[Payload], Iterator[Event]]:
-    def take(payload: Payload) -> Iterator[Event]:
-        why = {name: payload.text(name) for name in ("source", "reason")}
-        yield _make(payload, event_type, "", metadata=why)
-
-    return take
-
-
-def _info(payload: Payload) -> Iterator[SessionMetadata]:
-    """What a session is called and was about: no event, and no news of its folder."""
-    yield SessionMetadata(
-        agent=payload.agent,
-        session_id=events.clean(payload.session_id),
-        title=payload.text("title"),
-        summary=payload.text("summary"),
-    )
-
-
-KEPT: dict[str, Callable[[Payload], Iterator[Event | SessionMetadata]]] = {
-    "userpromptsubmit": _prompt,
-    "usermessage": _prompt,
-    "userpromptsubmitted": _prompt,
-    "beforeagent": _prompt,
-    "assistantmessage": _said,
-    "assistantresponse": _said,
-    "posttooluse": _tool,
-    "posttoolusefailure": _tool,
-    "toolresult": _tool,
-    "aftertool": _tool,
-    "stop": _stop,
-    "assistantstop": _stop,
-    "afteragent": _stop,
-    "agentstop": _stop,
-    "subagentstart": _subagent(EventType.SUBAGENT_START),
-    "subagentstop": _subagent(EventType.SUBAGENT_STOP),
-    "sessionstart": _boundary(EventType.SESSION_START),
-    "sessionend": _boundary(EventType.SESSION_END),
-    "sessioninfo": _info,
-}
-"""How each event that is kept is read, by its name without case and underscores."""
 
 
 def read(
@@ -338,25 +175,25 @@ def read(
     agent: str = "",
     event: str = "",
 ) -> Iterator[ParsedItem]:
-    """Read one spool file; every record in it gives at least one reading.
+    """Read one spool file; every record in it yields at least one item.
 
     Args:
-        raw: What the hook was given.
-        received_at: When it was given it: the time of payloads that name none.
-        now: The time, to refuse what claims to come from the future.
+        raw: The hook's input.
+        received_at: When it arrived: the time of payloads that have none.
+        now: The time; later timestamps are invalid.
         agent: The agent of payloads that name none.
         event: The event of payloads that name none.
     """
     if not raw.strip():
         yield InvalidRecord("an empty file")
         return
-    told = Told(received_at, agent, event)
     for record in parse_payload(raw):
         if isinstance(record, InvalidRecord):
             yield record
             continue
         try:
-            yield from _take(record, told, now)
+            payload = Payload.parse(record, received_at, agent, event)
+            yield from _read(payload, now)
         except RecursionError:
             yield InvalidRecord(TOO_DEEP, record.line)
         except OverflowError:
@@ -364,39 +201,180 @@ def read(
 
 
 def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:
-    """Whose hook left a spool file and for which event, as far as anything says.
+    """Return the agent and event of a spool file, as far as they are known.
 
     Args:
-        raw: What the hook was given.
+        raw: The hook's input.
         agent: The agent of payloads that name none.
         event: The event of payloads that name none.
     """
-    told = Told(datetime.fromtimestamp(0, UTC), agent, event)
     for record in parse_payload(raw):
         if isinstance(record, Record):
             try:
-                payload = of(record, told)
+                epoch = datetime.fromtimestamp(0, UTC)
+                payload = Payload.parse(record, epoch, agent, event)
             except (OverflowError, RecursionError):
                 continue
-            return events.clean(payload.agent), payload.name
+            return events.clean(payload.agent), payload.event_name
     return agent, event
 
 
-def _take(record: Record, told: Told, now: datetime) -> Iterator[ParsedItem]:
-    payload = of(record, told)
-    kind = payload.name.replace("_", "").lower()
-    if kind in NOT_KEPT:
-        yield SkippedRecord(f"hook {payload.name}", record.line)
-    elif kind not in KEPT:
-        said = f"unknown hook event {payload.name!r}" if kind else "no event name"
-        yield InvalidRecord(said, record.line)
+def _read(payload: Payload, now: datetime) -> Iterator[ParsedItem]:
+    if payload.kind in SKIPPED_EVENTS:
+        yield SkippedRecord(f"hook {payload.event_name}", payload.line)
+    elif payload.kind not in READ_EVENTS:
+        reason = f"unknown hook event {payload.event_name!r}"
+        yield InvalidRecord(reason if payload.kind else "no event name", payload.line)
     elif reason := events.find_name_error(payload.session_id, payload.agent):
-        yield InvalidRecord(reason, record.line)
+        yield InvalidRecord(reason, payload.line)
     elif events.is_in_future(payload.at, now):
-        yield InvalidRecord("a timestamp in the future", record.line)
+        yield InvalidRecord(IN_THE_FUTURE, payload.line)
     else:
         try:
-            yield from KEPT[kind](payload)
-            yield facts(payload)
-        except EventRefused as refusal:
-            yield InvalidRecord(str(refusal), record.line)
+            yield from READ_EVENTS[payload.kind](payload)
+            yield payload.session_facts()
+        except EventRefused as error:
+            yield InvalidRecord(str(error), payload.line)
+
+
+def _event(
+    payload: Payload,
+    event_type: EventType,
+    text: str,
+    *,
+    key: str = "",
+    metadata: Mapping[str, str] | None = None,
+    subagent: str = "",
+) -> Event:
+    # With a source_key, an event that is sent again is recognised whenever that is.
+    source_key = payload.text("source_key")
+    if source_key:
+        key = f"{source_key}\x1f{text}"
+    return events.make(
+        agent=payload.agent,
+        session_id=payload.session_id,
+        timestamp=payload.at,
+        event_type=event_type,
+        text=text,
+        source_key=key,
+        metadata={k: v for k, v in (metadata or {}).items() if v},
+        subagent=subagent,
+        source_id=f"{payload.session_id}\x1f{source_key}" if source_key else "",
+    )
+
+
+def _prompt(payload: Payload) -> Iterator[Event]:
+    text = payload.text("prompt", "content", "message", "text")
+    yield _event(payload, EventType.USER_MESSAGE, text)
+
+
+def _reply(payload: Payload) -> Iterator[Event]:
+    text = payload.text("content", "message", "text", "prompt_response")
+    yield _event(payload, EventType.ASSISTANT_MESSAGE, text)
+
+
+def _tool_result(payload: Payload) -> Iterator[Event]:
+    fields = payload.fields
+    response = fields.get("tool_response", fields.get("content"))
+    error = payload.text("error")
+    name, tool_input = payload.text("tool_name"), fields.get("tool_input")
+    result = error or _response_text(response)
+    key = payload.text("tool_use_id")
+    yield _event(
+        payload,
+        EventType.TOOL_RESULT,
+        f"{tool_calls.describe(name, tool_input)}\n{result}".rstrip(),
+        key=key,
+        metadata={
+            "tool_name": name,
+            "tool_input": tool_calls.compact(tool_input),
+            "tool_use_id": key,
+            "is_error": "true" if error else "",
+        },
+        subagent=payload.text("agent_id"),
+    )
+
+
+def _response_text(response: object) -> str:
+    """Return a tool's response as text; of an object its readable parts."""
+    if isinstance(response, dict):
+        for name in ("stdout", "content", "result"):
+            if response.get(name):
+                error = as_text(response.get("stderr"))
+                text = result_text(response[name])
+                return f"{text}\n{error}" if error else text
+        if response.get("stderr"):
+            return as_text(response["stderr"])
+    return result_text(response)
+
+
+def _stop(payload: Payload) -> Iterator[Event]:
+    text = payload.text("last_assistant_message", "prompt_response")
+    if text.strip():
+        yield _event(payload, EventType.ASSISTANT_MESSAGE, text)
+    yield _event(payload, EventType.ASSISTANT_STOP, "")
+
+
+def _subagent_start(payload: Payload) -> Iterator[Event]:
+    return _subagent(payload, EventType.SUBAGENT_START)
+
+
+def _subagent_stop(payload: Payload) -> Iterator[Event]:
+    return _subagent(payload, EventType.SUBAGENT_STOP)
+
+
+def _subagent(payload: Payload, event_type: EventType) -> Iterator[Event]:
+    text, agent_id = payload.text("last_assistant_message"), payload.text("agent_id")
+    if text.strip() and agent_id:
+        # The subagent's transcript holds the same text as a message of its own.
+        yield _event(payload, EventType.ASSISTANT_MESSAGE, text, subagent=agent_id)
+        text = ""
+    metadata = {"agent_id": agent_id, "agent_type": payload.text("agent_type")}
+    yield _event(payload, event_type, text, key=agent_id, metadata=metadata)
+
+
+def _session_start(payload: Payload) -> Iterator[Event]:
+    return _session_boundary(payload, EventType.SESSION_START)
+
+
+def _session_end(payload: Payload) -> Iterator[Event]:
+    return _session_boundary(payload, EventType.SESSION_END)
+
+
+def _session_boundary(payload: Payload, event_type: EventType) -> Iterator[Event]:
+    metadata = {name: payload.text(name) for name in ("source", "reason")}
+    yield _event(payload, event_type, "", metadata=metadata)
+
+
+def _session_info(payload: Payload) -> Iterator[SessionMetadata]:
+    """Read a session's title and summary, sent without an event."""
+    yield SessionMetadata(
+        agent=payload.agent,
+        session_id=events.clean(payload.session_id),
+        title=payload.text("title"),
+        summary=payload.text("summary"),
+    )
+
+
+READ_EVENTS: dict[str, Callable[[Payload], Iterator[Event | SessionMetadata]]] = {
+    "userpromptsubmit": _prompt,
+    "usermessage": _prompt,
+    "userpromptsubmitted": _prompt,
+    "beforeagent": _prompt,
+    "assistantmessage": _reply,
+    "assistantresponse": _reply,
+    "posttooluse": _tool_result,
+    "posttoolusefailure": _tool_result,
+    "toolresult": _tool_result,
+    "aftertool": _tool_result,
+    "stop": _stop,
+    "assistantstop": _stop,
+    "afteragent": _stop,
+    "agentstop": _stop,
+    "subagentstart": _subagent_start,
+    "subagentstop": _subagent_stop,
+    "sessionstart": _session_start,
+    "sessionend": _session_end,
+    "sessioninfo": _session_info,
+}
+"""How each event that is stored is read, by its name without case and underscores."""

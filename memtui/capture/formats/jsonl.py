@@ -1,7 +1,7 @@
-"""Files of JSON lines: read from a cursor on, however they grew since.
+"""Line-based files: read them from a cursor on, and parse JSON that may be damaged.
 
-Whatever is whole is saved, whatever is not is named. Of a line that is not ended yet
-the whole objects are taken, and the rest is awaited.
+Whatever is complete is read, the rest is reported. Of a last line without its newline
+the complete objects are read; the remainder is pending.
 """
 
 import errno
@@ -9,9 +9,12 @@ import hashlib
 import json
 import os
 import stat
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PurePath
 from typing import BinaryIO, Protocol
 
 from memtui.capture.formats.base import (
@@ -21,133 +24,152 @@ from memtui.capture.formats.base import (
     ParsedItem,
     PendingRecord,
     Record,
+    SourceFormat,
 )
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
-"""A longer line is not read: it would need more than a gigabyte of memory."""
-
+"""Longer lines are not read: parsing one would take more than a gigabyte of memory."""
 
 RECORDS_PER_CURSOR = 500
 """How many records are read between two cursors."""
 
-
 FINGERPRINT_BYTES = 4096
-"""How much of a file's beginning, and of what lies before the cursor, is compared."""
-
+"""How many bytes at the file's start and before the cursor are compared."""
 
 TOO_DEEP = "nested too deeply"
-"""Why a record is refused whose values lie in each other a thousand times."""
-
 
 _DECODER = json.JSONDecoder(strict=False)
 
+_SEPARATORS = "\ufeff \t\r\n\0,"
+"""Characters that may stand between the objects of a line, and around them."""
 
-_BETWEEN = "\ufeff \t\r\n\0,"
-"""What may stand between the objects of a line, and around them."""
 
-
-class Reader(Protocol):
+class RecordReader(Protocol):
     """Reads the records of one file, in their order."""
 
-    def take(self, record: Record) -> Iterator[ParsedItem]:
+    @property
+    def needs_reread(self) -> bool:
+        """Whether something is held back that ``finish`` will yield a little later."""
+
+    def read_record(self, record: Record) -> Iterator[ParsedItem]:
         """Read one record."""
 
-    def rest(self) -> Iterator[ParsedItem]:
-        """Say what is known when there is nothing more to read for now."""
+    def finish(self) -> Iterator[ParsedItem]:
+        """Yield what is known when there is nothing more to read for now."""
 
     def state(self) -> Mapping[str, object]:
-        """What another reader must be given to go on, in JSON's own types."""
-
-    @property
-    def is_held(self) -> bool:
-        """Whether something is held back that ``rest`` will give a little later."""
+        """Return what another reader needs to continue, as JSON values."""
 
 
-MakeReader = Callable[[Mapping[str, object]], Reader]
-"""Makes a reader that goes on from a state; an empty one at a file's start."""
+MakeReader = Callable[[Mapping[str, object]], RecordReader]
+"""Makes a reader that continues from a state; the state is empty at a file's start."""
+
+
+class JsonLinesFormat(SourceFormat):
+    """A format with one JSON object a line."""
+
+    def matches_path(self, path: PurePath) -> bool:
+        return path.suffix == ".jsonl"
+
+    def read(
+        self, path: Path, start: Cursor | None, *, agent: str, now: datetime
+    ) -> Iterator[ParsedItem]:
+        return read_lines(path, start, partial(self.reader, path, agent, now))
+
+    @abstractmethod
+    def reader(
+        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+    ) -> RecordReader:
+        """Make the reader of a file's records."""
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """What a line of a file is."""
+class LineParser:
+    """How the lines of a file become records."""
 
     records: Callable[[bytes, int], Iterator[Record | InvalidRecord]]
-    """The records of one line, given its number."""
-    whole: Callable[[bytes], int]
-    """How many bytes of a line that no newline ends are whole all the same."""
+    """Parses one line, given its number."""
+    complete_bytes: Callable[[bytes], int]
+    """Returns how much of a last line without a newline is complete."""
 
 
-def read(
-    path: Path, start: Cursor | None, make: MakeReader, form: Form | None = None
+def read_lines(
+    path: Path,
+    start: Cursor | None,
+    make_reader: MakeReader,
+    parser: LineParser | None = None,
 ) -> Iterator[ParsedItem]:
     """Read a file from a cursor to its end.
 
     Args:
         path: The file.
-        start: Where an earlier reading ended; None to read from the start.
-        make: Makes the reader of its records.
-        form: What its lines are; JSON when None.
+        start: Where an earlier reading ended; None reads from the start.
+        make_reader: Makes the reader of its records.
+        parser: How lines become records; JSON by default.
 
     Yields:
-        The readings, and a cursor after every few records and at the end. First of
-        all ``Restarted`` if what the earlier reading read is not there any more.
+        The items, and a cursor every few hundred records and at the end; first of all
+        ``FileReplaced`` if the file no longer begins with what was read before.
 
     Raises:
         OSError: The file cannot be read.
     """
     with require_regular_file(path).open("rb") as file:
-        at = start or Cursor()
-        if at.offset and (reason := _changed(file, at)):
+        cursor = start or Cursor()
+        if cursor.offset and (reason := _replacement(file, cursor)):
             yield FileReplaced(reason)
-            at = Cursor()
-        yield from _read(file, at, make(at.state), form or JSON_LINES)
+            cursor = Cursor()
+        yield from _read_from(
+            file, cursor, make_reader(cursor.state), parser or JSON_LINES
+        )
 
 
-def _read(
-    file: BinaryIO, at: Cursor, reader: Reader, form: Form
+def _read_from(
+    file: BinaryIO, cursor: Cursor, reader: RecordReader, parser: LineParser
 ) -> Iterator[ParsedItem]:
-    file.seek(at.offset)
-    offset, number = at.offset, at.line
-    torn = False
+    file.seek(cursor.offset)
+    offset, number = cursor.offset, cursor.line
+    is_cut_off = False
     for count, raw in enumerate(_lines(file), 1):
         if raw is None:
             size = f"{MAX_RECORD_BYTES // 1024**2} MB"
             yield InvalidRecord(f"a line longer than {size}", number + 1)
             offset = file.tell()
         else:
-            whole = len(raw) if raw.endswith(b"\n") else form.whole(raw)
-            for record in form.records(raw[:whole], number + 1) if whole else ():
+            complete = len(raw) if raw.endswith(b"\n") else parser.complete_bytes(raw)
+            records = parser.records(raw[:complete], number + 1) if complete else ()
+            for record in records:
                 if isinstance(record, InvalidRecord):
                     yield record
                 else:
-                    yield from taken(reader, record)
-            offset += whole
-            if whole < len(raw):
-                torn = bool(_plain(raw[whole:]))
+                    yield from read_one(reader, record)
+            offset += complete
+            if complete < len(raw):
+                is_cut_off = bool(_decoded(raw[complete:]))
                 break
         if raw is None or raw.endswith(b"\n"):
             number += 1
         if count % RECORDS_PER_CURSOR == 0:
-            # The state is taken now: what reads on changes it.
+            # The state is taken now: reading on changes it.
             yield Cursor(offset, number, _fingerprint(file, offset), reader.state())
             file.seek(offset)
-    yield from reader.rest()
-    if torn:
+    yield from reader.finish()
+    if is_cut_off:
         yield PendingRecord("the last line is cut off", number + 1)
-    print_ = _fingerprint(file, offset)
-    yield Cursor(offset, number, print_, reader.state(), reader.is_held)
+    fingerprint = _fingerprint(file, offset)
+    yield Cursor(offset, number, fingerprint, reader.state(), reader.needs_reread)
 
 
-def taken(reader: Reader, record: Record) -> Iterator[ParsedItem]:
-    """Read one record, or say that it is nested too deeply for that."""
+def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
+    """Read one record, or report that it is nested too deeply."""
     try:
-        yield from reader.take(record)
+        yield from reader.read_record(record)
     except RecursionError:
         yield InvalidRecord(TOO_DEEP, record.line)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """The lines of a file; None for one that is too long."""
+    """Yield the lines of a file; None for one that is too long."""
     while raw := file.readline(MAX_RECORD_BYTES):
         if len(raw) == MAX_RECORD_BYTES and not raw.endswith(b"\n"):
             while (rest := file.readline(MAX_RECORD_BYTES)) and rest[-1:] != b"\n":
@@ -157,19 +179,19 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
             yield raw
 
 
-def _changed(file: BinaryIO, at: Cursor) -> str:
-    """Why a file is not the one that was read up to a cursor; "" if it is."""
-    if os.fstat(file.fileno()).st_size < at.offset:
+def _replacement(file: BinaryIO, cursor: Cursor) -> str:
+    """Return why a file is not the one that was read up to a cursor; "" if it is."""
+    if os.fstat(file.fileno()).st_size < cursor.offset:
         return "the file is shorter than it was"
-    if _fingerprint(file, at.offset) != at.fingerprint:
+    if _fingerprint(file, cursor.offset) != cursor.fingerprint:
         return "the file was rewritten"
     return ""
 
 
 def _fingerprint(file: BinaryIO, offset: int) -> str:
-    """A hash of a file's beginning and of the bytes just before an offset.
+    """Hash a file's beginning and the bytes just before an offset.
 
-    Whoever rewrites the middle of a file nearly always moves what comes after it.
+    Rewriting the middle of a file nearly always moves what comes after it.
     """
     file.seek(0)
     digest = hashlib.blake2b(file.read(min(FINGERPRINT_BYTES, offset)), digest_size=16)
@@ -179,24 +201,23 @@ def _fingerprint(file: BinaryIO, offset: int) -> str:
 
 
 def read_head(path: Path, limit: int) -> list[Record]:
-    """The records among the first lines of a file, for telling its format.
+    """Return the records among a file's first lines, to recognise its format.
 
     Raises:
         OSError: The file cannot be read.
     """
-    found: list[Record] = []
+    records: list[Record] = []
     with require_regular_file(path).open("rb") as file:
         for number, raw in enumerate(_lines(file), 1):
-            found += [
-                r for r in parse_line(raw or b"", number) if isinstance(r, Record)
-            ]
+            parsed = parse_line(raw or b"", number)
+            records += [one for one in parsed if isinstance(one, Record)]
             if number >= limit:
                 break
-    return found
+    return records
 
 
 def require_regular_file(path: Path) -> Path:
-    """A path that is safe to open: reading a pipe would wait for its writer.
+    """Return a path that is safe to open: reading a pipe would wait for its writer.
 
     Raises:
         OSError: There is no regular file.
@@ -206,11 +227,28 @@ def require_regular_file(path: Path) -> Path:
     return path
 
 
-def _whole(raw: bytes) -> int:
-    """How many bytes at the beginning of a line are whole objects."""
-    text = raw.decode("utf-8", "surrogateescape")  # so that places can be told in bytes
-    at = _after(text, 0)
-    whole = 0
+def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
+    """Parse the JSON objects of one line."""
+    text = _decoded(raw)
+    while text:
+        try:
+            value, end = _DECODER.raw_decode(text)
+        except (ValueError, RecursionError):
+            yield InvalidRecord("not valid JSON", number)
+            return
+        text = text[end:].lstrip(_SEPARATORS)
+        if isinstance(value, dict):
+            yield Record(number, value)
+        else:
+            yield InvalidRecord("not a JSON object", number)
+
+
+def _complete_bytes(raw: bytes) -> int:
+    """Return how many bytes at the beginning of a line are complete objects."""
+    # With surrogateescape, positions in the text can be turned back into bytes.
+    text = raw.decode("utf-8", "surrogateescape")
+    at = _skip_separators(text, 0)
+    complete = 0
     while at < len(text):
         try:
             value, end = _DECODER.raw_decode(text, at)
@@ -218,41 +256,33 @@ def _whole(raw: bytes) -> int:
             break
         if not isinstance(value, dict):
             break
-        whole = at = _after(text, end)
-    return len(text[:whole].encode("utf-8", "surrogateescape"))
+        complete = at = _skip_separators(text, end)
+    return len(text[:complete].encode("utf-8", "surrogateescape"))
 
 
-def _after(text: str, at: int) -> int:
-    """The place of the next character that does not only stand between objects."""
-    while at < len(text) and text[at] in _BETWEEN:
+def _skip_separators(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _SEPARATORS:
         at += 1
     return at
 
 
-def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
-    """Read the objects of one line."""
-    text = _plain(raw)
-    while text:
-        try:
-            value, end = _DECODER.raw_decode(text)
-        except (ValueError, RecursionError):
-            yield InvalidRecord("not valid JSON", number)
-            return
-        text = text[end:].lstrip(_BETWEEN)
-        if isinstance(value, dict):
-            yield Record(number, value)
-        else:
-            yield InvalidRecord("not a JSON object", number)
+JSON_LINES = LineParser(parse_line, _complete_bytes)
 
 
-JSON_LINES = Form(parse_line, _whole)
+def parse_object(raw: object) -> dict[str, object] | None:
+    """Parse text that holds one JSON object; None if it does not."""
+    try:
+        value = json.loads(raw, strict=False) if isinstance(raw, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
-    """Read what a hook was given: objects, pretty or not, an array, or JSON lines."""
-    values = _values(_plain(raw))
+    """Parse a hook's input: one object, pretty-printed or not, an array, or lines."""
+    values = payload_values(raw)
     if values is None and b"\n" in raw.strip():
-        yield from _of_lines(raw)
+        yield from _parse_payload_lines(raw)
     elif values is None:
         yield InvalidRecord("not valid JSON", 1)
     elif not values:
@@ -264,39 +294,36 @@ def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
             yield InvalidRecord("not a JSON object", number)
 
 
-def _of_lines(raw: bytes) -> Iterator[Record | InvalidRecord]:
-    """Read a payload by its lines; if no object says anything, it is one fault."""
-    refused: list[InvalidRecord] = []
-    is_any = False
+def _parse_payload_lines(raw: bytes) -> Iterator[Record | InvalidRecord]:
+    """Parse a payload line by line; without any object it is one invalid record."""
+    errors: list[InvalidRecord] = []
+    has_object = False
     for number, line in enumerate(raw.splitlines(keepends=True), 1):
-        for one in parse_line(line, number):
-            if isinstance(one, Record) and one.fields and not is_any:
-                is_any = True
-                yield from refused
-            if is_any:
-                yield one
-            elif isinstance(one, InvalidRecord):
-                refused.append(one)
-    if not is_any:
+        for parsed in parse_line(line, number):
+            if isinstance(parsed, Record) and parsed.fields and not has_object:
+                has_object = True
+                yield from errors
+            if has_object:
+                yield parsed
+            elif isinstance(parsed, InvalidRecord):
+                errors.append(parsed)
+    if not has_object:
         yield InvalidRecord("not valid JSON", 1)
 
 
 def payload_values(raw: bytes) -> list[object] | None:
-    """The JSON values of a payload, arrays taken apart; None if some is no JSON."""
-    return _values(_plain(raw))
-
-
-def _values(text: str) -> list[object] | None:
+    """Parse the JSON values of a payload, arrays flattened; None if any is not JSON."""
     values: list[object] = []
+    text = _decoded(raw)
     while text:
         try:
             value, end = _DECODER.raw_decode(text)
         except (ValueError, RecursionError):
             return None
         values += value if isinstance(value, list) else [value]
-        text = text[end:].lstrip(_BETWEEN)
+        text = text[end:].lstrip(_SEPARATORS)
     return values
 
 
-def _plain(raw: bytes) -> str:
-    return raw.decode("utf-8", "replace").strip(_BETWEEN)
+def _decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").strip(_SEPARATORS)

@@ -3,519 +3,946 @@
 The database is ``$XDG_DATA_HOME/opencode/opencode.db`` (``~/.local/share`` by default),
 the folder ``storage`` beside it.
 
-A message names no place in a file, so the cursor remembers when the latest messages
-were changed, which of those were given and which are not finished. A message counts as
-changed whenever OpenCode completes it, so its parts need no such mark of their own.
-What came with an earlier time is found by what was seen of each session.
+A message is yielded once, when it is finished: OpenCode marks an assistant's message as
+completed, and writes all parts of a prompt at once. Later changes change nothing. A
+fork is a copy with new ids; its messages are recognised by their times and texts.
+
+The cursor remembers when the latest messages were changed, which of those were yielded
+and which are unfinished. OpenCode changes a message's time when it completes it, so
+parts need no such mark. Messages that arrive late with an earlier time are found by
+comparing what each session holds with what it held before.
 """
 
 import errno
 import hashlib
+import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path, PurePath
-from typing import Any
 from urllib.parse import quote
 
 from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
-    TRANSCRIPT,
+    HOLD_TIME,
+    IN_THE_FUTURE,
     Cursor,
+    EventBuilder,
     FileReplaced,
     InvalidRecord,
     ParsedItem,
+    PendingRecord,
+    Position,
     Record,
     SkippedRecord,
     SourceFormat,
+    ToolCall,
     as_text,
+    join_texts,
     parse_time,
 )
-from memtui.capture.formats.opencode_messages import (
-    AGENT,
-    Message,
-    Part,
-    Row,
-    Sessions,
-    object_of,
+from memtui.capture.formats.jsonl import TOO_DEEP, parse_object
+from memtui.model import events
+from memtui.model.events import EventRole, EventType, to_ms
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
+
+AGENT = "opencode"
+
+_SQLITE_HEADER = b"SQLite format 3\0"
+
+_TABLES = ("session", "message", "part")
+
+_UNREAD_TABLES = ("session_message", "session_entry", "session_v2")
+"""Tables in which newer versions store conversations in another way."""
+
+_MESSAGES_PER_CURSOR = 200
+"""How many messages are read while the database is open, and between two cursors."""
+
+_LOCK_TIMEOUT_S = 1.0
+
+_OVERLAP_MS = 60_000
+"""How much before the latest change is read again: several programs write, and one may
+finish with an earlier time than another."""
+
+_ABANDONED_MS = 60 * 60 * 1000
+"""How long after its last change an unfinished message is yielded as it is."""
+
+_HOLD_MS = HOLD_TIME // timedelta(milliseconds=1)
+
+_REMEMBERED_MESSAGES = 1000
+"""How many yielded messages are remembered. One that changes much later is yielded
+again, which changes nothing, since its events have the same ids."""
+
+_MAX_PARENTS = 20
+"""How many sessions up a subagent's parents are looked for."""
+
+_COMPLETE_STATES = frozenset({"completed", "success", "error"})
+"""The states of a call that has its result."""
+
+_SKIPPED_PARTS = frozenset(
+    {"step-start", "step-finish", "patch", "snapshot", "agent", "retry"}
 )
-from memtui.model.events import to_ms
+"""Parts that hold nothing of the conversation."""
 
-_PARENTS = 20
-"""How many sessions up a helper's parents are looked for."""
+_ABORTED = "MessageAbortedError"
+
+_UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
+"""The title of a session that has none yet."""
+
+_SUBAGENT_TITLE = re.compile(r"(.*) \(@(\S+) subagent\)")
+
+_Fields = Mapping[str, object]
 
 
-def fits_folder(path: Path) -> bool:
-    """Whether a file is a session of such a folder."""
+class OpenCodeFormat(SourceFormat):
+    name, title = AGENT, "OpenCode"
+
+    def matches_path(self, path: PurePath) -> bool:
+        if path.suffix == ".json":
+            is_in_sessions = path.parent.parent.name == "session"
+            return is_in_sessions and path.name.startswith("ses_")
+        return path.suffix == ".db" and path.name.startswith("opencode")
+
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        if path.suffix == ".json":
+            return _is_session_file(path.absolute())
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
+                return False
+        try:
+            with _Database.open(path) as database:
+                return all(map(database.columns, _TABLES))
+        except OSError:
+            # Reading it will say what is wrong with it.
+            return self.matches_path(path)
+
+    def related_files(self, path: Path) -> Iterator[Path]:
+        if path.suffix != ".json":
+            yield path.with_name(f"{path.name}-wal")
+            return
+        storage = path.absolute().parents[2]
+        messages = storage / "message" / path.stem
+        yield messages
+        if messages.is_dir() and (latest := max(messages.glob("*.json"), default=None)):
+            yield latest
+            yield storage / "part" / latest.stem
+
+    def read(
+        self, path: Path, start: Cursor | None, *, agent: str, now: datetime
+    ) -> Iterator[ParsedItem]:
+        if path.suffix == ".json":
+            return _read_session_file(path.absolute(), start, now)
+        return _read_database(path, start, now)
+
+
+FORMAT = OpenCodeFormat()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a message; its fields are None if it is not a JSON object."""
+
+    id: str
+    fields: dict[str, object] | None
+
+    @property
+    def kind(self) -> str:
+        """The type: ``text``, ``tool``, ``file`` …"""
+        return as_text((self.fields or {}).get("type"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A message with its parts; its fields are None if it is not a JSON object."""
+
+    id: str
+    session_id: str
+    fields: dict[str, object] | None
+    parts: list[_Part]
+    created: object = None
+    """When it was made, in milliseconds, if its fields do not say so."""
+    changed_ms: int = 0
+    """When it or a part of it was last written."""
+
+    @property
+    def at(self) -> datetime | None:
+        created = _inner(self.fields, "time").get("created")
+        return parse_time(self.created if created is None else created)
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether it will be complete soon even if nothing changes."""
+        return (self.fields or {}).get("role") != "assistant"
+
+    def is_finished(self, now: datetime) -> bool:
+        unchanged_ms = to_ms(now) - self.changed_ms
+        if self.fields is None or unchanged_ms > _ABANDONED_MS:
+            return True
+        if self.is_prompt:
+            return unchanged_ms > _HOLD_MS
+        is_completed = _inner(self.fields, "time").get("completed")
+        return bool(is_completed or self.fields.get("error"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    id: str
+    parent: str = ""
+    directory: str = ""
+    title: str = ""
+    agent: str = ""
+    model: str = ""
+    worktree: str = ""
+    created: object = None
+    changed_ms: int = 0
+
+
+def _inner(fields: _Fields | None, name: str) -> _Fields:
+    """Return an object within an object; {} if there is none."""
+    value = (fields or {}).get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _as_number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _placeholder(fields: _Fields) -> str:
+    """Return what stands for a file: its type, name and size, not its bytes."""
+    mime = as_text(fields.get("mime")) or "unknown type"
+    url, size = as_text(fields.get("url")), ""
+    if url.startswith("data:"):
+        size = f"{len(url.partition(',')[2]) * 3 // 4 // 1024 or 1} kB"
+    values = (mime, as_text(fields.get("filename")), size)
+    kind = "image" if mime.startswith("image/") else "file"
+    return f"[{kind}: {', '.join(filter(None, values))}]"
+
+
+# The folder of files
+
+
+def _is_session_file(path: Path) -> bool:
     if path.suffix != ".json" or path.parent.parent.name != "session":
         return False
-    fields = object_of(path.read_bytes()) or {}
+    fields = parse_object(path.read_bytes()) or {}
     return "id" in fields and bool({"projectID", "directory", "time"} & fields.keys())
 
 
-def beside(path: Path) -> Iterator[Path]:
-    """What changes when a session goes on."""
-    messages = path.parents[2] / "message" / path.stem
-    yield messages
-    if messages.is_dir() and (latest := max(messages.glob("*.json"), default=None)):
-        yield latest
-        yield path.parents[2] / "part" / latest.stem
-
-
-def read_folder(
+def _read_session_file(
     path: Path, start: Cursor | None, now: datetime
 ) -> Iterator[ParsedItem]:
-    """Read one session, all of it; what was given before is not given again."""
+    """Read one session, all of it; what was yielded before is left out."""
     raw = path.read_bytes()
-    fields = object_of(raw)
-    sessions = Sessions(now, start.state if start else {}, remembered=None)
+    fields = parse_object(raw)
+    reader = _MessageReader(now, start.state if start else {}, remembered=None)
     if fields is None:
         yield InvalidRecord("not a JSON object")
     else:
-        folder = _Folder(path.parents[2])
-        row = folder.row(path, fields)
-        sessions.know([row, *folder.above(row)])
-        for message in folder.messages(row.name):
-            yield from sessions.take(message)
-        yield from sessions.rest(0)
-    yield Cursor(len(raw), state=sessions.state(), needs_reread=sessions.is_held)
+        folder = _StorageFolder(path.parents[2])
+        session = folder.session(path, fields)
+        reader.set_sessions([session, *folder.parents(session)])
+        for message in folder.messages(session.id):
+            yield from reader.read(message)
+        yield from reader.finish(0)
+    yield Cursor(len(raw), state=reader.state(), needs_reread=reader.needs_reread)
 
 
-@dataclass(slots=True)
-class _Folder:
-    storage: Path
-    _loose: dict[str, list[Path]] | None = None
+class _StorageFolder:
+    def __init__(self, storage: Path) -> None:
+        self._storage = storage
+        self._loose_parts: dict[str, list[Path]] | None = None
 
-    def row(self, path: Path, fields: dict[str, object]) -> Row:
-        """The session of a file."""
-        time = fields.get("time")
-        created = time.get("created") if isinstance(time, dict) else None
-        project = as_text(fields.get("projectID"))
-        held = _object(self.storage / "project" / f"{_name(project)}.json")
-        return Row(
-            name=as_text(fields.get("id")) or path.stem,
+    def session(self, path: Path, fields: dict[str, object]) -> _Session:
+        project = _file_name(as_text(fields.get("projectID")))
+        project_fields = _read_object(self._storage / "project" / f"{project}.json")
+        return _Session(
+            id=as_text(fields.get("id")) or path.stem,
             parent=as_text(fields.get("parentID")),
             directory=as_text(fields.get("directory")),
             title=as_text(fields.get("title")),
-            worktree=as_text((held or {}).get("worktree")),
-            created=created,
+            worktree=as_text((project_fields or {}).get("worktree")),
+            created=_inner(fields, "time").get("created"),
         )
 
-    def above(self, row: Row) -> Iterator[Row]:
-        """The sessions that started a helper's, nearest first."""
-        for _ in range(_PARENTS):
-            if not row.parent:
+    def parents(self, session: _Session) -> Iterator[_Session]:
+        """Yield the sessions that started a subagent's session, nearest first."""
+        for _ in range(_MAX_PARENTS):
+            if not session.parent:
                 return
-            name = _name(row.parent)
-            files = sorted((self.storage / "session").glob(f"*/{name}.json"))
-            fields = _object(files[0]) if files else None
+            name = _file_name(session.parent)
+            files = sorted((self._storage / "session").glob(f"*/{name}.json"))
+            fields = _read_object(files[0]) if files else None
             if not fields:
                 return
-            row = self.row(files[0], fields)
-            # Only the session that was asked for is told of.
-            yield replace(row, changed_ms=-1)
+            session = self.session(files[0], fields)
+            # Only the facts of the session that is read are yielded.
+            yield replace(session, changed_ms=-1)
 
-    def messages(self, session: str) -> Iterator[Message]:
-        """The messages of a session, in their order."""
-        for file in sorted((self.storage / "message" / _name(session)).glob("*.json")):
-            fields = _object(file)
-            name = as_text((fields or {}).get("id")) or file.stem
-            parts = [self._part(part) for part in self._files(name)]
+    def messages(self, session_id: str) -> Iterator[_Message]:
+        folder = self._storage / "message" / _file_name(session_id)
+        for file in sorted(folder.glob("*.json")):
+            fields = _read_object(file)
+            message_id = as_text((fields or {}).get("id")) or file.stem
+            parts = [self._part(part) for part in self._part_files(message_id)]
             changed_ms = max(map(_latest_ms, (fields, *(p.fields for p in parts))))
-            yield Message(name, session, fields, parts, changed_ms=changed_ms)
+            yield _Message(message_id, session_id, fields, parts, changed_ms=changed_ms)
 
-    def _files(self, message: str) -> list[Path]:
-        folder = self.storage / "part" / _name(message)
+    def _part_files(self, message_id: str) -> list[Path]:
+        folder = self._storage / "part" / _file_name(message_id)
         if folder.is_dir():
             return sorted(folder.glob("*.json"))
-        if self._loose is None:
-            self._loose = {}
-            for file in sorted((self.storage / "part").glob("*.json")):
-                whose = as_text((_object(file) or {}).get("messageID"))
-                self._loose.setdefault(whose, []).append(file)
-        return self._loose.get(message, [])
+        if self._loose_parts is None:
+            self._loose_parts = {}
+            for file in sorted((self._storage / "part").glob("*.json")):
+                owner = as_text((_read_object(file) or {}).get("messageID"))
+                self._loose_parts.setdefault(owner, []).append(file)
+        return self._loose_parts.get(message_id, [])
 
-    def _part(self, file: Path) -> Part:
-        fields = _object(file)
-        return Part(as_text((fields or {}).get("id")) or file.stem, fields)
+    def _part(self, file: Path) -> _Part:
+        fields = _read_object(file)
+        return _Part(as_text((fields or {}).get("id")) or file.stem, fields)
 
 
-def _object(file: Path) -> dict[str, object] | None:
+def _read_object(file: Path) -> dict[str, object] | None:
     try:
-        return object_of(jsonl.require_regular_file(file).read_bytes())
+        return parse_object(jsonl.require_regular_file(file).read_bytes())
     except (OSError, ValueError):
         return None
 
 
-def _name(said: str) -> str:
-    """A name as that of one file, whatever it holds."""
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in said) or "_"
+def _file_name(text: str) -> str:
+    """Return an id as the name of one file, whatever it holds."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in text) or "_"
 
 
 def _latest_ms(fields: dict[str, object] | None) -> int:
-    """The latest time that a message or a part tells of itself."""
-    found: list[object] = []
-    for held in (fields, (fields or {}).get("state")):
-        time = held.get("time") if isinstance(held, dict) else None
-        found += time.values() if isinstance(time, dict) else []
-    return max((to_ms(at) for at in map(parse_time, found) if at), default=0)
+    """Return the latest time in a message or a part."""
+    times: list[object] = []
+    for holder in (fields, _inner(fields, "state")):
+        times += _inner(holder, "time").values()
+    return max((to_ms(at) for at in map(parse_time, times) if at), default=0)
 
 
-Ask = Callable[[str, tuple[object, ...]], list[Any]]
-"""Asks the database: a query and its values, answered by rows."""
+# The database
+
+_Mark = tuple[int, str]
+"""A place in the messages as they are ordered: time of change and id."""
+
+_Contents = dict[str, list[float]]
+"""For each session: its number of messages, the sum of their times, the latest time."""
+
+_ID = "CAST(id AS TEXT)"
+
+_CREATED = "CAST(ifnull(time_created, 0) AS INTEGER)"
+
+_CHANGED = "CAST(ifnull(time_updated, 0) AS INTEGER)"
+
+_SUMMARY = f"count(*), total({_CREATED}), ifnull(max({_CREATED}), 0)"
 
 
-Seen = dict[str, list[float]]
-"""Of each session: how many messages it has, the sum of their times, the latest."""
+def _read_database(
+    path: Path, start: Cursor | None, now: datetime
+) -> Iterator[ParsedItem]:
+    state: Mapping[str, object] = start.state if start else {}
+    latest = _as_number(state.get("latest"))
+    with _Database.open(path) as database:
+        if start and latest > database.latest_ms():
+            yield FileReplaced("the database is older than it was")
+            state, latest, start = {}, 0, None
+        unread = [] if start else list(database.unread())
+        mark = (latest - _OVERLAP_MS, "")
+        late = database.late_ids(state.get("contents"), mark[0]) if start else []
+        contents = database.contents()
+    yield from unread
+    reader = _MessageReader(now, state)
+    for at in range(0, len(late), _MESSAGES_PER_CURSOR):
+        with _Database.open(path) as database:
+            reader.set_sessions(database.sessions())
+            found = database.messages_by_id(late[at : at + _MESSAGES_PER_CURSOR])
+        for message, _ in found:
+            yield from reader.read(message)
+    sessions_ms = _as_number(state.get("sessions"))
+    own_state: dict[str, object] = {"contents": contents, "sessions": sessions_ms}
+    unfinished = reader.unfinished
+    while True:
+        with _Database.open(path) as database:
+            sessions = database.sessions()
+            found = database.messages_by_id(unfinished) + database.messages_after(mark)
+            size = path.stat().st_size
+        reader.set_sessions(sessions)
+        reader.forget(set(unfinished) - {message.id for message, _ in found})
+        for message, _ in found:
+            yield from reader.read(message)
+        marks = [after for message, after in found if message.id not in unfinished]
+        unfinished = []
+        latest = max([latest, *(changed_ms for changed_ms, _ in marks)])
+        own_state["latest"] = latest
+        if len(marks) < _MESSAGES_PER_CURSOR:
+            break
+        mark = marks[-1]
+        yield Cursor(size, state=own_state | reader.state())
+    yield from reader.finish(sessions_ms)
+    own_state["sessions"] = max([sessions_ms, *(one.changed_ms for one in sessions)])
+    yield Cursor(
+        size, state=own_state | reader.state(), needs_reread=reader.needs_reread
+    )
 
 
-_MADE = "CAST(ifnull(time_created, 0) AS INTEGER)"
+class _Database:
+    """OpenCode's database, open for reading; any column may be missing."""
 
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
-_TOLD = f"count(*), total({_MADE}), ifnull(max({_MADE}), 0)"
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator["_Database"]:
+        """Open the database for a moment.
 
+        Raises:
+            OSError: It cannot be read.
+        """
+        names = (f"{path.name}-wal", f"{path.name}-journal")
+        is_in_use = any(path.with_name(name).exists() for name in names)
+        mode = "mode=ro" if is_in_use else "mode=ro&immutable=1"
+        path.stat()
+        try:
+            uri = f"file:{quote(str(path.absolute()))}?{mode}"
+            with closing(
+                sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT_S)
+            ) as connection:
+                connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+                connection.execute("BEGIN")
+                yield cls(connection)
+        except sqlite3.Error as error:
+            raise _as_os_error(error, path) from error
+        except UnicodeDecodeError as error:
+            # The message of an SQLite error quotes what is damaged.
+            raise OSError(errno.EIO, "the database is damaged", str(path)) from error
 
-def of(ask: Ask, messages: str) -> Seen:
-    """What a database holds now.
+    def columns(self, table: str) -> set[str]:
+        """Return the columns of a table; none if there is no such table."""
+        rows = self._connection.execute(
+            f'SELECT name FROM pragma_table_info("{table}")'
+        )
+        return {as_text(name) for (name,) in rows}
 
-    Args:
-        ask: Asks the database.
-        messages: A query for its messages.
-    """
-    return {_short(name): told for name, told in _sessions(ask, messages)}
+    def _select(self, table: str, *names: str) -> str:
+        """Return a query for columns of a table, NULL for those it does not have."""
+        existing = self.columns(table)
+        if "id" not in existing:
+            return f"SELECT {', '.join('NULL AS ' + n for n in names)} WHERE 0"
+        chosen = (name if name in existing else f"NULL AS {name}" for name in names)
+        return f"SELECT {', '.join(chosen)} FROM {table}"
 
+    def _messages(self) -> str:
+        columns = ("id", "session_id", "time_created", "time_updated", "data")
+        return self._select("message", *columns)
 
-def late_messages(
-    ask: Ask, messages: str, before: object, changed: str, to: int
-) -> list[str]:
-    """The names of messages that may have come since, with an earlier time.
+    def latest_ms(self) -> int:
+        """Return when the latest message was changed."""
+        (latest,) = self._connection.execute(
+            f"SELECT max({_CHANGED}) FROM ({self._messages()})"
+        ).fetchone()
+        return _as_number(latest)
 
-    Args:
-        ask: Asks the database.
-        messages: A query for its messages.
-        before: What was seen of it before.
-        changed: The expression for when a message was changed.
-        to: Until when messages are looked for: later ones are read in their turn.
-    """
-    known = before if isinstance(before, Mapping) else {}
-    found: list[str] = []
-    for name, told in _sessions(ask, messages):
-        was = known.get(_short(name))
-        if was != told:
-            since = was[2] if was and _has(ask, messages, name, was) else -1
-            rows = ask(
-                f"SELECT CAST(id AS TEXT) FROM ({messages}) WHERE session_id IS ?"
-                f" AND {_MADE} > ? AND {changed} <= ? AND id IS NOT NULL ORDER BY 1",
-                (name, since, to),
+    def unread(self) -> Iterator[ParsedItem]:
+        """Report tables that are not read, and parts without a message."""
+        for table in _UNREAD_TABLES:
+            if (
+                self.columns(table)
+                and self._connection.execute(
+                    f"SELECT 1 FROM {table} LIMIT 1"
+                ).fetchone()
+            ):
+                yield SkippedRecord(f"unknown record type {table}")
+        parts = self._select("part", "id", "message_id")
+        (lost,) = self._connection.execute(
+            f"SELECT count(*) FROM ({parts}) WHERE ifnull(message_id, '') NOT IN"
+            f" (SELECT id FROM ({self._messages()}) WHERE id IS NOT NULL)"
+        ).fetchone()
+        yield from [InvalidRecord("a part without its message")] * lost
+
+    def contents(self) -> _Contents:
+        """Summarise what each session holds now."""
+        return {_short_id(session): summary for session, summary in self._summaries()}
+
+    def _summaries(self) -> list[tuple[object, list[float]]]:
+        rows = self._connection.execute(
+            f"SELECT session_id, {_SUMMARY} FROM ({self._messages()})"
+            " GROUP BY session_id"
+        )
+        return [(session, summary) for session, *summary in rows]
+
+    def late_ids(self, contents: object, to_ms: int) -> list[str]:
+        """Return messages that may have been added with an earlier time.
+
+        Args:
+            contents: What each session held at the last reading.
+            to_ms: The latest change; later messages are read in their order.
+        """
+        before = contents if isinstance(contents, Mapping) else {}
+        found: list[str] = []
+        for session, summary in self._summaries():
+            old = before.get(_short_id(session))
+            if old == summary:
+                continue
+            since = old[2] if old and self._still_holds(session, old) else -1
+            rows = self._connection.execute(
+                f"SELECT {_ID} FROM ({self._messages()}) WHERE session_id IS ? AND"
+                f" {_CREATED} > ? AND {_CHANGED} <= ? AND id IS NOT NULL ORDER BY 1",
+                (session, since, to_ms),
             )
-            found += [as_text(message) for (message,) in rows]
-    return found
+            found += [as_text(message_id) for (message_id,) in rows]
+        return found
+
+    def _still_holds(self, session: object, old: list[float]) -> bool:
+        """Return whether a session holds all it held, and no more of that time."""
+        row = self._connection.execute(
+            f"SELECT {_SUMMARY} FROM ({self._messages()})"
+            f" WHERE session_id IS ? AND {_CREATED} <= ?",
+            (session, old[2]),
+        ).fetchone()
+        return list(row) == old
+
+    def sessions(self) -> list[_Session]:
+        query = self._select("project", "id", "worktree")
+        worktrees = {
+            as_text(_decode(project)): as_text(_decode(worktree))
+            for project, worktree in self._connection.execute(query)
+        }
+        names = (
+            *("id", "parent_id", "directory", "title", "agent", "model", "project_id"),
+            *("time_created", "time_updated"),
+        )
+        found = []
+        for *texts, created, changed in self._connection.execute(
+            self._select("session", *names)
+        ):
+            session_id, parent, directory, title, agent, model, project = (
+                as_text(_decode(text)) for text in texts
+            )
+            model_fields = parse_object(model) or {}
+            found.append(
+                _Session(
+                    session_id,
+                    parent,
+                    directory,
+                    title,
+                    agent,
+                    as_text(model_fields.get("id") or model_fields.get("modelID")),
+                    worktrees.get(project, ""),
+                    _decode(created),
+                    _as_number(changed),
+                )
+            )
+        return found
+
+    def messages_after(self, mark: _Mark) -> list[tuple[_Message, _Mark]]:
+        """Return the next messages after a mark, each with the mark after it."""
+        return self._read_messages(
+            f"WHERE ({_CHANGED}, ifnull({_ID}, '')) > (?, ?)"
+            f" ORDER BY {_CHANGED}, ifnull({_ID}, '') LIMIT ?",
+            (*mark, _MESSAGES_PER_CURSOR),
+        )
+
+    def messages_by_id(self, ids: Iterable[str]) -> list[tuple[_Message, _Mark]]:
+        """Return the messages with these ids that still exist, each with its mark."""
+        return [
+            found
+            for message_id in ids
+            for found in self._read_messages("WHERE id = ?", (message_id,))
+        ]
+
+    def _read_messages(
+        self, condition: str, values: tuple[object, ...]
+    ) -> list[tuple[_Message, _Mark]]:
+        columns = f"{_ID}, session_id, time_created, {_CHANGED}, data"
+        rows = self._connection.execute(
+            f"SELECT {columns} FROM ({self._messages()}) {condition}", values
+        ).fetchall()
+        return [
+            (self._message(row), (_as_number(row[3]), as_text(row[0]))) for row in rows
+        ]
+
+    def _message(self, row: Sequence[object]) -> _Message:
+        message_id, session_id, created, changed, data = row
+        query = self._select("part", "id", "message_id", "time_updated", "data")
+        rows = self._connection.execute(
+            f"SELECT {_ID}, {_CHANGED}, data FROM ({query})"
+            " WHERE message_id = ? ORDER BY 1",
+            (message_id,),
+        ).fetchall()
+        return _Message(
+            as_text(message_id),
+            as_text(_decode(session_id)),
+            parse_object(data),
+            [_Part(as_text(part_id), parse_object(part)) for part_id, _, part in rows],
+            _decode(created),
+            max([_as_number(changed), *(_as_number(at) for _, at, _ in rows)]),
+        )
 
 
-def _has(ask: Ask, messages: str, name: object, was: list[float]) -> bool:
-    """Whether a session still has all that it had, and no more of that time."""
-    query = f"SELECT {_TOLD} FROM ({messages}) WHERE session_id IS ? AND {_MADE} <= ?"
-    return list(ask(query, (name, was[2]))[0]) == was
-
-
-def _sessions(ask: Ask, messages: str) -> Iterator[tuple[object, list[float]]]:
-    query = f"SELECT session_id, {_TOLD} FROM ({messages}) GROUP BY session_id"
-    for name, *told in ask(query, ()):
-        yield name, told
-
-
-def _short(name: object) -> str:
-    """A session's name, short: the state is written often."""
-    raw = repr(name).encode("utf-8", "replace")
-    return hashlib.blake2b(raw, digest_size=6).hexdigest()
-
-
-MESSAGES_AT_ONCE = 200
-"""How many messages are read while the database is open, and between two cursors."""
-
-
-BUSY_S = 1.0
-"""How long a database that is locked is waited for."""
-
-
-_UNREAD = ("session_message", "session_entry", "session_v2")
-"""Tables in which newer versions keep conversations another way."""
-
-
-_ID, _CHANGED = "CAST(id AS TEXT)", "CAST(ifnull(time_updated, 0) AS INTEGER)"
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database, for a moment.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    log, journal = (path.with_name(f"{path.name}-{end}") for end in ("wal", "journal"))
-    how = "mode=ro" if log.exists() or journal.exists() else "mode=ro&immutable=1"
-    path.stat()
-    try:
-        uri = f"file:{quote(str(path.absolute()))}?{how}"
-        with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_S)) as database:
-            database.text_factory = lambda raw: raw.decode("utf-8", "replace")
-            database.execute("BEGIN")
-            yield database
-    except sqlite3.Error as error:
-        raise _refusal(error, path) from error
-    except UnicodeDecodeError as error:
-        # The message of an error quotes what is damaged.
-        raise OSError(errno.EIO, "the database is damaged", str(path)) from error
-
-
-def _refusal(error: sqlite3.Error, path: Path) -> OSError:
+def _as_os_error(error: sqlite3.Error, path: Path) -> OSError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        said = "the database is locked by another program"
-        return OSError(errno.EBUSY, said, str(path))
+        reason = "the database is locked by another program"
+        return OSError(errno.EBUSY, reason, str(path))
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        said = f"the database is damaged: {error}"
-        return OSError(errno.EIO, said, str(path))
+        return OSError(errno.EIO, f"the database is damaged: {error}", str(path))
     return OSError(errno.EIO, f"the database cannot be read: {error}", str(path))
 
 
-def columns(database: sqlite3.Connection, table: str) -> set[str]:
-    """The columns of a table; none if there is no such table."""
-    found = database.execute(f'SELECT name FROM pragma_table_info("{table}")')
-    return {as_text(name) for (name,) in found}
-
-
-def _select(database: sqlite3.Connection, table: str, *names: str) -> str:
-    """A query for columns of a table, without value where it has none of that name."""
-    there = columns(database, table)
-    if "id" not in there:
-        return f"SELECT {', '.join('NULL AS ' + n for n in names)} WHERE 0"
-    chosen = (name if name in there else f"NULL AS {name}" for name in names)
-    return f"SELECT {', '.join(chosen)} FROM {table}"
-
-
-def latest_ms(database: sqlite3.Connection) -> int:
-    """When the latest message was changed."""
-    query = _select(database, "message", "id", "time_updated")
-    (latest,) = database.execute(f"SELECT max({_CHANGED}) FROM ({query})").fetchone()
-    return number(latest)
-
-
-def find_late_messages(
-    database: sqlite3.Connection, start: Cursor | None, to_ms: int
-) -> tuple[list[str], Seen]:
-    """The messages that came late, and what there is now."""
-    columns = ("id", "session_id", "time_created", "time_updated")
-    kept = _select(database, "message", *columns)
-
-    def ask(query: str, values: tuple[object, ...]) -> list[Any]:
-        return database.execute(query, values).fetchall()
-
-    before = start.state.get("seen") if start else None
-    late = late_messages(ask, kept, before, _CHANGED, to_ms) if start else []
-    return late, of(ask, kept)
-
-
-def count_unread(database: sqlite3.Connection) -> Iterator[ParsedItem]:
-    """What no reading of messages meets: other tables, and parts without a message."""
-    for table in _UNREAD:
-        if (
-            columns(database, table)
-            and database.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
-        ):
-            yield SkippedRecord(f"unknown record type {table}")
-    parts = _select(database, "part", "id", "message_id")
-    messages = _select(database, "message", "id")
-    (lost,) = database.execute(
-        f"SELECT count(*) FROM ({parts}) WHERE ifnull(message_id, '') "
-        f"NOT IN (SELECT id FROM ({messages}) WHERE id IS NOT NULL)"
-    ).fetchone()
-    yield from [InvalidRecord("a part without its message")] * lost
-
-
-def read_rows(database: sqlite3.Connection) -> list[Row]:
-    """All sessions."""
-    query = _select(database, "project", "id", "worktree")
-    worktrees = {
-        as_text(_plain(name)): as_text(_plain(at))
-        for name, at in database.execute(query)
-    }
-    names = ("id", "parent_id", "directory", "title", "agent", "model", "project_id")
-    query = _select(database, "session", *names, "time_created", "time_updated")
-    found = []
-    for *texts, created, changed in database.execute(query):
-        name, parent, directory, title, agent, model, project = (
-            as_text(_plain(text)) for text in texts
-        )
-        known = object_of(model) or {}
-        model = as_text(known.get("id") or known.get("modelID"))
-        worktree = worktrees.get(project, "")
-        about = (directory, title, agent, model, worktree, _plain(created))
-        found.append(Row(name, parent, *about, number(changed)))
-    return found
-
-
-def messages(
-    database: sqlite3.Connection, mark: tuple[int, str], again: Sequence[str]
-) -> list[tuple[Message, tuple[int, str]]]:
-    """The next messages after a mark, and those to be looked at again.
-
-    Returns:
-        Each message, and the mark after it.
-    """
-    rows = database.execute(
-        f"{_chosen(database)} WHERE ({_CHANGED}, ifnull({_ID}, '')) > (?, ?)"
-        f" ORDER BY {_CHANGED}, ifnull({_ID}, '') LIMIT ?",
-        (*mark, MESSAGES_AT_ONCE),
-    )
-    return named(database, again) + [_marked(database, row) for row in rows.fetchall()]
-
-
-def named(
-    database: sqlite3.Connection, names: Sequence[str]
-) -> list[tuple[Message, tuple[int, str]]]:
-    """The messages of these names, as far as they are there."""
-    chosen = f"{_chosen(database)} WHERE id = ?"
-    rows = [row for name in names for row in database.execute(chosen, (name,))]
-    return [_marked(database, row) for row in rows]
-
-
-def _chosen(database: sqlite3.Connection) -> str:
-    query = _select(
-        database, "message", "id", "session_id", "time_created", "time_updated", "data"
-    )
-    return f"SELECT {_ID}, session_id, time_created, {_CHANGED}, data FROM ({query})"
-
-
-def _marked(
-    database: sqlite3.Connection, row: Sequence[object]
-) -> tuple[Message, tuple[int, str]]:
-    return _message(database, row), (number(row[3]), as_text(row[0]))
-
-
-def _message(database: sqlite3.Connection, row: Sequence[object]) -> Message:
-    name, session, created, changed, raw = row
-    query = _select(database, "part", "id", "message_id", "time_updated", "data")
-    found = database.execute(
-        f"SELECT {_ID}, {_CHANGED}, data FROM ({query})"
-        " WHERE message_id = ? ORDER BY 1",
-        (name,),
-    ).fetchall()
-    parts = [Part(as_text(part), object_of(data)) for part, _, data in found]
-    return Message(
-        as_text(name),
-        as_text(_plain(session)),
-        object_of(raw),
-        parts,
-        _plain(created),
-        max([number(changed), *(number(at) for _, at, _ in found)]),
-    )
-
-
-def _plain(value: object) -> object:
-    """A value of a column; bytes, which stand in none, as text."""
+def _decode(value: object) -> object:
+    """Return a column's value; bytes, which no column should hold, as text."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def number(value: object) -> int:
-    """A whole number, 0 where there is none."""
-    return value if isinstance(value, int) else 0
+def _short_id(session_id: object) -> str:
+    """Return a short hash: the cursor's state is written often."""
+    raw = repr(session_id).encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=6).hexdigest()
 
 
-OVERLAP_MS = 60_000
-"""How much before the latest change is looked at again: several programs write, and
-one may finish with an earlier time than another."""
+# From messages to events
 
 
-_MAGIC = b"SQLite format 3\0"
+class _MessageReader:
+    """Turns messages into events, each message once."""
+
+    def __init__(
+        self,
+        now: datetime,
+        state: Mapping[str, object],
+        *,
+        remembered: int | None = _REMEMBERED_MESSAGES,
+    ) -> None:
+        """Restore what an earlier reading yielded and held back.
+
+        Args:
+            now: The time.
+            state: The earlier reading's state.
+            remembered: How many yielded messages are remembered; None for all.
+        """
+        self._now, self._remembered = now, remembered
+        self._builder = EventBuilder(AGENT, now)
+        yielded, unfinished = state.get("yielded"), state.get("unfinished")
+        self._yielded = dict.fromkeys(
+            map(str, yielded if isinstance(yielded, list) else ())
+        )
+        self._unfinished = dict.fromkeys(
+            map(str, unfinished if isinstance(unfinished, list) else ())
+        )
+        self._unfinished_prompts: set[str] = set()
+        self._sessions: dict[str, _Session] = {}
+        self._models: dict[str, str] = {}
+        self._introduced: set[str] = set()
+
+    @property
+    def unfinished(self) -> list[str]:
+        """The ids of the messages that were unfinished when they were read."""
+        return list(self._unfinished)
+
+    @property
+    def needs_reread(self) -> bool:
+        """Whether a message will count as finished soon, even if nothing changes."""
+        return bool(self._unfinished_prompts & self._unfinished.keys())
+
+    def state(self) -> dict[str, object]:
+        ids = list(self._yielded)
+        kept = ids[-self._remembered :] if self._remembered else ids
+        return {"yielded": kept, "unfinished": self.unfinished}
+
+    def set_sessions(self, sessions: Iterable[_Session]) -> None:
+        self._sessions = {session.id: session for session in sessions}
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Forget unfinished messages that do not exist any more."""
+        for message_id in ids:
+            self._unfinished.pop(message_id, None)
+
+    def finish(self, since_ms: int) -> Iterator[ParsedItem]:
+        """Report unfinished messages; yield the facts of sessions.
+
+        Args:
+            since_ms: Sessions that changed since then are included.
+        """
+        for _ in self._unfinished:
+            yield PendingRecord("a message that is still being written")
+        for session in self._sessions.values():
+            if session.changed_ms >= since_ms or session.id in self._introduced:
+                yield from self._session_facts(session)
+
+    def read(self, message: _Message) -> Iterator[ParsedItem]:
+        """Read a message, unless it was yielded before or is unfinished."""
+        if message.id in self._yielded:
+            return
+        if not message.is_finished(self._now):
+            self._unfinished[message.id] = None
+            if message.is_prompt:
+                self._unfinished_prompts.add(message.id)
+            return
+        self._unfinished.pop(message.id, None)
+        self._yielded[message.id] = None
+        fields, session_id = message.fields or {}, message.session_id
+        if model := as_text(
+            fields.get("modelID") or _inner(fields, "model").get("modelID")
+        ):
+            self._models[session_id] = model
+        session = self._sessions.get(session_id)
+        if session and session_id not in self._introduced:
+            self._introduced.add(session_id)
+            yield from self._session_facts(session)
+        try:
+            yield from self._read(message)
+        except RecursionError:
+            yield InvalidRecord(TOO_DEEP)
+
+    def _root_session(self, session_id: str) -> str:
+        """Return the user's session that a subagent's session belongs to."""
+        seen = {session_id}
+        while session := self._sessions.get(session_id):
+            if not session.parent or session.parent in seen:
+                break
+            session_id = session.parent
+            seen.add(session_id)
+        return session_id
+
+    def _session_facts(self, session: _Session) -> Iterator[ParsedItem]:
+        root = self._root_session(session.id)
+        is_root = root == session.id
+        title = " ".join(session.title.split())
+        if _UNTITLED.fullmatch(session.title):
+            title = ""
+        if is_root or root not in self._sessions:
+            yield SessionMetadata(
+                agent=AGENT,
+                session_id=root,
+                cwd=session.directory,
+                root="" if session.worktree == "/" else session.worktree,
+                title=title if is_root else "",
+                model=(self._models.get(root) or session.model) if is_root else "",
+                at=parse_time(session.created),
+            )
+        if not is_root:
+            match = _SUBAGENT_TITLE.fullmatch(title)
+            yield SubagentMetadata(
+                agent=AGENT,
+                session_id=root,
+                subagent=session.id,
+                kind=session.agent or (match[2] if match else ""),
+                task=match[1] if match else title,
+            )
+
+    def _read(self, message: _Message) -> Iterator[ParsedItem]:
+        fields, at = message.fields, message.at
+        role = as_text((fields or {}).get("role"))
+        problem: InvalidRecord | SkippedRecord | None = None
+        if fields is None:
+            problem = InvalidRecord("not a JSON object")
+        elif not role:
+            problem = InvalidRecord("a record without type")
+        elif role not in ("user", "assistant"):
+            problem = SkippedRecord(f"unknown record type {role}")
+        elif at is None:
+            created = _inner(fields, "time").get("created", message.created)
+            is_missing = created is None
+            problem = InvalidRecord("no timestamp" if is_missing else "a bad timestamp")
+        elif events.is_in_future(at, self._now):
+            problem = InvalidRecord(IN_THE_FUTURE)
+        if problem or fields is None or at is None:
+            yield from [problem or InvalidRecord("no timestamp")] * (
+                1 + len(message.parts)
+            )
+            return
+        root = self._root_session(message.session_id)
+        subagent = message.session_id if root != message.session_id else ""
+        position = Position(0, at, root, subagent, message.id)
+        if role == "user":
+            yield from self._user(position, message)
+        else:
+            yield from self._assistant(position, message, fields)
+        for number, part in enumerate(message.parts, 1):
+            yield from self._part(position, number, part)
+
+    def _user(self, position: Position, message: _Message) -> Iterator[ParsedItem]:
+        texts: dict[str, list[str]] = {"": [], "synthetic": [], "subtask": []}
+        for part in message.parts:
+            fields = part.fields or {}
+            if part.kind == "text":
+                is_system = fields.get("synthetic") or fields.get("ignored")
+                kind = "synthetic" if is_system else ""
+                texts[kind].append(as_text(fields.get("text")))
+            elif part.kind == "file":
+                texts[""].append(_placeholder(fields))
+            elif part.kind == "subtask":
+                texts["subtask"].append(as_text(fields.get("prompt")))
+        is_empty = True
+        for kind, some in texts.items():
+            if text := join_texts(some):
+                is_empty = False
+                yield self._event(
+                    position,
+                    position.at,
+                    EventType.USER_MESSAGE,
+                    text,
+                    {"kind": kind},
+                    role=EventRole.SYSTEM if kind else EventRole.USER,
+                    key=":".join(filter(None, (message.id, kind))),
+                )
+        if is_empty:
+            yield SkippedRecord("a message without text")
+
+    def _assistant(
+        self, position: Position, message: _Message, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
+        texts, at = [], None
+        for part in message.parts:
+            part_fields = part.fields or {}
+            if part.kind == "text":
+                texts.append(as_text(part_fields.get("text")))
+                started = _inner(part_fields, "time").get("start")
+                at = at or (parse_time(started) if texts[-1].strip() else None)
+            elif part.kind == "file":
+                texts.append(_placeholder(part_fields))
+        text, metadata = join_texts(texts), _error_metadata(fields)
+        event_type, role = EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT
+        if fields.get("summary") is True:
+            event_type, role = EventType.USER_MESSAGE, EventRole.SYSTEM
+            metadata["kind"] = "compact_summary"
+        if not text and "error" in metadata:
+            text = metadata.pop("error")
+            metadata["kind"] = "api_error"
+        if text:
+            yield self._event(
+                position, at or position.at, event_type, text, metadata, role=role
+            )
+        else:
+            yield SkippedRecord("a message without text")
+
+    def _part(
+        self, position: Position, number: int, part: _Part
+    ) -> Iterator[ParsedItem]:
+        """Read what a part is besides text of its message."""
+        kind, fields = part.kind, part.fields
+        if fields is None:
+            yield InvalidRecord("not a JSON object")
+        elif kind == "tool":
+            yield from self._tool(position, number, part, fields)
+        elif kind == "reasoning":
+            yield self._reasoning(position, part, fields)
+        elif kind == "compaction":
+            yield self._event(
+                position,
+                position.at,
+                EventType.SESSION_START,
+                "",
+                {"source": "compact"},
+                key=part.id,
+                ordinal=number,
+            )
+        elif kind in _SKIPPED_PARTS:
+            yield SkippedRecord(kind)
+        elif not kind:
+            yield InvalidRecord("a part without type")
+        elif kind not in ("text", "file", "subtask"):
+            yield SkippedRecord(f"unknown record type {kind}")
+
+    def _tool(
+        self, position: Position, number: int, part: _Part, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
+        state = _inner(fields, "state")
+        times, status = _inner(state, "time"), as_text(state.get("status"))
+        started = parse_time(times.get("start")) or position.at
+        at = parse_time(times.get("end")) or started
+        name = as_text(fields.get("tool"))
+        key = as_text(fields.get("callID")) or part.id
+        call = ToolCall.make(key, name, state.get("input"))
+        is_error = status == "error"
+        files = state.get("attachments")
+        result = [
+            as_text(state.get("error") if is_error else state.get("output")),
+            *(
+                _placeholder(file)
+                for file in (files if isinstance(files, list) else ())
+                if isinstance(file, dict)
+            ),
+        ]
+        metadata = call.metadata(
+            is_error="true" if is_error else "",
+            is_broken_off="" if status in _COMPLETE_STATES else "true",
+        )
+        event = self._event(
+            position,
+            at,
+            EventType.TOOL_RESULT,
+            call.text(join_texts(result)),
+            metadata,
+            key=key,
+            ordinal=number,
+        )
+        yield event
+        session_id = as_text(_inner(state, "metadata").get("sessionId"))
+        if name == "task" and session_id and not isinstance(event, InvalidRecord):
+            task = _inner(state, "input")
+            yield SubagentMetadata(
+                agent=AGENT,
+                session_id=position.session_id,
+                subagent=session_id,
+                kind=as_text(task.get("subagent_type")),
+                tool_use_id=key,
+                task=as_text(task.get("description")),
+            )
+
+    def _reasoning(
+        self, position: Position, part: _Part, fields: dict[str, object]
+    ) -> ParsedItem:
+        text = as_text(fields.get("text"))
+        at = parse_time(_inner(fields, "time").get("start")) or position.at
+        if not text.strip():
+            return SkippedRecord("thinking without text")
+        if events.is_in_future(at, self._now):
+            return InvalidRecord(IN_THE_FUTURE)
+        return self._builder.thought(replace(position, at=at), text, key=part.id)
+
+    def _event(
+        self,
+        position: Position,
+        at: datetime,
+        event_type: EventType,
+        text: str,
+        metadata: Mapping[str, str],
+        *,
+        role: EventRole | None = None,
+        key: str | None = None,
+        ordinal: int = 0,
+    ) -> ParsedItem:
+        """Make an event whose source id is made of its times and its text."""
+        if events.is_in_future(at, self._now):
+            return InvalidRecord(IN_THE_FUTURE)
+        times = (str(to_ms(one)) for one in (position.at, at))
+        role = role or events.TYPICAL_ROLE[event_type]
+        raw = "\x1f".join((*times, role, text)).encode("utf-8", "replace")
+        return self._builder.event(
+            replace(position, at=at),
+            event_type,
+            text,
+            role=role,
+            key=key,
+            source_id=hashlib.blake2b(raw, digest_size=16).hexdigest(),
+            ordinal=ordinal,
+            **metadata,
+        )
 
 
-_TABLES = ("session", "message", "part")
-
-
-def _may_be(path: PurePath) -> bool:
-    if path.suffix == ".json":
-        return path.parent.parent.name == "session" and path.name.startswith("ses_")
-    return path.suffix == ".db" and path.name.startswith("opencode")
-
-
-def fits(path: Path, head: Sequence[Record]) -> bool:
-    """Whether a file is OpenCode's database, or a session of its older folder."""
-    if path.suffix == ".json":
-        return fits_folder(path.absolute())
-    with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            return False
-    try:
-        with opened(path) as database:
-            return all(columns(database, table) for table in _TABLES)
-    except OSError:
-        # What is wrong with it is told by reading it.
-        return _may_be(path)
-
-
-def _beside(path: Path) -> Iterator[Path]:
-    if path.suffix == ".json":
-        return beside(path.absolute())
-    return iter((path.with_name(f"{path.name}-wal"),))
-
-
-def read(
-    path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[ParsedItem]:
-    """Read all that is new; see ``memtui.sources.source.Read``."""
-    if path.suffix == ".json":
-        return read_folder(path.absolute(), start, now)
-    return _database(path, start, now)
-
-
-SOURCE = SourceFormat(AGENT, "OpenCode", TRANSCRIPT, _may_be, fits, read, _beside)
-
-
-def _database(path: Path, start: Cursor | None, now: datetime) -> Iterator[ParsedItem]:
-    state: Mapping[str, object] = start.state if start else {}
-    latest = number(state.get("latest"))
-    with opened(path) as database:
-        if start and latest > latest_ms(database):
-            yield FileReplaced("the database is older than it was")
-            state, latest, start = {}, 0, None
-        unread = [] if start else list(count_unread(database))
-        mark = (latest - OVERLAP_MS, "")
-        late, now_seen = find_late_messages(database, start, mark[0])
-    yield from unread
-    sessions = Sessions(now, state)
-    yield from _late(path, sessions, late)
-    told_ms = number(state.get("sessions"))
-    told: dict[str, object] = {"seen": now_seen, "sessions": told_ms}
-    again = sessions.held
-    while True:
-        with opened(path) as database:
-            sessions.know(rows := read_rows(database))
-            found = messages(database, mark, again)
-            size = path.stat().st_size
-        sessions.gone(set(again) - {message.name for message, _ in found})
-        for message, _ in found:
-            yield from sessions.take(message)
-        new = [at for message, at in found if message.name not in again]
-        again = []
-        latest = max([latest, *(changed for changed, _ in new)])
-        told["latest"] = latest
-        if len(new) < MESSAGES_AT_ONCE:
-            break
-        mark = new[-1]
-        yield Cursor(size, state=told | sessions.state())
-    yield from sessions.rest(told_ms)
-    told["sessions"] = max([told_ms, *(row.changed_ms for row in rows)])
-    yield Cursor(size, state=told | sessions.state(), needs_reread=sessions.is_held)
-
-
-def _late(path: Path, sessions: Sessions, names: list[str]) -> Iterator[ParsedItem]:
-    """Read messages that came with an earlier time than what was read before."""
-    for at in range(0, len(names), MESSAGES_AT_ONCE):
-        with opened(path) as database:
-            sessions.know(read_rows(database))
-            found = named(database, names[at : at + MESSAGES_AT_ONCE])
-        for message, _ in found:
-            yield from sessions.take(message)
+def _error_metadata(fields: dict[str, object]) -> dict[str, str]:
+    """Return what went wrong with a message, as metadata."""
+    error = _inner(fields, "error")
+    if not error:
+        return {}
+    if error.get("name") == _ABORTED:
+        return {"is_broken_off": "true"}
+    text = as_text(_inner(error, "data").get("message")) or as_text(error.get("name"))
+    return {"is_error": "true", "error": text or "an error"}

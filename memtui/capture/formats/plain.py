@@ -1,31 +1,28 @@
-"""The plain event format: one JSON object a line, for what has no format of its own.
+"""The plain event format: one JSON object a line, for tools without their own format.
 
-It is also what ``memtui export`` writes. docs/jsonl.md says what a line may say.
+``memtui export`` writes it, too. docs/jsonl.md describes the lines.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
-from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
     HOOK,
+    IN_THE_FUTURE,
     JSONL,
     TRANSCRIPT,
-    Cursor,
     InvalidRecord,
     ParsedItem,
     Record,
     SkippedRecord,
-    SourceFormat,
-    ahead,
     as_text,
     parse_time,
 )
+from memtui.capture.formats.jsonl import JsonLinesFormat
 from memtui.model import events
 from memtui.model.events import (
     Event,
@@ -40,48 +37,140 @@ from memtui.model.events import (
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
-Fields = dict[str, object]
+SESSION, SUBAGENT, THOUGHT = "session", "subagent", "thought"
+"""The values of ``record`` in lines that are not events."""
 
-
-NO_ID = "an id that memtui did not make"
-
-
-MOST = 2**53
+_MAX_NUMBER = 2**53
 """Larger numbers are not the same in every program that reads JSON."""
 
-
-_ORIGIN_BYTES = 8
-
+_SOURCE_HASH_BYTES = 8
 
 _TYPE_OF_ROLE = {
     EventRole.USER: EventType.USER_MESSAGE,
     EventRole.ASSISTANT: EventType.ASSISTANT_MESSAGE,
     EventRole.TOOL: EventType.TOOL_RESULT,
 }
-"""What an event is when it says only who wrote it."""
-
+"""The type of an event that only says who wrote it."""
 
 _ROUTES = frozenset({HOOK, JSONL, TRANSCRIPT})
 
+_SESSION_FIELDS = (
+    *("session_id", "cwd", "project", "root", "branch", "model", "title"),
+    *("created_by", "forked_from", "summary"),
+)
 
-def read_event(record: Record, agent: str, now: datetime) -> Event | InvalidRecord:
-    """The event a record is, under the id it says or, by default, the one it has."""
+_WRITTEN_IF_ZERO = frozenset({"tokens", "ordinal"})
+
+_Fields = dict[str, object]
+
+_SessionKey = tuple[str, str]
+"""A session: its agent and its id."""
+
+
+class PlainFormat(JsonLinesFormat):
+    name, title, route = "plain", "plain JSONL", JSONL
+
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        return any(_is_own_record(record.fields) for record in head)
+
+    def reader(
+        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+    ) -> "_PlainReader":
+        return _PlainReader(agent, now, state)
+
+
+FORMAT = PlainFormat()
+
+
+def _is_own_record(fields: Mapping[str, object]) -> bool:
+    # Other programs' records that name a role have a type as well.
+    has_role = "role" in fields and "type" not in fields
+    is_named = bool({"event_type", "record"} & fields.keys())
+    return "session_id" in fields and (is_named or has_role)
+
+
+class _PlainReader:
+    needs_reread = False
+
+    def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
+        self._agent, self._now = agent, now
+        self._facts: dict[_SessionKey, SessionMetadata] = {}
+        self._with_events: set[_SessionKey] = set()
+        """The sessions of which this reading has yielded an event."""
+        self._records: dict[_SessionKey, SessionMetadata] = {}
+        """The last session record of each session."""
+        self._last: _SessionKey | None = None
+        saved = state.get("sessions")
+        for fields in saved if isinstance(saved, list) else ():
+            self._session(Record(0, fields))
+
+    def state(self) -> Mapping[str, object]:
+        # A session's record may come before its events, which need it.
+        keys = [
+            key
+            for key in self._records
+            if key == self._last or key not in self._with_events
+        ]
+        records = [to_fields(self._records[key]) for key in sorted(keys)]
+        return {"sessions": records} if records else {}
+
+    def finish(self) -> Iterator[ParsedItem]:
+        yield from self._facts.values()
+
+    def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        kind = record.fields.get("record")
+        if kind is None:
+            yield from self._event(record)
+        elif kind == SESSION:
+            yield self._session(record)
+        elif kind == SUBAGENT:
+            yield _parse_subagent(record, self._agent)
+        elif kind == THOUGHT:
+            yield _parse_thought(record, self._agent, self._now)
+        else:
+            yield SkippedRecord(f"record {as_text(kind)}", record.line)
+
+    def _event(self, record: Record) -> Iterator[ParsedItem]:
+        event = _parse_event(record, self._agent, self._now)
+        if isinstance(event, InvalidRecord):
+            yield event
+            return
+        key = self._last = event.agent, event.session_id
+        facts = self._facts[key] = _add_event_fields(
+            self._facts.get(key), event, record.fields
+        )
+        is_first = key not in self._with_events
+        self._with_events.add(key)
+        if is_first:
+            # The event's project must be known before the event.
+            yield facts
+        yield event
+        if is_first and key in self._records:
+            # The session's record was yielded when the session had no event yet.
+            yield facts
+
+    def _session(self, record: Record) -> SessionMetadata | InvalidRecord:
+        facts = _parse_session(record, self._agent)
+        if isinstance(facts, SessionMetadata):
+            key = facts.agent, facts.session_id
+            self._facts[key] = _merge(self._facts.get(key), facts)
+            self._records[key] = facts
+        return facts
+
+
+def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRecord:
     fields = record.fields
-    at = _at(record, now)
+    at = _parse_timestamp(record, now)
     if isinstance(at, InvalidRecord):
         return at
-    try:
-        role = EventRole(as_text(fields["role"])) if fields.get("role") else None
-        kind = _type(fields, role)
-    except ValueError as error:
-        return _refused(record, str(error))
     metadata = fields.get("metadata")
     try:
-        told = events.make(
+        role = EventRole(as_text(fields["role"])) if fields.get("role") else None
+        event = events.make(
             agent=as_text(fields.get("agent")) or agent,
             session_id=as_text(fields.get("session_id")),
             timestamp=at,
-            event_type=kind,
+            event_type=_event_type(fields, role),
             text=as_text(fields.get("text")),
             source_key=as_text(fields.get("key")),
             role=role,
@@ -91,63 +180,89 @@ def read_event(record: Record, agent: str, now: datetime) -> Event | InvalidReco
             subagent=as_text(fields.get("subagent")),
             ordinal=_number(fields.get("ordinal")),
         )
-    except EventRefused as refusal:
-        return _refused(record, str(refusal))
-    return _as_kept(told, record) if fields.get("id") else told
+    except ValueError as error:
+        return InvalidRecord(str(error), record.line)
+    return _with_stored_values(event, record) if fields.get("id") else event
 
 
-def _as_kept(told: Event, record: Record) -> Event | InvalidRecord:
-    """An event as the memory kept it that wrote the record."""
+def _event_type(fields: _Fields, role: EventRole | None) -> EventType:
+    if name := as_text(fields.get("event_type")):
+        return EventType(name)
+    if role not in _TYPE_OF_ROLE:
+        raise ValueError(f"an event of the role {role} must name its event_type")
+    return _TYPE_OF_ROLE[role]
+
+
+def _with_stored_values(event: Event, record: Record) -> Event | InvalidRecord:
+    """Give an exported event the id and values that it was stored with."""
     fields = record.fields
-    name, route = as_text(fields.get("id")), as_text(fields.get("route"))
-    tokens = _number(fields.get("tokens"))
+    name, tokens = as_text(fields.get("id")), _number(fields.get("tokens"))
     if not is_event_id(name):
-        return _refused(record, NO_ID)
+        return _foreign_id(record)
     is_counted = tokens is not None and tokens >= 0
     counter = clean(as_text(fields.get("counter"))) if is_counted else ""
     return replace(
-        told,
+        event,
         event_id=name,
         tokens=tokens if tokens and counter else 0,
         token_counter=counter,
         provenance=Provenance(
-            route=route if route in _ROUTES else JSONL,
-            source_hash=_hash(fields.get("origin")),
-            copies=tuple(_tellings(fields.get("told"))),
+            route=_route(fields),
+            source_hash=_source_hash(fields.get("origin")),
+            copies=tuple(_copies(fields.get("told"))),
         ),
     )
 
 
-def _tellings(told: object) -> Iterator[SourceCopy]:
-    for one in told if isinstance(told, list) else ():
-        if isinstance(one, dict) and is_event_id(as_text(one.get("id"))):
-            route = as_text(one.get("route"))
-            route = route if route in _ROUTES else JSONL
-            session_id = clean(as_text(one.get("session_id")))
-            yield SourceCopy(as_text(one.get("id")), route, session_id)
+def _foreign_id(record: Record) -> InvalidRecord:
+    return InvalidRecord("an id that memtui did not make", record.line)
 
 
-def _hash(said: object) -> bytes | None:
+def _route(fields: _Fields) -> str:
+    route = as_text(fields.get("route"))
+    return route if route in _ROUTES else JSONL
+
+
+def _copies(value: object) -> Iterator[SourceCopy]:
+    for fields in value if isinstance(value, list) else ():
+        if isinstance(fields, dict) and is_event_id(as_text(fields.get("id"))):
+            session_id = clean(as_text(fields.get("session_id")))
+            yield SourceCopy(as_text(fields.get("id")), _route(fields), session_id)
+
+
+def _source_hash(value: object) -> bytes | None:
     try:
-        found = bytes.fromhex(as_text(said))
+        found = bytes.fromhex(as_text(value))
     except ValueError:
         return None
-    return found if len(found) == _ORIGIN_BYTES else None
+    return found if len(found) == _SOURCE_HASH_BYTES else None
 
 
-def _number(said: object) -> int | None:
-    if not isinstance(said, int) or isinstance(said, bool):
+def _number(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
         return None
-    return said if abs(said) < MOST else None
+    return value if abs(value) < _MAX_NUMBER else None
 
 
-def thought(record: Record, agent: str, now: datetime) -> Thought | InvalidRecord:
-    """The thought a record is."""
-    fields, at = record.fields, _at(record, now)
+def _parse_timestamp(record: Record, now: datetime) -> datetime | InvalidRecord:
+    value = record.fields.get("timestamp")
+    at = parse_time(value)
+    if at is None:
+        reason = "no timestamp" if value is None else "a bad timestamp"
+        return InvalidRecord(reason, record.line)
+    if events.is_in_future(at, now):
+        return InvalidRecord(IN_THE_FUTURE, record.line)
+    return at
+
+
+def _parse_thought(
+    record: Record, agent: str, now: datetime
+) -> Thought | InvalidRecord:
+    fields, at = record.fields, _parse_timestamp(record, now)
     if isinstance(at, InvalidRecord):
         return at
     try:
-        told = events.make_thought(
+        thought = events.make_thought(
             agent=as_text(fields.get("agent")) or agent,
             session_id=as_text(fields.get("session_id")),
             at=at,
@@ -155,161 +270,126 @@ def thought(record: Record, agent: str, now: datetime) -> Thought | InvalidRecor
             key=as_text(fields.get("key")),
             subagent=as_text(fields.get("subagent")),
         )
-    except EventRefused as refusal:
-        return _refused(record, str(refusal))
+    except EventRefused as error:
+        return InvalidRecord(str(error), record.line)
     name = as_text(fields.get("id"))
     if name and not is_event_id(name):
-        return _refused(record, NO_ID)
-    return replace(told, thought_id=name) if name else told
+        return _foreign_id(record)
+    return replace(thought, thought_id=name) if name else thought
 
 
-def _at(record: Record, now: datetime) -> datetime | InvalidRecord:
-    said = record.fields.get("timestamp")
-    at = parse_time(said)
-    if at is None:
-        return _refused(record, "no timestamp" if said is None else "a bad timestamp")
-    if events.is_in_future(at, now):
-        return ahead(at, record.line)
-    return at
-
-
-def _type(fields: dict[str, object], role: EventRole | None) -> EventType:
-    named = as_text(fields.get("event_type"))
-    if named:
-        return EventType(named)
-    if role not in _TYPE_OF_ROLE:
-        raise ValueError(f"an event of the role {role} must name its event_type")
-    return _TYPE_OF_ROLE[role]
-
-
-def subagent(record: Record, agent: str) -> SubagentMetadata | InvalidRecord:
-    """What a record says of a subagent."""
-    said = {
-        name: as_text(record.fields.get(name))
-        for name in ("session_id", "subagent", "kind", "started_by", "task")
-    }
-    for name in ("session_id", "subagent"):
-        if not said[name].strip():
-            return _refused(record, f"no {name.replace('_', ' ')}")
-    said["tool_use_id"] = said.pop("started_by")
-    return SubagentMetadata(agent=as_text(record.fields.get("agent")) or agent, **said)
-
-
-def session(record: Record, agent: str) -> SessionMetadata | InvalidRecord:
-    """What a record says of a session."""
+def _parse_subagent(record: Record, agent: str) -> SubagentMetadata | InvalidRecord:
     fields = record.fields
-    said = {name: clean(as_text(fields.get(name))) for name in _OF_SESSIONS}
-    if not said["session_id"].strip():
-        return _refused(record, "no session id")
-    named = clean(as_text(fields.get("agent"))) or agent
-    return SessionMetadata(agent=named, at=parse_time(fields.get("timestamp")), **said)
-
-
-_OF_SESSIONS = (
-    *("session_id", "cwd", "project", "root", "branch", "model", "title"),
-    *("created_by", "forked_from", "summary"),
-)
-
-
-def facts(
-    event: Event, fields: Fields, before: SessionMetadata | None
-) -> SessionMetadata:
-    """What is known of an event's session, and what its record says besides."""
-    known = before or SessionMetadata(event.agent, event.session_id, at=event.timestamp)
-    known = replace(known, title=as_text(fields.get("title")) or known.title)
-    cwd, project = as_text(fields.get("cwd")), as_text(fields.get("project"))
-    is_placed = bool(known.cwd or known.project)
-    is_later = known.at is not None and known.at <= event.timestamp
-    if not (cwd or project) or (is_placed and is_later):
-        return known
-    return replace(known, cwd=cwd, project=project, at=event.timestamp)
-
-
-def joined(before: SessionMetadata | None, told: SessionMetadata) -> SessionMetadata:
-    """What is known of a session after another word on it.
-
-    The latest word counts, but of the place the earliest, and of the maker the first.
-    """
-    if before is None:
-        return told
-    is_placed = bool(before.cwd or before.project)
-    is_later = told.at is None or (before.at is not None and before.at <= told.at)
-    place = before if is_placed and is_later else told
-    return replace(
-        place,
-        branch=told.branch or before.branch,
-        model=told.model or before.model,
-        title=told.title or before.title,
-        summary=told.summary or before.summary,
-        created_by=before.created_by or told.created_by,
-        forked_from=told.forked_from or before.forked_from,
+    for name in ("session_id", "subagent"):
+        if not as_text(fields.get(name)).strip():
+            return InvalidRecord(f"no {name.replace('_', ' ')}", record.line)
+    return SubagentMetadata(
+        agent=as_text(fields.get("agent")) or agent,
+        session_id=as_text(fields.get("session_id")),
+        subagent=as_text(fields.get("subagent")),
+        kind=as_text(fields.get("kind")),
+        tool_use_id=as_text(fields.get("started_by")),
+        task=as_text(fields.get("task")),
     )
 
 
-def _refused(record: Record, reason: str) -> InvalidRecord:
-    return InvalidRecord(reason, record.line)
+def _parse_session(record: Record, agent: str) -> SessionMetadata | InvalidRecord:
+    fields = record.fields
+    values = {name: clean(as_text(fields.get(name))) for name in _SESSION_FIELDS}
+    if not values["session_id"].strip():
+        return InvalidRecord("no session id", record.line)
+    agent = clean(as_text(fields.get("agent"))) or agent
+    at = parse_time(fields.get("timestamp"))
+    return SessionMetadata(agent=agent, at=at, **values)
 
 
-SESSION, SUBAGENT, THOUGHT = "session", "subagent", "thought"
-"""What a line may be that is no event, as its ``record`` says."""
+def _add_event_fields(
+    before: SessionMetadata | None, event: Event, fields: _Fields
+) -> SessionMetadata:
+    """Return what is known of a session after one of its events."""
+    facts = before or SessionMetadata(event.agent, event.session_id, at=event.timestamp)
+    facts = replace(facts, title=as_text(fields.get("title")) or facts.title)
+    cwd, project = as_text(fields.get("cwd")), as_text(fields.get("project"))
+    has_place = bool(facts.cwd or facts.project)
+    is_later = facts.at is not None and facts.at <= event.timestamp
+    if not (cwd or project) or (has_place and is_later):
+        return facts
+    return replace(facts, cwd=cwd, project=project, at=event.timestamp)
 
 
-_NOT_GUESSED = frozenset({"tokens", "ordinal"})
-"""Numbers that are said even where they are nothing."""
+def _merge(before: SessionMetadata | None, new: SessionMetadata) -> SessionMetadata:
+    """Return what is known of a session after another record of it.
+
+    The latest record counts, but for the place the earliest, and for the creator the
+    first.
+    """
+    if before is None:
+        return new
+    has_place = bool(before.cwd or before.project)
+    is_later = new.at is None or (before.at is not None and before.at <= new.at)
+    return replace(
+        before if has_place and is_later else new,
+        branch=new.branch or before.branch,
+        model=new.model or before.model,
+        title=new.title or before.title,
+        summary=new.summary or before.summary,
+        created_by=before.created_by or new.created_by,
+        forked_from=new.forked_from or before.forked_from,
+    )
 
 
-def line(told: SessionMetadata | Event | SubagentMetadata | Thought) -> str:
-    """One line, with its end."""
-    return f"{json.dumps(fields(told), ensure_ascii=False)}\n"
+def to_line(item: SessionMetadata | Event | SubagentMetadata | Thought) -> str:
+    """Return an item as a line of this format."""
+    return f"{json.dumps(to_fields(item), ensure_ascii=False)}\n"
 
 
-def fields(
-    told: SessionMetadata | Event | SubagentMetadata | Thought,
+def to_fields(
+    item: SessionMetadata | Event | SubagentMetadata | Thought,
 ) -> dict[str, Any]:
-    """What a line says."""
-    match told:
+    """Return the fields of an item's line, without empty ones."""
+    match item:
         case SessionMetadata():
-            said = _session(told)
+            fields = _session_fields(item)
         case SubagentMetadata():
-            said = _subagent(told)
+            fields = _subagent_fields(item)
         case Thought():
-            said = _thought(told)
+            fields = _thought_fields(item)
         case Event():
-            said = _event(told)
-    return {name: v for name, v in said.items() if v or name in _NOT_GUESSED}
+            fields = _event_fields(item)
+    return {name: v for name, v in fields.items() if v or name in _WRITTEN_IF_ZERO}
 
 
-def _session(facts: SessionMetadata) -> dict[str, Any]:
+def _session_fields(session: SessionMetadata) -> dict[str, Any]:
     return {
         "record": SESSION,
-        "session_id": facts.session_id,
-        "agent": facts.agent,
-        "timestamp": facts.at.isoformat() if facts.at else "",
-        "project": facts.project,
-        "cwd": facts.cwd,
-        "root": facts.root,
-        "branch": facts.branch,
-        "model": facts.model,
-        "title": facts.title,
-        "summary": facts.summary,
-        "created_by": facts.created_by,
-        "forked_from": facts.forked_from,
+        "session_id": session.session_id,
+        "agent": session.agent,
+        "timestamp": session.at.isoformat() if session.at else "",
+        "project": session.project,
+        "cwd": session.cwd,
+        "root": session.root,
+        "branch": session.branch,
+        "model": session.model,
+        "title": session.title,
+        "summary": session.summary,
+        "created_by": session.created_by,
+        "forked_from": session.forked_from,
     }
 
 
-def _subagent(helper: SubagentMetadata) -> dict[str, Any]:
+def _subagent_fields(subagent: SubagentMetadata) -> dict[str, Any]:
     return {
         "record": SUBAGENT,
-        "session_id": helper.session_id,
-        "agent": helper.agent,
-        "subagent": helper.subagent,
-        "kind": helper.kind,
-        "started_by": helper.tool_use_id,
-        "task": helper.task,
+        "session_id": subagent.session_id,
+        "agent": subagent.agent,
+        "subagent": subagent.subagent,
+        "kind": subagent.kind,
+        "started_by": subagent.tool_use_id,
+        "task": subagent.task,
     }
 
 
-def _thought(thought: Thought) -> dict[str, Any]:
+def _thought_fields(thought: Thought) -> dict[str, Any]:
     return {
         "record": THOUGHT,
         "session_id": thought.session_id,
@@ -321,8 +401,8 @@ def _thought(thought: Thought) -> dict[str, Any]:
     }
 
 
-def _event(event: Event) -> dict[str, Any]:
-    said: dict[str, Any] = {
+def _event_fields(event: Event) -> dict[str, Any]:
+    fields: dict[str, Any] = {
         "session_id": event.session_id,
         "timestamp": event.timestamp.isoformat(),
         "event_type": event.event_type.value,
@@ -336,109 +416,13 @@ def _event(event: Event) -> dict[str, Any]:
         "tokens": event.tokens,
         "counter": event.token_counter,
     }
-    if kept := event.provenance:
-        said["route"] = kept.route
-        said["origin"] = kept.source_hash.hex() if kept.source_hash else ""
-        said["told"] = [
-            {"id": one.event_id, "route": one.route}
-            | ({"session_id": one.session_id} if one.session_id else {})
-            for one in kept.copies
+    if provenance := event.provenance:
+        source_hash = provenance.source_hash
+        fields["route"] = provenance.route
+        fields["origin"] = source_hash.hex() if source_hash else ""
+        fields["told"] = [
+            {"id": copy.event_id, "route": copy.route}
+            | ({"session_id": copy.session_id} if copy.session_id else {})
+            for copy in provenance.copies
         ]
-    return said
-
-
-Key = tuple[str, str]
-"""A session: its agent and its name."""
-
-
-def _may_be(path: PurePath) -> bool:
-    return path.suffix == ".jsonl"
-
-
-def fits(path: Path, head: Sequence[Record]) -> bool:
-    """Whether a file begins like one of the plain format."""
-    return any(_fits(record.fields) for record in head)
-
-
-def _fits(fields: Mapping[str, object]) -> bool:
-    # Other programs' records that name a role have a type as well.
-    has_role = "role" in fields and "type" not in fields
-    is_named = bool({"event_type", "record"} & fields.keys())
-    return "session_id" in fields and (is_named or has_role)
-
-
-def read(
-    path: Path, start: Cursor | None, *, agent: str, now: datetime
-) -> Iterator[ParsedItem]:
-    """Read a file of the plain format; see ``memtui.sources.source.Read``."""
-    return jsonl.read(path, start, partial(_Reader, agent, now))
-
-
-class _Reader:
-    """Reads records: events, and what is said of sessions, subagents and thoughts."""
-
-    is_held = False
-
-    def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
-        self._agent, self._now = agent, now
-        self._facts: dict[Key, SessionMetadata] = {}
-        self._met: set[Key] = set()
-        """The sessions of which this reading has given an event."""
-        self._told: dict[Key, SessionMetadata] = {}
-        """What a record of their own said of sessions last: their events need not."""
-        self._last: Key | None = None
-        before = state.get("sessions")
-        for fields in before if isinstance(before, list) else ():
-            for _ in self._session(Record(0, fields)):
-                pass
-
-    def take(self, record: Record) -> Iterator[ParsedItem]:
-        match record.fields.get("record"):
-            case None:
-                yield from self._event(record)
-            case "session":
-                yield from self._session(record)
-            case "subagent":
-                yield subagent(record, self._agent)
-            case "thought":
-                yield thought(record, self._agent, self._now)
-            case other:
-                yield SkippedRecord(f"record {as_text(other)}", record.line)
-
-    def _event(self, record: Record) -> Iterator[ParsedItem]:
-        event = read_event(record, self._agent, self._now)
-        if not isinstance(event, Event):
-            yield event
-            return
-        key = self._last = event.agent, event.session_id
-        before = self._facts.get(key)
-        self._facts[key] = facts(event, record.fields, before)
-        is_first = key not in self._met
-        self._met.add(key)
-        if is_first:
-            # Its project must be known as soon as its first event is.
-            yield self._facts[key]
-        yield event
-        if is_first and key in self._told:
-            # What was said before there was any event of it was said too early.
-            yield self._facts[key]
-
-    def _session(self, record: Record) -> Iterator[ParsedItem]:
-        facts = session(record, self._agent)
-        if isinstance(facts, SessionMetadata):
-            key = facts.agent, facts.session_id
-            self._facts[key] = joined(self._facts.get(key), facts)
-            self._told[key] = facts
-        yield facts
-
-    def rest(self) -> Iterator[ParsedItem]:
-        yield from self._facts.values()
-
-    def state(self) -> Mapping[str, object]:
-        # A session told of before its events must be known when they come.
-        waiting = [k for k in self._told if k == self._last or k not in self._met]
-        held = [fields(self._told[key]) for key in sorted(waiting)]
-        return {"sessions": held} if held else {}
-
-
-SOURCE = SourceFormat("plain", "plain JSONL", JSONL, _may_be, fits, read)
+    return fields
