@@ -26,11 +26,11 @@ from textual.pilot import Pilot
 from benchmarks import digested, generate
 from benchmarks.processes import CACHE, machine, run
 from benchmarks.stalls import Stalls, watched
-from memtui import workspace
 from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, in_home
 from memtui.pipeline.progress import Progress
+from memtui.tui import garbage
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
 
@@ -141,7 +141,7 @@ async def travel(pilot: Pilots, steps: Steps) -> None:
 async def measure(paths: Paths, *, imported: Path | None) -> Steps:
     """All delays over one store."""
     steps: Steps = {}
-    workspace.reduce_garbage_collection()  # as the command line does
+    garbage.reduce_collections()  # as the command line does
     async with opened(paths, steps) as pilot:
         if imported is None:
             for _ in range(ROUNDS):

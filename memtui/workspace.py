@@ -4,7 +4,6 @@ This is where the clock, the disk and the summariser come from; every room behin
 handed what it needs.
 """
 
-import gc
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from memtui import settings as settings_module
@@ -26,7 +25,7 @@ from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcripts
 from memtui.pipeline import worker_lock
 from memtui.services import jobs
-from memtui.settings import ASKED, BUILT_IN, EVERY, EXTRACTIVE, OLLAMA, Settings
+from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
@@ -55,10 +54,10 @@ def resolve_paths(
     paths: Paths, settings: Settings, *, is_demo: bool = False
 ) -> tuple[str, Paths]:
     """The one project that is kept apart, if they are, and the places in use."""
-    project = _project() if settings.is_separate and not is_demo else ""
+    project = _project() if settings.has_separate_stores and not is_demo else ""
     if project:
         paths = paths.of_project(Path(project))
-    return project, paths.with_store(settings.store_path)
+    return project, paths.with_store(settings.store_file)
 
 
 def _project() -> str:
@@ -109,7 +108,7 @@ class Workspace:
         self.project, paths = resolve_paths(paths, settings, is_demo=is_demo)
         with database.translated_file_errors(paths.store):
             paths.make()
-        zone = settings.time_zone or machine_zone()
+        zone = settings.store_time_zone or machine_zone()
         store_module.open_at(paths.store, time_zone=zone)
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
         self.zone: tzinfo = resolve_zone()
@@ -183,7 +182,9 @@ class Workspace:
     def _message_searcher(self) -> "MessageSearcher":
         from memtui.search.messages import MessageSearcher
 
-        return MessageSearcher(self._message_index, with_tools=self.settings.with_tools)
+        return MessageSearcher(
+            self._message_index, with_tools=self.settings.search_include_tools
+        )
 
     @cached_property
     def _message_index(self) -> "MessageIndex":
@@ -225,18 +226,18 @@ class Workspace:
             claim=self.paths.claim,
             zone=self.zone,
             rules=SegmentRules(
-                silence_s=settings.silence_min * 60,
-                limit_tokens=settings.limit_tokens,
-                overlap_s=settings.overlap_min * 60,
-                overlap_tokens=settings.overlap_tokens,
+                silence_s=settings.segments_max_gap_min * 60,
+                limit_tokens=settings.segments_max_tokens,
+                overlap_s=settings.segments_overlap_min * 60,
+                overlap_tokens=settings.segments_overlap_tokens,
             ),
             counter=self.counter,
             summarizer=Extractive(),
             clock=_now,
-            agent=settings.agent,
-            with_subagents=settings.with_subagents,
-            with_tools=settings.with_tools,
-            admission=Admission(Exclusions(settings.exclude), self.project),
+            agent="agent",
+            with_subagents=settings.segments_include_subagents,
+            with_tools=settings.search_include_tools,
+            admission=Admission(Exclusions(settings.exclude_patterns), self.project),
             watched=self.watched_folders,
             model=None if self.uses_no_model else self._summarizer,
             is_model_wanted=self._wants_model,
@@ -246,18 +247,16 @@ class Workspace:
     @property
     def uses_no_model(self) -> bool:
         """Whether no model is ever asked."""
-        return self.is_demo or self._provider == EXTRACTIVE
+        return self.is_demo or self.settings.summaries_provider == EXTRACTIVE
 
     @property
     def _wants_model(self) -> bool:
         """Whether a person said that there is to be one, or which, or where."""
-        named = (self.settings.held[f"summaries.{name}"] for name in ("model", "url"))
-        is_named = any(held.origin != BUILT_IN for held in named)
-        return is_named or self._provider == OLLAMA
-
-    @property
-    def _provider(self) -> str:
-        return str(self.settings.held["summaries.provider"].value)
+        settings = self.settings
+        is_named = settings.is_set("summaries.model") or settings.is_set(
+            "summaries.url"
+        )
+        return is_named or settings.summaries_provider == OLLAMA
 
     def _summarizer(self, tell: "Callable[[ModelProgress], None]") -> "Summarizer":
 
@@ -308,12 +307,12 @@ class Workspace:
         settings, places = self.settings, transcripts()
         with database.connection():
             agreed = meta.watched_sources() or ()
-        names = set(settings.sources) | (
-            set(agreed) if ASKED in settings.sources else set()
-        )
+        names = set(settings.capture_sources)
+        if CHOSEN in names:
+            names |= set(agreed)
         everyone = EVERY in names
         chosen = {n: some for n, some in places.items() if everyone or n in names}
-        return {"": settings.folders, **chosen}
+        return {"": settings.watched_folders, **chosen}
 
     def set_watched(self, names: Iterable[str], *, watched: bool = True) -> None:
         """Remember which agents' transcripts are to be read as they are written.
@@ -413,26 +412,6 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-YOUNG, MIDDLE, OLD = 5_000, 5, 100
-"""After how many new objects, or looks at younger ones, there is another look."""
-
-
-_is_reduced = False
-
-
-def reduce_garbage_collection() -> None:
-    """Look for garbage so from now on, in this process."""
-    global _is_reduced
-    _is_reduced = True
-    gc.set_threshold(YOUNG, MIDDLE, OLD)
-
-
-def freeze_garbage() -> None:
-    """Take what is there now to be there to stay; do nothing where nobody tends."""
-    if _is_reduced:
-        gc.freeze()
-
-
 NEXT, AFTER = "It is next.", "It comes after the one being written."
 """When the app that works does it itself."""
 
@@ -499,25 +478,26 @@ _CURES = {
 
 def why_no_model(settings: Settings) -> str:
     """Why no model is ever asked; "" if one is, where there is one."""
-    held = settings.held["summaries.provider"]
-    if held.value != EXTRACTIVE:
+    if settings.summaries_provider != EXTRACTIVE:
         return ""
+    origin = settings.origin("summaries.provider")
     return (
-        f"No model is asked while summaries.provider is {EXTRACTIVE} ({held.origin});"
+        f"No model is asked while summaries.provider is {EXTRACTIVE} ({origin});"
         " with auto one is, where there is one."
     )
 
 
+JITTER_S = 300
+"""The most by which the runs of a store are delayed: several stores on one machine do
+not ask the model at the same time."""
+
+
 def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
     """When each job of a store is due."""
-
-    def value(name: str) -> Any:
-        return settings.held[f"jobs.{name}"].value
-
     return Schedules(
-        crons={job: value(job.level) for job in ROLLUP_JOBS},
+        crons={job: str(settings.value(f"jobs.{job.level}")) for job in ROLLUP_JOBS},
         zone=zone,
-        jitter_s=value("jitter_s"),
+        jitter_s=JITTER_S,
         store=str(store.resolve()),
     )
 
@@ -549,16 +529,13 @@ def model_options(settings: Settings) -> "ModelOptions":
     """Return the settings of Ollama."""
     from memtui.summarize.ollama.models import ModelOptions
 
-    def value(name: str) -> Any:
-        return settings.held[f"summaries.{name}"].value
-
     return ModelOptions(
-        url=value("url"),
-        allowed_hosts=value("allowed_hosts"),
-        model=value("model"),
-        window_tokens=value("window_tokens"),
-        keep_alive=settings_module.keep_alive(value("keep_alive")),
-        timeout_s=value("timeout_s"),
+        url=settings.summaries_url,
+        allowed_hosts=settings.summaries_allowed_hosts,
+        model=settings.summaries_model,
+        window_tokens=settings.summaries_window_tokens,
+        keep_alive=settings_module.keep_alive(settings.summaries_keep_alive),
+        timeout_s=settings.summaries_timeout_s,
     )
 
 

@@ -113,7 +113,9 @@ def _run(given: argparse.Namespace) -> int:
     )
     if given.command == "doctor":
         return _doctor(given, places, config)
-    settings = settings_module.load(places.config, given_file=config, given=given.set)
+    settings = settings_module.load(
+        places.config, config_file=config, assignments=given.set
+    )
     if given.command in ("config", "tokens"):
         from memtui.cli import config as cli_config
 
@@ -134,7 +136,10 @@ def _run(given: argparse.Namespace) -> int:
         from memtui.settings_file import SettingsEditor
 
         load = partial(
-            settings_module.load, places.config, given_file=config, given=given.set
+            settings_module.load,
+            places.config,
+            config_file=config,
+            assignments=given.set,
         )
         desk = SettingsEditor(load, settings, places.config, config)
         return _app(places, settings, desk, is_demo=given.command == "demo")
@@ -201,10 +206,10 @@ def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> 
     problem = None
     try:
         settings = settings_module.load(
-            places.config, given_file=config, given=given.set
+            places.config, config_file=config, assignments=given.set
         )
     except SettingsError as error:
-        settings, problem = Settings({}), error
+        settings, problem = Settings(), error
     open_workspace.log_to(places.log, settings.log_level.upper())
     return doctor.doctor(places, settings, problem=problem, as_json=given.json)
 
@@ -235,7 +240,7 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
     # An empty one that is thrown away answers as any other.
     with tempfile.TemporaryDirectory(prefix="memtui-nothing-") as folder:
         nothing = open_workspace.house(
-            in_home(Path(folder)), settings.without("store.path")
+            in_home(Path(folder)), replace(settings, store_path="")
         )
         return dispatch.run(given, nothing)
 
@@ -243,20 +248,18 @@ def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
 def _app(
     places: "Paths", settings: "Settings", desk: "SettingsEditor", *, is_demo: bool
 ) -> int:
-    from memtui import workspace
+    from memtui.tui import garbage
     from memtui.tui.app import MemtuiApp
 
-    pass
-
-    workspace.reduce_garbage_collection()
+    garbage.reduce_collections()
     chosen: str | MemtuiError | None = "demo"
     if not is_demo:
         app = MemtuiApp(
             lambda: open_workspace.house(places, settings),
-            theme=settings.theme,
+            theme=settings.screen_theme,
             hooks=lambda: _desk(places),
             settings=desk,
-            ascii=settings.ascii,
+            ascii=settings.screen_ascii,
         )
         chosen = app.run()
         if app.return_code:
@@ -294,7 +297,7 @@ def _demo(settings: "Settings", desk: "SettingsEditor") -> str | MemtuiError | N
 
             home = in_home(Path(folder))
             house = open_workspace.house(
-                home, settings.without("store.path"), is_demo=True
+                home, replace(settings, store_path=""), is_demo=True
             )
             demo.fill(house)
             return house
