@@ -155,8 +155,8 @@ async def while_importing(pilot: Pilots, folder: Path, steps: Steps) -> None:
     """The same over and over until an import is digested."""
     assert isinstance(pilot.app, MemtuiApp)
     told: list[Progress] = []
-    house = pilot.app.house
-    house.start_import(
+    workspace = pilot.app.workspace
+    workspace.start_import(
         [AgentHistory("claude-code", folder, 0)], told.append, is_watched=False
     )
     async with watched(steps.setdefault("all the while", Stalls())):

@@ -36,9 +36,10 @@ AGENT_NAMES = {
     "aider": "Aider",
 }
 
-EMPTY = (
-    "No conversations yet. memtui keeps, summarizes and searches your conversations"
-    " with AI coding agents.\n\n"
+EMPTY = Content.assemble(
+    ("No conversations yet.", "bold"),
+    " memtui keeps your conversations with AI coding agents, summarizes them and makes"
+    " them searchable.\n\n",
 )
 
 NOTHING_FOUND = (
@@ -112,7 +113,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         self.load(self._workspace.histories, self._show, "histories")
 
     def _offer(self, *parts: str | tuple[str, str]) -> Content:
-        return Content.assemble((EMPTY if self._is_first else "", "bold"), *parts)
+        return Content.assemble(EMPTY if self._is_first else "", *parts)
 
     def _show(self, histories: "Sequence[AgentHistory]") -> None:
         self._found = [one for one in histories if one.sessions]
