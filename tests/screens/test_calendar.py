@@ -78,7 +78,7 @@ async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
         )
         await pilot.press("left", "k")
         assert grid(app).cursor == date(2024, 1, 29)
-        assert told(app).endswith("nothing is kept")
+        assert told(app).endswith("no conversations")
         await pilot.press("down", "l", "right_square_bracket")
         assert grid(app).cursor == date(2023, 2, 7)
         assert grid(app).visible_years == [2024, 2023]
@@ -89,9 +89,9 @@ async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
         await pilot.press("end", *["right"] * 4)
         assert grid(app).cursor == date(2024, 2, 27)
         assert notices(app) == [
-            "This is the earliest year.",
-            "This is the latest year.",
-            "The days to come are empty.",
+            "This is the first year.",
+            "This is the last year.",
+            "This is the last day.",
         ]
 
 
@@ -176,7 +176,7 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
         with monkeypatch.context() as patch:
             patch.setattr("memtui.services.browse.year", broken)
             await steps(settle, "c", "enter", "left_square_bracket")(pilot)
-            assert notices(app) == ["Which years there are is not known yet."]
+            assert notices(app) == ["The years are still being read."]
             assert told(app) == (
                 "✗ The days could not be read:\nthe disk is full\n"
                 "It is tried again by itself; esc goes back."

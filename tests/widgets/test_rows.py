@@ -95,9 +95,9 @@ def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
 
 def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
     waiting = replace(line(TocLevel.YEAR, ""), status=NodeStatus.PENDING)
-    assert drawn(waiting, 40) == "2024  not summarised yet        1,204   "
+    assert drawn(waiting, 40) == "2024  not summarized yet        1,204   "
     empty = drawn(replace(waiting, counts=NodeCounts()), 40)
-    assert empty == "2024  not summarised yet                "
+    assert empty == "2024  not summarized yet                "
 
 
 def test_a_week_ends_where_the_calendar_ends_it() -> None:

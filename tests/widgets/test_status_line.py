@@ -49,7 +49,7 @@ def said(progress: Progress, room: int = ROOM) -> str:
         ),
         (
             Progress("segment", queued=1234, problems=6, model=WRITING),
-            "● segmenting · 1,234 queued · 6 lines skipped (Q)",
+            "● segmenting · 1,234 queued · qwen3:4b: writing · 6 lines skipped (Q)",
         ),
         (
             Progress("import", 3, total=20, problems=6, model=WRITING),

@@ -24,7 +24,7 @@ ACTIVITIES = {
     "segment": "segmenting",
     "summarize": "summarizing",
     "rollup": "rolling up",
-    "index": "indexing summaries",
+    "index": "indexing",
     "messages": "indexing messages",
     "improve": "asking the model",
     "import": "importing",
