@@ -20,7 +20,7 @@ from benchmarks import conversations, quoted
 from benchmarks.processes import CACHE
 from memtui.model.events import to_ms
 from memtui.paths import Paths, in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database, events, outbox, segments, sessions
 from memtui.workspace import Workspace
 
@@ -42,8 +42,7 @@ REST_S = 20.0
 
 def settings() -> Settings:
     """What all these stores are opened with."""
-    own = {"store.time_zone": "UTC", "summaries.provider": "extractive"}
-    return Settings({name: Held(value, "bench") for name, value in own.items()})
+    return Settings(store_time_zone="UTC", summaries_provider="extractive")
 
 
 def home(messages: int) -> Paths:

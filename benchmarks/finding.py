@@ -141,7 +141,7 @@ def write_locomo(folder: Path) -> dict[tuple[str, int], str]:
 def house_of(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
     """A house that has read these files and done all its work."""
     place = in_home(home)
-    house = Workspace(place, settings.load(place.config, given=[ASK_NOBODY]))
+    house = Workspace(place, settings.load(place.config, assignments=[ASK_NOBODY]))
     try:
         for _ in house.pipeline.importer().run(files):
             pass

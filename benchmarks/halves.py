@@ -22,7 +22,7 @@ def halves_s(folder: Path, home: Path) -> tuple[float, float]:
     Raises:
         SystemExit: Something went wrong, so that the figures would mean nothing.
     """
-    house = Workspace(in_home(home), Settings({}))
+    house = Workspace(in_home(home), Settings())
     works = house.pipeline
     if not works.claim.take():
         raise SystemExit(f"another process works in {home}")

@@ -27,11 +27,11 @@ from statistics import median
 from benchmarks.floor import INSERT, TABLE, text_of
 from benchmarks.processes import machine
 from memtui.capture import watcher
-from memtui.capture.ingest import Admission
+from memtui.capture.ingest import CapturePolicy
 from memtui.capture.tail import Tail
-from memtui.capture.transcripts import Files
+from memtui.capture.transcripts import TranscriptReader
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow, SessionRow
 from memtui.text.tokens import ESTIMATED
@@ -89,8 +89,8 @@ def transcript(path: Path, size: int) -> int:
 @contextmanager
 def opened(home: Path, *folders: Path) -> Iterator[Workspace]:
     """A house that watches folders."""
-    settings = {"capture.folders": Held(tuple(map(str, folders)), "bench")}
-    house = Workspace(in_home(home), Settings(settings if folders else {}))
+    settings = Settings(capture_folders=tuple(map(str, folders)))
+    house = Workspace(in_home(home), settings)
     try:
         with database.connection():
             yield house
@@ -98,19 +98,19 @@ def opened(home: Path, *folders: Path) -> Iterator[Workspace]:
         house.stop()
 
 
-def reader() -> Files:
+def reader() -> TranscriptReader:
     """What reads files into the store."""
-    return Files(
+    return TranscriptReader(
         agent="",
         counter=ESTIMATED,
         clock=lambda: datetime.now(UTC),
-        admission=Admission(),
+        admission=CapturePolicy(),
     )
 
 
 def take(file: Path) -> None:
     """Take what a transcript grew by."""
-    for _ in reader().take(file):
+    for _ in reader().read_file(file):
         pass
 
 

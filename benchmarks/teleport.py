@@ -33,7 +33,7 @@ from memtui.search import query as search_query
 from memtui.search.node_documents import SEGMENT, Document, filter_token
 from memtui.search.node_index import NodeIndex
 from memtui.search.scoring import Part
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.text import analyzer
 from memtui.workspace import Workspace
 
@@ -195,9 +195,8 @@ def reading(messages: int, count: int) -> list[float]:
     """What a whole answer takes in a small store: snippets and all."""
     with tempfile.TemporaryDirectory() as place:
         generate.write(Path(place) / "transcripts", messages)
-        own = {"store.time_zone": Held("UTC", "bench")}
-        extractive = {"summaries.provider": Held("extractive", "bench")}
-        house = Workspace(in_home(Path(place) / "home"), Settings(own | extractive))
+        settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
+        house = Workspace(in_home(Path(place) / "home"), settings)
         try:
             for _ in house.pipeline.importer().run([Path(place) / "transcripts"]):
                 pass

@@ -1,8 +1,11 @@
 """Where config, store, index, spool and log live."""
 
+import errno
 import hashlib
 import os
 import re
+import stat
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -127,3 +130,30 @@ def _xdg(name: str, otherwise: str) -> Path:
 
 def _is_set(name: str) -> bool:
     return bool(os.environ.get(name))
+
+
+def replace_file(file: Path, content: bytes) -> None:
+    """Write a file in one step, keeping its mode, its owner and a link to it.
+
+    A new file and its folder are for their owner alone.
+    """
+    target = file.resolve()
+    target.parent.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+    before = target.stat() if target.exists() else None
+    if before and not before.st_mode & stat.S_IWUSR:
+        raise PermissionError(errno.EACCES, "is write-protected")
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        if before:
+            draft.chmod(before.st_mode & 0o777)
+            if before.st_uid != draft.stat().st_uid:
+                os.chown(draft, before.st_uid, before.st_gid)
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

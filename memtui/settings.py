@@ -1,246 +1,245 @@
-"""Every setting: what it means, its unit, its default, and the file that explains all.
+"""The settings: their names, defaults and meaning, and how their values are read.
 
-How values are read and checked is in ``memtui.settings.configuration``.
+``Settings`` has one field for each setting: ``segments_max_tokens`` holds the setting
+``segments.max_tokens``. ``load`` merges what is set: the settings file, a second file,
+the environment and ``--set``, of which the later win.
 """
 
+import json
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Any, TypeVar
 
 from memtui.errors import SettingsError
-from memtui.model.setting import Setting, SettingValue
+
+SettingValue = str | int | float | bool | tuple[str, ...]
 
 
-def _fault(cron: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The description of a setting."""
+
+    name: str
+    """``section.key``."""
+    default: SettingValue
+    description: str
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    """The values allowed for the text, or for each text of a list; empty: any."""
+    minimum: float | None = None
+    check: Callable[[str], str] | None = None
+    """Returns what is wrong with a text, or ""."""
+    applies_at_once: bool = False
+    """Whether a change takes effect while memtui runs, not at its next start."""
+    applies_to: str = ""
+    """What a change takes effect for, if neither of these."""
+
+    @property
+    def section(self) -> str:
+        return self.name.partition(".")[0]
+
+    @property
+    def key(self) -> str:
+        return self.name.partition(".")[2]
+
+
+T = TypeVar("T", bound=SettingValue)
+
+
+def _setting(default: T, description: str, **details: Any) -> T:
+    """Declare a field of ``Settings``; the details are those of ``Setting``."""
+    metadata = {"description": description, **details}
+    return field(default=default, metadata=metadata)
+
+
+def _check_cron(cron: str) -> str:
     from memtui.model import schedule
 
     return schedule.find_cron_error(cron)
 
 
-JOBS = (
-    Setting(
-        "jobs.day",
-        "0 1 * * *",
-        "When the model rolls up days: a cron expression of minute, hour, day of the"
-        " month, month and day of the week, in the store's time zone. What was missed"
-        " is made up for.",
-        check=_fault,
-    ),
-    Setting(
-        "jobs.week",
-        "0 2 * * 0",
-        "When the model rolls up weeks.",
-        check=_fault,
-    ),
-    Setting(
-        "jobs.month",
-        "0 3 1 * *",
-        "When the model rolls up months.",
-        check=_fault,
-    ),
-    Setting(
-        "jobs.year",
-        "0 4 1 1 *",
-        "When the model rolls up years.",
-        check=_fault,
-    ),
-    Setting(
-        "jobs.jitter_s",
-        300,
-        "How much later than its time a roll-up may begin, so that several memories"
-        " do not ask the model at once. The same for each time, whenever it is asked.",
-        unit="seconds",
-        minimum=0,
-    ),
-)
-"""In the order of the file."""
+def _check_zone(name: str) -> str:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        if name:
+            ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return f"there is no time zone {name!r}"
+    return ""
 
 
 _DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+")
-
 
 _SECONDS = re.compile(r"[+-]?\d+")
 
 
 def keep_alive(text: str) -> str | int:
-    """How long a model stays, as Ollama takes it: a number alone is one of seconds."""
-    said = text.strip()
-    return int(said) if _SECONDS.fullmatch(said) else said
+    """Convert ``summaries.keep_alive`` to what Ollama takes."""
+    text = text.strip()
+    return int(text) if _SECONDS.fullmatch(text) else text
 
 
-def _no_duration(text: str) -> str:
-    said = keep_alive(text)
-    if isinstance(said, int) or _DURATION.fullmatch(said):
+def _check_keep_alive(text: str) -> str:
+    value = keep_alive(text)
+    if isinstance(value, int) or _DURATION.fullmatch(value):
         return ""
-    return "say how long: 5m, 1h30m, a number of seconds, 0: not at all, -1: for ever"
+    return "write 5m, 1h30m, a number of seconds, 0 for not at all, or -1 for ever"
 
 
 AUTO, OLLAMA, EXTRACTIVE = "auto", "ollama", "extractive"
-"""Who may summarise: a model if there is one, nobody but a model, or no model."""
+"""The values of ``summaries.provider``."""
 
-
-MODELS = (
-    Setting(
-        "summaries.provider",
-        AUTO,
-        "Who summarises. auto: memtui itself at once, by quoting, and a model of Ollama"
-        " on this machine later, if there is one. ollama: the same, but the want of a"
-        " model is reported. extractive: no model is ever asked.",
-        choices=(AUTO, OLLAMA, EXTRACTIVE),
-    ),
-    Setting(
-        "summaries.model",
-        "",
-        "The model of Ollama, such as qwen3:4b. Empty: one that is loaded, or the best"
-        " one there is. A model that runs in the cloud is never asked.",
-    ),
-    Setting(
-        "summaries.url",
-        "http://127.0.0.1:11434",
-        "Where Ollama is. OLLAMA_HOST and proxies are not looked at.",
-    ),
-    Setting(
-        "summaries.allowed_hosts",
-        (),
-        "Other machines that summaries.url may name. They are sent what was said in"
-        " your conversations. Empty: this machine alone.",
-    ),
-    Setting(
-        "summaries.window_tokens",
-        0,
-        "The model's window. 0: the one it is loaded with, else 8192.",
-        unit="tokens",
-        minimum=0,
-    ),
-    Setting(
-        "summaries.keep_alive",
-        "5m",
-        "How long Ollama keeps the model loaded after a summary: 5m, 1h30m, a number of"
-        " seconds, 0 for not at all, -1 for ever.",
-        check=_no_duration,
-    ),
-    Setting(
-        "summaries.timeout_s",
-        300.0,
-        "How long Ollama may be silent: while it loads a model, reads a prompt or"
-        " writes. A whole reply may take twice as long.",
-        unit="seconds",
-        minimum=1,
-    ),
-)
-"""In the order of the file."""
-
-
-ASKED, EVERY = "asked", "all"
-"""What stands for the agents a person agreed to, and for all that are found."""
-
+CHOSEN, EVERY = "chosen", "all"
+"""Values of ``capture.sources`` besides the names of agents."""
 
 AGENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "aider")
 """The agents whose transcripts can be read."""
 
+DEFAULT = "default"
+"""The origin of a value that is not set anywhere."""
 
-BUILT_IN = "built in"
-"""Where a value comes from that nobody has set."""
+COMMAND_LINE = "command line"
+
+ENVIRONMENT_PREFIX = "MEMTUI_"
+"""``MEMTUI_SEGMENTS__MAX_TOKENS`` sets ``segments.max_tokens``."""
 
 
-ALL = (
-    Setting(
-        "store.path",
+@dataclass(frozen=True)
+class Settings:
+    """The value of every setting, and where it was set."""
+
+    store_path: str = _setting(
         "",
-        "The database's file; the index lies beside it. Empty: in memtui's folder. What"
-        " is kept elsewhere is not moved there.",
-    ),
-    Setting(
-        "store.mode",
+        "The file of the database; the search index is next to it. Empty: in memtui's"
+        " folder. A database that exists elsewhere is not moved.",
+    )
+    store_mode: str = _setting(
         "unified",
-        "unified: one memory of all your work. separate: one for each project, and the"
-        " folder memtui is started in says which. Neither takes over what the other"
-        " keeps.",
+        "unified: one store for all your work. separate: one store for each project,"
+        " chosen by the folder memtui is started in. The stores share nothing.",
         choices=("unified", "separate"),
-    ),
-    Setting(
-        "store.time_zone",
+    )
+    store_time_zone: str = _setting(
         "",
-        "The time zone whose days the table of contents follows, as an IANA name such"
-        " as Europe/Berlin. Read when a store is made; a store keeps the one it has."
-        " Empty: this machine's.",
-        applies_to="in stores that are made from now on; this one keeps its time zone",
-    ),
-    Setting(
-        "capture.agent_id",
-        "agent",
-        "The agent of imported events that name none.",
-    ),
-    Setting(
-        "capture.sources",
-        (ASKED,),
-        "Whose transcripts are read as they are written: agents by their names, or"
-        " 'asked' for those you agreed to when memtui asked, or 'all' for all that are"
-        " found. An empty list: nobody's.",
-        choices=(ASKED, EVERY, *AGENTS),
-    ),
-    Setting(
-        "capture.folders",
+        "The time zone of the table of contents, an IANA name such as Europe/Berlin."
+        " A store keeps the time zone it was created with. Empty: this machine's.",
+        check=_check_zone,
+        applies_to="in new stores; this one keeps its time zone",
+    )
+    capture_sources: tuple[str, ...] = _setting(
+        (CHOSEN,),
+        "The agents whose transcripts are read as they are written: their names, or"
+        " 'chosen' for those chosen at the first start or with memtui sources, or"
+        " 'all' for every agent found. An empty list: none.",
+        choices=(CHOSEN, EVERY, *AGENTS),
+    )
+    capture_folders: tuple[str, ...] = _setting(
         (),
-        "Further files and folders with transcripts to be read as they are written, of"
-        " whatever agent: Aider's histories, say, or a copy from another machine.",
-    ),
-    Setting(
-        "capture.exclude",
+        "More files and folders with transcripts to read as they are written, of any"
+        " agent: for example Aider's histories, or a copy from another machine.",
+    )
+    capture_exclude: tuple[str, ...] = _setting(
         (),
-        "What is never kept: a pattern without a slash is the name of a project, one"
-        " with a slash a folder that work was done in, or a transcript's own path."
-        " * stands for anything. What was kept before stays: memtui forget.",
-    ),
-    Setting(
-        "segments.silence_min",
+        "Work that is not stored. A pattern without a slash is the name of a project,"
+        " one with a slash is a working folder or the path of a transcript; * stands"
+        " for any text. What is stored already stays: see memtui forget.",
+    )
+    segments_max_gap_min: float = _setting(
         30.0,
-        "A pause longer than this ends a segment.",
+        "A longer pause ends a segment.",
         unit="minutes",
         minimum=0.01,
-    ),
-    Setting(
-        "segments.limit_tokens",
+    )
+    segments_max_tokens: int = _setting(
         4000,
-        "The most text in a segment, unless one event alone is longer.",
+        "The most text in a segment, unless a single event is longer.",
         unit="tokens",
         minimum=1,
-    ),
-    Setting(
-        "segments.overlap_min",
+    )
+    segments_overlap_min: float = _setting(
         5.0,
         "How far the context before a segment reaches back.",
         unit="minutes",
         minimum=0,
-    ),
-    Setting(
-        "segments.overlap_tokens",
+    )
+    segments_overlap_tokens: int = _setting(
         500,
         "The most text in the context before a segment.",
         unit="tokens",
         minimum=0,
-    ),
-    Setting(
-        "segments.with_subagents",
+    )
+    segments_include_subagents: bool = _setting(
         False,
-        "Whether what helpers of an agent do is cut into segments with the main"
-        " conversation. It is kept either way.",
-    ),
-    Setting(
-        "search.with_tools",
+        "Put the messages of subagents into segments, with the main conversation. They"
+        " are stored in any case.",
+    )
+    search_include_tools: bool = _setting(
         False,
-        "Whether search reaches what tools were told and answered, not their names"
-        " alone. Credentials can stand there.",
-    ),
-    *MODELS,
-    *JOBS,
-    Setting(
-        "screen.theme",
+        "Search the arguments and results of tools, not only their names. They can"
+        " contain credentials.",
+    )
+    summaries_provider: str = _setting(
+        AUTO,
+        "What writes summaries. auto: memtui at once, by quoting, and later a model of"
+        " Ollama on this machine, if there is one. ollama: the same, but a missing"
+        " model is reported. extractive: no model is used.",
+        choices=(AUTO, OLLAMA, EXTRACTIVE),
+    )
+    summaries_model: str = _setting(
+        "",
+        "The model of Ollama, such as qwen3:4b. Empty: one that is loaded, or the best"
+        " one installed. Models that run in the cloud are never used.",
+    )
+    summaries_url: str = _setting(
+        "http://127.0.0.1:11434",
+        "The address of Ollama. OLLAMA_HOST and proxies are ignored.",
+    )
+    summaries_allowed_hosts: tuple[str, ...] = _setting(
+        (),
+        "Other machines that summaries.url may name. The text of your conversations is"
+        " sent to them. Empty: only this machine.",
+    )
+    summaries_window_tokens: int = _setting(
+        0,
+        "The context window of the model. 0: the one it is loaded with, else 8192.",
+        unit="tokens",
+        minimum=0,
+    )
+    summaries_keep_alive: str = _setting(
+        "5m",
+        "How long Ollama keeps the model loaded after a summary: 5m, 1h30m, a number of"
+        " seconds, 0 for not at all, -1 for ever.",
+        check=_check_keep_alive,
+    )
+    summaries_timeout_s: float = _setting(
+        300.0,
+        "How long Ollama may be silent while it loads a model, reads a prompt or"
+        " writes. A whole reply may take twice as long.",
+        unit="seconds",
+        minimum=1,
+    )
+    jobs_day: str = _setting(
+        "0 1 * * *",
+        "When the model rolls up days: a cron expression of minute, hour, day of the"
+        " month, month and day of the week, in the store's time zone. A run that was"
+        " missed is made up for.",
+        check=_check_cron,
+    )
+    jobs_week: str = _setting(
+        "0 2 * * 0", "When the model rolls up weeks.", check=_check_cron
+    )
+    jobs_month: str = _setting(
+        "0 3 1 * *", "When the model rolls up months.", check=_check_cron
+    )
+    jobs_year: str = _setting(
+        "0 4 1 1 *", "When the model rolls up years.", check=_check_cron
+    )
+    screen_theme: str = _setting(
         "memtui-dark",
         "The colours of the app.",
         choices=(
@@ -251,223 +250,150 @@ ALL = (
             "memtui-paper",
         ),
         applies_at_once=True,
-    ),
-    Setting(
-        "screen.ascii",
+    )
+    screen_ascii: str = _setting(
         "auto",
-        "Whether marks are drawn with plain letters. auto: where the terminal cannot"
-        " show others. Texts stay as they are, if the terminal can show them.",
+        "Draw lines and symbols with ASCII characters. auto: if the terminal cannot"
+        " show others. The text of conversations is not changed.",
         choices=("auto", "always", "never"),
         applies_at_once=True,
-    ),
-    Setting(
-        "log.level",
+    )
+    log_level: str = _setting(
         "info",
         "How much is written to memtui.log.",
         choices=("debug", "info", "warning", "error"),
-    ),
-)
-"""Every setting, in the order of the file."""
+    )
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Where each setting was set: ``FILE:LINE``, a variable, or ``command line``."""
 
+    def value(self, name: str) -> SettingValue:
+        """Return the value of the setting with this name."""
+        value: SettingValue = getattr(self, _field_name(name))
+        return value
 
-BY_NAME = {setting.name: setting for setting in ALL}
+    def origin(self, name: str) -> str:
+        """Return where a setting was set, or ``DEFAULT``."""
+        return self.origins.get(name, DEFAULT)
 
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A value and where it came from."""
-
-    value: SettingValue
-    origin: str
-
-
-class Settings:
-    """All settings with their values."""
-
-    def __init__(self, held: Mapping[str, Held]) -> None:
-        """Take the values that are set; the others are built in."""
-        self.held = {
-            setting.name: held.get(setting.name, Held(setting.default, BUILT_IN))
-            for setting in ALL
-        }
-
-    def without(self, name: str) -> "Settings":
-        """The same settings, one of them as it is built in."""
-        return Settings({n: held for n, held in self.held.items() if n != name})
-
-    def _value(self, name: str) -> Any:
-        return self.held[name].value
+    def is_set(self, name: str) -> bool:
+        """Whether the user has set this."""
+        return name in self.origins or self.value(name) != SETTINGS[name].default
 
     @property
-    def store_path(self) -> Path | None:
-        """Where the database lies, if not in memtui's folder."""
-        named = str(self._value("store.path"))
-        return Path(named).expanduser().absolute() if named else None
+    def store_file(self) -> Path | None:
+        """The database's file, if it is not in memtui's folder."""
+        if not self.store_path:
+            return None
+        return Path(self.store_path).expanduser().absolute()
 
     @property
-    def time_zone(self) -> str:
-        """The time zone for a new store; "" for this machine's."""
-        return str(self._value("store.time_zone"))
+    def has_separate_stores(self) -> bool:
+        """Whether each project has a store of its own."""
+        return self.store_mode == "separate"
 
     @property
-    def agent(self) -> str:
-        """The agent of imported events that name none."""
-        return str(self._value("capture.agent_id"))
-
-    @property
-    def is_separate(self) -> bool:
-        """Whether each project has a memory of its own."""
-        return bool(self._value("store.mode") == "separate")
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Whose transcripts are read as they are written."""
-        return tuple(self._value("capture.sources"))
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        """Further files and folders that are read as they are written."""
-        named = self._value("capture.folders")
-        return tuple(Path(name).expanduser().absolute() for name in named)
-
-    @property
-    def exclude(self) -> tuple[str, ...]:
-        """What is never kept, ``~`` told."""
+    def watched_folders(self) -> tuple[Path, ...]:
+        """The absolute paths in ``capture.folders``."""
         return tuple(
-            str(Path(rule).expanduser()) if rule.startswith("~") else rule
-            for rule in self._value("capture.exclude")
+            Path(name).expanduser().absolute() for name in self.capture_folders
         )
 
     @property
-    def silence_min(self) -> float:
-        """A pause longer than this ends a segment, in minutes."""
-        return float(self._value("segments.silence_min"))
-
-    @property
-    def limit_tokens(self) -> int:
-        """The most text in a segment, in tokens."""
-        return int(self._value("segments.limit_tokens"))
-
-    @property
-    def overlap_min(self) -> float:
-        """How far the context before a segment reaches back, in minutes."""
-        return float(self._value("segments.overlap_min"))
-
-    @property
-    def overlap_tokens(self) -> int:
-        """The most text in the context before a segment, in tokens."""
-        return int(self._value("segments.overlap_tokens"))
-
-    @property
-    def with_subagents(self) -> bool:
-        """Whether helpers' events are cut into segments too."""
-        return bool(self._value("segments.with_subagents"))
-
-    @property
-    def with_tools(self) -> bool:
-        """Whether search reaches what tools were told and answered."""
-        return bool(self._value("search.with_tools"))
-
-    @property
-    def theme(self) -> str:
-        """The colours of the app."""
-        return str(self._value("screen.theme"))
-
-    @property
-    def ascii(self) -> str:
-        """Whether marks are drawn with plain letters."""
-        return str(self._value("screen.ascii"))
-
-    @property
-    def log_level(self) -> str:
-        """How much is logged."""
-        return str(self._value("log.level"))
+    def exclude_patterns(self) -> tuple[str, ...]:
+        """``capture.exclude`` with ``~`` replaced by the home folder."""
+        return tuple(
+            str(Path(pattern).expanduser()) if pattern.startswith("~") else pattern
+            for pattern in self.capture_exclude
+        )
 
 
-def manual() -> str:
-    """A settings file that is its own manual: every key, commented out."""
+def _field_name(name: str) -> str:
+    return name.replace(".", "_", 1)
+
+
+SETTINGS: dict[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        Setting(one.name.replace("_", ".", 1), one.default, **one.metadata)
+        for one in fields(Settings)
+        if one.name != "origins"
+    )
+}
+"""Every setting by its name, in the order of the file."""
+
+
+def template() -> str:
+    """Return a settings file that explains every setting, all commented out."""
     lines = [
-        "# The settings of memtui. Take a # away to set a value; memtui names the line",
-        "# it does not understand. What a value is now, and why: memtui config show",
+        "# The settings of memtui. Remove a # to set a value. To see the values in use",
+        "# and where each was set: memtui config show",
     ]
     section = ""
-    for setting in ALL:
-        head, _, key = setting.name.partition(".")
-        if head != section:
-            section = head
+    for setting in SETTINGS.values():
+        if setting.section != section:
+            section = setting.section
             lines += ["", f"[{section}]"]
-        lines += ["", *_wrapped(setting.description)]
+        lines += ["", *_wrap_comment(setting.description)]
         if setting.unit:
             lines.append(f"# In {setting.unit}.")
         if setting.choices:
             lines.append(f"# One of: {', '.join(setting.choices)}.")
-        lines.append(f"# {key} = {toml(setting.default)}")
+        lines.append(f"# {setting.key} = {to_toml(setting.default)}")
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str, width: int = 86) -> list[str]:
-    lines = ["#"]
-    for word in text.split():
-        if len(lines[-1]) + 1 + len(word) > width:
-            lines.append("#")
-        lines[-1] += f" {word}"
-    return lines
+def _wrap_comment(text: str) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, 88, initial_indent="# ", subsequent_indent="# ")
 
 
-def toml(value: SettingValue) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(toml, value))}]"
-    if isinstance(value, int | float):
-        return f"{value:g}" if isinstance(value, int) else repr(value)
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-PREFIX = "MEMTUI_"
-"""How the settings' names begin in the environment; ``__`` stands between section and
-key: ``MEMTUI_SEGMENTS__SILENCE_MIN=45``."""
+def to_toml(value: SettingValue) -> str:
+    """Write a value as TOML, which is as JSON for these types."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def load(
-    default_file: Path, *, given_file: Path | None = None, given: Sequence[str] = ()
+    default_file: Path,
+    *,
+    config_file: Path | None = None,
+    assignments: Sequence[str] = (),
 ) -> Settings:
-    """Read all settings and check them.
+    """Read and check all settings.
 
     Args:
-        default_file: The file in memtui's config folder; it may be missing.
-        given_file: The file named on the command line; it must exist.
-        given: ``section.key=value`` from the command line.
+        default_file: The file in memtui's folder; it may be missing.
+        config_file: The file given on the command line; it must exist.
+        assignments: ``section.key=value`` from the command line.
 
     Raises:
-        SettingsError: A key is unknown or a value cannot be; names file and line.
+        SettingsError: A setting is unknown or has an invalid value; the message has
+            the file and line.
     """
-    held: dict[str, Held] = {}
-    if _is_there(default_file):
-        held |= _of_file(default_file)
-    if given_file:
-        held |= _of_file(given_file)
-    held |= _of_environment(os.environ)
-    for text in given:
+    found: dict[str, tuple[SettingValue, str]] = {}
+    if _exists(default_file):
+        found |= _read_file(default_file)
+    if config_file:
+        found |= _read_file(config_file)
+    found |= _read_environment(os.environ)
+    for text in assignments:
         name, equals, value = text.partition("=")
         if not equals:
             raise SettingsError(f"--set {text}: expected section.key=value")
-        setting = _known(name.strip(), f"--set {text}")
-        read = _read(setting, value.strip(), f"--set {text}")
-        held[setting.name] = Held(read, "command line")
-    return Settings(held)
+        setting = _find(name.strip(), f"--set {text}")
+        found[setting.name] = _parse(setting, value, f"--set {text}"), COMMAND_LINE
+    values: dict[str, Any] = {_field_name(name): one[0] for name, one in found.items()}
+    return Settings(**values, origins={name: one[1] for name, one in found.items()})
 
 
-def _is_there(file: Path) -> bool:
+def _exists(file: Path) -> bool:
     try:
         return file.exists()
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from error
 
 
-def _of_file(file: Path) -> dict[str, Held]:
+def _read_file(file: Path) -> dict[str, tuple[SettingValue, str]]:
     import tomllib
 
     try:
@@ -478,60 +404,61 @@ def _of_file(file: Path) -> dict[str, Held]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is not UTF-8 text"
         raise SettingsError(f"{file}: {reason}") from error
-    held = {}
+    found = {}
     for section, entries in tables.items():
         if not isinstance(entries, dict):
-            where = f"{file}:{_line(text, '', section)}"
-            raise SettingsError(f"{where}: {section} stands outside of any [section]")
+            where = f"{file}:{_line_number(text, '', section)}"
+            raise SettingsError(f"{where}: {section} is outside of any [section]")
         for key, value in entries.items():
-            where = f"{file}:{_line(text, section, key)}"
-            setting = _known(f"{section}.{key}", where)
-            held[setting.name] = Held(_checked(setting, value, where), where)
-    return held
+            where = f"{file}:{_line_number(text, section, key)}"
+            setting = _find(f"{section}.{key}", where)
+            found[setting.name] = _validate(setting, value, where), where
+    return found
 
 
-def _line(text: str, section: str, key: str) -> int:
-    """The line a key stands on, from 1."""
-    here = ""
+def _line_number(text: str, section: str, key: str) -> int:
+    """Return the line of a key, from 1."""
+    current = ""
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([^\]]+?)\s*\]", line):
-            here = header.group(1)
-        elif here == section and re.match(rf"\W*{re.escape(key)}\W*=", line):
+            current = header.group(1)
+        elif current == section and re.match(rf"\W*{re.escape(key)}\W*=", line):
             return number
     return 1
 
 
-def _of_environment(environment: Mapping[str, str]) -> dict[str, Held]:
-    held = {}
+def _read_environment(
+    environment: Mapping[str, str],
+) -> dict[str, tuple[SettingValue, str]]:
+    found = {}
     for variable, value in environment.items():
-        if not variable.startswith(PREFIX):
+        if not variable.startswith(ENVIRONMENT_PREFIX):
             continue
         if "__" not in variable:
-            _check_single(variable)
+            _check_underscores(variable)
             continue
-        name = variable.removeprefix(PREFIX).lower().replace("__", ".", 1)
-        setting = _known(name, variable)
-        held[setting.name] = Held(_read(setting, value, variable), variable)
-    return held
+        name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".", 1)
+        setting = _find(name, variable)
+        found[setting.name] = _parse(setting, value, variable), variable
+    return found
 
 
-def _check_single(variable: str) -> None:
-    """A place may have one underscore; a setting has two, and is named so."""
-    key = variable.removeprefix(PREFIX).lower()
-    for name in BY_NAME:
-        section, _, own = name.partition(".")
-        if key in (own, f"{section}_{own}"):
-            right = f"{PREFIX}{section}__{own}".upper()
+def _check_underscores(variable: str) -> None:
+    """Refuse a setting's name with one underscore; ``MEMTUI_HOME`` is no setting."""
+    key = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
+    for setting in SETTINGS.values():
+        if key in (setting.key, _field_name(setting.name)):
+            right = f"{ENVIRONMENT_PREFIX}{setting.section}__{setting.key}".upper()
             raise SettingsError(f"{variable}: did you mean {right}?")
 
 
-def _known(name: str, where: str) -> Setting:
-    if name in BY_NAME:
-        return BY_NAME[name]
-    near = _nearest(name, list(BY_NAME))
-    if not near:
-        tail = name.rpartition(".")[2]
-        near = [n for n in BY_NAME if n.rpartition(".")[2] == tail]
+def _find(name: str, where: str) -> Setting:
+    if name in SETTINGS:
+        return SETTINGS[name]
+    key = name.rpartition(".")[2]
+    near = _nearest(name, [*SETTINGS]) or [
+        setting.name for setting in SETTINGS.values() if setting.key == key
+    ]
     hint = f"; did you mean {near[0]}?" if near else ""
     raise SettingsError(f"{where}: there is no setting {name}{hint}")
 
@@ -542,85 +469,80 @@ def _nearest(word: str, words: Sequence[str]) -> list[str]:
     return difflib.get_close_matches(word, words, n=1, cutoff=0.5)
 
 
-def value_of(name: str, text: str) -> SettingValue:
-    """The value a text means for a setting, checked as a file's is.
+def parse_value(name: str, text: str) -> SettingValue:
+    """Convert text to a setting's value and check it.
 
     Raises:
-        SettingsError: There is no such setting, or it cannot have this value.
+        SettingsError: There is no such setting, or the value is invalid.
     """
-    setting = _known(name, name)
+    setting = _find(name, name)
     try:
-        return _read(setting, text.strip(), name)
+        return _parse(setting, text, name)
     except SettingsError as error:
-        # The name stands twice: where it was read, and in the sentence itself.
+        # The message begins with the name as the place, and names it again.
         raise SettingsError(str(error).removeprefix(f"{name}: ")) from None
 
 
-def _read(setting: Setting, text: str, where: str) -> SettingValue:
-    """A value from text, of the type its default has."""
+def _parse(setting: Setting, text: str, where: str) -> SettingValue:
+    """Convert text to the type of the setting's default, and check it."""
+    text = text.strip()
+    value: object = text
     if isinstance(setting.default, bool):
-        lowered = text.lower()
-        if lowered in ("true", "yes", "on", "1"):
-            return True
-        if lowered in ("false", "no", "off", "0"):
-            return False
-        raise SettingsError(f"{where}: {setting.name} is true or false, not {text!r}")
-    if isinstance(setting.default, int | float):
+        if text.lower() in ("true", "yes", "on", "1"):
+            value = True
+        elif text.lower() in ("false", "no", "off", "0"):
+            value = False
+    elif isinstance(setting.default, int | float):
         try:
-            number = float(text)
+            value = float(text)
         except ValueError:
             raise SettingsError(
                 f"{where}: {setting.name} is a number, not {text!r}"
             ) from None
-        whole = isinstance(setting.default, int) and number.is_integer()
-        return _checked(setting, int(number) if whole else number, where)
-    if isinstance(setting.default, tuple):
-        items = [item.strip() for item in text.split(",")]
-        return _checked(setting, [item for item in items if item], where)
-    return _checked(setting, text, where)
+        if isinstance(setting.default, int) and value.is_integer():
+            value = int(value)
+    elif isinstance(setting.default, tuple):
+        value = [item.strip() for item in text.split(",") if item.strip()]
+    return _validate(setting, value, where)
 
 
-def _checked(setting: Setting, value: object, where: str) -> SettingValue:
+def _validate(setting: Setting, value: object, where: str) -> SettingValue:
     name, default = setting.name, setting.default
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise SettingsError(f"{where}: {name} is true or false, not {value!r}")
         return value
     if isinstance(default, int | float):
-        allowed = int if isinstance(default, int) else (int, float)
-        if isinstance(value, bool) or not isinstance(value, allowed):
-            kind = "a whole number" if isinstance(default, int) else "a number"
-            raise SettingsError(f"{where}: {name} is {kind}, not {value!r}")
-        if not math.isfinite(value):
-            raise SettingsError(f"{where}: {name} is a finite number, not {value!r}")
-        if setting.minimum is not None and value < setting.minimum:
-            raise SettingsError(f"{where}: {name} is at least {setting.minimum:g}")
-        return float(value) if isinstance(default, float) else int(value)
+        return _validate_number(setting, value, where)
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise SettingsError(f"{where}: {name} is a list of texts, not {value!r}")
-        return tuple(_text(setting, item, where) for item in value)
-    return _text(setting, value, where)
+        return tuple(_validate_text(setting, item, where) for item in value)
+    return _validate_text(setting, value, where)
 
 
-def _text(setting: Setting, value: object, where: str) -> str:
+def _validate_number(setting: Setting, value: object, where: str) -> int | float:
+    name, is_whole = setting.name, isinstance(setting.default, int)
+    allowed = int if is_whole else (int, float)
+    if isinstance(value, bool) or not isinstance(value, allowed):
+        kind = "a whole number" if is_whole else "a number"
+        raise SettingsError(f"{where}: {name} is {kind}, not {value!r}")
+    if not math.isfinite(value):
+        raise SettingsError(f"{where}: {name} is a finite number, not {value!r}")
+    if setting.minimum is not None and value < setting.minimum:
+        raise SettingsError(f"{where}: {name} is at least {setting.minimum:g}")
+    return value if is_whole else float(value)
+
+
+def _validate_text(setting: Setting, value: object, where: str) -> str:
     name = setting.name
     if not isinstance(value, str):
         raise SettingsError(f"{where}: {name} is text, not {value!r}")
     if setting.choices and value not in setting.choices:
         near = _nearest(value, setting.choices)
         hint = f"; did you mean {near[0]}?" if near else ""
-        listed = ", ".join(setting.choices)
-        raise SettingsError(f"{where}: {name} is one of {listed}, not {value!r}{hint}")
-    if name == "store.time_zone" and value:
-        _check_zone(value, where)
-    if setting.check and (wrong := setting.check(value)):
-        raise SettingsError(f"{where}: {name} cannot be {value!r}: {wrong}")
+        choices = ", ".join(setting.choices)
+        raise SettingsError(f"{where}: {name} is one of {choices}, not {value!r}{hint}")
+    if setting.check and (reason := setting.check(value)):
+        raise SettingsError(f"{where}: {name} cannot be {value!r}: {reason}")
     return value
-
-
-def _check_zone(name: str, where: str) -> None:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise SettingsError(f"{where}: there is no time zone {name!r}") from None

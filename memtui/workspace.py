@@ -65,7 +65,7 @@ def _project() -> str:
     from memtui.capture import projects
 
     here = str(Path.cwd())
-    return projects.place_of(here).root or here
+    return projects.locate_project(here).root or here
 
 
 def resolve_zone() -> tzinfo:
@@ -212,7 +212,7 @@ class Workspace:
         return job_schedules(self.settings, self.zone, self.paths.store)
 
     def _pipeline_setup(self) -> "Setup":
-        from memtui.capture.ingest import Admission
+        from memtui.capture.ingest import CapturePolicy
         from memtui.capture.policy import Exclusions
         from memtui.model.segments import SegmentRules
         from memtui.pipeline.pipeline import Setup
@@ -237,7 +237,9 @@ class Workspace:
             agent="agent",
             with_subagents=settings.segments_include_subagents,
             with_tools=settings.search_include_tools,
-            admission=Admission(Exclusions(settings.exclude_patterns), self.project),
+            admission=CapturePolicy(
+                Exclusions(settings.exclude_patterns), self.project
+            ),
             watched=self.watched_folders,
             model=None if self.uses_no_model else self._summarizer,
             is_model_wanted=self._wants_model,

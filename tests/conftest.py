@@ -24,7 +24,7 @@ from memtui.paths import in_home
 from memtui.pipeline import rollup
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, status
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow, SessionRow
 from memtui.tui.app import MemtuiApp
@@ -128,16 +128,13 @@ def _patient_rollup(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollup, "PATIENCE_S", 600.0)
 
 
-OWN = {
-    "store.time_zone": Held("UTC", "test"),
-    "summaries.provider": Held("extractive", "test"),
-}
+OWN = Settings(store_time_zone="UTC", summaries_provider="extractive")
 
 
 @pytest.fixture
 def settings() -> Settings:
     """Built-in settings, with a calendar that does not depend on the machine."""
-    return Settings(OWN)
+    return OWN
 
 
 @pytest.fixture
@@ -155,7 +152,7 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is made once; whoever wants to live there takes a copy.
     """
     home = tmp_path_factory.mktemp("digested") / "home"
-    house = Workspace(in_home(home), Settings(OWN))
+    house = Workspace(in_home(home), OWN)
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
     assert house.pipeline.until_idle(lambda _: None) == []

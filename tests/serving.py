@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.workspace import Workspace
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
@@ -77,9 +77,8 @@ def is_running(pid: int) -> bool:
 
 def fill(home: Path) -> None:
     """Keep the written history in a home."""
-    told = {"store.time_zone": "UTC", "summaries.provider": "extractive"}
-    held = {name: Held(value, "test") for name, value in told.items()}
-    house = Workspace(in_home(home), Settings(held))
+    settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
+    house = Workspace(in_home(home), settings)
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
     house.pipeline.until_idle(lambda _: None)

@@ -53,7 +53,7 @@ def as_found() -> Iterator[None]:
     finally:
         leave_store()
         database.db.init(store[0], pragmas=pragmas, **store[1])
-        projects.place_of.cache_clear()  # the one memory of what was read from the disk
+        projects.locate_project.cache_clear()  # the one memory of what was read from the disk
         for put_back, what in found:
             put_back(what)
 

@@ -1,4 +1,5 @@
 import tomllib
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,42 +19,52 @@ def load(tmp_path: Path, text: str = "", **given: object) -> settings.Settings:
 
 
 def test_nothing_set_is_all_built_in(tmp_path: Path) -> None:
-    held = settings.load(tmp_path / "missing.toml").held
-    assert {value.origin for value in held.values()} == {settings.BUILT_IN}
-    assert len(held) == len(settings.ALL)
+    read = settings.load(tmp_path / "missing.toml")
+    assert read == settings.Settings()
+    assert {read.origin(name) for name in settings.SETTINGS} == {settings.DEFAULT}
 
 
 def test_the_command_line_wins_over_all_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = "[segments]\nsilence_min = 10\noverlap_min = 1\nlimit_tokens = 7\n"
+    text = "[segments]\nmax_gap_min = 10\noverlap_min = 1\nmax_tokens = 7\n"
     other = tmp_path / "other.toml"
-    other.write_text("[segments]\nsilence_min = 20\noverlap_min = 2\n")
-    monkeypatch.setenv("MEMTUI_SEGMENTS__SILENCE_MIN", "30.5")
+    other.write_text("[segments]\nmax_gap_min = 20\noverlap_min = 2\n")
+    monkeypatch.setenv("MEMTUI_SEGMENTS__MAX_GAP_MIN", "30.5")
     read = load(tmp_path, text)
-    assert (read.silence_min, read.overlap_min, read.limit_tokens) == (30.5, 1, 7)
-    read = load(tmp_path, text, given_file=other, given=["segments.silence_min=40"])
-    assert (read.silence_min, read.overlap_min, read.limit_tokens) == (40, 2, 7)
+    assert _segments(read) == (30.5, 1, 7)
+    read = load(
+        tmp_path, text, config_file=other, assignments=["segments.max_gap_min=40"]
+    )
+    assert _segments(read) == (40, 2, 7)
     origins = [
-        read.held[f"segments.{key}"].origin
-        for key in ("silence_min", "overlap_min", "limit_tokens")
+        read.origin(f"segments.{key}")
+        for key in ("max_gap_min", "overlap_min", "max_tokens")
     ]
     assert origins == ["command line", f"{other}:3", f"{tmp_path}/config.toml:4"]
+
+
+def _segments(read: settings.Settings) -> tuple[float, float, int]:
+    return (
+        read.segments_max_gap_min,
+        read.segments_overlap_min,
+        read.segments_max_tokens,
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[segments]\n\nsilense_min = 3\n", "config.toml:3: there is no setting"),
-        ("[segments]\nsilense_min = 3\n", "did you mean segments.silence_min?"),
-        ("silence_min = 3\n", "config.toml:1: silence_min stands outside of any"),
-        ("[segments]\nlimit_tokens = 2.5\n", "limit_tokens is a whole number, not 2.5"),
-        ("[segments]\nlimit_tokens = true\n", "a whole number, not True"),
+        ("[segments]\n\nmax_gp_min = 3\n", "config.toml:3: there is no setting"),
+        ("[segments]\nmax_gp_min = 3\n", "did you mean segments.max_gap_min?"),
+        ("max_gap_min = 3\n", "config.toml:1: max_gap_min is outside of any"),
+        ("[segments]\nmax_tokens = 2.5\n", "max_tokens is a whole number, not 2.5"),
+        ("[segments]\nmax_tokens = true\n", "a whole number, not True"),
         (
-            "[segments]\nlimit_tokens = 0\n",
-            "config.toml:2: segments.limit_tokens is at",
+            "[segments]\nmax_tokens = 0\n",
+            "config.toml:2: segments.max_tokens is at",
         ),
-        ("[segments]\nwith_subagents = 1\n", "is true or false, not 1"),
+        ("[segments]\ninclude_subagents = 1\n", "is true or false, not 1"),
         ("[log]\nlevel = 3\n", "log.level is text, not 3"),
         ("[log]\nlevel = 'infos'\n", "did you mean info?"),
         ("[store]\ntime_zone = 'Mars/Olympus'\n", "there is no time zone"),
@@ -68,7 +79,6 @@ def test_the_command_line_wins_over_all_others(
         ("[jobs]\n\nyear = '0 1 * 13 *'\n", "config.toml:3: jobs.year cannot be"),
         ("[jobs]\nweek = '0 25 * * 0'\n", "that is no hour"),
         ("[jobs]\nmonth = 3\n", "jobs.month is text, not 3"),
-        ("[jobs]\njitter_s = -1\n", "jobs.jitter_s is at least 0"),
     ],
 )
 def test_a_wrong_key_or_value_is_said_with_file_and_line(
@@ -83,18 +93,18 @@ def test_a_wrong_key_or_value_is_said_with_file_and_line(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("segments.silence_min", "expected section.key=value"),
-        ("segments.silence_min=soon", "is a number, not 'soon'"),
-        ("segments.silence_min=inf", "is a finite number"),
+        ("segments.max_gap_min", "expected section.key=value"),
+        ("segments.max_gap_min=soon", "is a number, not 'soon'"),
+        ("segments.max_gap_min=inf", "is a finite number"),
         ("nonsense.key=1", "there is no setting nonsense.key"),
-        ("segments.with_subagents=perhaps", "is true or false"),
+        ("segments.include_subagents=perhaps", "is true or false"),
     ],
 )
 def test_a_wrong_word_on_the_command_line_is_said(
     tmp_path: Path, given: str, said: str
 ) -> None:
     with pytest.raises(SettingsError, match=said):
-        load(tmp_path, given=[given])
+        load(tmp_path, assignments=[given])
 
 
 def test_an_unknown_name_in_the_environment_is_said(
@@ -113,25 +123,23 @@ def test_places_in_the_environment_are_no_settings(
 
 
 def test_the_manual_names_every_setting_and_changes_none(tmp_path: Path) -> None:
-    text = settings.manual()
+    text = settings.template()
     assert tomllib.loads(text) == {
-        name.partition(".")[0]: {} for name in settings.BY_NAME
+        name.partition(".")[0]: {} for name in settings.SETTINGS
     }
     uncommented = "\n".join(
         line.removeprefix("# ") if " = " in line else line for line in text.splitlines()
     )
     read = load(tmp_path, uncommented)
-    assert all(
-        read.held[setting.name].value == setting.default for setting in settings.ALL
-    )
+    assert replace(read, origins={}) == settings.Settings()
     assert all(len(line) <= 88 for line in text.splitlines())
 
 
 def test_a_setting_with_one_underscore_is_pointed_to_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MEMTUI_SILENCE_MIN", "1")
-    with pytest.raises(SettingsError, match="MEMTUI_SEGMENTS__SILENCE_MIN"):
+    monkeypatch.setenv("MEMTUI_MAX_GAP_MIN", "1")
+    with pytest.raises(SettingsError, match="MEMTUI_SEGMENTS__MAX_GAP_MIN"):
         load(tmp_path)
 
 
@@ -151,11 +159,12 @@ def test_what_is_wanted_of_a_model_follows_from_the_settings(tmp_path: Path) -> 
 
 
 def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
-    text = "[jobs]\nday = '*/30 6 * * *'\njitter_s = 0\n"
+    text = "[jobs]\nday = '*/30 6 * * *'\n"
     store = tmp_path / "memory.db"
     plan = workspace.job_schedules(load(tmp_path, text), UTC, store)
     now = datetime(2024, 5, 2, 6, tzinfo=UTC)
-    times = {job: plan.times(job) for job in ROLLUP_JOBS}
+    plan = replace(plan, jitter_s=0)
+    times = {job: plan.for_job(job) for job in ROLLUP_JOBS}
     assert [str(one.next_run(now))[:16] for one in times.values() if one] == [
         "2024-05-02 06:30",
         "2024-05-05 02:00",

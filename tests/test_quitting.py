@@ -18,7 +18,7 @@ import pytest
 from memtui.cli.main import STOPPED
 from memtui.model.jobs import Job, RunResult
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.workspace import Workspace
 from tests.stages.improving import MONDAY, Bench, said, talk_of
 from tests.stub import faults
@@ -40,7 +40,7 @@ sys.exit(main())
 """memtui, which waits for its threads to note that they were stopped: on a busy machine
 half a second may pass before they run at all."""
 
-SETTINGS = Settings({"store.time_zone": Held("UTC", "test")})
+SETTINGS = Settings(store_time_zone="UTC")
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def test_what_means_something_differs_in_lightness_too(theme: Theme) -> None:
 
 def test_every_theme_can_be_set() -> None:
     named = tuple(theme.name for theme in THEMES)
-    assert settings.BY_NAME["screen.theme"].choices == named
+    assert settings.SETTINGS["screen.theme"].choices == named
     assert [themes.title(name) for name in named[:3]] == ["dark", "light", "contrast"]
 
 

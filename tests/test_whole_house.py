@@ -21,7 +21,7 @@ from memtui.paths import in_home
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, status
 from memtui.services.sources import expand
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.workspace import Workspace
 
 DEADLINE_S = 30.0
@@ -196,8 +196,8 @@ def test_who_names_a_server_is_told_that_none_answers_there(
 ) -> None:
     full_house.stop()
     home = shutil.copytree(full_house.paths.store.parent, tmp_path / "named")
-    nowhere = Held("http://127.0.0.1:1", "MEMTUI_SUMMARIES__URL")
-    house = Workspace(in_home(Path(home)), Settings({"summaries.url": nowhere}))
+    settings = Settings(summaries_url="http://127.0.0.1:1")
+    house = Workspace(in_home(Path(home)), settings)
     is_missed = threading.Event()
 
     def hear(progress: Progress) -> None:

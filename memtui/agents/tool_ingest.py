@@ -48,10 +48,10 @@ def new_session(memory: Memory, given: Given) -> Reply:
     at = _time(memory, given)
     name = str(ulid.ULID.from_datetime(memory.now())).lower()
     said = {"cwd": given["cwd"], "source": "mcp"}
-    spool.leave(memory.spool, spool.SESSION_START, agent, name, at, said)
+    spool.write_event(memory.spool, spool.SESSION_START, agent, name, at, said)
     if given["title"]:
         told = {"title": given["title"]}
-        spool.leave(memory.spool, spool.SESSION_INFO, agent, name, at, told)
+        spool.write_event(memory.spool, spool.SESSION_INFO, agent, name, at, told)
     return _left(memory, agent, name, at, "Begun")
 
 
@@ -90,7 +90,7 @@ def _inform(memory: Memory, given: Given, said: dict[str, object]) -> Reply:
         known = "those that are kept: list_sessions()"
         raise MemtuiError(f"there is no session {given['session']!r} yet; {known}")
     at = memory.now()
-    spool.leave(memory.spool, spool.SESSION_INFO, agent, name, at, said)
+    spool.write_event(memory.spool, spool.SESSION_INFO, agent, name, at, said)
     return _left(memory, agent, name, at, "Noted; searches rank by it")
 
 
@@ -102,7 +102,7 @@ def _add(
         raise BadArguments("text is empty")
     agent, name, is_kept = _named(given["session"])
     at = _time(memory, given)
-    spool.leave(memory.spool, kind.value, agent, name, at, said)
+    spool.write_event(memory.spool, kind.value, agent, name, at, said)
     is_meant = is_kept or _is_given(name)
     done = "Taken" if is_meant else "Taken; a session of that name begins with it"
     return _left(memory, agent, name, at, done)

@@ -20,8 +20,8 @@ from memtui.capture.formats.base import (
     as_text,
 )
 from memtui.capture.policy import Exclusions
-from memtui.capture.quarantine import Quarantine, Remnant
-from memtui.capture.spool import Letter, Spool
+from memtui.capture.quarantine import InvalidPart, Quarantine
+from memtui.capture.spool import Spool, SpoolFile
 from memtui.errors import SpoolError, StoreError
 from memtui.model.events import CLOCK_SKEW, Event, Thought, clean, is_in_future, to_ms
 from memtui.model.segments import counted_text
@@ -58,7 +58,7 @@ ABOUT_HELPERS = ("kind", "tool_use_id", "subagent", "task")
 """What is told so of a subagent."""
 
 
-ELSEWHERE = "of another project, whose memory is kept apart"
+OTHER_PROJECT = "of another project, whose memory is kept apart"
 """Why a session is left out of a store that keeps one project alone."""
 
 
@@ -67,7 +67,7 @@ FORGOTTEN = "of a project that was forgotten"
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class CapturePolicy:
     """Whose conversations are kept."""
 
     exclusions: Exclusions = field(default_factory=lambda: Exclusions(()))
@@ -75,10 +75,10 @@ class Admission:
     """The one repository or folder whose sessions are kept; "" to keep all."""
 
 
-class Gate:
+class IngestFilter:
     """Lets the readings of one file pass."""
 
-    def __init__(self, admission: Admission, path: str = "") -> None:
+    def __init__(self, admission: CapturePolicy, path: str = "") -> None:
         """Remember the rules.
 
         Args:
@@ -87,14 +87,14 @@ class Gate:
         """
         self._admission, self._path = admission, path
         self._why_not: dict[tuple[str, str], str] = {}
-        self.redacted: Tally[str] = Tally()
+        self.redaction_counts: Tally[str] = Tally()
         """How many secrets were taken out, by kind, since this was last cleared."""
         self.has_forgotten = False
         """Whether something came by that a person had forgotten."""
-        self.forgotten = 0
+        self.forgotten_count = 0
         """How many events were left out for that, since this was last cleared."""
 
-    def through(self, readings: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
+    def filter_items(self, readings: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
         """Let readings pass, changed where they must be; inside a connection."""
         for reading in readings:
             if isinstance(reading, SessionMetadata):
@@ -102,7 +102,9 @@ class Gate:
             elif isinstance(reading, Event | Thought | SubagentMetadata):
                 reason = self._why_not.get((reading.agent, reading.session_id))
                 if reason and not isinstance(reading, SubagentMetadata):
-                    self.forgotten += reason == FORGOTTEN and isinstance(reading, Event)
+                    self.forgotten_count += reason == FORGOTTEN and isinstance(
+                        reading, Event
+                    )
                     yield SkippedRecord(reason)
                 elif not reason:
                     yield self._clean(reading)
@@ -116,30 +118,30 @@ class Gate:
             else:
                 yield reading
 
-    def why_nothing_of(self, payload: Mapping[str, object]) -> str:
+    def payload_reason(self, payload: Mapping[str, object]) -> str:
         """Why nothing of a hook's payload is kept, not even put aside; "" if it may be.
 
         Args:
             payload: One that could not be taken; it may say of which project it is.
         """
-        said = hooks.common(payload)
+        said = hooks.normalize_fields(payload)
         session_id, cwd = (clean(as_text(said.get(n))) for n in ("session_id", "cwd"))
         if session_id and tombstones.agents_of(session_id):
             return "of a session that was forgotten"
         if not cwd:
             return ""
-        place = projects.place_of(cwd)
+        place = projects.locate_project(cwd)
         return self._reason(
             SessionMetadata("", session_id, cwd, place.project, root=place.root)
         )
 
-    def keep_count(self, now_ms: int) -> None:
+    def store_redaction_counts(self, now_ms: int) -> None:
         """Store how many secrets were taken out; inside a transaction."""
-        problems.count_redactions(self.redacted, now_ms)
-        self.redacted.clear()
+        problems.count_redactions(self.redaction_counts, now_ms)
+        self.redaction_counts.clear()
 
     def _facts(self, facts: SessionMetadata) -> Iterator[SessionMetadata]:
-        place = projects.place_of(clean(facts.cwd), clean(facts.root))
+        place = projects.locate_project(clean(facts.cwd), clean(facts.root))
         found = replace(
             facts, root=place.root, project=clean(facts.project) or place.project
         )
@@ -157,7 +159,7 @@ class Gate:
         """Why a session is left out; "" if it is kept."""
         only = self._admission.only_root
         if only and only not in (facts.root, facts.cwd.rstrip("/")):
-            return ELSEWHERE
+            return OTHER_PROJECT
         if rule := self._admission.exclusions.rule_for(
             project=facts.project, cwd=facts.cwd, root=facts.root, path=self._path
         ):
@@ -181,7 +183,7 @@ class Gate:
                 return reading
             return replace(reading, text=text, subagent=name)
         event, kinds = secrets.redact_event(reading)
-        self.redacted.update(kinds)
+        self.redaction_counts.update(kinds)
         if event.subagent and (name := self._name(event.subagent)) != event.subagent:
             event = replace(event, subagent=name)
         return event
@@ -191,7 +193,7 @@ class Gate:
 
     def _text(self, text: str) -> str:
         redacted = secrets.redact(text)
-        self.redacted.update(redacted.kinds)
+        self.redaction_counts.update(redacted.kinds)
         return redacted.text
 
     def _strings(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -238,16 +240,18 @@ class _Taken:
     refused: tuple[InvalidRecord, ...] = ()
     left: tuple[SkippedRecord, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
-    remnant: Remnant | None = None
+    remnant: InvalidPart | None = None
     """What is put aside of it, where some is refused; none where it cannot be read."""
 
     @property
     def is_elsewhere(self) -> bool:
         """Whether it is all for a memory of another project."""
-        return bool(self.left) and all(left.reason == ELSEWHERE for left in self.left)
+        return bool(self.left) and all(
+            left.reason == OTHER_PROJECT for left in self.left
+        )
 
 
-class Ingest:
+class SpoolIngester:
     """Takes files from the spool."""
 
     def __init__(
@@ -255,7 +259,7 @@ class Ingest:
         spool: Spool,
         counter: Counter,
         clock: Callable[[], datetime],
-        admission: Admission,
+        admission: CapturePolicy,
     ) -> None:
         """Remember where files come from, how tokens are counted, and what is kept."""
         self._spool, self._counter, self._clock = spool, counter, clock
@@ -293,13 +297,13 @@ class Ingest:
     def _tidy(self, file: _Taken) -> None:
         """Take a file that was kept out of the others' way."""
         if not file.refused:
-            self._spool.done(file.name)
+            self._spool.delete(file.name)
         elif file.remnant:
             raw = file.remnant.raw if file.remnant.is_changed else None
-            self._spool.refuse(file.name, file.remnant.reasons, raw)
+            self._spool.quarantine(file.name, file.remnant.reasons, raw)
         else:
             reasons = [f"line {r.line}: {quarantine.reason(r)}" for r in file.refused]
-            self._spool.refuse(file.name, reasons)
+            self._spool.quarantine(file.name, reasons)
 
     def recount(self) -> None:
         """Count what lies in the quarantine: whoever was killed counted otherwise."""
@@ -320,7 +324,7 @@ class Ingest:
         now_s = time.monotonic()
         if now_s >= self._next_drafts_s:
             self._next_drafts_s = now_s + DRAFTS_S
-            self._spool.take_up(self._clock() - ABANDONED)
+            self._spool.recover_drafts(self._clock() - ABANDONED)
 
     def _is_due(self, name: str) -> bool:
         """Whether a file is to be taken now."""
@@ -351,13 +355,13 @@ class Ingest:
         if letter is None:
             return _Taken(name, refused=(said,))
         raw, kinds = quarantine.without_secrets(letter.raw)
-        remnant = Remnant(raw, raw != letter.raw, (said,), kinds=kinds)
+        remnant = InvalidPart(raw, raw != letter.raw, (said,), kinds=kinds)
         return _Taken(name, refused=(said,), redacted=Tally(kinds), remnant=remnant)
 
     def _keep(self, taken: Sequence[_Taken]) -> None:
         if not taken:
             return
-        told = counted((e for file in taken for e in file.events), self._counter)
+        told = count_tokens((e for file in taken for e in file.events), self._counter)
         now_ms = to_ms(self._clock())
         with database.transaction(durable=True):
             added = store_events.add(told, route=HOOK)
@@ -367,7 +371,7 @@ class Ingest:
             before = meta.stored_hook_files()
             for file in taken:
                 store_events.add_thoughts(file.thoughts)
-                learn(file.facts)
+                store_session_metadata(file.facts)
                 problems.count_up(SOURCE, _faults(file), now_ms)
                 if file.name not in before:
                     problems.count_redactions(file.redacted, now_ms)
@@ -375,7 +379,7 @@ class Ingest:
             meta.set_stored_hook_files(file.name for file in taken)
             dedup.settle()
 
-    def _is_early(self, letter: Letter) -> bool:
+    def _is_early(self, letter: SpoolFile) -> bool:
         """Whether a file comes from a moment that a clock set back has still to reach.
 
         It is left lying until then, unless nobody would live to see it.
@@ -405,7 +409,7 @@ class Ingest:
             if size > BYTES_AT_ONCE:
                 return
 
-    def _taken(self, letter: Letter) -> _Taken:
+    def _taken(self, letter: SpoolFile) -> _Taken:
         now = self._clock()
         given = hooks.read(
             letter.raw,
@@ -414,19 +418,19 @@ class Ingest:
             agent=letter.agent,
             event=letter.event,
         )
-        gate = Gate(self._admission)
+        gate = IngestFilter(self._admission)
         # Whose a session is must be known before its events can pass.
         in_order = sorted(given, key=lambda r: not isinstance(r, SessionMetadata))
-        taken = _sorted(letter.name, list(gate.through(in_order)))
-        taken = replace(taken, redacted=gate.redacted)
+        taken = _sorted(letter.name, list(gate.filter_items(in_order)))
+        taken = replace(taken, redacted=gate.redaction_counts)
         if not taken.refused:
             return taken
-        remnant = quarantine.of(letter, now, gate.why_nothing_of)
+        remnant = quarantine.of(letter, now, gate.payload_reason)
         return replace(
             taken,
             refused=remnant.refused,
             left=taken.left + remnant.left,
-            redacted=gate.redacted + Tally(remnant.kinds),
+            redacted=gate.redaction_counts + Tally(remnant.kinds),
             remnant=remnant,
         )
 
@@ -452,7 +456,7 @@ def _sorted(name: str, readings: Sequence[ParsedItem]) -> _Taken:
     )
 
 
-def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
+def count_tokens(told: Iterable[Event], counter: Counter) -> list[Event]:
     """Events with their tokens, counted once and for all; by another memory, maybe."""
     return [
         event
@@ -464,7 +468,7 @@ def counted(told: Iterable[Event], counter: Counter) -> list[Event]:
     ]
 
 
-def learn(facts: Iterable[SessionMetadata]) -> None:
+def store_session_metadata(facts: Iterable[SessionMetadata]) -> None:
     """Keep what was told of sessions; one that changes projects is told of anew."""
     for told in facts:
         moved = sessions.learn(told)

@@ -13,7 +13,7 @@ _WORKTREE = re.compile(r"^(.+?)/(?:\.claude/|\.git/)?\.?worktrees/[^/]+(?:/|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProjectLocation:
     """Where work was done."""
 
     root: str
@@ -23,7 +23,7 @@ class Place:
 
 
 @lru_cache(maxsize=4096)
-def place_of(cwd: str, root: str = "") -> Place:
+def locate_project(cwd: str, root: str = "") -> ProjectLocation:
     """The repository and the project of a working directory.
 
     Args:
@@ -34,7 +34,7 @@ def place_of(cwd: str, root: str = "") -> Place:
     found = _main_worktree(root) or _repository(cwd) or _slashed(root)
     if not found and (inside := _WORKTREE.match(path)):
         found = inside.group(1)
-    return Place(found, (found or path).rpartition("/")[2])
+    return ProjectLocation(found, (found or path).rpartition("/")[2])
 
 
 def _slashed(path: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from memtui.capture import spool
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
-from memtui.capture.spool import REASON, Letter, Piece, unplaced
+from memtui.capture.spool import REASON, SpoolFile, SpoolRecord, without_line_number
 from memtui.errors import SpoolError
 from memtui.model.events import clean, from_ms
 from memtui.text import secrets
@@ -29,7 +29,7 @@ _NS_PER_MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class QuarantinedFile:
     """One file in ``bad/``."""
 
     file_name: str
@@ -48,9 +48,9 @@ class Found:
         return from_ms(self.mtime_ns // _NS_PER_MS)
 
     @property
-    def letter(self) -> Letter:
+    def letter(self) -> SpoolFile:
         """What its name and time say, without its bytes."""
-        return Letter(self.file_name, b"", self.received_at)
+        return SpoolFile(self.file_name, b"", self.received_at)
 
 
 class Quarantine:
@@ -60,7 +60,7 @@ class Quarantine:
         """Remember the hooks directory."""
         self._new, self._bad = folder / "new", folder / "bad"
 
-    def files(self) -> list[Found]:
+    def files(self) -> list[QuarantinedFile]:
         """All files that lie there, the newest first.
 
         Raises:
@@ -73,7 +73,7 @@ class Quarantine:
         except OSError as error:
             raise SpoolError(f"{self._bad}: {error.strerror}") from error
 
-    def _files(self) -> Iterator[Found]:
+    def _files(self) -> Iterator[QuarantinedFile]:
         with os.scandir(self._bad) as entries:
             for entry in entries:
                 if _is_name(entry.name):
@@ -82,7 +82,7 @@ class Quarantine:
                     except FileNotFoundError:
                         continue
 
-    def read(self, file: Found, limit: int | None = None) -> bytes:
+    def read(self, file: QuarantinedFile, limit: int | None = None) -> bytes:
         """The bytes of a file, or the first of them.
 
         Raises:
@@ -96,7 +96,7 @@ class Quarantine:
         except OSError as error:
             raise SpoolError(error.strerror or "not readable") from error
 
-    def reasons(self, file: Found) -> list[str]:
+    def reasons(self, file: QuarantinedFile) -> list[str]:
         """Why a file lies there, a reason for each record, with its line."""
         beside = self._bad / f"{file.file_name}{REASON}"
         try:
@@ -104,9 +104,11 @@ class Quarantine:
         except OSError:
             return []
 
-    def counted(self, file: Found) -> list[str]:
+    def counted(self, file: QuarantinedFile) -> list[str]:
         """The reasons by which a file is counted: without lines, and at least one."""
-        return [unplaced(reason) for reason in self.reasons(file)] or [UNKNOWN]
+        return [without_line_number(reason) for reason in self.reasons(file)] or [
+            UNKNOWN
+        ]
 
     def tidy(self) -> None:
         """Delete reasons that were left behind; only while nobody takes hook files."""
@@ -118,7 +120,7 @@ class Quarantine:
             if name.endswith(REASON) and name.removesuffix(REASON) not in there:
                 (self._bad / name).unlink(missing_ok=True)
 
-    def give_back(self, file: Found) -> None:
+    def give_back(self, file: QuarantinedFile) -> None:
         """Put a file where it will be taken again.
 
         Raises:
@@ -135,7 +137,7 @@ class Quarantine:
         except OSError as error:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
 
-    def drop(self, file: Found) -> None:
+    def drop(self, file: QuarantinedFile) -> None:
         """Delete a file, and the reasons beside it.
 
         Raises:
@@ -150,7 +152,7 @@ class Quarantine:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
         self._forget_reasons(file)
 
-    def _forget_reasons(self, file: Found) -> None:
+    def _forget_reasons(self, file: QuarantinedFile) -> None:
         (self._bad / f"{file.file_name}{REASON}").unlink(missing_ok=True)
 
 
@@ -158,12 +160,12 @@ def _is_name(name: str) -> bool:
     return name[0] != "." and not name.endswith(REASON)
 
 
-def _found(name: str, status: os.stat_result) -> Found:
+def _found(name: str, status: os.stat_result) -> QuarantinedFile:
     is_regular = stat.S_ISREG(status.st_mode)
-    return Found(name, status.st_size, status.st_mtime_ns, is_regular)
+    return QuarantinedFile(name, status.st_size, status.st_mtime_ns, is_regular)
 
 
-def _age(file: Found) -> tuple[int, str]:
+def _age(file: QuarantinedFile) -> tuple[int, str]:
     return file.mtime_ns, file.file_name
 
 
@@ -183,7 +185,7 @@ Redact = Callable[[str], secrets.Redacted]
 
 
 @dataclass(frozen=True, slots=True)
-class Remnant:
+class InvalidPart:
     """What is put aside of one file."""
 
     raw: bytes
@@ -206,7 +208,7 @@ def _nobody(_: Fields) -> str:
     return ""
 
 
-def of(letter: Letter, now: datetime, why_not: WhyNot = _nobody) -> Remnant:
+def of(letter: SpoolFile, now: datetime, why_not: WhyNot = _nobody) -> InvalidPart:
     """What was refused of a file.
 
     Args:
@@ -214,19 +216,19 @@ def of(letter: Letter, now: datetime, why_not: WhyNot = _nobody) -> Remnant:
         now: The time by which it is.
         why_not: Says of a record why nothing of it may be kept; "" if it may.
     """
-    held = spool.of(letter.raw)
+    held = spool.split_records(letter.raw)
     refused = [piece for piece in held if _is_refused(piece, letter, now)] or held
     left = {id(p): why for p in refused if p.fields and (why := why_not(p.fields))}
     kept = [piece for piece in refused if id(piece) not in left]
     told = tuple(map(SkippedRecord, left.values()))
     if not kept:
-        return Remnant(b"", is_changed=True, refused=(), left=told)
+        return InvalidPart(b"", is_changed=True, refused=(), left=told)
     raw, kinds = _clean(letter.raw, kept, is_whole=len(kept) == len(held))
     reasons = tuple(map(_plain, _refusals(raw, letter, now)))
-    return Remnant(raw, raw != letter.raw, reasons, told, kinds)
+    return InvalidPart(raw, raw != letter.raw, reasons, told, kinds)
 
 
-def _is_refused(piece: Piece, letter: Letter, now: datetime) -> bool:
+def _is_refused(piece: SpoolRecord, letter: SpoolFile, now: datetime) -> bool:
     return any(True for _ in _refusals(piece.raw, letter, now))
 
 
@@ -236,7 +238,7 @@ def _plain(refused: InvalidRecord) -> InvalidRecord:
 
 def without_secrets(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
     """All of a file but its secrets, and their kinds."""
-    return _clean(raw, spool.of(raw), is_whole=True)
+    return _clean(raw, spool.split_records(raw), is_whole=True)
 
 
 def decoded(raw: bytes) -> str:
@@ -249,7 +251,7 @@ def reason(refused: InvalidRecord) -> str:
     return secrets.redact(clean(refused.reason)).text
 
 
-def _refusals(raw: bytes, letter: Letter, now: datetime) -> Iterator[InvalidRecord]:
+def _refusals(raw: bytes, letter: SpoolFile, now: datetime) -> Iterator[InvalidRecord]:
     readings = hooks.read(
         raw,
         received_at=letter.received_at,
@@ -261,27 +263,27 @@ def _refusals(raw: bytes, letter: Letter, now: datetime) -> Iterator[InvalidReco
 
 
 def _clean(
-    raw: bytes, held: list[Piece], *, is_whole: bool
+    raw: bytes, held: list[SpoolRecord], *, is_whole: bool
 ) -> tuple[bytes, tuple[str, ...]]:
     """The bytes of some pieces without secrets; the file's own where it has none."""
     kinds: Kinds = []
     cleaned = list(_cleaned(held, kinds))
     if is_whole and not kinds:
         return raw, ()
-    return spool.joined(cleaned), tuple(kinds)
+    return spool.join_records(cleaned), tuple(kinds)
 
 
-def _cleaned(held: list[Piece], kinds: Kinds) -> Iterator[Piece]:
+def _cleaned(held: list[SpoolRecord], kinds: Kinds) -> Iterator[SpoolRecord]:
     """The pieces without secrets; what is damaged may share one with its neighbour."""
     for is_damaged, some in groupby(held, lambda piece: piece.fields is None):
         if is_damaged:
-            raw = spool.joined(list(some))
-            yield Piece(_in_bytes(raw, kinds, secrets.redact_torn), None)
+            raw = spool.join_records(list(some))
+            yield SpoolRecord(_in_bytes(raw, kinds, secrets.redact_torn), None)
         else:
             yield from (_in_record(piece, kinds) for piece in some)
 
 
-def _in_record(piece: Piece, kinds: Kinds) -> Piece:
+def _in_record(piece: SpoolRecord, kinds: Kinds) -> SpoolRecord:
     raw = piece.raw
     try:
         fields, found = secrets.redact_strings(piece.fields)
@@ -291,7 +293,7 @@ def _in_record(piece: Piece, kinds: Kinds) -> Piece:
     except RecursionError:
         pass
     # A name that stands in it twice hides what it said first.
-    return Piece(_in_bytes(raw, kinds, secrets.redact), piece.fields)
+    return SpoolRecord(_in_bytes(raw, kinds, secrets.redact), piece.fields)
 
 
 def _in_bytes(raw: bytes, kinds: Kinds, redact: Redact) -> bytes:

@@ -30,11 +30,11 @@ from memtui.model.events import from_ms
 PRIVATE = 0o700
 
 
-DRAFTS = "tmp"
+DRAFTS_FOLDER = "tmp"
 """The box of what hooks are still writing."""
 
 
-BOXES = (DRAFTS, "new", "bad")
+FOLDERS = (DRAFTS_FOLDER, "new", "bad")
 
 
 REASON = ".reason"
@@ -52,7 +52,7 @@ _LINE = re.compile(r"^line \d+: ")
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class SpoolFile:
     """One file that a hook left."""
 
     name: str
@@ -93,14 +93,14 @@ class Spool:
         self.folder = folder
         self._new, self._bad = folder / "new", folder / "bad"
 
-    def make(self) -> None:
+    def create(self) -> None:
         """Make what is missing of the directory.
 
         Raises:
             SpoolError: It cannot be made.
         """
         try:
-            for folder in (self.folder / DRAFTS, self._new, self._bad):
+            for folder in (self.folder / DRAFTS_FOLDER, self._new, self._bad):
                 folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         except OSError as error:
             raise SpoolError(f"{self.folder}: {error.strerror}") from error
@@ -116,7 +116,7 @@ class Spool:
         except OSError as error:
             raise SpoolError(f"{self._new}: {error.strerror}") from error
 
-    def read(self, name: str) -> Letter | None:
+    def read(self, name: str) -> SpoolFile | None:
         """Read a file; None if it is gone meanwhile.
 
         Raises:
@@ -127,13 +127,13 @@ class Spool:
             if not stat.S_ISREG(file.stat().st_mode):
                 raise SpoolError("not a regular file")
             mtime_ms = file.stat().st_mtime_ns // 1_000_000
-            return Letter(name, file.read_bytes(), from_ms(mtime_ms))
+            return SpoolFile(name, file.read_bytes(), from_ms(mtime_ms))
         except FileNotFoundError:
             return None
         except OSError as error:
             raise SpoolError(error.strerror or "not readable") from error
 
-    def done(self, name: str) -> None:
+    def delete(self, name: str) -> None:
         """Delete a file whose events are kept.
 
         Raises:
@@ -142,7 +142,7 @@ class Spool:
         with _said_plainly(self._new):
             (self._new / name).unlink(missing_ok=True)
 
-    def refuse(
+    def quarantine(
         self, name: str, reasons: Sequence[str], raw: bytes | None = None
     ) -> None:
         """Move a file to ``bad/``, with the reasons beside it, a line each.
@@ -172,7 +172,7 @@ class Spool:
             draft.replace(self._bad / name)
             file.unlink()
 
-    def take_up(self, before: datetime) -> None:
+    def recover_drafts(self, before: datetime) -> None:
         """Take up drafts that were last written to before a time.
 
         A hook that is killed while it writes cannot say so: what it wrote is taken as
@@ -181,8 +181,8 @@ class Spool:
         Raises:
             SpoolError: They cannot be moved.
         """
-        with _said_plainly(self.folder / DRAFTS):
-            for draft in (self.folder / DRAFTS).iterdir():
+        with _said_plainly(self.folder / DRAFTS_FOLDER):
+            for draft in (self.folder / DRAFTS_FOLDER).iterdir():
                 status = draft.lstat()
                 if not stat.S_ISREG(status.st_mode) or draft.name[0] == ".":
                     continue
@@ -194,13 +194,13 @@ class Spool:
                 else:
                     draft.unlink()
 
-    def everything(self) -> Iterator[tuple[str, Letter]]:
+    def all_files(self) -> Iterator[tuple[str, SpoolFile]]:
         """Every file of every box, with its box: drafts, news and the quarantined.
 
         Raises:
             SpoolError: One of them cannot be read.
         """
-        for box in BOXES:
+        for box in FOLDERS:
             folder = self.folder / box
             try:
                 files = sorted(folder.iterdir()) if folder.is_dir() else []
@@ -210,7 +210,7 @@ class Spool:
                         continue
                     mtime_ms = file.stat().st_mtime_ns // 1_000_000
                     at = from_ms(mtime_ms)
-                    yield box, Letter(file.name, file.read_bytes(), at)
+                    yield box, SpoolFile(file.name, file.read_bytes(), at)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -218,9 +218,9 @@ class Spool:
 
     def reasons(self, box: str, name: str) -> list[str]:
         """Why a file was quarantined, a reason for each record."""
-        return [unplaced(line) for line in self.said(box, name)]
+        return [without_line_number(line) for line in self.reason_lines(box, name)]
 
-    def said(self, box: str, name: str) -> list[str]:
+    def reason_lines(self, box: str, name: str) -> list[str]:
         """The lines that stand beside a quarantined file: its reasons, with places."""
         file = self.folder / box / f"{name}{REASON}"
         try:
@@ -235,7 +235,7 @@ class Spool:
         file.with_name(f"{name}{REASON}").unlink(missing_ok=True)
 
     def rewrite(
-        self, box: str, letter: Letter, raw: bytes, reasons: Sequence[str]
+        self, box: str, letter: SpoolFile, raw: bytes, reasons: Sequence[str]
     ) -> None:
         """Put other bytes in a file's place; it keeps the time it was received.
 
@@ -253,7 +253,7 @@ class Spool:
             said = "".join(f"{reason}\n" for reason in reasons)
             beside.write_text(said, encoding="utf-8")
 
-    def bad(self) -> int:
+    def count_quarantined(self) -> int:
         """How many files lie in ``bad/``."""
         try:
             return sum(entry.suffix != REASON for entry in self._bad.iterdir())
@@ -261,7 +261,7 @@ class Spool:
             return 0
 
 
-def unplaced(reason: str) -> str:
+def without_line_number(reason: str) -> str:
     """A reason without the line it names."""
     return _LINE.sub("", reason)
 
@@ -283,7 +283,7 @@ FINISHED = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class SpoolStatus:
     """How a spool stands."""
 
     waiting: int
@@ -300,7 +300,7 @@ class Stand:
     """Why hooks cannot leave anything; "" if they can."""
 
 
-def stand(folder: Path) -> Stand:
+def spool_status(folder: Path) -> SpoolStatus:
     """Look at a spool."""
     spool, closed = Spool(folder), _why_closed(folder)
     try:
@@ -312,7 +312,7 @@ def stand(folder: Path) -> Stand:
     counts = Counter(
         reason for name in refused for reason in spool.reasons("bad", name)
     )
-    return Stand(
+    return SpoolStatus(
         waiting=len(names),
         oldest_at=min(times, default=None),
         newest_at=max(times, default=None),
@@ -377,7 +377,7 @@ Fields = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SpoolRecord:
     """A part of a file that can be kept or deleted by itself."""
 
     raw: bytes
@@ -385,7 +385,7 @@ class Piece:
     """The record; None for what is none."""
 
 
-def of(raw: bytes) -> list[Piece]:
+def split_records(raw: bytes) -> list[SpoolRecord]:
     """The pieces of a file; together they are all of it."""
     values = jsonl.payload_values(raw)
     if values:
@@ -394,33 +394,33 @@ def of(raw: bytes) -> list[Piece]:
     by_line = [list(_of_line(line)) for line in raw.splitlines() if line.strip()]
     if any(piece.fields for pieces in by_line for piece in pieces):
         return [piece for pieces in by_line for piece in pieces]
-    return [Piece(raw, None)]
+    return [SpoolRecord(raw, None)]
 
 
-def _of_value(value: object, raw: bytes | None) -> Piece:
-    return Piece(
+def _of_value(value: object, raw: bytes | None) -> SpoolRecord:
+    return SpoolRecord(
         _dumped(value) if raw is None else raw,
         value if isinstance(value, dict) else None,
     )
 
 
-def _of_line(line: bytes) -> Iterator[Piece]:
+def _of_line(line: bytes) -> Iterator[SpoolRecord]:
     found = list(jsonl.parse_line(line, 1))
     if len(found) == 1 and isinstance(found[0], Record):
-        yield Piece(line, found[0].fields)
+        yield SpoolRecord(line, found[0].fields)
     elif found and all(isinstance(record, Record) for record in found):
         for record in found:
             if isinstance(record, Record):
                 yield _of_value(record.fields, None)
     else:
-        yield Piece(line, None)
+        yield SpoolRecord(line, None)
 
 
 def _dumped(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def joined(pieces: list[Piece]) -> bytes:
+def join_records(pieces: list[SpoolRecord]) -> bytes:
     """The bytes of a file with these pieces."""
     return b"\n".join(piece.raw.strip(b"\n") for piece in pieces) + b"\n"
 
@@ -432,7 +432,7 @@ SESSION_INFO = "SessionInfo"
 SESSION_START = "SessionStart"
 
 
-def leave(
+def write_event(
     spool: Path,
     event: str,
     agent: str,

@@ -12,9 +12,9 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui.capture import formats, watcher
-from memtui.capture.formats.claude_code import PATIENCE
-from memtui.capture.transcripts import Files
-from memtui.capture.watcher import Watch
+from memtui.capture.formats.base import HOLD_TIME
+from memtui.capture.transcripts import TranscriptReader
+from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreError
 from memtui.model.events import clean, to_ms
 from memtui.store import cursors, database, meta
@@ -45,7 +45,7 @@ class Tail:
 
     def __init__(
         self,
-        files: Files,
+        files: TranscriptReader,
         folders: Callable[[], Mapping[str, Collection[Path]]],
         clock: Callable[[], datetime],
     ) -> None:
@@ -58,7 +58,7 @@ class Tail:
             clock: The time, aware.
         """
         self._files, self._folders, self._clock = files, folders, clock
-        self._watch: Watch | None = None
+        self._watch: FileWatcher | None = None
         self._beside: tuple[Path, ...] = ()
         self._queue: OrderedDict[Path, None] = OrderedDict()
         self._reading: Iterator[object] | None = None
@@ -66,7 +66,7 @@ class Tail:
         self._next_glance_s = self._next_look_s = 0.0
         self._is_told = False
 
-    def watch(self, watch: Watch, *beside: Path) -> None:
+    def watch(self, watch: FileWatcher, *beside: Path) -> None:
         """Be told of changes from now on.
 
         Args:
@@ -104,7 +104,7 @@ class Tail:
         """Read one transaction's worth."""
         if self._reading is None:
             self._file, _ = self._queue.popitem(last=False)
-            self._reading = self._files.take(self._file)
+            self._reading = self._files.read_file(self._file)
         reading, self._reading = self._reading, None
         try:
             if next(reading, None) is not None:
@@ -127,7 +127,7 @@ class Tail:
 
     def _told(self) -> Iterator[Path]:
         """Those that the watch tells of."""
-        if self._watch and (told := self._watch.take()):
+        if self._watch and (told := self._watch.take_changes()):
             for name, places in self._folders().items():
                 for path in sorted(told):
                     inside = any(path.is_relative_to(place) for place in places)
@@ -141,7 +141,7 @@ class Tail:
     def _glance(self) -> Iterator[Path]:
         """Files that hold something back, and those that are watched by themselves."""
         with database.connection():
-            held = cursors.holding(to_ms(self._clock() - PATIENCE))
+            held = cursors.holding(to_ms(self._clock() - HOLD_TIME))
             held += cursors.due_ahead(to_ms(self._clock()))
         yield from filter(Path.is_file, map(Path, held))
         for name, places in self._folders().items():
@@ -160,17 +160,17 @@ class Tail:
                 whole = place.resolve()
                 with database.connection():
                     known = cursors.looks(clean(str(whole)))
-                yield from self._unlike(name, watcher.under(whole), known)
+                yield from self._unlike(name, watcher.walk_files(whole), known)
 
     def _is_followed(self, places: set[Path]) -> bool:
         """Have these places watched; whether all their changes are told by now."""
         if self._watch is None:
             return False
-        begins = self._watch.follow(places.union(self._beside))
+        begins = self._watch.watch(places.union(self._beside))
         with database.connection():
-            if meta.polling_reason() != self._watch.blind:
-                meta.set_polling_reason(self._watch.blind)
-        return not begins and not self._watch.blind
+            if meta.polling_reason() != self._watch.polling_reason:
+                meta.set_polling_reason(self._watch.polling_reason)
+        return not begins and not self._watch.polling_reason
 
     def _unlike(
         self, name: str, files: Iterable[Path], known: Mapping[str, Look]

@@ -24,7 +24,12 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     SourceFormat,
 )
-from memtui.capture.ingest import Admission, Gate, counted, learn
+from memtui.capture.ingest import (
+    CapturePolicy,
+    IngestFilter,
+    count_tokens,
+    store_session_metadata,
+)
 from memtui.errors import SourceError, StoreBusy, StoreError
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -98,7 +103,7 @@ UNFINISHED = Look(-1, -1)
 
 
 @dataclass(slots=True)
-class Imported:
+class ImportProgress:
     """What reading files has brought."""
 
     files: int = 0
@@ -115,7 +120,7 @@ class Imported:
     """Why nothing goes on for now; empty while it does."""
 
 
-class Files:
+class TranscriptReader:
     """Reads files into the store."""
 
     def __init__(
@@ -124,7 +129,7 @@ class Files:
         agent: str,
         counter: Counter,
         clock: Callable[[], datetime],
-        admission: Admission,
+        admission: CapturePolicy,
     ) -> None:
         """Remember how events are made.
 
@@ -136,9 +141,9 @@ class Files:
         """
         self._agent, self._counter, self._clock = agent, counter, clock
         self._admission = admission
-        self.imported = Imported()
+        self.progress = ImportProgress()
 
-    def take(self, file: Path) -> Iterator[Imported]:
+    def read_file(self, file: Path) -> Iterator[ImportProgress]:
         """Read a file from where it was left, if it has changed since.
 
         Yields:
@@ -149,14 +154,14 @@ class Files:
             with database.connection():
                 place = None if self._is_due(name) else cursors.get(name)
                 if place and not place.source and place.look == look_of(file):
-                    self.imported.unreadable += 1
+                    self.progress.unreadable += 1
                     return
                 source = _source(jsonl.require_regular_file(file), place)
                 if source is None:
                     return
                 look = look_of(file, source.related_files(file))
                 if place and place.look == look and not place.has_pending:
-                    self.imported.unchanged += 1
+                    self.progress.unchanged += 1
                     return
                 yield from self._read(name, file, source, place, look)
         except StoreError:
@@ -186,17 +191,17 @@ class Files:
         source: SourceFormat,
         place: Place | None,
         look: Look,
-    ) -> Iterator[Imported]:
+    ) -> Iterator[ImportProgress]:
         start = None
         if place and place.source == source.name:
             start = Cursor(place.offset, place.line, place.fingerprint, place.state)
-        gate = Gate(self._admission, name)
+        gate = IngestFilter(self._admission, name)
         given = source.read(file, start, agent=self._agent, now=self._clock())
         began = place.offset if place else None
         told = _Telling(self, name, source, gate, began)
         told.start(start)
         at = Cursor()
-        for reading in gate.through(given):
+        for reading in gate.filter_items(given):
             if isinstance(reading, Cursor):
                 at = reading
             else:
@@ -204,7 +209,7 @@ class Files:
             full = len(told.batch.events)
             if full >= EVENTS_AT_ONCE * (1 if isinstance(reading, Cursor) else 4):
                 told.keep(at if isinstance(reading, Cursor) else None, UNFINISHED)
-                yield self.imported
+                yield self.progress
         told.keep(at, look, is_last=True)
 
     def _give_up(self, name: str, reason: str, file: Path | None = None) -> None:
@@ -215,7 +220,7 @@ class Files:
             reason: What is wrong.
             file: The file, if there is no use in trying again before it changes.
         """
-        self.imported.unreadable += 1
+        self.progress.unreadable += 1
         said = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
         with database.transaction():
             now_ms = to_ms(self._clock())
@@ -236,10 +241,10 @@ class _Telling:
 
     def __init__(
         self,
-        files: Files,
+        files: TranscriptReader,
         name: str,
         source: SourceFormat,
-        gate: Gate,
+        gate: IngestFilter,
         began: int | None,
     ) -> None:
         self._files, self._name, self._source = files, name, source
@@ -259,7 +264,7 @@ class _Telling:
 
     def keep(self, at: Cursor | None, look: Look, *, is_last: bool = False) -> None:
         """Store what was read, and how far that is, in one transaction."""
-        files, batch, imported = self._files, self.batch, self._files.imported
+        files, batch, imported = self._files, self.batch, self._files.progress
         gate = self._gate
         now_ms = to_ms(files._clock())
         with database.transaction():
@@ -269,10 +274,10 @@ class _Telling:
             if batch.restarted:
                 self._bare = Cursor()
             told = batch.events
-            count = partial(counted, counter=files._counter)
+            count = partial(count_tokens, counter=files._counter)
             added = dedup.add(told, route=self._source.route, complete=count)
             store_events.add_thoughts(batch.thoughts)
-            learn(batch.facts)
+            store_session_metadata(batch.facts)
             sessions.meet(batch.helpers)
             new = set(added.created)
             cursors.note_seen(
@@ -287,10 +292,10 @@ class _Telling:
                 self._offset = at.offset
             if batch.until:
                 cursors.note_ahead(self._name, to_ms(batch.until))
-            gate.keep_count(now_ms)
+            gate.store_redaction_counts(now_ms)
         imported.created += len(added.created)
-        imported.forgotten += added.forgotten + gate.forgotten
-        gate.forgotten = 0
+        imported.forgotten += added.forgotten + gate.forgotten_count
+        gate.forgotten_count = 0
         imported.known += len(batch.events) - len(added.created) - added.forgotten
         self.batch = Batch()
 
@@ -313,7 +318,7 @@ class _Telling:
         return replace(self._bare, needs_reread=at.needs_reread)
 
     def _count(self, now_ms: int) -> None:
-        batch, imported = self.batch, self._files.imported
+        batch, imported = self.batch, self._files.progress
         if self._is_first or batch.restarted:
             self._noted = problems.clear(self._name)
             self._is_first = False
@@ -345,23 +350,23 @@ def _source(file: Path, place: Place | None) -> SourceFormat | None:
     return formats.detect_format(file)
 
 
-PATIENCE_S = 120.0
+LOCK_TIMEOUT_S = 120.0
 """How long work that has an end waits for a store that another process keeps locked."""
 
 
-class Import:
+class Importer:
     """Imports files and folders."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: TranscriptReader) -> None:
         """Remember what reads them."""
         self._files = files
 
     @property
-    def imported(self) -> Imported:
+    def progress(self) -> ImportProgress:
         """What has been done so far."""
-        return self._files.imported
+        return self._files.progress
 
-    def run(self, paths: Sequence[Path]) -> Iterator[Imported]:
+    def run(self, paths: Sequence[Path]) -> Iterator[ImportProgress]:
         """Import files and folders.
 
         Yields:
@@ -373,22 +378,22 @@ class Import:
         with database.connection():
             for file in [file for path in paths for file in formats.find_files(path)]:
                 yield from self._taken(file)
-                self.imported.files += 1
-                yield self.imported
+                self.progress.files += 1
+                yield self.progress
 
-    def _taken(self, file: Path) -> Iterator[Imported]:
+    def _taken(self, file: Path) -> Iterator[ImportProgress]:
         """Read one file, however long another process keeps the store to itself."""
         begun_s = time.monotonic()
         while True:
             try:
-                for _ in self._files.take(file):
-                    begun_s, self.imported.waits_for = time.monotonic(), ""
-                    yield self.imported
+                for _ in self._files.read_file(file):
+                    begun_s, self.progress.waits_for = time.monotonic(), ""
+                    yield self.progress
             except StoreBusy as busy:
-                if time.monotonic() - begun_s > PATIENCE_S:
+                if time.monotonic() - begun_s > LOCK_TIMEOUT_S:
                     raise
-                self.imported.waits_for = str(busy)
-                yield self.imported
+                self.progress.waits_for = str(busy)
+                yield self.progress
             else:
-                self.imported.waits_for = ""
+                self.progress.waits_for = ""
                 return

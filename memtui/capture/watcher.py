@@ -42,7 +42,7 @@ UNTOLD = (
 MOUNTS = Path("/proc/self/mounts")
 
 
-class Watch:
+class FileWatcher:
     """Watches folders, on a thread of its own."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -52,10 +52,10 @@ class Watch:
         self._changed: set[Path] = set()
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self.blind = "nothing is watched yet"
+        self.polling_reason = "nothing is watched yet"
         """Why changes are found by looking alone; "" while they are told."""
 
-    def follow(self, folders: Collection[Path]) -> bool:
+    def watch(self, folders: Collection[Path]) -> bool:
         """Watch these folders, those that exist, and no others.
 
         Returns:
@@ -66,15 +66,17 @@ class Watch:
             return False
         self.stop()
         self._folders, self._stop = wanted, threading.Event()
-        self.blind = next(filter(None, map(why_untold, sorted(wanted))), "")
-        if wanted and not self.blind:
+        self.polling_reason = next(
+            filter(None, map(polling_reason, sorted(wanted))), ""
+        )
+        if wanted and not self.polling_reason:
             arguments = (wanted, self._stop)
             threading.Thread(
                 target=self._run, args=arguments, name="watch", daemon=True
             ).start()
         return True
 
-    def take(self) -> set[Path]:
+    def take_changes(self) -> set[Path]:
         """What has changed since this was last asked."""
         with self._lock:
             changed, self._changed = self._changed, set()
@@ -104,10 +106,10 @@ class Watch:
         except Exception as error:  # whatever it is: looking always works
             if not stop.is_set():
                 log.warning("changes are found by looking: %s", error)
-                self.blind = f"the system does not tell of changes: {error}"
+                self.polling_reason = f"the system does not tell of changes: {error}"
 
 
-def why_untold(folder: Path) -> str:
+def polling_reason(folder: Path) -> str:
     """Why a folder's file system does not tell of changes; "" if it does."""
     try:
         mounts = MOUNTS.read_text("utf-8", "replace")
@@ -137,7 +139,7 @@ def filesystem_of(folder: Path, mounts: str) -> str:
     return kind
 
 
-def under(place: Path) -> Iterator[Path]:
+def walk_files(place: Path) -> Iterator[Path]:
     """All regular files at a place: the file itself, or those of a folder."""
     if place.is_file():
         yield place

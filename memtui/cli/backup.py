@@ -82,7 +82,7 @@ def export(file: Path, *, may_replace: bool, as_json: bool) -> int:
 def _write(opened: TextIO) -> Counter[str]:
     counted: Counter[str] = Counter()
     for told in store_backup.told():
-        opened.write(formats_plain.line(told))
+        opened.write(formats_plain.to_line(told))
         counted[NAMES[type(told)]] += 1
     opened.flush()
     return counted

@@ -15,11 +15,17 @@ def run(action: str, paths: Paths, settings: Settings, *, as_json: bool) -> int:
 
 def _show(settings: Settings, *, as_json: bool) -> int:
     if as_json:
-        output.as_json(settings.held)
+        output.as_json(
+            {
+                name: {"value": settings.value(name), "origin": settings.origin(name)}
+                for name in settings_module.SETTINGS
+            }
+        )
         return 0
     output.lines(
-        f"{name:<26} {settings_module.toml(held.value):<16} {held.origin}"
-        for name, held in settings.held.items()
+        f"{name:<26} {settings_module.to_toml(settings.value(name)):<16}"
+        f" {settings.origin(name)}"
+        for name in settings_module.SETTINGS
     )
     return 0
 
@@ -28,7 +34,7 @@ def _init(paths: Paths) -> int:
     try:
         paths.config.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with paths.config.open("x", encoding="utf-8") as file:
-            file.write(settings_module.manual())
+            file.write(settings_module.template())
     except FileExistsError:
         raise SettingsError(
             f"{paths.config} exists already; it was left as it is"

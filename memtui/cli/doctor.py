@@ -174,7 +174,7 @@ def _look_at_capture(report: Report, patient: Patient, *, can_be_asked: bool) ->
         found.append(of_error("transcripts", error))
     found += told_by("hooks", lambda p: check.hooks(p, origins, accounts), patient)
     with suppress(OSError):
-        stand = spool.stand(patient.places.spool)
+        stand = spool.spool_status(patient.places.spool)
         report.quarantined = [Counted(*row) for row in stand.reasons]
 
 

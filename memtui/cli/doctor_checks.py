@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import workspace
 from memtui.capture import spool as capture_spool
 from memtui.capture import watcher
-from memtui.capture.spool import Stand
+from memtui.capture.spool import SpoolStatus
 from memtui.cli import hooks as cli_hooks
 from memtui.cli import output, sources
 from memtui.errors import MemtuiError, StoreBusy, StoreError
@@ -112,7 +112,7 @@ SILENT = timedelta(minutes=15)
 def spool(patient: Patient) -> Iterator[Finding]:
     """Whether hooks can leave something, and how long that waits."""
     folder = patient.places.spool
-    found = capture_spool.stand(folder)
+    found = capture_spool.spool_status(folder)
     if found.closed:
         cure = f"make room, or make it writable: chmod -R u+rwX {folder}"
         yield Finding(
@@ -126,7 +126,7 @@ def spool(patient: Patient) -> Iterator[Finding]:
         yield Finding("quarantine", False, says, "memtui quarantine list")
 
 
-def _waiting(found: Stand, patient: Patient) -> Finding:
+def _waiting(found: SpoolStatus, patient: Patient) -> Finding:
     says = "nothing waits; hooks can leave more"
     cure = ""
     if found.oldest_at:
@@ -158,7 +158,7 @@ def watched(origins: Sequence[Origin], *, is_kept: bool) -> Iterator[Finding]:
         return
     says = f"{', '.join(names)}: read as they are written"
     places = [place for one in origins if one.is_watched for place in one.places]
-    untold = (watcher.why_untold(place) for place in places if place.exists())
+    untold = (watcher.polling_reason(place) for place in places if place.exists())
     blind = checks.blind() if is_kept else ""
     if reason := blind or next(filter(None, untold), ""):
         says += f"; changes are found by looking every 2 s, since {reason}"
@@ -238,7 +238,7 @@ def hooks(
 ) -> Iterator[Finding]:
     """Whether the hooks that are installed run, and are heard of."""
     there = _installed(patient)
-    newest = capture_spool.stand(patient.places.spool).newest_at
+    newest = capture_spool.spool_status(patient.places.spool).newest_at
     heard = {one.name: one for one in origins}
     for one in there:
         if one.problem:
@@ -320,29 +320,29 @@ AT_WORK = "the memtui that works"
 def settings(patient: Patient) -> Iterator[Finding]:
     """What the settings name that is not there."""
     given = patient.settings
-    missing = [folder for folder in given.folders if not folder.exists()]
+    missing = [folder for folder in given.watched_folders if not folder.exists()]
     for folder in missing:
-        origin = given.held["capture.folders"].origin
+        origin = given.origin("capture.folders")
         says = f"capture.folders names {folder}, which is not there ({origin})"
         cure = "make it, or take it out of the settings"
         yield Finding("settings", False, says, cure, str(folder))
-    for rule in given.exclude:
+    for rule in given.exclude_patterns:
         place = Path(rule)
         if place.is_absolute() and "*" not in rule and not place.exists():
             says = f"capture.exclude names {rule}, which is not there"
             cure = "if that is a slip, mend it in the settings"
             yield Finding("settings", True, says, cure, rule)
-    if "aider" in given.sources and not given.folders:
+    if "aider" in given.capture_sources and not given.watched_folders:
         says = "capture.sources names aider, whose histories lie in no one place"
         cure = "name the folders it works in, in capture.folders"
         yield Finding("settings", False, says, cure, "aider")
-    for name in given.sources:
+    for name in given.capture_sources:
         places = transcripts().get(name, ())
         if places and not any(place.exists() for place in places):
             says = f"capture.sources names {name}, of which nothing is there"
             yield Finding("settings", True, says, subject=name)
     if not missing:
-        set_by = {held.origin.rpartition(":")[0] for held in given.held.values()}
+        set_by = {origin.rpartition(":")[0] for origin in given.origins.values()}
         files = sorted(name for name in set_by if name)
         says = f"read from {', '.join(files)}" if files else "as they are built in"
         yield Finding("settings", True, says)
@@ -419,7 +419,7 @@ def index(patient: Patient) -> Iterator[Finding]:
 
 def messages(patient: Patient) -> Iterator[Finding]:
     """Whether the index of messages is there and keeps step."""
-    with_tools = patient.settings.with_tools
+    with_tools = patient.settings.search_include_tools
     found = checks.heed(patient.places.messages, with_tools=with_tools)
     is_worked = bool(worker_lock.holder(patient.places.claim))
     wrong = _out_of_step(found, is_worked=is_worked, what="messages")
@@ -529,8 +529,8 @@ class ModelCheck:
 
 def model(settings: Settings) -> tuple[Finding, ModelCheck]:
     """How it stands with the model; the want of one is wrong only where it is set."""
-    provider = str(settings.held["summaries.provider"].value)
-    url = str(settings.held["summaries.url"].value)
+    provider = settings.summaries_provider
+    url = settings.summaries_url
     if provider == EXTRACTIVE:
         says = f"no model is asked (summaries.provider); {OWN}"
         return Finding("model", True, says), ModelCheck(provider, url)
@@ -606,7 +606,7 @@ def _allowing(options: "ModelOptions", settings: Settings) -> str:
     try:
         parse_address(options.url, options.allowed_hosts)
     except NotAllowedError:
-        origin = settings.held["summaries.url"].origin
+        origin = settings.origin("summaries.url")
         return (
             f"mend summaries.url ({origin}), or, if that machine may be sent what was"
             " said, name it in summaries.allowed_hosts"

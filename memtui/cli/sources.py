@@ -8,7 +8,7 @@ from memtui.errors import UsageError
 from memtui.paths import transcripts
 from memtui.services import capture_sources
 from memtui.services.capture_sources import Origin, Wish
-from memtui.settings import AGENTS, ASKED, EVERY, Settings
+from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
 from memtui.store.cursors import Seen
 from memtui.text import date_format
 from memtui.workspace import Workspace
@@ -17,11 +17,11 @@ from memtui.workspace import Workspace
 def wish_of(settings: Settings) -> Wish:
     """What the settings say of watching."""
     return Wish(
-        is_everyone=EVERY in settings.sources,
-        is_asked=ASKED in settings.sources,
-        named=settings.sources,
-        origin=settings.held["capture.sources"].origin,
-        folders=settings.folders,
+        is_everyone=EVERY in settings.capture_sources,
+        is_asked=CHOSEN in settings.capture_sources,
+        named=settings.capture_sources,
+        origin=settings.origin("capture.sources"),
+        folders=settings.watched_folders,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from memtui.capture import formats
-from memtui.capture.transcripts import Imported
+from memtui.capture.transcripts import ImportProgress
 from memtui.cli import output
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocLevel
@@ -96,13 +96,13 @@ def bring_in(house: Workspace, paths: Sequence[Path], *, as_json: bool) -> int:
     return 1 if errors else 0
 
 
-def _store(house: Workspace, paths: Sequence[Path], bar: Bar) -> Imported:
+def _store(house: Workspace, paths: Sequence[Path], bar: Bar) -> ImportProgress:
     total = sum(len(formats.find_files(path)) for path in paths)
     importer = house.pipeline.importer()
     for imported in importer.run(paths):
         said = imported.waits_for or f"{imported.created:,} events stored"
         bar.show(said, imported.files, total)
-    return importer.imported
+    return importer.progress
 
 
 def _digest(house: Workspace, bar: Bar) -> list[Exception] | None:
@@ -133,7 +133,7 @@ def digest(house: Workspace) -> list[Exception] | None:
     return _digest(house, _Silent())
 
 
-def _report(imported: Imported, errors: list[Exception] | None) -> list[str]:
+def _report(imported: ImportProgress, errors: list[Exception] | None) -> list[str]:
     files = output.number_of(imported.files, "file")
     told = [
         f"{files} read ({imported.unchanged:,} unchanged since last time):"

@@ -8,11 +8,11 @@ from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 
-from memtui.capture.ingest import Admission, Ingest
+from memtui.capture.ingest import CapturePolicy, SpoolIngester
 from memtui.capture.spool import Spool
 from memtui.capture.tail import Tail
-from memtui.capture.transcripts import PATIENCE_S, Files, Import
-from memtui.capture.watcher import Watch
+from memtui.capture.transcripts import LOCK_TIMEOUT_S, Importer, TranscriptReader
+from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreBusy
 from memtui.model.schedule import Schedules
 from memtui.model.segments import SegmentRules
@@ -58,7 +58,7 @@ class Setup:
     with_subagents: bool = False
     with_tools: bool = False
     """Whether what tools were told and answered is found by its words too."""
-    admission: Admission = field(default_factory=Admission)
+    admission: CapturePolicy = field(default_factory=CapturePolicy)
     """Whose conversations are kept."""
     watched: Watched = dict
     """The folders and files whose transcripts are read as they are written."""
@@ -78,8 +78,8 @@ class Pipeline:
         self._setup = setup
         self.claim = Claim(setup.claim)
         spool = Spool(setup.spool)
-        spool.make()
-        self._ingest = Ingest(spool, setup.counter, setup.clock, setup.admission)
+        spool.create()
+        self._ingest = SpoolIngester(spool, setup.counter, setup.clock, setup.admission)
         self._tail = Tail(self._files(), setup.watched, setup.clock)
         self._cut = Cut(
             setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
@@ -96,7 +96,7 @@ class Pipeline:
         self._improve: Improve | None = None
         self._loop: Loop | None = None
         self._model_loop: Loop | None = None
-        self._watch: Watch | None = None
+        self._watch: FileWatcher | None = None
         self._earlier = 0
         self._seen = 0
         self._by_others = Changes()
@@ -110,7 +110,7 @@ class Pipeline:
         self._loop = Loop(
             self._stages(), teller.tell, self._may_work, database.connection
         )
-        self._watch = Watch(self._loop.wake)
+        self._watch = FileWatcher(self._loop.wake)
         self._tail.watch(self._watch, self._setup.spool / "new")
         self._loop.start()
         self._improve = self._improver()
@@ -201,16 +201,16 @@ class Pipeline:
                 errors.clear()
                 if loop.round():
                     last_s = time.monotonic()
-                elif not _is_busy(errors) or time.monotonic() - last_s > PATIENCE_S:
+                elif not _is_busy(errors) or time.monotonic() - last_s > LOCK_TIMEOUT_S:
                     return errors
 
-    def importer(self) -> Import:
+    def importer(self) -> Importer:
         """An import into this store; it may run beside the stages."""
-        return Import(self._files())
+        return Importer(self._files())
 
-    def _files(self) -> Files:
+    def _files(self) -> TranscriptReader:
         setup = self._setup
-        return Files(
+        return TranscriptReader(
             agent=setup.agent,
             counter=setup.counter,
             clock=setup.clock,

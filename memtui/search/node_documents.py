@@ -52,11 +52,11 @@ def filter_token(name: str, value: str) -> str:
 def filter_groups(filters: Filters) -> list[set[str]]:
     """Return groups of filter tokens; a document passes if it has one of each group."""
     values: dict[str, Iterable[str | None]] = {
-        AGENT: [filters.of.agent],
-        PROJECT: [filters.of.project],
+        AGENT: [filters.scope.agent],
+        PROJECT: [filters.scope.project],
         LEVEL: filters.levels,
-        HAS: filters.has,
-        BY: [filters.by],
+        HAS: filters.support,
+        BY: [filters.maker],
     }
     groups = (
         {filter_token(name, value) for value in allowed if value}

@@ -99,7 +99,8 @@ def _latest(some: Collection[Seen]) -> Seen | None:
 
 def _count(name: str, place: Path) -> int:
     return sum(
-        formats.format_for_path(file, name) is not None for file in watcher.under(place)
+        formats.format_for_path(file, name) is not None
+        for file in watcher.walk_files(place)
     )
 
 

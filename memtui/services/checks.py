@@ -292,7 +292,7 @@ def _looks(
             with database.connection():
                 folder = clean(str(whole))
                 known = cursors.looks(folder) | cursors.looks_of(folder)
-        for file in watcher.under(whole):
+        for file in watcher.walk_files(whole):
             if source := formats.format_for_path(file, name):
                 try:
                     look = look_of(file, source.related_files(file))

@@ -24,7 +24,7 @@ from memtui.capture.formats.base import (
     as_text,
     parse_time,
 )
-from memtui.capture.spool import Letter, Piece, Spool
+from memtui.capture.spool import Spool, SpoolFile, SpoolRecord
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, clean, is_event_id, to_ms
 from memtui.model.sessions import SessionMetadata, project_folder
@@ -144,8 +144,8 @@ def delete(spool: Spool, covered: Covered, *, is_tried: bool = False) -> int:
         How many files held some of it.
     """
     count = 0
-    for box, letter in spool.everything():
-        held = capture_spool.of(letter.raw)
+    for box, letter in spool.all_files():
+        held = capture_spool.split_records(letter.raw)
         kept = [piece for piece in held if not _is_forgotten(piece, letter, covered)]
         if len(kept) == len(held):
             continue
@@ -155,14 +155,14 @@ def delete(spool: Spool, covered: Covered, *, is_tried: bool = False) -> int:
         for reason in spool.reasons(box, letter.name):
             problems.take_back(PROBLEMS, reason)
         if kept:
-            raw = capture_spool.joined(kept)
+            raw = capture_spool.join_records(kept)
             spool.rewrite(box, letter, raw, list(_reasons(raw, letter)))
         else:
             spool.remove(box, letter.name)
     return count
 
 
-def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
+def _is_forgotten(piece: SpoolRecord, letter: SpoolFile, covered: Covered) -> bool:
     if piece.fields is None:
         received_ms = to_ms(letter.received_at)
         return received_ms < covered.before_ms or _holds(piece, covered)
@@ -177,7 +177,7 @@ def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
         )
         facts = (r for r in readings if isinstance(r, SessionMetadata))
         return not spared or any(_is_of_project(f.cwd) for f in facts)
-    said = hooks.common(piece.fields)
+    said = hooks.normalize_fields(piece.fields)
     at = parse_time(said.get("timestamp")) or letter.received_at
     return (
         to_ms(at) < covered.before_ms
@@ -187,16 +187,16 @@ def _is_forgotten(piece: Piece, letter: Letter, covered: Covered) -> bool:
     )
 
 
-def _holds(piece: Piece, covered: Covered) -> bool:
+def _holds(piece: SpoolRecord, covered: Covered) -> bool:
     return any(needle in piece.raw for needle in covered.needles)
 
 
 def _is_of_project(cwd: str) -> bool:
-    place = projects.place_of(clean(cwd))
+    place = projects.locate_project(clean(cwd))
     return tombstones.covers_project(place.project, project_folder(place.root, cwd))
 
 
-def _readings(raw: bytes, letter: Letter) -> Iterator[ParsedItem]:
+def _readings(raw: bytes, letter: SpoolFile) -> Iterator[ParsedItem]:
     return hooks.read(
         raw,
         received_at=letter.received_at,
@@ -210,7 +210,7 @@ _ALWAYS = datetime(9999, 1, 1, tzinfo=UTC)
 """No time is later: what was quarantined for its time is looked at too."""
 
 
-def _reasons(raw: bytes, letter: Letter) -> Iterator[str]:
+def _reasons(raw: bytes, letter: SpoolFile) -> Iterator[str]:
     for reading in _readings(raw, letter):
         if isinstance(reading, InvalidRecord):
             yield f"line {reading.line}: {quarantine.reason(reading)}"

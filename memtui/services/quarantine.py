@@ -19,7 +19,7 @@ from pathlib import Path
 from memtui.capture import quarantine
 from memtui.capture import spool as capture_spool
 from memtui.capture.formats import hooks
-from memtui.capture.quarantine import UNKNOWN, Found, Quarantine
+from memtui.capture.quarantine import UNKNOWN, Quarantine, QuarantinedFile
 from memtui.capture.spool import Spool
 from memtui.errors import MemtuiError, SpoolError
 from memtui.model.events import clean, to_ms
@@ -96,7 +96,7 @@ class Shown:
     """Why there is nothing to show; else empty."""
 
 
-def of_hook(found: Found, box: Quarantine) -> Entry:
+def of_hook(found: QuarantinedFile, box: Quarantine) -> Entry:
     """A hook's file in the list."""
     letter = found.letter
     said = letter.agent, letter.event
@@ -140,7 +140,9 @@ def name_of(fault: Problem) -> str:
     return _PREFIX + hashlib.blake2b(named, digest_size=5).hexdigest()
 
 
-def content(found: Found, box: Quarantine, limit: int | None) -> tuple[str, bool, str]:
+def content(
+    found: QuarantinedFile, box: Quarantine, limit: int | None
+) -> tuple[str, bool, str]:
     """What a hook's file says: the text, whether it is cut, or why there is none.
 
     Args:
@@ -187,7 +189,7 @@ def _legible(raw: bytes, limit: int | None) -> tuple[str, bool]:
 
 def _parts(raw: bytes) -> Iterator[str]:
     """The text of every piece, records one field a line."""
-    for piece in capture_spool.of(raw):
+    for piece in capture_spool.split_records(raw):
         if piece.fields is not None:
             try:
                 yield clean(json.dumps(piece.fields, ensure_ascii=False, indent=2))
@@ -209,7 +211,7 @@ FILES_AT_ONCE = 200
 """How many files are moved or deleted before they are counted no more."""
 
 
-Held = Found | Problem
+Held = QuarantinedFile | Problem
 """A hook's file, or records of a transcript."""
 
 
@@ -297,7 +299,7 @@ class QuarantineService:
         with database.connection():
             (held,) = self._named([name])
             (entry,) = self._entries([held])
-        if isinstance(held, Found):
+        if isinstance(held, QuarantinedFile):
             return Shown(entry, *content(held, self._box, limit))
         return Shown(entry, *line(Path(held.source), held.line, limit))
 
@@ -336,7 +338,7 @@ class QuarantineService:
         """What ``drop`` would drop."""
         with database.connection():
             held = self._named(names)
-        files = sum(isinstance(one, Found) for one in held)
+        files = sum(isinstance(one, QuarantinedFile) for one in held)
         return Dropped(files, len(held) - files, ())
 
     def drop(self, names: Sequence[str] | None = None) -> Dropped:
@@ -358,12 +360,12 @@ class QuarantineService:
         return Dropped(len(done), len(noted), tuple(why_not))
 
     def _move(
-        self, held: Sequence[Held], move: Callable[[Found], None]
+        self, held: Sequence[Held], move: Callable[[QuarantinedFile], None]
     ) -> tuple[list[str], list[str]]:
         """Move or delete hook files; what was, and why others were not."""
         done: list[str] = []
         why_not: list[str] = []
-        files = [one for one in held if isinstance(one, Found)]
+        files = [one for one in held if isinstance(one, QuarantinedFile)]
         for start in range(0, len(files), FILES_AT_ONCE):
             gone: Tally[str] = Tally()
             for file in files[start : start + FILES_AT_ONCE]:
@@ -400,7 +402,7 @@ class QuarantineService:
         sources = (one.source for one in held if isinstance(one, Problem))
         agents = cursors.formats(sources)
         for one in held:
-            if isinstance(one, Found):
+            if isinstance(one, QuarantinedFile):
                 yield of_hook(one, self._box)
             else:
                 yield of_fault(one, agents.get(one.source, ""))
@@ -411,13 +413,15 @@ def _faults(limit: int | None) -> list[Problem]:
 
 
 def _at_ms(held: Held) -> int:
-    return to_ms(held.received_at if isinstance(held, Found) else held.last_at)
+    return to_ms(
+        held.received_at if isinstance(held, QuarantinedFile) else held.last_at
+    )
 
 
 def _outcome(
     name: str, held: Held | None, box: quarantine.Quarantine, waiting: set[str]
 ) -> Outcome:
-    if isinstance(held, Found):
+    if isinstance(held, QuarantinedFile):
         return Outcome(name, Became.REFUSED, tuple(box.reasons(held)))
     if held is not None:
         where = f"line {held.line}: " if held.line else ""

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 from memtui.capture import quarantine
-from memtui.capture.spool import DRAFTS, Spool
+from memtui.capture.spool import DRAFTS_FOLDER, Spool
 from memtui.model.events import Event, to_ms
 from memtui.model.segments import counted_text
 from memtui.services import forget
@@ -39,12 +39,12 @@ def clean(
         How many files held a secret, and how many secrets of each kind there were.
     """
     count, all_kinds = 0, Tally[str]()
-    for box, letter in spool.everything():
-        if box == DRAFTS and now - letter.received_at < WRITTEN_FOR:
+    for box, letter in spool.all_files():
+        if box == DRAFTS_FOLDER and now - letter.received_at < WRITTEN_FOR:
             continue
         raw, found = quarantine.without_secrets(letter.raw)
         kinds = Tally(found)
-        said = [secrets.redact(line) for line in spool.said(box, letter.name)]
+        said = [secrets.redact(line) for line in spool.reason_lines(box, letter.name)]
         for line in said:
             kinds.update(line.kinds)
         if not kinds:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memtui.model.events import EventPosition
     from memtui.model.nodes import TocEntry
     from memtui.model.scope import Scope
-    from memtui.model.setting import SettingEntry
+    from memtui.settings_file import SettingEntry
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import Progress
     from memtui.tui.widgets.transcript_view import TranscriptPosition

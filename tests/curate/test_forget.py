@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.capture.transcripts import Imported
+from memtui.capture.transcripts import ImportProgress
 from memtui.cli import forget as cli_forget
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
@@ -355,7 +355,7 @@ def test_of_two_projects_of_a_name_the_folder_says_which(
     importer = told_house.pipeline.importer()
     for _ in importer.run([histories]):
         pass
-    assert importer.imported.forgotten > 0
+    assert importer.progress.forgotten > 0
     digest(told_house)
     with database.connection():
         names = {name for (name,) in SessionRow.select(SessionRow.name).tuples()}
@@ -406,11 +406,11 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
         assert [text for (text,) in rows] == ["And now for the herons of the harbour."]
 
 
-def imported(house: Workspace, *paths: Path) -> Imported:
+def imported(house: Workspace, *paths: Path) -> ImportProgress:
     importer = house.pipeline.importer()
     for _ in importer.run(paths):
         pass
-    return importer.imported
+    return importer.progress
 
 
 def test_only_the_files_that_told_of_it_are_read_again(

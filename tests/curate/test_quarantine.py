@@ -20,7 +20,7 @@ from memtui.services.quarantine import (
     QuarantineService,
     name_of,
 )
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database, problems
 from memtui.workspace import Workspace
 
@@ -136,8 +136,8 @@ def test_what_is_put_aside_lies_there_without_its_secrets(house: Workspace) -> N
 
 
 def test_of_an_excluded_project_nothing_is_put_aside(tmp_path: Path) -> None:
-    held = {"capture.exclude": Held(("diary",), "test")}
-    house = Workspace(in_home(tmp_path / "other"), Settings(held))
+    settings = Settings(capture_exclude=("diary",))
+    house = Workspace(in_home(tmp_path / "other"), settings)
     novel = {"hook_event_name": "Novelty"}
     leave(house, "1.json", prompt("mine", cwd="/home/ada/diary", **novel))
     leave(house, "2.json", prompt("ours", cwd="/home/ada/shop", **novel))

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.cli import main
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.workspace import Workspace
 from tests.commanding import data_of
 from tests.conftest import HISTORY
@@ -19,7 +19,7 @@ from tests.doctor.asking import Ask
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history in it, to be copied."""
     home = tmp_path_factory.mktemp("made") / "home"
-    house = Workspace(in_home(home), Settings({"store.time_zone": Held("UTC", "test")}))
+    house = Workspace(in_home(home), Settings(store_time_zone="UTC"))
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
     assert house.pipeline.until_idle(lambda _: None) == []

@@ -71,7 +71,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
 ) -> None:
     at = datetime(2026, 1, 2, 21, 20, tzinfo=UTC)
     until = at + timedelta(minutes=14)
-    opened = Workspace(in_home(home), Settings({}))
+    opened = Workspace(in_home(home), Settings())
     with database.transaction():
         found = meta.ModelRecord(ModelCondition.RESTING, "its server failed", until, at)
         meta.set_model_record(found)

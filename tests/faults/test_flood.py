@@ -11,7 +11,7 @@ import pytest
 from memtui.capture import watcher
 from memtui.paths import in_home
 from memtui.services import checks, status
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
@@ -39,12 +39,7 @@ def projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def tailing(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
-    settings = Settings(
-        {
-            "store.time_zone": Held("UTC", "test"),
-            "capture.sources": Held(("claude-code",), "test"),
-        }
-    )
+    settings = Settings(store_time_zone="UTC", capture_sources=("claude-code",))
     house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
@@ -78,7 +73,7 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
 ) -> None:
     with working(house) as watched:
         flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
-        house.pipeline._ingest._spool.make()
+        house.pipeline._ingest._spool.create()
         flooding.start()
         watched.until(kept(FILES))
         watched.until(lambda: status.stats().queued == 0)
@@ -87,7 +82,7 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
     home = house.paths.store.parent
     house.stop()
     other = Workspace(in_home(tmp_path / "undisturbed"), settings)
-    other.pipeline._ingest._spool.make()
+    other.pipeline._ingest._spool.create()
     flood(other.paths.spool / "new")
     assert other.pipeline.until_idle(lambda _: None) == []
     other.stop()

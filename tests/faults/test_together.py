@@ -24,8 +24,8 @@ import json, sys
 from pathlib import Path
 from memtui.workspace import House
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
-settings = Settings({"store.time_zone": Held("UTC", "")})
+from memtui.settings import Settings
+settings = Settings(store_time_zone="UTC")
 house = House(in_home(Path(sys.argv[1])), settings)
 house.start(lambda p: print(json.dumps([p.is_ours, p.queued, p.error]), flush=True))
 sys.stdin.read()

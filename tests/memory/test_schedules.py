@@ -12,7 +12,9 @@ from hypothesis import strategies as some
 from memtui.model import schedule
 from memtui.model.jobs import Job
 from memtui.model.schedule import JobSchedule, Schedules
-from memtui.settings import JOBS
+from memtui.settings import SETTINGS
+
+JOBS = [setting for setting in SETTINGS.values() if setting.section == "jobs"]
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 SANTIAGO = ZoneInfo("America/Santiago")
@@ -43,7 +45,7 @@ def after(one: JobSchedule, start: str, count: int) -> list[str]:
 
 
 def test_a_day_comes_at_one_a_week_on_sunday_a_month_on_the_first() -> None:
-    crons = {s.name.partition(".")[2]: str(s.default) for s in JOBS[:4]}
+    crons = {s.key: str(s.default) for s in JOBS}
     start = "2024-01-30T12:00"
     assert after(times(crons["day"]), start, 2) == ["01-31 01:00", "02-01 01:00"]
     assert after(times(crons["week"]), start, 2) == ["02-04 02:00", "02-11 02:00"]
@@ -132,7 +134,7 @@ def test_looking_back_sees_what_looking_ahead_saw(
 @given(
     moment=some.datetimes(datetime(2000, 1, 1), datetime(2060, 1, 1)),
     zone=some.sampled_from([UTC, BERLIN, NEW_YORK, SANTIAGO]),
-    cron=some.sampled_from([str(setting.default) for setting in JOBS[:4]]),
+    cron=some.sampled_from([str(setting.default) for setting in JOBS]),
     jitter_s=some.integers(0, 4000),
 )
 def test_a_moment_lies_between_the_last_time_and_the_next(
@@ -199,7 +201,7 @@ def test_times_that_pass_are_counted_from_the_first_excluded_to_the_last() -> No
     assert one.count(start, start + timedelta(days=300)) == schedule.MAX_COUNTED
 
 
-@pytest.mark.parametrize("setting", JOBS[:4], ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", JOBS, ids=lambda setting: setting.name)
 def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> None:
     cron = str(setting.default)  # type: ignore[attr-defined]
     assert schedule.find_cron_error(cron) == ""

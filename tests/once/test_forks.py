@@ -132,7 +132,7 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
         database.db.connection().set_progress_handler(count, 10)
         importer = house.pipeline.importer()
         assert list(importer.run([folder / "b.jsonl"]))
-        assert importer.imported.created == 1
+        assert importer.progress.created == 1
         database.db.connection().set_progress_handler(None, 0)
     house.stop()
     return steps

@@ -18,7 +18,7 @@ from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import TocLevel
 from memtui.model.scope import Scope
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database, nodes
 from memtui.store.schema import NodeRow, SegmentRow
 from memtui.text import tokens
@@ -28,12 +28,7 @@ from tests.talking import AT, keep, line
 
 ASSISTANT = EventRole.ASSISTANT
 
-OWN = Settings(
-    {
-        "store.time_zone": Held("UTC", "test"),
-        "summaries.provider": Held("extractive", "test"),
-    }
-)
+OWN = Settings(store_time_zone="UTC", summaries_provider="extractive")
 """A calendar that does not depend on the machine, and no model."""
 
 

@@ -12,9 +12,8 @@ from textual.widgets import Input, Static
 
 from memtui import settings as settings_module
 from memtui.errors import MemtuiError
-from memtui.settings_file import SettingEntry
-from memtui.settings import BY_NAME, Settings
-from memtui.settings_file import SettingsEditor
+from memtui.settings import SETTINGS, Settings
+from memtui.settings_file import SettingEntry, SettingsEditor
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.settings import SettingScreen, SettingsScreen
@@ -28,7 +27,7 @@ Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 OWN = """# My own words.
 [segments]
-silence_min = 45   # long walks
+max_gap_min = 45   # long walks
 
 [capture]
 exclude = ["secret-*", "/srv/attic"]
@@ -63,7 +62,7 @@ def app(
     monkeypatch.setenv("MEMTUI_SUMMARIES__MODEL", "qwen3:4b")
 
     def load() -> Settings:
-        return settings_module.load(file, given=["log.level=debug"])
+        return settings_module.load(file, assignments=["log.level=debug"])
 
     monkeypatch.setattr(house, "start", lambda _: None)
     monkeypatch.setattr(house, "histories", lambda: [])
@@ -105,7 +104,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
         await opened(settle)(pilot)
         assert isinstance(app.screen, SettingsScreen)
         measure = app.screen.query_one("#listed PaneTitle", PaneTitle).info
-        assert measure == str(len(BY_NAME))
+        assert measure == str(len(SETTINGS))
         await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
         assert entries(app).listed_count == 1
         assert told(app).split("\n") == [
@@ -119,7 +118,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
             "Press enter to change it. A change takes effect at the next start.",
         ]
         await pilot.press("escape")
-        assert entries(app).listed_count == len(BY_NAME)
+        assert entries(app).listed_count == len(SETTINGS)
         assert entries(app).has_focus
         await pilot.press("tab", "escape", "escape")
         assert isinstance(app.screen, ContentsScreen)
@@ -130,7 +129,7 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
     app: MemtuiApp, file: Path, settle: Settle
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle, "slash", *"silence", "enter", "enter")(pilot)
+        await opened(settle, "slash", *"max_gap", "enter", "enter")(pilot)
         assert isinstance(app.screen, SettingScreen)
         line, wrong = (
             app.screen.query_one(Input),
@@ -140,7 +139,7 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
         await pilot.press("enter")
         await settle(pilot)
         assert str(wrong.visual) == (
-            "✗ segments.silence_min is a number, not 'soon'. Nothing was written."
+            "✗ segments.max_gap_min is a number, not 'soon'. Nothing was written."
         )
         assert file.read_text() == OWN
         line.value = "20"
@@ -148,7 +147,7 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
         await settle(pilot)
         assert file.read_text() == OWN.replace("45  ", "20.0  ")
         assert notices(app) == [
-            "segments.silence_min is 20.0 now. It takes effect at the next start."
+            "segments.max_gap_min is 20.0 now. It takes effect at the next start."
         ]
         assert "in effect 45.0 minutes, until memtui is started again" in told(app)
 
@@ -160,11 +159,11 @@ async def test_choices_are_stepped_through_and_colours_change_at_once(
         keys = ("slash", *"theme", "enter", "enter", "down", "down", "up", "enter")
         await opened(settle, *keys)(pilot)
         assert app.theme == "memtui-light"
-        assert settings_module.load(file).theme == "memtui-light"
+        assert settings_module.load(file).screen_theme == "memtui-light"
         assert notices(app) == ["screen.theme is memtui-light now. It is in effect."]
         app.action_switch_theme()
         await settle(pilot)
-        assert settings_module.load(file).theme == app.theme == "memtui-contrast"
+        assert settings_module.load(file).screen_theme == app.theme == "memtui-contrast"
 
 
 async def test_what_is_set_elsewhere_says_why_it_cannot_be_changed(
@@ -227,7 +226,7 @@ async def test_esc_waits_for_what_is_being_written(
 
     monkeypatch.setattr(SettingsEditor, "change", slow)
     async with app.run_test(size=(120, 40)) as pilot:
-        await opened(settle, "slash", *"silence", "enter", "enter")(pilot)
+        await opened(settle, "slash", *"max_gap", "enter", "enter")(pilot)
         app.screen.query_one(Input).value = "20"
         await pilot.press("enter", "escape", "enter")
         try:
@@ -239,7 +238,7 @@ async def test_esc_waits_for_what_is_being_written(
         await settle(pilot)
         assert isinstance(app.screen, SettingsScreen)
         (said,) = notices(app)
-        assert said.startswith("segments.silence_min is 20.0 now.")
+        assert said.startswith("segments.max_gap_min is 20.0 now.")
 
 
 async def test_a_time_zone_is_not_promised_to_a_store_that_has_one(

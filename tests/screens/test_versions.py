@@ -20,7 +20,7 @@ from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.progress import Model, Progress
 from memtui.services import versions
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database, dirty
 from memtui.store.schema import NodeRow
 from memtui.tui.app import MemtuiApp
@@ -74,7 +74,7 @@ def at_one_time(house: Workspace) -> Workspace:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the history, all of it made at one time."""
     home = tmp_path_factory.mktemp("made") / "home"
-    house = at_one_time(Workspace(in_home(home), Settings(OWN)))
+    house = at_one_time(Workspace(in_home(home), OWN))
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
     assert house.pipeline.until_idle(lambda _: None) == []
@@ -105,7 +105,7 @@ def asking(app_of: AppOf) -> AppOf:
     """Makes the app of a house that asks a model, if there is one."""
 
     def make(house: Workspace) -> MemtuiApp:
-        house.settings.held["summaries.provider"] = Held("auto", "test")
+        house.settings = replace(house.settings, summaries_provider="auto")
         return app_of(house)
 
     return make
@@ -295,7 +295,8 @@ async def test_a_page_in_its_own_words_says_that_a_models_version_was_rejected(
 async def test_without_a_model_it_is_said_what_to_do(
     full_house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    full_house.settings.held["summaries.provider"] = Held("extractive", "config.toml:3")
+    origins = {"summaries.provider": "config.toml:3"}
+    full_house.settings = replace(full_house.settings, origins=origins)
     app = app_of(full_house)
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)

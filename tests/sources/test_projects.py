@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture.projects import Place, place_of
+from memtui.capture.projects import ProjectLocation, locate_project
 
 
 def git(*words: str, at: Path) -> None:
@@ -24,8 +24,8 @@ def shop(tmp_path: Path) -> Path:
 
 
 def test_a_folder_within_a_repository_belongs_to_it(shop: Path) -> None:
-    assert place_of(f"{shop}/src/cart") == Place(str(shop), "shop")
-    assert place_of(f"{shop}/") == Place(str(shop), "shop")
+    assert locate_project(f"{shop}/src/cart") == ProjectLocation(str(shop), "shop")
+    assert locate_project(f"{shop}/") == ProjectLocation(str(shop), "shop")
 
 
 def test_worktrees_are_one_project_wherever_they_lie(
@@ -36,31 +36,35 @@ def test_worktrees_are_one_project_wherever_they_lie(
     git("worktree", "add", "-b", "fix2", str(inside), at=shop)
     (inside / "src").mkdir()
     for folder in (beside, inside, inside / "src"):
-        assert place_of(str(folder)) == Place(str(shop), "shop")
+        assert locate_project(str(folder)) == ProjectLocation(str(shop), "shop")
 
 
 def test_a_submodule_is_a_project_of_its_own(shop: Path) -> None:
     module = shop / "vendor" / "ferry"
     module.mkdir(parents=True)
     (module / ".git").write_text(f"gitdir: {shop}/.git/modules/ferry\n")
-    assert place_of(str(module)) == Place(str(module), "ferry")
+    assert locate_project(str(module)) == ProjectLocation(str(module), "ferry")
 
 
 @pytest.mark.parametrize(
     ("cwd", "root", "place"),
     [
-        ("/home/ada/work/shop", "", Place("", "shop")),
-        ("/home/ada/work/shop/", "", Place("", "shop")),
-        ("C:\\work\\shop", "", Place("", "shop")),
-        ("/srv/shop/.claude/worktrees/fix/src", "", Place("/srv/shop", "shop")),
-        ("/srv/shop/.worktrees/fix", "", Place("/srv/shop", "shop")),
-        ("/srv/shop/src/cart", "/srv/shop", Place("/srv/shop", "shop")),
-        ("relative/shop", "", Place("", "shop")),
-        ("", "", Place("", "")),
-        ("/nul\0/shop", "", Place("", "shop")),
+        ("/home/ada/work/shop", "", ProjectLocation("", "shop")),
+        ("/home/ada/work/shop/", "", ProjectLocation("", "shop")),
+        ("C:\\work\\shop", "", ProjectLocation("", "shop")),
+        (
+            "/srv/shop/.claude/worktrees/fix/src",
+            "",
+            ProjectLocation("/srv/shop", "shop"),
+        ),
+        ("/srv/shop/.worktrees/fix", "", ProjectLocation("/srv/shop", "shop")),
+        ("/srv/shop/src/cart", "/srv/shop", ProjectLocation("/srv/shop", "shop")),
+        ("relative/shop", "", ProjectLocation("", "shop")),
+        ("", "", ProjectLocation("", "")),
+        ("/nul\0/shop", "", ProjectLocation("", "shop")),
     ],
 )
 def test_a_folder_that_is_not_here_is_known_by_its_path(
-    cwd: str, root: str, place: Place
+    cwd: str, root: str, place: ProjectLocation
 ) -> None:
-    assert place_of(cwd, root) == place
+    assert locate_project(cwd, root) == place

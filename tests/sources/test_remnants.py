@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memtui.capture import quarantine
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, SkippedRecord
-from memtui.capture.spool import Letter
+from memtui.capture.spool import SpoolFile
 from memtui.text import secrets
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -35,11 +35,11 @@ def prompt(text: str, **fields: Any) -> dict[str, Any]:
     return {**named, "prompt": text, **fields}
 
 
-def letter(raw: bytes) -> Letter:
-    return Letter("1.2.a.json", raw, AT)
+def letter(raw: bytes) -> SpoolFile:
+    return SpoolFile("1.2.a.json", raw, AT)
 
 
-def put_aside(raw: bytes) -> quarantine.Remnant:
+def put_aside(raw: bytes) -> quarantine.InvalidPart:
     return quarantine.of(letter(raw), AT)
 
 

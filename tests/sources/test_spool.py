@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture.spool import Letter, Spool
+from memtui.capture.spool import Spool, SpoolFile
 
 
-def letter(name: str) -> Letter:
-    return Letter(name, b"{}", datetime(2025, 3, 14, tzinfo=UTC))
+def letter(name: str) -> SpoolFile:
+    return SpoolFile(name, b"{}", datetime(2025, 3, 14, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_name_says_who_told_it_or_nothing(name: str, said: tuple[str, str]) ->
 
 def test_a_letter_is_read_with_what_its_name_says(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    spool.make()
+    spool.create()
     (tmp_path / "new" / "1763.7.0a1b.codex.Stop.json").write_bytes(b"{}")
     read = spool.read(spool.names()[0])
     assert read is not None

@@ -18,9 +18,9 @@ from memtui.capture.formats.base import (
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import Admission, Ingest
+from memtui.capture.ingest import CapturePolicy, SpoolIngester
 from memtui.capture.spool import Spool
-from memtui.capture.transcripts import Files
+from memtui.capture.transcripts import TranscriptReader
 from memtui.model.events import Event, Thought, clean
 from memtui.store import cursors, database, events
 from memtui.store.problems import Kind
@@ -47,12 +47,12 @@ FILES = count()
 """Each example has a file of its own; the store is the same."""
 
 
-def take(file: Path, *, is_last: bool) -> Files:
+def take(file: Path, *, is_last: bool) -> TranscriptReader:
     at = READ_AT if is_last else SOON
-    files = Files(
-        agent="own", counter=ESTIMATED, clock=lambda: at, admission=Admission()
+    files = TranscriptReader(
+        agent="own", counter=ESTIMATED, clock=lambda: at, admission=CapturePolicy()
     )
-    for _ in files.take(file):
+    for _ in files.read_file(file):
         pass
     return files
 
@@ -91,7 +91,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
             assert why in (["has an unknown format"], []), why
             assert bool(why) == bool(raw)
             return
-        assert not taken.imported.unreadable, missed(file)
+        assert not taken.progress.unreadable, missed(file)
         source = formats.FORMATS_BY_NAME[place.source]
         found = list(source.read(file, None, agent="own", now=READ_AT))
         told = {r.event_id for r in found if isinstance(r, Event)}
@@ -114,14 +114,14 @@ def test_the_spool_is_emptied_whatever_hooks_left_in_it(
         | records(lambda: [corpora.payloads()])
     )
     spool = Spool(house.paths.spool)
-    spool.make()
+    spool.create()
     for raw in some:
         (spool.folder / "new" / f"{next(FILES):06}.json").write_bytes(raw)
-    before = spool.bad()
-    ingest = Ingest(spool, ESTIMATED, lambda: READ_AT, Admission())
+    before = spool.count_quarantined()
+    ingest = SpoolIngester(spool, ESTIMATED, lambda: READ_AT, CapturePolicy())
     assert ingest.step() == len(some)
     assert spool.names() == []
-    assert 0 <= spool.bad() - before <= len(some)
+    assert 0 <= spool.count_quarantined() - before <= len(some)
     assert not [why for why in reasons(spool.folder / "bad") if "Error" in why]
 
 

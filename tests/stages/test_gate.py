@@ -16,7 +16,7 @@ from memtui.capture.formats.base import (
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import ELSEWHERE, Admission, Gate
+from memtui.capture.ingest import OTHER_PROJECT, CapturePolicy, IngestFilter
 from memtui.capture.policy import Exclusions
 from memtui.model import events
 from memtui.model.events import Event, EventType
@@ -29,7 +29,7 @@ AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "Zq7" * 30 + "AA"
 """What looks like a key of Anthropic's; it opens nothing."""
 
-EVERYTHING = Admission()
+EVERYTHING = CapturePolicy()
 
 
 @pytest.fixture
@@ -55,12 +55,12 @@ def said(text: str, **metadata: str) -> Event:
     )
 
 
-def through(gate: Gate, *readings: ParsedItem) -> list[ParsedItem]:
-    return list(gate.through(readings))
+def through(gate: IngestFilter, *readings: ParsedItem) -> list[ParsedItem]:
+    return list(gate.filter_items(readings))
 
 
 def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> None:
-    gate = Gate(EVERYTHING)
+    gate = IngestFilter(EVERYTHING)
     thought = events.make_thought(
         agent="claude-code", session_id="s1", at=AT, text=f"use {KEY}", key="u2"
     )
@@ -74,23 +74,23 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
     )
     assert KEY not in repr(told)
     assert repr(told).count("[redacted: anthropic key]") == 6
-    assert gate.redacted == {"anthropic key": 5}
+    assert gate.redaction_counts == {"anthropic key": 5}
     with database.transaction():
-        gate.keep_count(1)
+        gate.store_redaction_counts(1)
         assert problems.redactions_by_kind() == [("anthropic key", 5)]
 
 
 def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
     event = said("Fix the cart", tool_use_id="toolu_01", note="nothing")
     refused = InvalidRecord("not valid JSON", 3)
-    assert through(Gate(EVERYTHING), event, refused) == [event, refused]
+    assert through(IngestFilter(EVERYTHING), event, refused) == [event, refused]
 
 
 def test_a_session_is_given_its_project(open_store: Workspace) -> None:
-    (told,) = through(Gate(EVERYTHING), facts())
+    (told,) = through(IngestFilter(EVERYTHING), facts())
     assert isinstance(told, SessionMetadata)
     assert told.project == "shop"
-    (named,) = through(Gate(EVERYTHING), facts(project="The Shop"))
+    (named,) = through(IngestFilter(EVERYTHING), facts(project="The Shop"))
     assert isinstance(named, SessionMetadata)
     assert named.project == "The Shop"
 
@@ -106,13 +106,13 @@ def test_a_session_is_given_its_project(open_store: Workspace) -> None:
 def test_what_is_excluded_is_left_and_counted(
     open_store: Workspace, rules: tuple[str, ...], path: str, reason: str
 ) -> None:
-    gate = Gate(Admission(Exclusions(rules)), path)
+    gate = IngestFilter(CapturePolicy(Exclusions(rules)), path)
     assert through(gate, facts(), said("hello")) == [SkippedRecord(reason)]
 
 
 def test_a_memory_of_one_project_leaves_the_others(open_store: Workspace) -> None:
-    gate = Gate(Admission(only_root="/home/ada/ferry"))
-    assert through(gate, facts(), said("hello")) == [SkippedRecord(ELSEWHERE)]
+    gate = IngestFilter(CapturePolicy(only_root="/home/ada/ferry"))
+    assert through(gate, facts(), said("hello")) == [SkippedRecord(OTHER_PROJECT)]
     mine = facts(cwd="/home/ada/ferry/src", root="/home/ada/ferry")
     assert len(through(gate, mine, said("hello"))) == 2
 
@@ -123,19 +123,19 @@ def test_a_forgotten_project_does_not_come_back(
     with database.transaction():
         tombstones.put([Tombstone(Kind.PROJECT, "/srv/shop")], 1)
         tombstones.put([Tombstone(Kind.PROJECT, "ferry")], 2)
-    gate = Gate(EVERYTHING)
+    gate = IngestFilter(EVERYTHING)
     for gone in (facts(cwd="/srv/shop"), facts(cwd="", project="ferry")):
         told = through(gate, gone, said("hello"))
         assert told == [SkippedRecord("of a project that was forgotten")]
-    assert gate.forgotten == 2
+    assert gate.forgotten_count == 2
     for other in (facts(cwd="/home/ada/shop"), facts(cwd="/home/ada/ferry")):
-        assert len(through(Gate(EVERYTHING), other, said("hello"))) == 2
+        assert len(through(IngestFilter(EVERYTHING), other, said("hello"))) == 2
 
 
 def test_facts_without_a_folder_do_not_let_a_left_session_in(
     open_store: Workspace,
 ) -> None:
-    gate = Gate(Admission(Exclusions(("shop",))))
+    gate = IngestFilter(CapturePolicy(Exclusions(("shop",))))
     told = through(gate, facts(), facts(cwd="", title="More"), said("hello"))
     assert told == [SkippedRecord("excluded by shop")]
 
@@ -149,7 +149,7 @@ def test_what_is_told_of_a_session_and_its_helpers_is_told_without_secrets(
 ) -> None:
     names = ("branch", "model", "created_by", "title", "project")
     told = through(
-        Gate(EVERYTHING),
+        IngestFilter(EVERYTHING),
         facts(**dict.fromkeys(names, TOKEN), cwd=f"/srv/{TOKEN}", root=f"/srv/{TOKEN}"),
         SubagentMetadata(
             "claude-code", "s1", TOKEN, kind=TOKEN, tool_use_id=TOKEN, task=TOKEN
@@ -182,7 +182,7 @@ def test_what_metadata_says_goes_by_its_name_and_ids_stay(
         "input_tokens": "14203",
     }
     event = said("hello", **kept, password="Qw9PN5LbYZTM", kind=TOKEN)
-    (told,) = through(Gate(EVERYTHING), event)
+    (told,) = through(IngestFilter(EVERYTHING), event)
     assert isinstance(told, Event)
     assert told.metadata == {
         **kept,
@@ -193,23 +193,26 @@ def test_what_metadata_says_goes_by_its_name_and_ids_stay(
 
 def test_a_reason_is_told_without_its_secrets(open_store: Workspace) -> None:
     key = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
-    gate = Gate(EVERYTHING)
+    gate = IngestFilter(EVERYTHING)
     (told,) = through(gate, InvalidRecord(f"unknown hook event {key!r}", 3))
     assert told == InvalidRecord("unknown hook event '[redacted: anthropic key]'", 3)
-    assert gate.redacted == {"anthropic key": 1}
+    assert gate.redaction_counts == {"anthropic key": 1}
 
 
 def test_of_a_payload_it_is_known_whether_anything_of_it_may_be_kept(
     open_store: Workspace,
 ) -> None:
     shop = {"session_id": "s1", "cwd": "/home/ada/shop"}
-    gate = Gate(Admission(Exclusions(("shop",))))
-    assert gate.why_nothing_of(shop) == "excluded by shop"
-    assert gate.why_nothing_of({"session_id": "s1", "cwd": "/home/ada/ferry"}) == ""
-    assert gate.why_nothing_of({"prompt": "of nobody"}) == ""
-    assert Gate(Admission(only_root="/srv")).why_nothing_of(shop) == ELSEWHERE
+    gate = IngestFilter(CapturePolicy(Exclusions(("shop",))))
+    assert gate.payload_reason(shop) == "excluded by shop"
+    assert gate.payload_reason({"session_id": "s1", "cwd": "/home/ada/ferry"}) == ""
+    assert gate.payload_reason({"prompt": "of nobody"}) == ""
+    assert (
+        IngestFilter(CapturePolicy(only_root="/srv")).payload_reason(shop)
+        == OTHER_PROJECT
+    )
     with database.transaction():
         tombstones.put([Tombstone(Kind.SESSION, "s1", "codex")], 1)
-    gate = Gate(EVERYTHING)
-    assert gate.why_nothing_of(shop) == "of a session that was forgotten"
-    assert gate.why_nothing_of({"sessionId": "s1"}) == "of a session that was forgotten"
+    gate = IngestFilter(EVERYTHING)
+    assert gate.payload_reason(shop) == "of a session that was forgotten"
+    assert gate.payload_reason({"sessionId": "s1"}) == "of a session that was forgotten"

@@ -13,7 +13,7 @@ from memtui.paths import in_home
 from memtui.pipeline import rollup
 from memtui.pipeline.worker import Loop
 from memtui.services import status
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow, VersionRow
 from memtui.workspace import Workspace
@@ -24,12 +24,7 @@ FILES = 200
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
 
-WATCHING = Settings(
-    {
-        "store.time_zone": Held("UTC", "test"),
-        "capture.sources": Held(("claude-code",), "test"),
-    }
-)
+WATCHING = Settings(store_time_zone="UTC", capture_sources=("claude-code",))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, status
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database, rewrite_queue
 from memtui.workspace import Workspace
 from tests.stages.improving import DAY, MONDAY, said, talk_of
@@ -55,8 +55,7 @@ def stub() -> Iterator[Stub]:
 
 def house_of(folder: Path, stub: Stub) -> Workspace:
     """A house that asks this server."""
-    own = {"store.time_zone": "UTC", "summaries.url": stub.url}
-    settings = Settings({name: Held(value, "test") for name, value in own.items()})
+    settings = Settings(store_time_zone="UTC", summaries_url=stub.url)
     return Workspace(in_home(folder / "home"), settings)
 
 

@@ -183,7 +183,7 @@ EVENTS = st.lists(
 @pytest.fixture
 def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """One store and one server for many faults."""
-    settings = Settings({})
+    settings = Settings()
     with opened(tmp_path_factory.mktemp("faults"), settings) as bench:
         yield bench
 

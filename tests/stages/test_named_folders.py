@@ -8,7 +8,7 @@ import pytest
 
 from memtui.paths import in_home
 from memtui.services import status
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow, SessionRow
 from memtui.workspace import Workspace
@@ -54,8 +54,8 @@ BOTH = [
 @pytest.fixture
 def named(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
     """A house that watches the projects' folder and no agent's own."""
-    folders = {"capture.folders": Held((str(projects),), "test")}
-    house = Workspace(in_home(tmp_path / "home"), Settings(folders))
+    settings = Settings(capture_folders=(str(projects),))
+    house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
 
@@ -89,7 +89,7 @@ def test_files_of_no_format_are_counted_and_named(
     done = house.pipeline.importer()
     for _ in done.run([projects]):
         pass
-    assert (done.imported.files, done.imported.unreadable) == (3, 1)
+    assert (done.progress.files, done.progress.unreadable) == (3, 1)
     assert kept() == BOTH
     (problem,) = status.latest_problems()
     assert problem.source == str(other)

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from memtui.capture import watcher
-from memtui.capture.watcher import Watch
+from memtui.capture.watcher import FileWatcher
 from memtui.model.events import EventType
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.services import status
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.store import cursors, database, meta
 from memtui.store.schema import EventRow, SessionRow, ThoughtRow
 from memtui.workspace import Workspace
@@ -50,12 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def tailing(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
     """A house that reads Claude Code's transcripts as they are written."""
-    settings = Settings(
-        {
-            "store.time_zone": Held("UTC", "test"),
-            "capture.sources": Held(("claude-code",), "test"),
-        }
-    )
+    settings = Settings(store_time_zone="UTC", capture_sources=("claude-code",))
     house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
@@ -196,12 +191,7 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
     (folder / "s2.jsonl").write_text(
         record(2, "two", cwd="/home/ada/private/diary", sessionId="s2")
     )
-    settings = Settings(
-        {
-            "capture.sources": Held(("all",), "test"),
-            "capture.exclude": Held(("*/private/*",), "test"),
-        }
-    )
+    settings = Settings(capture_sources=("all",), capture_exclude=("*/private/*",))
     house = Workspace(in_home(tmp_path / "home"), settings)
     assert look(house) == ["one"]
     assert ("excluded by */private/*", "left", 1) in status.left_out()
@@ -219,12 +209,7 @@ def test_separate_memories_hold_one_project_each(
     (folder / "s2.jsonl").write_text(
         record(2, "ferry", cwd=str(ferry), sessionId="s2", uuid="other")
     )
-    settings = Settings(
-        {
-            "store.mode": Held("separate", "test"),
-            "capture.sources": Held(("all",), "test"),
-        }
-    )
+    settings = Settings(store_mode="separate", capture_sources=("all",))
     kept = {}
     for project in (shop, ferry):
         monkeypatch.chdir(project / "src")
@@ -262,13 +247,13 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\nproc /proc proc rw 0 0\n")
     monkeypatch.setattr(watcher, "MOUNTS", mounts)
-    watch = Watch(lambda: None)
+    watch = FileWatcher(lambda: None)
     tailing.pipeline._tail.watch(watch)
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
-    assert "nfs4, which does not tell of changes" in watch.blind
+    assert "nfs4, which does not tell of changes" in watch.polling_reason
     with database.connection():
-        assert meta.polling_reason() == watch.blind
+        assert meta.polling_reason() == watch.polling_reason
 
 
 def test_the_nearest_mount_tells_the_file_system() -> None:
@@ -317,7 +302,7 @@ def test_a_file_that_became_a_pipe_holds_nothing_up(
     assert look(tailing) == ["said before"]
     (folder / "s1.jsonl").unlink()
     os.mkfifo(folder / "s1.jsonl")
-    assert list(tailing.pipeline._files().take(folder / "s1.jsonl")) == []
+    assert list(tailing.pipeline._files().read_file(folder / "s1.jsonl")) == []
 
 
 def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
@@ -348,8 +333,8 @@ def test_two_readers_of_one_file_count_it_once(
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text("".join(record(n, f"said {n}") for n in range(3)) + "{broken}\n")
-    first = tailing.pipeline._files().take(file)
-    second = tailing.pipeline._files().take(file)
+    first = tailing.pipeline._files().read_file(file)
+    second = tailing.pipeline._files().read_file(file)
     list(first)
     list(second)
     assert status.stats().events == 3

@@ -359,13 +359,13 @@ def test_an_import_reads_a_file_again_only_when_it_has_grown(
     importer = works.importer()
     for _ in importer.run([tmp_path / "one.jsonl"]):
         pass
-    assert (importer.imported.unchanged, importer.imported.created) == (1, 0)
+    assert (importer.progress.unchanged, importer.progress.created) == (1, 0)
     with (tmp_path / "one.jsonl").open("a") as file:
         file.write(line(5, "Second") + "\n")
     importer = works.importer()
     for _ in importer.run([tmp_path / "one.jsonl"]):
         pass
-    assert (importer.imported.created, importer.imported.known) == (1, 0)
+    assert (importer.progress.created, importer.progress.known) == (1, 0)
 
 
 def test_damaged_lines_are_counted_once_however_often_a_file_is_read(
@@ -542,7 +542,7 @@ def test_one_file_that_surprises_does_not_stop_an_import(
     importer = works.importer()
     for _ in importer.run([tmp_path]):
         pass
-    assert (importer.imported.created, importer.imported.unreadable) == (1, 1)
+    assert (importer.progress.created, importer.progress.unreadable) == (1, 1)
 
 
 @pytest.mark.full

@@ -2,22 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtui import workspace
 from memtui.model.segments import Segment
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.workspace import Workspace
 from tests.stub.server import Stub
 
 
 def settings(**more: object) -> Settings:
     """Settings of who summarises."""
-    return Settings(
-        {f"summaries.{name}": Held(value, "test") for name, value in more.items()}  # type: ignore[arg-type]
-    )
+    values: dict[str, Any] = {f"summaries_{name}": one for name, one in more.items()}
+    return Settings(**values)
 
 
 @pytest.fixture
@@ -28,8 +28,7 @@ def open_store(tmp_path: Path) -> Iterator[Callable[[], Workspace]]:
     def open_it() -> Workspace:
         for house in opened:
             house.stop()
-        own = {"store.time_zone": Held("UTC", "test")}
-        opened.append(Workspace(in_home(tmp_path), Settings(own)))
+        opened.append(Workspace(in_home(tmp_path), Settings(store_time_zone="UTC")))
         return opened[-1]
 
     yield open_it

@@ -250,7 +250,7 @@ class ReaderScreen(BaseScreen[None]):
             if is_there and wanted.number == view.jump_count:
                 self._replace_turns(wanted, loaded)
             else:
-                view.end_request(is_sought=True)
+                view.end_request(retry=True)
         elif not shown:
             return
         elif wanted.where is TurnsPosition.BEFORE and shown[0].place == wanted.place:

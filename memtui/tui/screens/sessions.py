@@ -141,7 +141,7 @@ class SessionsScreen(BaseScreen[None]):
         if loaded.listing != self.listing:
             return
         self._loading = None
-        self._list.show(loaded, is_anew=is_reload, shift=shift)
+        self._list.show(loaded, is_reload=is_reload, shift=shift)
         measure = format.number(loaded.total)
         if loaded.total != loaded.kept:
             measure = f"{measure} of {format.number(loaded.kept)}"

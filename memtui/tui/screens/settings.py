@@ -23,8 +23,7 @@ from memtui.tui.widgets.setting_list import SettingList
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.model.setting import SettingEntry, SettingsSheet
-    from memtui.settings_file import SettingsEditor
+    from memtui.settings_file import SettingEntry, SettingsEditor, SettingsSheet
 
 
 class SettingScreen(Dialog["SettingEntry | None"]):
@@ -194,7 +193,7 @@ class SettingsScreen(ListDetailScreen[None]):
             self.reload()
 
     def reload(self) -> None:
-        self.load(self._settings.look, self._show, "settings")
+        self.load(self._settings.read, self._show, "settings")
 
     def _show(self, sheet: "SettingsSheet") -> None:
         self._sheet = sheet

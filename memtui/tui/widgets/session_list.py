@@ -161,24 +161,24 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         """The session under the cursor, None if it has not been read."""
         return self.sessions.get(self.cursor)
 
-    def show(self, loaded: SessionRange, *, is_anew: bool, shift: int = 0) -> None:
+    def show(self, loaded: SessionRange, *, is_reload: bool, shift: int = 0) -> None:
         """Show sessions that have been read.
 
         Args:
             loaded: The sessions.
-            is_anew: Whether they replace all others. Cursor and scroll position then
+            is_reload: Whether they replace all others. Cursor and scroll position then
                 stay on the same session.
             shift: How many rows further down the sessions are now.
         """
         top = self.scroll_offset.y
-        if is_anew:
+        if is_reload:
             self.sessions, self._requested, self._errors = {}, set(), {}
             self.cursor += shift
         self.total = loaded.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
         self.sessions |= dict(enumerate(loaded.sessions, loaded.offset))
         self.virtual_size = Size(self.scrollable_content_region.width, self.total)
-        if is_anew:
+        if is_reload:
             self.scroll_to(y=max(0, top + shift), animate=False)
             if self._opens_when_current:
                 self.call_later(self.action_open)

@@ -353,14 +353,14 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.jump_count += 1
         return self.jump_count
 
-    def end_request(self, *, is_sought: bool = False) -> None:
+    def end_request(self, *, retry: bool = False) -> None:
         """Note that a request gave no turns.
 
         Args:
-            is_sought: Whether to ask again at once.
+            retry: Whether to ask again at once.
         """
         self._is_waiting = False
-        if is_sought:
+        if retry:
             self._request_turns()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:

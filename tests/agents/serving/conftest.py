@@ -13,7 +13,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import Settings
 from memtui.text.tokens import estimate
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY, TESTS
@@ -89,9 +89,8 @@ def served(home: Path, *words: str) -> Iterator[Agent]:
 
 def filled(home: Path) -> Path:
     """A home with the history of ``tests/data``, summarised and indexed."""
-    own = {"store.time_zone": Held("UTC", "test")}
-    own["summaries.provider"] = Held("extractive", "test")
-    house = Workspace(in_home(home), Settings(own))
+    settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
+    house = Workspace(in_home(home), settings)
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
     assert house.pipeline.until_idle(lambda _: None) == []

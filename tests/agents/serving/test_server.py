@@ -300,7 +300,7 @@ def test_a_prompt_teaches_the_way(agent: Agent) -> None:
 
 @pytest.mark.parametrize("most", [50, 120, 500])
 def test_lines_and_data_keep_within_one_budget(full_home: Path, most: int) -> None:
-    house = Workspace(in_home(full_home), Settings({}))
+    house = Workspace(in_home(full_home), Settings())
     calls = Calls(lambda: Served(house), is_structured=True)
     tool = next(one for one in TOOLS if one.name == "get_events")
     told = calls.call(tool, {"when": "January 2024", "max_tokens": most})

@@ -1,0 +1,82 @@
+"""Atomic writing of files: a reader sees the old content or the new, never a part."""
+
+import glob
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+PRIVATE = 0o600
+"""The mode of files that only their owner may read."""
+
+
+ABANDONED_S = 3600.0
+"""After so many seconds without a write a temporary file is left over from a crash."""
+
+
+def write_atomically(
+    path: Path, data: bytes, mode: int = PRIVATE, *, keep_attributes: bool = False
+) -> None:
+    """Write a file so that it has its old content or the new one, even after a crash.
+
+    Args:
+        path: The file; a missing folder is an error.
+        data: The new content.
+        mode: The permissions of the file.
+        keep_attributes: Keep the owner and permissions of an existing file.
+
+    Raises:
+        OSError: It cannot be written, or is not a regular file.
+    """
+    with replacement(path, mode) as draft:
+        draft.write_bytes(data)
+        if keep_attributes and path.exists():
+            status = path.stat()
+            with suppress(PermissionError):
+                os.chown(draft, status.st_uid, status.st_gid)
+            draft.chmod(stat.S_IMODE(status.st_mode))
+
+
+@contextmanager
+def replacement(path: Path, mode: int = PRIVATE) -> Iterator[Path]:
+    """Yield a temporary file that replaces a file at the end, if no error occurs.
+
+    It lies in the same folder and is on the disk before it takes the file's name.
+
+    Raises:
+        OSError: It cannot be written, or the file is not a regular file.
+    """
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OSError(f"{path} is not a regular file")
+    prefix, ending = f".{path.name}.", ".part"
+    _remove_abandoned(path.parent, prefix, ending)
+    descriptor, name = tempfile.mkstemp(ending, prefix, path.parent)
+    os.close(descriptor)
+    draft = Path(name)
+    try:
+        draft.chmod(mode)
+        yield draft
+        sync(draft)
+        draft.replace(path)
+        sync(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Write a file's content, or a folder's entries, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove_abandoned(folder: Path, prefix: str, ending: str) -> None:
+    for draft in folder.glob(f"{glob.escape(prefix)}*{ending}"):
+        with suppress(OSError):
+            if time.time() - draft.stat().st_mtime > ABANDONED_S:
+                draft.unlink()
