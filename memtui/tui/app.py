@@ -66,7 +66,7 @@ class MemtuiApp(App[str | MemtuiError]):
     """Shows one workspace; returns "demo" to open the demo, or why opening failed."""
 
     TITLE = "memtui"
-    CSS_PATH = stylesheets()
+    CSS_PATH = stylesheets()[:1]  # The others are loaded with the contents.
     COMMANDS: ClassVar = {palette.CommandProvider}
     COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta, tzinfo
 from pathlib import Path
 
-from memtui.errors import StoreDamaged
+from memtui.errors import StoreDamagedError
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import (
     Bullet,
@@ -234,5 +234,5 @@ def error_text(error: BaseException | None) -> str:
     if error is None:
         return "cancelled"
     text = str(error).strip() or type(error).__name__
-    is_damage = isinstance(error, StoreDamaged)
+    is_damage = isinstance(error, StoreDamagedError)
     return f"{text} (run memtui doctor)" if is_damage else text

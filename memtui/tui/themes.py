@@ -230,7 +230,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def stylesheets() -> list[str | PurePath]:
-    """Return all stylesheets, sorted by name, which is the order they apply in."""
+    """Return all stylesheets in the order they apply, by name; the first is shared."""
     inside, beside = _PACKAGE / "styles", _PACKAGE.parent / "styles"
     folder = inside if inside.is_dir() else beside
     return [*sorted(folder.glob("*.tcss"))]

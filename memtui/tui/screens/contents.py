@@ -36,6 +36,7 @@ from memtui.tui.messages import (
     TocLoaded,
 )
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, BaseScreen
+from memtui.tui.themes import stylesheets
 from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
@@ -93,6 +94,7 @@ class JumpHistory:
 class ContentsScreen(BaseScreen[None]):
     """Connects the three panes, each of which loads what it shows."""
 
+    CSS_PATH = stylesheets()[1:]
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     VERTICAL_BREAKPOINTS = HEIGHTS
     FILTERS_BY_SCOPE = SHOWS_MARKS = HAS_JUMP_BACK = True

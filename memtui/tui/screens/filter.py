@@ -86,7 +86,9 @@ class FilterScreen(Dialog[Scope | None]):
 
     def _update_list(self) -> None:
         typed = self.query_one(Input).value
-        choices = scope_list.list_choices(self._parts, typed, self._draft, self._current)
+        choices = scope_list.list_choices(
+            self._parts, typed, self._draft, self._current
+        )
         self.query_one(ScopeList).show(choices)
 
     @on(Input.Changed)

@@ -24,7 +24,7 @@ from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.integrations.hooks import Change, HooksEditor, Installation
+    from memtui.integrations.hooks import ConfigChange, HooksEditor, HookStatus
 
 HINT = "Press enter to see the change for the agent above."
 
@@ -64,8 +64,8 @@ class HooksScreen(BaseScreen[None]):
         """
         super().__init__()
         self._hooks = hooks
-        self._installations: Sequence[Installation] = ()
-        self._change: Change | None = None
+        self._installations: Sequence[HookStatus] = ()
+        self._change: ConfigChange | None = None
         self._agent = ""
         """The agent whose change is shown or being planned."""
         self._title = PaneTitle("Change")
@@ -88,7 +88,7 @@ class HooksScreen(BaseScreen[None]):
         self.query_one(AgentList).loading = True
         self.load(self._hooks.look, self._show, "hooks")
 
-    def _show(self, installations: "Sequence[Installation]") -> None:
+    def _show(self, installations: "Sequence[HookStatus]") -> None:
         self._installations = installations
         agents = self.query_one(AgentList)
         agents.loading = False
@@ -114,7 +114,7 @@ class HooksScreen(BaseScreen[None]):
         plan = partial(self._hooks.plan, one.agent, is_removal=is_removal)
         self.load(plan, self._show_change, "hooks")
 
-    def _show_change(self, change: "Change") -> None:
+    def _show_change(self, change: "ConfigChange") -> None:
         if change.agent != self._agent:
             return
         self._change = change
@@ -138,9 +138,7 @@ class HooksScreen(BaseScreen[None]):
         write = partial(_write, self._hooks, change)
         self.load(write, partial(self._show_written, change.agent), "hooks")
 
-    def _show_written(
-        self, agent: str, installations: "Sequence[Installation]"
-    ) -> None:
+    def _show_written(self, agent: str, installations: "Sequence[HookStatus]") -> None:
         self._show(installations)
         (one,) = (one for one in installations if one.agent == agent)
         done = "installed" if one.is_installed else "removed"
@@ -173,12 +171,12 @@ class HooksScreen(BaseScreen[None]):
             self.dismiss(None)
 
 
-def _write(hooks: "HooksEditor", change: "Change") -> "Sequence[Installation]":
+def _write(hooks: "HooksEditor", change: "ConfigChange") -> "Sequence[HookStatus]":
     hooks.write(change)
     return hooks.look()
 
 
-def _row(one: "Installation") -> Content:
+def _row(one: "HookStatus") -> Content:
     mark = "✗" if one.problem else "✓" if one.is_installed else " "
     state = "installed" if one.is_installed else "not installed"
     if not one.is_installed and not one.is_found:

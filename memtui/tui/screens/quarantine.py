@@ -22,10 +22,10 @@ from memtui.tui.messages import MoreRequested, ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
 from memtui.tui.widgets import quarantine_list
 from memtui.tui.widgets.detail_pane import DetailPane
+from memtui.tui.widgets.failure_log import FailureLog
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList, describe_amount, location
-from memtui.tui.widgets.failure_log import FailureLog
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
