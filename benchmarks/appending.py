@@ -124,19 +124,19 @@ def keep_ms(event: Event) -> float:
 @contextmanager
 def silent() -> Iterator[None]:
     """Nothing is said to the index of messages."""
-    said = outbox.say_added
-    outbox.say_added = lambda *_: None
+    said = outbox.add_events
+    outbox.add_events = lambda *_: None
     try:
         yield
     finally:
-        outbox.say_added = said
+        outbox.add_events = said
 
 
 @contextmanager
 def on_thread(paths: Paths) -> Iterator[None]:
     """The index is kept in step by a thread of this process."""
     ended = threading.Event()
-    listen = Listen(MessageIndex(paths.messages))
+    listen = Listen(MessageIndex(paths.message_index))
 
     def follow() -> None:
         with database.connection():

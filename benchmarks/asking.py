@@ -15,5 +15,7 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 def finder(paths: Paths) -> Callable[[str], Found]:
     """Finds the best messages of a store, as a house does."""
     return SessionSearch(
-        MessageSearcher(MessageIndex(paths.messages, is_kept=True)), UTC, lambda: TODAY
+        MessageSearcher(MessageIndex(paths.message_index, is_kept=True)),
+        UTC,
+        lambda: TODAY,
     ).find

@@ -145,7 +145,7 @@ def home(folder: Path, messages: int) -> Paths:
 
 def _write(paths: Paths, messages: int) -> None:
     """Keep them as an import does, and let all but the index of messages follow."""
-    paths.make()
+    paths.make_folders()
     store.open_at(paths.store)
     batch: list[Event] = []
     told: list[SessionMetadata] = []
@@ -165,4 +165,4 @@ def _keep(batch: list[Event], told: list[SessionMetadata]) -> None:
     with database.transaction():
         store_events.add(batch, route="transcript")
         for facts in told:
-            sessions.learn(facts)
+            sessions.update_metadata(facts)

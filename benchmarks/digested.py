@@ -71,21 +71,21 @@ def _digest(paths: Paths, messages: int) -> None:
                 "SELECT '', min(at_ms), session_id FROM events GROUP BY session_id"
             )
             outbox.clear(outbox.UPDATE_TOC)
-            outbox.touch(rows.fetchall())
+            outbox.add_segment_updates(rows.fetchall())
 
         def tell(_: object) -> None:
             nonlocal told_s
             if (now_s := time.monotonic()) - told_s > REST_S:
                 told_s = now_s
-                left = {one.action: one.count for one in outbox.waiting()}
+                left = {one.action: one.count for one in outbox.count_by_action()}
                 print(f"{now_s - begun_s:.0f} s: {left}", flush=True)
 
         house.pipeline.claim.take()
         if errors := house.pipeline.until_idle(tell):
             raise errors[-1]
         with database.connection():
-            assert not outbox.length()
-            assert not segments.waiting(to_ms(datetime.max.replace(tzinfo=UTC)), 1)
+            assert not outbox.count()
+            assert not segments.list_pending(to_ms(datetime.max.replace(tzinfo=UTC)), 1)
     finally:
         house.stop()
     print(f"{messages:,} messages digested in {time.monotonic() - begun_s:.0f} s")
@@ -115,7 +115,7 @@ def _keep_long(length: int) -> None:
     while batch := list(islice(said, conversations.AT_ONCE)):
         with database.transaction():
             events.add(batch, route="transcript")
-            sessions.learn(long.facts)
+            sessions.update_metadata(long.facts)
 
 
 def main() -> None:

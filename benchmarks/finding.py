@@ -195,8 +195,8 @@ def summaries(house: Workspace) -> Ask:
     def ask(question: Question) -> list[str]:
         answer = house.teleport.find(question.text, of=Scope("", question.project))
         with database.connection():
-            owners = segments.sessions_of(hit.landing_id for hit in answer.hits)
-            known = store_sessions.of_numbers(set(owners.values()))
+            owners = segments.get_sessions(hit.landing_id for hit in answer.hits)
+            known = store_sessions.get_many(set(owners.values()))
         led = (owners.get(hit.landing_id) for hit in answer.hits)
         return [known[number].session_id for number in led if number in known]
 

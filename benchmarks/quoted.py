@@ -16,7 +16,7 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.pipeline.summarization import SOURCE, Made, OfSegment, Summarize
-from memtui.store.surprise import Told
+from memtui.store.surprise import SegmentTerms
 from memtui.summarize import keywords
 from memtui.summarize.summarizer import Extractive
 from memtui.text import analyzer
@@ -40,7 +40,7 @@ def use() -> None:
     Summarize._make = _make  # type: ignore[method-assign,assignment]
 
 
-def _make(_: Summarize, work: OfSegment) -> tuple[Made, Told]:
+def _make(_: Summarize, work: OfSegment) -> tuple[Made, SegmentTerms]:
     messages = [event for event in work.segment.events if event.is_message]
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]
@@ -65,7 +65,7 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, Told]:
         input_hash=work.input_hash(IDENTITY),
     )
     made = Made(node, tuple(grip for _, grip in quoted), work.stretch.is_open)
-    return made, Told(work.name, work.stretch.number, dict.fromkeys(found, 1.0))
+    return made, SegmentTerms(work.name, work.stretch.number, dict.fromkeys(found, 1.0))
 
 
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:

@@ -81,7 +81,7 @@ def texts(every: int = 1) -> Iterator[tuple[int, str]]:
 
 def show_store(paths: Paths) -> None:
     """Print what is searched."""
-    index = MessageIndex(paths.messages)
+    index = MessageIndex(paths.message_index)
     counted = "SELECT count(*), sum(length(text)) FROM events"
     with database.connection():
         messages, chars = database.db.execute_sql(counted).fetchone()
@@ -220,7 +220,7 @@ def measure(
         rounds: How often each question is asked.
         is_kept: Whether the index is not made anew if there is one.
     """
-    if not (is_kept and paths.messages.exists()):
+    if not (is_kept and paths.message_index.exists()):
         show_rebuilt(paths)
     store.open_at(paths.store)
     show_store(paths)

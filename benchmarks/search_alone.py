@@ -53,7 +53,7 @@ def rebuild(paths: Paths) -> dict[str, float]:
     analysed, written = Clocked(analyzer.terms), Clocked(message_index.put)
     # As the stage calls them, so that it need not know that it is measured.
     analyzer.terms, message_index.put = analysed, written
-    index = MessageIndex(paths.messages)
+    index = MessageIndex(paths.message_index)
     index.remove()
     listen = Listen(index)
     began_s = time.perf_counter()
@@ -97,7 +97,7 @@ def follow(paths: Paths) -> dict[str, float]:
 
     pass
 
-    listen = Listen(MessageIndex(paths.messages))
+    listen = Listen(MessageIndex(paths.message_index))
     with database.connection():
         while listen.step():
             pass

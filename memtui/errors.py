@@ -19,7 +19,7 @@
 
 from collections.abc import Sequence
 
-NO_ROOM = "the disk is full: free some room"
+DISK_FULL = "the disk is full: free some room"
 """What is said first of whatever could not be written for want of room."""
 
 
@@ -27,7 +27,7 @@ class MemtuiError(Exception):
     """The base of all our errors. The message is shown to the reader as it is."""
 
 
-class Several(MemtuiError):
+class AmbiguousError(MemtuiError):
     """A name fits several things: the message tells some of them."""
 
     def __init__(self, asked: str, what: str, names: Sequence[str], count: int) -> None:
@@ -58,7 +58,7 @@ class StoreError(MemtuiError):
     """The database cannot be opened, read or written."""
 
 
-class StoreBusy(StoreError):
+class StoreBusyError(StoreError):
     """Another process is writing and did not let go in time."""
 
 
@@ -66,11 +66,11 @@ class StoreVersionError(StoreError):
     """The database was made by another version of memtui."""
 
 
-class StoreGone(StoreError):
+class StoreGoneError(StoreError):
     """The database is not where it was opened: it was moved, deleted or replaced."""
 
 
-class StoreDamaged(StoreError):
+class StoreDamagedError(StoreError):
     """The database is no database any more, or not a whole one."""
 
 
@@ -90,7 +90,7 @@ class HooksError(MemtuiError):
     """An agent's settings cannot be read or changed; they are as they were."""
 
 
-class TokensError(MemtuiError):
+class VocabularyError(MemtuiError):
     """The tokeniser's vocabulary cannot be fetched."""
 
 

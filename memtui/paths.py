@@ -1,15 +1,12 @@
 """Where config, store, index, spool and log live."""
 
-import errno
 import hashlib
 import os
 import re
-import stat
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-PRIVATE = 0o700
+PRIVATE_FOLDER = 0o700
 """The mode of every folder we make: conversations are nobody else's business."""
 
 
@@ -24,13 +21,13 @@ class Paths:
     log: Path
     vocabulary: Path
 
-    def with_store(self, file: Path | None) -> "Paths":
+    def with_store_file(self, file: Path | None) -> "Paths":
         """The same places, the database and its index at a place of their own."""
         if file is None:
             return self
         return replace(self, store=file, index=file.with_name(f"{file.name}-index"))
 
-    def of_project(self, root: Path) -> "Paths":
+    def for_project(self, root: Path) -> "Paths":
         """The same places, the database and its index of one project's own.
 
         Args:
@@ -42,12 +39,12 @@ class Paths:
         return replace(self, store=folder / "memory.db", index=folder / "index")
 
     @property
-    def messages(self) -> Path:
+    def message_index(self) -> Path:
         """The file with the index of messages; it lies beside the other index."""
         return self.index.with_name(f"{self.index.name}-messages.db")
 
     @property
-    def claim(self) -> Path:
+    def worker_lock(self) -> Path:
         """The file whose lock says who works the store."""
         return self.store.with_name("work.lock")
 
@@ -61,10 +58,10 @@ class Paths:
         """The folder of agents' settings as they were before our server came in."""
         return self.log.parent / "servers"
 
-    def make(self) -> None:
+    def make_folders(self) -> None:
         """Make the folders that are missing, for their owner alone."""
         for folder in (self.store.parent, self.spool, self.index.parent):
-            folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
+            folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 
 
 def in_home(home: Path) -> Paths:
@@ -72,7 +69,7 @@ def in_home(home: Path) -> Paths:
     return _paths(home, home)
 
 
-def of_person() -> Paths:
+def default_paths() -> Paths:
     """The places the XDG base directory specification gives a person's programs."""
     return _paths(
         _xdg("XDG_CONFIG_HOME", ".config") / "memtui",
@@ -80,14 +77,14 @@ def of_person() -> Paths:
     )
 
 
-def find(home: Path | None) -> Paths:
+def find_paths(home: Path | None) -> Paths:
     """The places in use: the command line's, the environment's, else a person's."""
     if home is None and _is_set("MEMTUI_HOME"):
         home = Path(os.environ["MEMTUI_HOME"])
-    return in_home(home.expanduser().absolute()) if home else of_person()
+    return in_home(home.expanduser().absolute()) if home else default_paths()
 
 
-def transcripts() -> dict[str, tuple[Path, ...]]:
+def transcript_folders() -> dict[str, tuple[Path, ...]]:
     """Where each agent keeps its transcripts on this machine, by its source's name.
 
     Aider keeps them in the folders it works in, which a person has to name.
@@ -130,30 +127,3 @@ def _xdg(name: str, otherwise: str) -> Path:
 
 def _is_set(name: str) -> bool:
     return bool(os.environ.get(name))
-
-
-def replace_file(file: Path, content: bytes) -> None:
-    """Write a file in one step, keeping its mode, its owner and a link to it.
-
-    A new file and its folder are for their owner alone.
-    """
-    target = file.resolve()
-    target.parent.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-    before = target.stat() if target.exists() else None
-    if before and not before.st_mode & stat.S_IWUSR:
-        raise PermissionError(errno.EACCES, "is write-protected")
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(opened.fileno())
-        if before:
-            draft.chmod(before.st_mode & 0o777)
-            if before.st_uid != draft.stat().st_uid:
-                os.chown(draft, before.st_uid, before.st_gid)
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise

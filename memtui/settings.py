@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -311,13 +311,14 @@ def _field_name(name: str) -> str:
     return name.replace(".", "_", 1)
 
 
+def _describe(one: "Field[Any]") -> Setting:
+    default: Any = one.default
+    return Setting(one.name.replace("_", ".", 1), default, **one.metadata)
+
+
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
-    for setting in (
-        Setting(one.name.replace("_", ".", 1), one.default, **one.metadata)
-        for one in fields(Settings)
-        if one.name != "origins"
-    )
+    for setting in map(_describe, fields(Settings)[:-1])  # without origins
 }
 """Every setting by its name, in the order of the file."""
 

@@ -3,6 +3,8 @@
 A change sets one value in the settings file and leaves the rest of it as it is.
 """
 
+import errno
+import stat
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +13,8 @@ from pathlib import Path
 
 from memtui import settings
 from memtui.errors import SettingsError
-from memtui.paths import replace_file
+from memtui.files import write_atomically
+from memtui.paths import PRIVATE_FOLDER
 from memtui.settings import (
     COMMAND_LINE,
     DEFAULT,
@@ -31,8 +34,13 @@ def write(file: Path, setting: Setting, value: SettingValue) -> None:
         SettingsError: The file is not valid TOML or cannot be written; it is unchanged.
     """
     try:
-        text = file.read_bytes().decode("utf-8") if file.exists() else ""
-        replace_file(file, set_value(text, setting, value).encode("utf-8"))
+        target = file.resolve()
+        text = target.read_bytes().decode("utf-8") if target.exists() else ""
+        data = set_value(text, setting, value).encode("utf-8")
+        if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
+            raise PermissionError(errno.EACCES, "is write-protected")
+        target.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        write_atomically(target, data, keep_attributes=True)
     except UnicodeDecodeError as error:
         raise SettingsError(f"{file}: is not UTF-8 text") from error
     except ValueError as error:  # every error of tomlkit's parser

@@ -22,7 +22,7 @@ from memtui.model.model_state import ModelCondition, ModelProgress, RewriteOutlo
 from memtui.model.schedule import Schedules
 from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
-from memtui.paths import Paths, transcripts
+from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker_lock
 from memtui.services import jobs
 from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memtui.search.messages import MessageSearcher, SessionSearch
     from memtui.search.nodes import Teleport
     from memtui.services.quarantine import QuarantineService, Retried
-    from memtui.services.status import Work
+    from memtui.services.status import WorkStatus
     from memtui.summarize.ollama.models import Capability, ModelOptions
     from memtui.summarize.ollama.prompts import Log
     from memtui.summarize.summarizer import Summarizer
@@ -56,8 +56,8 @@ def resolve_paths(
     """The one project that is kept apart, if they are, and the places in use."""
     project = _project() if settings.has_separate_stores and not is_demo else ""
     if project:
-        paths = paths.of_project(Path(project))
-    return project, paths.with_store(settings.store_file)
+        paths = paths.for_project(Path(project))
+    return project, paths.with_store_file(settings.store_file)
 
 
 def _project() -> str:
@@ -106,8 +106,8 @@ class Workspace:
             MemtuiError: It cannot be opened; the message says why.
         """
         self.project, paths = resolve_paths(paths, settings, is_demo=is_demo)
-        with database.translated_file_errors(paths.store):
-            paths.make()
+        with database.translate_file_errors(paths.store):
+            paths.make_folders()
         zone = settings.store_time_zone or machine_zone()
         store_module.open_at(paths.store, time_zone=zone)
         self.paths, self.settings, self.is_demo = paths, settings, is_demo
@@ -190,7 +190,7 @@ class Workspace:
     def _message_index(self) -> "MessageIndex":
         from memtui.search.message_index import MessageIndex
 
-        return MessageIndex(self.paths.messages, is_kept=True)
+        return MessageIndex(self.paths.message_index, is_kept=True)
 
     @property
     def quarantine(self) -> "QuarantineService":
@@ -222,8 +222,8 @@ class Workspace:
         return Setup(
             spool=self.paths.spool,
             index=self.paths.index,
-            messages=self.paths.messages,
-            claim=self.paths.claim,
+            messages=self.paths.message_index,
+            claim=self.paths.worker_lock,
             zone=self.zone,
             rules=SegmentRules(
                 silence_s=settings.segments_max_gap_min * 60,
@@ -296,17 +296,17 @@ class Workspace:
         """The histories of agents found on this machine."""
         from memtui.capture import formats
 
-        return formats.find_histories(transcripts())
+        return formats.find_histories(transcript_folders())
 
     def transcript_folders(self) -> dict[str, tuple[Path, ...]]:
         """Where they are looked for, by the agent's name."""
-        return transcripts()
+        return transcript_folders()
 
     def watched_folders(self) -> dict[str, tuple[Path, ...]]:
         """The places of transcripts that are read as they are written."""
         if self.is_demo:
             return {}
-        settings, places = self.settings, transcripts()
+        settings, places = self.settings, transcript_folders()
         with database.connection():
             agreed = meta.watched_sources() or ()
         names = set(settings.capture_sources)
@@ -420,7 +420,7 @@ NEXT, AFTER = "It is next.", "It comes after the one being written."
 
 def has_active_worker(places: Paths) -> bool | None:
     """Whether a memtui works this store; None on a system that does not tell."""
-    holder = worker_lock.holder(places.claim)
+    holder = worker_lock.holder(places.worker_lock)
     return None if holder is None else bool(holder)
 
 
@@ -574,17 +574,17 @@ class JobsController:
         self._plan, self._clock = plan, clock
 
     @property
-    def note(self) -> str:
+    def why_no_model(self) -> str:
         """Why no model is ever asked; "" if one is."""
         return why_no_model(self._settings)
 
-    def look(self) -> "Work":
+    def read_work(self) -> "WorkStatus":
         """What waits for each stage, and how the jobs stand."""
         from memtui.services import status
 
         is_worked = has_active_worker(self._paths)
         spool, plan = self._paths.spool, self._plan()
-        return status.look(spool, plan, self._clock(), is_worked=is_worked)
+        return status.read_work(spool, plan, self._clock(), is_worked=is_worked)
 
     def pause(self, job: Job) -> None:
         """Let a job rest until it is resumed."""
@@ -594,7 +594,7 @@ class JobsController:
         """Let a job run again."""
         jobs.resume([job])
 
-    def ask(self, job: Job) -> str:
+    def request_run(self, job: Job) -> str:
         """Ask for a run now; who does it and when, or why nobody does."""
-        jobs.ask([job], self._clock())
+        jobs.request_run([job], self._clock())
         return describe_turn(self._settings, has_active_worker(self._paths))

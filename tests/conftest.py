@@ -18,7 +18,7 @@ from syrupy.location import PyTestLocation
 from textual.pilot import Pilot
 from textual.worker import WorkerError
 
-from memtui.cli.output import plain_text
+from memtui.cli.output import to_plain
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.pipeline import rollup
@@ -250,7 +250,11 @@ def _events() -> dict[str, Any]:
             *columns, SessionRow.forked_from, SessionRow.prompt
         )
         told = sorted(sessions.tuples())
-    return {"events": events, "sessions": told, "stats": plain_text(status.stats())}
+    return {
+        "events": events,
+        "sessions": told,
+        "stats": to_plain(status.read_stats()),
+    }
 
 
 def _nodes() -> dict[str, Any]:
@@ -259,7 +263,7 @@ def _nodes() -> dict[str, Any]:
     waiting = [line.node_id for line in browse.years()]
     while waiting:
         name = waiting.pop()
-        said = plain_text(browse.node(name))
+        said = to_plain(browse.node(name))
         nodes[name] = {k: v for k, v in said.items() if k not in NOT_THE_MEMORY}
         waiting += [line.node_id for line in browse.children(name)]
     return nodes

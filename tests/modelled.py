@@ -62,7 +62,7 @@ def add(
         with_weak: The words of a weak bullet, the first of it.
     """
     with database.transaction():
-        before = nodes.node(node_id)
+        before = nodes.get(node_id)
         assert before is not None
         sound = [b for b in before.bullets if b.support is Support.SUPPORTED]
         bullets = tuple(sound[:3])
@@ -78,9 +78,9 @@ def add(
             generation=FACTS,
             rejection=rejected,
         )
-        versions.put_models(node, to_ms(AT))
+        versions.add_from_model(node, to_ms(AT))
         NodeRow.update(needs_model=False).where(NodeRow.node_id == node_id).execute()
-        found = nodes.editions(node_id)[0]
-        made = nodes.edition(node_id, found.version)
+        found = nodes.list_versions(node_id)[0]
+        made = nodes.get_version(node_id, found.version)
     assert made is not None
     return made

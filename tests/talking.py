@@ -55,12 +55,12 @@ def name(session: str, *, title: str = "", project: str = "") -> None:
     """Say what a session is called and where it was held."""
     facts = SessionMetadata("claude-code", session, title=title, project=project)
     with database.transaction():
-        sessions.learn(facts)
+        sessions.update_metadata(facts)
 
 
 def listen(house: Workspace, *, with_tools: bool = False) -> int:
     """Index all that is to be indexed; how many steps that took."""
-    stage = Listen(MessageIndex(house.paths.messages), with_tools=with_tools)
+    stage = Listen(MessageIndex(house.paths.message_index), with_tools=with_tools)
     steps = 0
     while stage.step():
         steps += 1

@@ -7,7 +7,7 @@ import pytest
 from textual.binding import Binding
 from textual.pilot import Pilot
 
-from memtui.errors import NO_ROOM, MemtuiError
+from memtui.errors import DISK_FULL, MemtuiError
 from memtui.pipeline.progress import Progress
 from memtui.tui import commands
 from memtui.tui.app import MemtuiApp
@@ -164,11 +164,11 @@ async def test_q_leaves_from_wherever_nothing_is_typed(
     ("progress", "words"),
     [
         (Progress(""), "idle"),
-        (Progress("summarize", 3, 12), "● summarising · 12 queued"),
+        (Progress("summarize", 3, 12), "● summarizing · 12 queued"),
         (Progress("", problems=2), "idle · 2 lines skipped (Q)"),
-        (Progress("index", error="no room"), "✗ indexing: no room"),
+        (Progress("index", error="no room"), "✗ indexing summaries: no room"),
         (Progress("", failing=(("messages", "ouch"),)), "✗ indexing messages: ouch"),
-        (Progress("index", error=f"{NO_ROOM} (/home)"), f"✗ {NO_ROOM}"),
+        (Progress("index", error=f"{DISK_FULL} (/home)"), f"✗ {DISK_FULL}"),
         (Progress("import", 5, total=5), "idle"),
     ],
 )

@@ -165,7 +165,7 @@ def test_it_leaves_the_terminal_and_its_runs_in_order(
     assert drawn.count(b"\x1b[?1049h") == drawn.count(b"\x1b[?1049l") == 1
     store.open_at(home / "memtui.db", time_zone="UTC")
     with database.connection():
-        left = jobs.history(Job.SEGMENTS, 9)
+        left = jobs.list_runs(Job.SEGMENTS, 9)
     database.close()
     assert not left, "a run that was ended before it did anything is forgotten"
 

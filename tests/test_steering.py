@@ -34,17 +34,17 @@ def home(tmp_path: Path) -> Path:
     (home / "config.toml").write_text('[store]\ntime_zone = "Europe/Berlin"\n')
     store.open_at(home / "memory.db", time_zone="Europe/Berlin")
     with database.transaction():
-        jobs.keep_times([Job.DAY], to_ms(BEGAN))
-        number = jobs.begin(Job.DAY, RunReason.SCHEDULE, to_ms(BEGAN))
-        counts = jobs.Counts(made=1204, rejected=2, failed=1)
-        jobs.note(number, to_ms(BEGAN), counts, 3)
+        jobs.activate([Job.DAY], to_ms(BEGAN))
+        number = jobs.start_run(Job.DAY, RunReason.SCHEDULE, to_ms(BEGAN))
+        counts = jobs.RunProgress(made=1204, rejected=2, failed=1)
+        jobs.update_run(number, to_ms(BEGAN), counts, 3)
         ended = BEGAN + timedelta(minutes=4, seconds=2)
-        jobs.end(number, RunResult.DONE, to_ms(ended), skipped=1)
+        jobs.end_run(number, RunResult.DONE, to_ms(ended), skipped=1)
         late = BEGAN + timedelta(days=1)
-        number = jobs.begin(Job.DAY, RunReason.MISSED, to_ms(late))
+        number = jobs.start_run(Job.DAY, RunReason.MISSED, to_ms(late))
         why = "the model did not answer within 600 s"
         ended = late + timedelta(hours=1, minutes=2)
-        jobs.end(number, RunResult.FAILED, to_ms(ended), error=why)
+        jobs.end_run(number, RunResult.FAILED, to_ms(ended), error=why)
     return home
 
 
@@ -140,7 +140,7 @@ def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
 @listing
 def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> None:
     with database.transaction():
-        jobs.begin(Job.WEEK, RunReason.REQUESTED, to_ms(BEGAN))
+        jobs.start_run(Job.WEEK, RunReason.REQUESTED, to_ms(BEGAN))
     database.close()
     told = memtui(home, "jobs").stdout
     assert "last Thu 2 May 2024 03:00 (asked for), <1m, broken off" in told

@@ -9,7 +9,7 @@ import pytest
 
 from memtui import store
 from memtui.pipeline.worker_lock import LOCKS, Claim
-from memtui.store import database, dirty
+from memtui.store import database, rollup_queue
 from memtui.workspace import Workspace
 from tests import modelled
 from tests.commanding import data_of, memtui, read_by_a_person
@@ -182,7 +182,7 @@ def test_what_is_not_summarised_yet_says_so(home: Path) -> None:
     pending = "toc:day:2024-06-01"
     store.open_at(home / "memory.db")
     with database.transaction():
-        dirty.mark([pending], UTC)
+        rollup_queue.add([pending], UTC)
     said = "toc:day:2024-06-01 has no version yet: it is summarised by itself"
     assert said in memtui(home, "pin", pending, code=1).stderr
     assert said in memtui(home, "anew", pending, code=1).stderr

@@ -151,7 +151,7 @@ async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
                 (process,) = served.tabs()
                 served.process.kill()
         until(lambda: not is_running(process))
-    claim = Claim(in_home(home).claim)
+    claim = Claim(in_home(home).worker_lock)
     assert claim.take()
     claim.drop()
 

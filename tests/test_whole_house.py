@@ -116,7 +116,7 @@ def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(
         hook(house, hook_event_name="Stop", last_assistant_message=REPLY)
         hook(house, hook_event_name="SessionEnd", reason="logout")
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: status.stats().queued == 0)
+        watched.until(lambda: status.read_stats().queued == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     years = browse.years()
@@ -152,7 +152,7 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
         history = AgentHistory("claude-code", file.parent.parent, 1)
         house.start_import([history], watched, is_watched=False)
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: status.stats().queued == 0)
+        watched.until(lambda: status.read_stats().queued == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     assert [line.title for line in browse.children("toc:week:2025-W11")] == [
@@ -170,7 +170,7 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
     (new / "3.json").write_bytes(b"\xff\xfe\x00" * 10)
     hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
     with working(house) as watched:
-        watched.until(lambda: status.stats().messages == 1)
+        watched.until(lambda: status.read_stats().messages == 1)
         watched.until(lambda: not list(new.iterdir()))
 
     assert sorted(f.name for f in bad.iterdir() if f.suffix == ".json") == [
@@ -180,15 +180,15 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
     ]
     reason = (bad / "2.json.reason").read_text()
     assert reason == "line 1: unknown hook event 'Novelty'\n"
-    assert status.stats().problems == 3
+    assert status.read_stats().problems == 3
 
 
 @pytest.mark.full
 def test_a_monstrous_line_is_survived(house: Workspace) -> None:
     hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
     assert house.pipeline.until_idle(lambda _: None) == []
-    assert status.stats().messages == 1
-    assert status.stats().bullets >= 1
+    assert status.read_stats().messages == 1
+    assert status.read_stats().bullets >= 1
 
 
 def test_who_names_a_server_is_told_that_none_answers_there(

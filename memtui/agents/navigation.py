@@ -29,7 +29,8 @@ from memtui.search.title_match import Field, Find, Held
 from memtui.services import browse, versions
 from memtui.services.sources import AFTER, BEFORE
 from memtui.services.sources import expand as expanded
-from memtui.store import database, shares
+from memtui.store import database, scoped_nodes
+from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates, stemmer
 from memtui.text.dates import Period
@@ -77,14 +78,14 @@ def get_toc_root(*, of: Scope = ALL) -> list[TocEntry]:
 def get_node(node_id: str) -> TocNode | None:
     """The latest version of a node with bullets, grips and children's ids."""
     with database.connection():
-        return store_nodes.node(store_nodes.cited_node(node_id))
+        return store_nodes.get(store_nodes.resolve_id(node_id))
 
 
 def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
     """A node with no more than what a scope has of it."""
     with database.connection():
-        found = store_nodes.node(store_nodes.cited_node(node_id))
-        return shares.part(found, of) if found else None
+        found = store_nodes.get(store_nodes.resolve_id(node_id))
+        return scoped_nodes.narrow_node(found, of) if found else None
 
 
 def browse_toc(
@@ -105,8 +106,8 @@ def browse_toc(
     """
     offset, limit = locate(token) or 0, max(1, limit)
     with database.connection():
-        parent = store_nodes.cited_node(parent_id) if parent_id else None
-        found = shares.lines_under(parent, offset, limit + 1, of)
+        parent = store_nodes.resolve_id(parent_id) if parent_id else None
+        found = scoped_nodes.list_children(parent, offset, limit + 1, of)
     has_more = len(found) > limit
     after = str(offset + limit) if has_more else None
     return NodePage(tuple(found[:limit]), after, has_more)
@@ -130,7 +131,7 @@ def _last_seen(token: str) -> str:
     if is_event_id(token):
         return token
     start = citations.parse_event(token)
-    return store_nodes.event_beginning(start) if start else ""
+    return store_nodes.find_event(start) if start else ""
 
 
 def get_events(
@@ -162,7 +163,7 @@ def get_events(
         of = replace(of, agent=agent)
     with database.connection():
         after = _last_seen(token or "")
-        found = store_nodes.events_in(
+        found = store_events.list_in_time(
             to_ms(start) if start else None,
             to_ms(end) if end else None,
             after=after,
@@ -193,7 +194,7 @@ def in_range(
     with database.connection():
         partly: Sequence[str] | None = None
         while partly is None or partly:
-            names, partly = store_nodes.under(partly, of), []
+            names, partly = store_nodes.list_ids_under(partly, of), []
             for name in names:
                 first, last = calendar.bounds(name, zone)
                 is_segment = calendar.period(name).level is TocLevel.SEGMENT
@@ -204,7 +205,7 @@ def in_range(
                     kept.append(name)
                 else:
                     partly.append(name)
-        found = store_nodes.lines(kept)
+        found = store_nodes.get_entries(kept)
     within = [one for one in found if _overlaps(one, start, end)]
     return sorted(within, key=lambda one: one.start_time, reverse=True)
 
@@ -285,9 +286,9 @@ def search_children(
     if asked.is_empty:
         return HeldPage()
     with database.connection():
-        above = [store_nodes.cited_node(parent_id)] if parent_id else None
-        names = store_nodes.under(above, of)[:WIDE]
-        held = _held(store_nodes.nodes(names), asked, frozenset(fields))
+        above = [store_nodes.resolve_id(parent_id)] if parent_id else None
+        names = store_nodes.list_ids_under(above, of)[:WIDE]
+        held = _held(store_nodes.get_many(names), asked, frozenset(fields))
     return HeldPage(tuple(held[: max(1, limit)]), len(held) > limit)
 
 
@@ -314,11 +315,11 @@ def by_keyword(
         return HeldPage()
     with database.connection():
         begun = [stemmer.heads(term) for term in wanted]
-        above = store_nodes.cited_node(under) if under else None
-        said = store_nodes.keywords(above, of, begun=begun)
+        above = store_nodes.resolve_id(under) if under else None
+        said = store_nodes.read_keywords(above, of, begun=begun)
         found = dict(islice(_about(islice(said, READ), wanted), max(1, limit) + 1))
         is_cut = len(found) <= max(1, limit) and next(said, None) is not None
-        lines = {one.node_id: one for one in store_nodes.lines([*found])}
+        lines = {one.node_id: one for one in store_nodes.get_entries([*found])}
     held = [
         Held(lines[name], (Find(Field.KEYWORDS, " · ".join(carried), 1.0),), 1.0)
         for name, carried in found.items()
@@ -344,7 +345,9 @@ def _about(
 def _held(
     nodes: Sequence[TocNode], asked: Query, fields: frozenset[Field]
 ) -> list[Held]:
-    lines = {one.node_id: one for one in store_nodes.lines([n.node_id for n in nodes])}
+    lines = {
+        one.node_id: one for one in store_nodes.get_entries([n.node_id for n in nodes])
+    }
     held = [
         Held(lines[node.node_id], tuple(found), title_match.score(node, asked, fields))
         for node in nodes

@@ -447,14 +447,14 @@ to be wrong, a part that could not be done, and what a person stopped."""
 CODES: dict[type[MemtuiError], tuple[str, str]] = {
     errors.UsageError: (USAGE, ""),
     errors.SettingsError: ("settings", "see them: memtui config show"),
-    errors.StoreBusy: ("store_busy", "try again in a moment"),
+    errors.StoreBusyError: ("store_busy", "try again in a moment"),
     errors.StoreVersionError: ("store_too_new", "use the memtui that made it"),
     errors.StoreError: ("store", "see what is wrong: memtui doctor"),
     errors.SpoolError: ("spool", "see what is wrong: memtui doctor"),
     errors.SourceError: ("source", "see what could not be taken: memtui quarantine"),
     errors.SearchError: ("search", "make the index anew: memtui reindex"),
     errors.HooksError: ("hooks", "see them: memtui hooks status"),
-    errors.TokensError: ("tokens", "counts are estimated meanwhile"),
+    errors.VocabularyError: ("tokens", "counts are estimated meanwhile"),
     errors.ModelError: ("model", "what there is without a model stays"),
     MemtuiError: ("failed", "see what can be asked: memtui --help"),
 }

@@ -87,8 +87,8 @@ class Retrieval:
         moments = [some[0] for some in several]
         with database.connection():
             names = [one.node_id for one in moments if one.node_id]
-            weighed = surprise.of(names)
-            nodes = {node.node_id: node for node in store_nodes.nodes(names)}
+            weighed = surprise.get(names)
+            nodes = {node.node_id: node for node in store_nodes.get_many(names)}
             told = [
                 replace(
                     self._memory(rank, one, nodes.get(one.node_id), now, asked),
@@ -142,7 +142,7 @@ def _ended(moment: CombinedHit, node: TocNode | None) -> datetime:
     stretch = segments.get(moment.node_id) if moment.node_id else None
     if stretch is None:
         return node.end_time if node else moment.at
-    last_ms = store_nodes.last_said_ms(stretch.number, stretch.start_ms, stretch.end_ms)
+    last_ms = events.last_message_ms(stretch.number, stretch.start_ms, stretch.end_ms)
     return from_ms(last_ms) if last_ms is not None else moment.at
 
 

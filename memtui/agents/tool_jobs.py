@@ -7,7 +7,7 @@ from memtui.agents.tool import Given, Memory
 from memtui.model import jobs as model_jobs
 from memtui.model.jobs import Job
 from memtui.services import jobs
-from memtui.services.jobs import Status
+from memtui.services.jobs import JobStatus
 from memtui.text import date_format
 from memtui.text.fencing import line
 
@@ -34,7 +34,7 @@ def resume(memory: Memory, given: Given) -> Reply:
 def run_now(memory: Memory, given: Given) -> Reply:
     """Ask for a run."""
     chosen = _chosen(given)
-    jobs.ask(chosen, memory.now())
+    jobs.request_run(chosen, memory.now())
     return _told(memory, chosen, f"Asked for. {memory.promise()}")
 
 
@@ -53,7 +53,7 @@ def _told(memory: Memory, chosen: Sequence[Job], done: str) -> Reply:
     return Reply("jobs", told, _line, about, notes=notes, is_quoted=is_quoted)
 
 
-def _plain(one: Status, memory: Memory) -> Plain:
+def _plain(one: JobStatus, memory: Memory) -> Plain:
     last, zone = one.last, memory.zone
     told: Plain = {
         "job": one.job.value,

@@ -29,15 +29,15 @@ from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_fol
 from memtui.store import (
     cursors,
     database,
-    dedup,
     meta,
+    owners,
     problems,
     segments,
     sessions,
     tombstones,
 )
 from memtui.store import events as store_events
-from memtui.store.problems import Count, Kind
+from memtui.store.problems import ProblemCount, ProblemKind
 from memtui.text import secrets
 from memtui.text.tokens import Counter
 
@@ -126,7 +126,7 @@ class IngestFilter:
         """
         said = hooks.normalize_fields(payload)
         session_id, cwd = (clean(as_text(said.get(n))) for n in ("session_id", "cwd"))
-        if session_id and tombstones.agents_of(session_id):
+        if session_id and tombstones.find_agents(session_id):
             return "of a session that was forgotten"
         if not cwd:
             return ""
@@ -137,7 +137,7 @@ class IngestFilter:
 
     def store_redaction_counts(self, now_ms: int) -> None:
         """Store how many secrets were taken out; inside a transaction."""
-        problems.count_redactions(self.redaction_counts, now_ms)
+        problems.add_redactions(self.redaction_counts, now_ms)
         self.redaction_counts.clear()
 
     def _facts(self, facts: SessionMetadata) -> Iterator[SessionMetadata]:
@@ -199,7 +199,7 @@ class IngestFilter:
     def _strings(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
         # What waits is counted when it is stored as an event.
         cleaned, _ = secrets.redact_strings(state)
-        return tombstones.without(cleaned) if isinstance(cleaned, dict) else {}
+        return tombstones.remove_titles(cleaned) if isinstance(cleaned, dict) else {}
 
 
 log = logging.getLogger(__name__)
@@ -308,15 +308,20 @@ class SpoolIngester:
     def recount(self) -> None:
         """Count what lies in the quarantine: whoever was killed counted otherwise."""
         box = Quarantine(self._spool.folder)
-        box.tidy()
-        there = Tally(reason for file in box.files() for reason in box.counted(file))
+        box.delete_stray_reasons()
+        there = Tally(
+            reason for file in box.files() for reason in box.counted_reasons(file)
+        )
         with database.connection(), database.transaction():
-            counted = Tally(problems.faults_of(SOURCE))
+            counted = Tally(problems.get_damaged(SOURCE))
             more = (there - counted).items()
-            counts = [Count(reason, Kind.FAULT, 0, number) for reason, number in more]
-            problems.count_up(SOURCE, counts, to_ms(self._clock()))
+            counts = [
+                ProblemCount(reason, ProblemKind.FAULT, 0, number)
+                for reason, number in more
+            ]
+            problems.add(SOURCE, counts, to_ms(self._clock()))
             for reason, number in (counted - there).items():
-                problems.take_back(SOURCE, reason, number)
+                problems.subtract(SOURCE, reason, number)
         self._is_counted = True
 
     def _take_up_drafts(self) -> None:
@@ -354,7 +359,7 @@ class SpoolIngester:
             letter = None
         if letter is None:
             return _Taken(name, refused=(said,))
-        raw, kinds = quarantine.without_secrets(letter.raw)
+        raw, kinds = quarantine.redact_file(letter.raw)
         remnant = InvalidPart(raw, raw != letter.raw, (said,), kinds=kinds)
         return _Taken(name, refused=(said,), redacted=Tally(kinds), remnant=remnant)
 
@@ -366,18 +371,18 @@ class SpoolIngester:
         with database.transaction(durable=True):
             added = store_events.add(told, route=HOOK)
             new = set(added.created)
-            cursors.note_seen(SOURCE, [e for e in told if e.event_id in new], now_ms)
+            cursors.add_activity(SOURCE, [e for e in told if e.event_id in new], now_ms)
             # What somebody kept who was killed is not counted again.
             before = meta.stored_hook_files()
             for file in taken:
                 store_events.add_thoughts(file.thoughts)
                 store_session_metadata(file.facts)
-                problems.count_up(SOURCE, _faults(file), now_ms)
+                problems.add(SOURCE, _faults(file), now_ms)
                 if file.name not in before:
-                    problems.count_redactions(file.redacted, now_ms)
-                    problems.count_up(SOURCE, _left(file), now_ms)
+                    problems.add_redactions(file.redacted, now_ms)
+                    problems.add(SOURCE, _left(file), now_ms)
             meta.set_stored_hook_files(file.name for file in taken)
-            dedup.settle()
+            owners.update()
 
     def _is_early(self, letter: SpoolFile) -> bool:
         """Whether a file comes from a moment that a clock set back has still to reach.
@@ -425,7 +430,7 @@ class SpoolIngester:
         taken = replace(taken, redacted=gate.redaction_counts)
         if not taken.refused:
             return taken
-        remnant = quarantine.of(letter, now, gate.payload_reason)
+        remnant = quarantine.extract_invalid(letter, now, gate.payload_reason)
         return replace(
             taken,
             refused=remnant.refused,
@@ -435,14 +440,14 @@ class SpoolIngester:
         )
 
 
-def _faults(file: _Taken) -> Iterator[Count]:
+def _faults(file: _Taken) -> Iterator[ProblemCount]:
     for refused in file.refused:
-        yield Count(refused.reason, Kind.FAULT, refused.line, 1)
+        yield ProblemCount(refused.reason, ProblemKind.FAULT, refused.line, 1)
 
 
-def _left(file: _Taken) -> Iterator[Count]:
+def _left(file: _Taken) -> Iterator[ProblemCount]:
     for left in file.left:
-        yield Count(left.reason, Kind.LEFT, left.line, 1)
+        yield ProblemCount(left.reason, ProblemKind.LEFT, left.line, 1)
 
 
 def _sorted(name: str, readings: Sequence[ParsedItem]) -> _Taken:
@@ -471,6 +476,6 @@ def count_tokens(told: Iterable[Event], counter: Counter) -> list[Event]:
 def store_session_metadata(facts: Iterable[SessionMetadata]) -> None:
     """Keep what was told of sessions; one that changes projects is told of anew."""
     for told in facts:
-        moved = sessions.learn(told)
+        moved = sessions.update_metadata(told)
         if moved is not None:
-            segments.want_again(moved)
+            segments.request_session_summaries(moved)

@@ -104,13 +104,13 @@ class Quarantine:
         except OSError:
             return []
 
-    def counted(self, file: QuarantinedFile) -> list[str]:
+    def counted_reasons(self, file: QuarantinedFile) -> list[str]:
         """The reasons by which a file is counted: without lines, and at least one."""
         return [without_line_number(reason) for reason in self.reasons(file)] or [
             UNKNOWN
         ]
 
-    def tidy(self) -> None:
+    def delete_stray_reasons(self) -> None:
         """Delete reasons that were left behind; only while nobody takes hook files."""
         try:
             there = {entry.name for entry in os.scandir(self._bad)}
@@ -120,7 +120,7 @@ class Quarantine:
             if name.endswith(REASON) and name.removesuffix(REASON) not in there:
                 (self._bad / name).unlink(missing_ok=True)
 
-    def give_back(self, file: QuarantinedFile) -> None:
+    def retry(self, file: QuarantinedFile) -> None:
         """Put a file where it will be taken again.
 
         Raises:
@@ -137,7 +137,7 @@ class Quarantine:
         except OSError as error:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
 
-    def drop(self, file: QuarantinedFile) -> None:
+    def delete(self, file: QuarantinedFile) -> None:
         """Delete a file, and the reasons beside it.
 
         Raises:
@@ -208,7 +208,9 @@ def _nobody(_: Fields) -> str:
     return ""
 
 
-def of(letter: SpoolFile, now: datetime, why_not: WhyNot = _nobody) -> InvalidPart:
+def extract_invalid(
+    letter: SpoolFile, now: datetime, why_not: WhyNot = _nobody
+) -> InvalidPart:
     """What was refused of a file.
 
     Args:
@@ -236,12 +238,12 @@ def _plain(refused: InvalidRecord) -> InvalidRecord:
     return replace(refused, reason=reason(refused))
 
 
-def without_secrets(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
+def redact_file(raw: bytes) -> tuple[bytes, tuple[str, ...]]:
     """All of a file but its secrets, and their kinds."""
     return _clean(raw, spool.split_records(raw), is_whole=True)
 
 
-def decoded(raw: bytes) -> str:
+def decode(raw: bytes) -> str:
     """The text that bytes are, or would be."""
     return raw.decode(_encoding(raw), "replace")
 

@@ -18,7 +18,7 @@ from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreError
 from memtui.model.events import clean, to_ms
 from memtui.store import cursors, database, meta
-from memtui.store.cursors import Look, look_of
+from memtui.store.cursors import FileStamp, read_stamp
 
 LOOK_S = 2.0
 """How often all files are looked at when nothing tells of changes, in seconds."""
@@ -141,13 +141,13 @@ class Tail:
     def _glance(self) -> Iterator[Path]:
         """Files that hold something back, and those that are watched by themselves."""
         with database.connection():
-            held = cursors.holding(to_ms(self._clock() - HOLD_TIME))
+            held = cursors.list_pending(to_ms(self._clock() - HOLD_TIME))
             held += cursors.due_ahead(to_ms(self._clock()))
         yield from filter(Path.is_file, map(Path, held))
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):
                 with database.connection():
-                    known = cursors.looks_of(clean(str(place.resolve())))
+                    known = cursors.get_stamp(clean(str(place.resolve())))
                 yield from self._unlike(name, [place.resolve()], known)
 
     def look(self) -> Iterator[Path]:
@@ -159,7 +159,7 @@ class Tail:
             for place in filter(Path.is_dir, places):
                 whole = place.resolve()
                 with database.connection():
-                    known = cursors.looks(clean(str(whole)))
+                    known = cursors.get_stamps(clean(str(whole)))
                 yield from self._unlike(name, watcher.walk_files(whole), known)
 
     def _is_followed(self, places: set[Path]) -> bool:
@@ -173,13 +173,13 @@ class Tail:
         return not begins and not self._watch.polling_reason
 
     def _unlike(
-        self, name: str, files: Iterable[Path], known: Mapping[str, Look]
+        self, name: str, files: Iterable[Path], known: Mapping[str, FileStamp]
     ) -> Iterator[Path]:
         for file in files:
             if source := formats.format_for_path(file, name):
                 try:
-                    look = look_of(file, source.related_files(file))
+                    look = read_stamp(file, source.related_files(file))
                 except OSError:
                     continue
-                if cursors.look_among(known, file) != look:
+                if cursors.find_stamp(known, file) != look:
                     yield file

@@ -30,13 +30,21 @@ from memtui.capture.ingest import (
     count_tokens,
     store_session_metadata,
 )
-from memtui.errors import SourceError, StoreBusy, StoreError
+from memtui.errors import SourceError, StoreBusyError, StoreError
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import cursors, database, dedup, problems, sessions, tombstones
+from memtui.store import (
+    archive,
+    cursors,
+    database,
+    owners,
+    problems,
+    sessions,
+    tombstones,
+)
 from memtui.store import events as store_events
-from memtui.store.cursors import Look, Place, look_of
-from memtui.store.problems import Count, Kind, Noted
+from memtui.store.cursors import FileCursor, FileStamp, read_stamp
+from memtui.store.problems import ProblemCount, ProblemHistory, ProblemKind
 from memtui.text.tokens import Counter
 
 
@@ -49,8 +57,8 @@ class Batch:
     facts: list[SessionMetadata] = field(default_factory=list)
     latest: dict[tuple[str, str], SessionMetadata] = field(default_factory=dict)
     helpers: list[SubagentMetadata] = field(default_factory=list)
-    missed: Tally[tuple[str, Kind]] = field(default_factory=Tally)
-    lines: dict[tuple[str, Kind], int] = field(default_factory=dict)
+    missed: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
+    lines: dict[tuple[str, ProblemKind], int] = field(default_factory=dict)
     restarted: str = ""
     until: datetime | None = None
     """When the earliest of what comes from the future will have come."""
@@ -78,16 +86,16 @@ class Batch:
         if isinstance(reading, InvalidRecord) and reading.until:
             self.until = min(self.until or reading.until, reading.until)
 
-    def counts(self) -> Iterator[Count]:
+    def counts(self) -> Iterator[ProblemCount]:
         """What was not taken, by why."""
         for (reason, kind), number in self.missed.items():
-            yield Count(reason, kind, self.lines[reason, kind], number)
+            yield ProblemCount(reason, kind, self.lines[reason, kind], number)
 
 
 _KINDS = {
-    InvalidRecord: Kind.FAULT,
-    SkippedRecord: Kind.LEFT,
-    PendingRecord: Kind.AWAITED,
+    InvalidRecord: ProblemKind.FAULT,
+    SkippedRecord: ProblemKind.LEFT,
+    PendingRecord: ProblemKind.AWAITED,
 }
 
 
@@ -98,7 +106,7 @@ EVENTS_AT_ONCE = 1000
 """How many events one transaction stores."""
 
 
-UNFINISHED = Look(-1, -1)
+UNFINISHED = FileStamp(-1, -1)
 """How a file looks that has been read in part: never as it does on the disk."""
 
 
@@ -153,13 +161,13 @@ class TranscriptReader:
         try:
             with database.connection():
                 place = None if self._is_due(name) else cursors.get(name)
-                if place and not place.source and place.look == look_of(file):
+                if place and not place.source and place.look == read_stamp(file):
                     self.progress.unreadable += 1
                     return
                 source = _source(jsonl.require_regular_file(file), place)
                 if source is None:
                     return
-                look = look_of(file, source.related_files(file))
+                look = read_stamp(file, source.related_files(file))
                 if place and place.look == look and not place.has_pending:
                     self.progress.unchanged += 1
                     return
@@ -189,8 +197,8 @@ class TranscriptReader:
         name: str,
         file: Path,
         source: SourceFormat,
-        place: Place | None,
-        look: Look,
+        place: FileCursor | None,
+        look: FileStamp,
     ) -> Iterator[ImportProgress]:
         start = None
         if place and place.source == source.name:
@@ -225,11 +233,13 @@ class TranscriptReader:
         with database.transaction():
             now_ms = to_ms(self._clock())
             noted = problems.clear(name)
-            problems.count_up(name, [Count(said, Kind.FAULT, 0, 1)], now_ms, noted)
+            problems.add(
+                name, [ProblemCount(said, ProblemKind.FAULT, 0, 1)], now_ms, noted
+            )
             if file and file.exists():
                 status = file.stat()
-                look = Look(status.st_size, status.st_mtime_ns)
-                cursors.put(name, Place("", look, 0, 0, "", {}, False), now_ms)
+                look = FileStamp(status.st_size, status.st_mtime_ns)
+                cursors.save(name, FileCursor("", look, 0, 0, "", {}, False), now_ms)
 
 
 class _Overtaken(Exception):
@@ -250,7 +260,7 @@ class _Telling:
         self._files, self._name, self._source = files, name, source
         self._gate, self._is_first = gate, not began
         self._offset = began
-        self._noted: Noted = {}
+        self._noted: ProblemHistory = {}
         self._has_forgotten = False
         self._bare = Cursor()
         """How far the file was read when there were no words to remember."""
@@ -262,33 +272,35 @@ class _Telling:
         if at and bare is not None:
             self._bare = replace(at, state=bare)
 
-    def keep(self, at: Cursor | None, look: Look, *, is_last: bool = False) -> None:
+    def keep(
+        self, at: Cursor | None, look: FileStamp, *, is_last: bool = False
+    ) -> None:
         """Store what was read, and how far that is, in one transaction."""
         files, batch, imported = self._files, self.batch, self._files.progress
         gate = self._gate
         now_ms = to_ms(files._clock())
         with database.transaction():
-            if cursors.offset(self._name) != self._offset:
+            if cursors.get_offset(self._name) != self._offset:
                 raise _Overtaken
             self._count(now_ms)
             if batch.restarted:
                 self._bare = Cursor()
             told = batch.events
             count = partial(count_tokens, counter=files._counter)
-            added = dedup.add(told, route=self._source.route, complete=count)
+            added = archive.add(told, route=self._source.route, count_tokens=count)
             store_events.add_thoughts(batch.thoughts)
             store_session_metadata(batch.facts)
-            sessions.meet(batch.helpers)
+            sessions.update_subagents(batch.helpers)
             new = set(added.created)
-            cursors.note_seen(
+            cursors.add_activity(
                 self._source.name, [e for e in told if e.event_id in new], now_ms
             )
             if is_last:
-                dedup.settle()
+                owners.update()
             self._has_forgotten |= bool(added.forgotten) or gate.has_forgotten
             at = self._without_forgotten(at, is_last=is_last)
             if at is not None:
-                cursors.put(self._name, self._place(at, look), now_ms)
+                cursors.save(self._name, self._place(at, look), now_ms)
                 self._offset = at.offset
             if batch.until:
                 cursors.note_ahead(self._name, to_ms(batch.until))
@@ -306,7 +318,7 @@ class _Telling:
         the file was read when there were no words to remember; what comes after that
         is read again whenever the file has changed.
         """
-        if at is None or not at.state or not tombstones.any_at_all():
+        if at is None or not at.state or not tombstones.any_exist():
             return at
         bare = self._source.state_without_text(at.state)
         if bare is not None:
@@ -323,16 +335,16 @@ class _Telling:
             self._noted = problems.clear(self._name)
             self._is_first = False
         else:
-            problems.clear(self._name, Kind.AWAITED)
-        problems.count_up(self._name, batch.counts(), now_ms, self._noted)
+            problems.clear(self._name, ProblemKind.AWAITED)
+        problems.add(self._name, batch.counts(), now_ms, self._noted)
         for (_, kind), number in batch.missed.items():
-            if kind is Kind.FAULT:
+            if kind is ProblemKind.FAULT:
                 imported.refused += number
             else:
                 imported.left += number
 
-    def _place(self, at: Cursor, look: Look) -> Place:
-        return Place(
+    def _place(self, at: Cursor, look: FileStamp) -> FileCursor:
+        return FileCursor(
             source=self._source.name,
             look=look,
             offset=at.offset,
@@ -343,7 +355,7 @@ class _Telling:
         )
 
 
-def _source(file: Path, place: Place | None) -> SourceFormat | None:
+def _source(file: Path, place: FileCursor | None) -> SourceFormat | None:
     """The format a file was read by before, else the one it begins like."""
     if place and place.source in formats.FORMATS_BY_NAME and place.offset:
         return formats.FORMATS_BY_NAME[place.source]
@@ -389,7 +401,7 @@ class Importer:
                 for _ in self._files.read_file(file):
                     begun_s, self.progress.waits_for = time.monotonic(), ""
                     yield self.progress
-            except StoreBusy as busy:
+            except StoreBusyError as busy:
                 if time.monotonic() - begun_s > LOCK_TIMEOUT_S:
                     raise
                 self.progress.waits_for = str(busy)

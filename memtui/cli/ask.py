@@ -61,7 +61,7 @@ def answer(
     """
     is_empty = not sessions.listed(limit=1).total
     if page is not None and output.is_read() and not given.json:
-        output.lines([NOTHING_KEPT] if is_empty else page())
+        output.print_lines([NOTHING_KEPT] if is_empty else page())
         return 0
     told = reply()
     if is_empty and not told.items:

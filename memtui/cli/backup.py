@@ -22,9 +22,9 @@ from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker_lock import Claim
 from memtui.settings import Settings
+from memtui.store import archive, database
 from memtui.store import backup as store_backup
-from memtui.store import database
-from memtui.store.backup import Outline
+from memtui.store.backup import StoreInfo
 from memtui.text import date_format
 from memtui.text.secrets import RULES_VERSION
 from memtui.workspace import Workspace
@@ -52,13 +52,13 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
 
 def backup(file: Path, *, may_replace: bool, as_json: bool) -> int:
     """Copy the memory into a file."""
-    found = store_backup.make(file, may_replace=may_replace)
+    found = store_backup.create(file, may_replace=may_replace)
     size = file.stat().st_size
     if as_json:
         output.as_json({"file": file.absolute(), "bytes": size} | plain(found))
     else:
         held = f"{outlined(found)}, {size / 1e6:,.1f} MB"
-        output.lines([f"Copied to {file}: {held}."])
+        output.print_lines([f"Copied to {file}: {held}."])
     return 0
 
 
@@ -66,7 +66,7 @@ def export(file: Path, *, may_replace: bool, as_json: bool) -> int:
     """Write what was said into a file, in lines that can be imported."""
     with (
         database.connection(),
-        store_backup.written(file, may_replace=may_replace) as draft,
+        store_backup.replacement(file, may_replace=may_replace) as draft,
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
         counted = _write(opened)
@@ -74,24 +74,26 @@ def export(file: Path, *, may_replace: bool, as_json: bool) -> int:
     if as_json:
         output.as_json({"file": file.absolute(), "bytes": size, "records": counted})
     else:
-        held = ", ".join(output.number_of(n, name) for name, n in counted.items())
-        output.lines([f"Written to {file}: {held or 'nothing'}, {size / 1e6:,.1f} MB."])
+        held = ", ".join(output.plural(n, name) for name, n in counted.items())
+        output.print_lines(
+            [f"Written to {file}: {held or 'nothing'}, {size / 1e6:,.1f} MB."]
+        )
     return 0
 
 
 def _write(opened: TextIO) -> Counter[str]:
     counted: Counter[str] = Counter()
-    for told in store_backup.told():
+    for told in archive.read_all():
         opened.write(formats_plain.to_line(told))
         counted[NAMES[type(told)]] += 1
     opened.flush()
     return counted
 
 
-def outlined(found: Outline) -> str:
+def outlined(found: StoreInfo) -> str:
     """What is in a store, in a line."""
-    sessions = output.number_of(found.sessions, "session")
-    events = output.number_of(found.events, "event")
+    sessions = output.plural(found.sessions, "session")
+    events = output.plural(found.events, "event")
     last = (
         f", the last of {date_format.moment(found.last_at, UTC)} UTC"
         if found.last_at
@@ -100,7 +102,7 @@ def outlined(found: Outline) -> str:
     return f"{events} in {sessions}{last}"
 
 
-def plain(found: Outline) -> dict[str, Any]:
+def plain(found: StoreInfo) -> dict[str, Any]:
     """The same for programs."""
     return {
         "sessions": found.sessions,
@@ -114,8 +116,8 @@ class _Swap:
     """What is to be replaced by what."""
 
     file: Path
-    copy: Outline
-    now: Outline | None
+    copy: StoreInfo
+    now: StoreInfo | None
     """What is in the memory; None if there is none, or it cannot be read."""
     damage: str = ""
     """Why it cannot."""
@@ -138,7 +140,7 @@ class _Swap:
         back = self.now.forgotten - self.copy.forgotten if self.now else ()
         named = [(s.kind, shlex.quote(forget.named(s, zone))) for s in back]
         commands = [f"memtui forget {kind} {name}" for kind, name in sorted(named)]
-        if self.copy.redacted_by < RULES_VERSION:
+        if self.copy.redaction_version < RULES_VERSION:
             commands.append("memtui redact")
         return commands
 
@@ -174,7 +176,9 @@ def restore(
         refused = None if is_agreed else _asked(swap)
         if refused is not None:
             return refused
-        store_backup.put(store_backup.prepare(file, paths.store), paths.store)
+        store_backup.restore(
+            store_backup.prepare_restore(file, paths.store), paths.store
+        )
     house = Workspace(places, settings)
     try:
         errors = work.digest(house) or []
@@ -195,24 +199,24 @@ def _asked(swap: _Swap) -> int | None:
 @contextmanager
 def _claimed(paths: Paths) -> Iterator[None]:
     """The right to work the store; nothing that was prepared is left behind."""
-    with database.translated_file_errors(paths.store):
-        paths.make()
-    claim = Claim(paths.claim)
+    with database.translate_file_errors(paths.store):
+        paths.make_folders()
+    claim = Claim(paths.worker_lock)
     if not claim.take():
         raise MemtuiError(forget.BUSY)
     try:
         yield
     finally:
-        store_backup.discard(paths.store)
+        store_backup.discard_restore(paths.store)
         claim.drop()
 
 
 def _swap(file: Path, store: Path) -> _Swap:
-    copy = store_backup.outline(file)
+    copy = store_backup.read_info(file)
     if not store.exists():
         return _Swap(file, copy, None)
     try:
-        return _Swap(file, copy, store_backup.outline(store))
+        return _Swap(file, copy, store_backup.read_info(store))
     except StoreError as error:
         return _Swap(file, copy, None, str(error))
 
@@ -236,4 +240,4 @@ def _say(
         said = {"file": swap.file.absolute(), "is_done": more is not None}
         output.as_json(said | plain(swap.copy) | (more or {}))
     else:
-        output.lines(told)
+        output.print_lines(told)

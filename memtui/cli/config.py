@@ -22,7 +22,7 @@ def _show(settings: Settings, *, as_json: bool) -> int:
             }
         )
         return 0
-    output.lines(
+    output.print_lines(
         f"{name:<26} {settings_module.to_toml(settings.value(name)):<16}"
         f" {settings.origin(name)}"
         for name in settings_module.SETTINGS
@@ -41,12 +41,14 @@ def _init(paths: Paths) -> int:
         ) from None
     except OSError as error:
         raise SettingsError(f"{paths.config}: {error.strerror}") from error
-    output.lines([f"{paths.config} written: every setting is in it, commented out"])
+    output.print_lines(
+        [f"{paths.config} written: every setting is in it, commented out"]
+    )
     return 0
 
 
 def fetch_tokens(paths: Paths) -> int:
     """Fetch the tokeniser's vocabulary."""
     file = vocabulary.fetch(paths.vocabulary)
-    output.lines([f"{file} is here: tokens of new events are counted by it"])
+    output.print_lines([f"{file} is here: tokens of new events are counted by it"])
     return 0

@@ -26,12 +26,12 @@ from memtui.cli.doctor_checks import (
 from memtui.errors import MemtuiError
 from memtui.paths import Paths
 from memtui.services import checks, status
-from memtui.services.capture_sources import Origin
+from memtui.services.capture_sources import CaptureSource
 from memtui.services.checks import Account
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.store.cursors import Seen
-from memtui.store.problems import Kind, Problem
+from memtui.store.cursors import SourceActivity
+from memtui.store.problems import Problem, ProblemKind
 from memtui.text import date_format
 
 WIDTH = 80
@@ -51,7 +51,7 @@ class Reason:
     """Records that were not taken, for one reason."""
 
     reason: str
-    kind: Kind
+    kind: ProblemKind
     count: int
 
 
@@ -68,7 +68,7 @@ class Report:
     """All that was found; what could not be asked stays empty."""
 
     findings: list[Finding] = field(default_factory=list)
-    heard: list[Seen] = field(default_factory=list)
+    heard: list[SourceActivity] = field(default_factory=list)
     not_taken: list[Reason] = field(default_factory=list)
     unknown: list[Counted] = field(default_factory=list)
     redacted: list[Counted] = field(default_factory=list)
@@ -84,9 +84,9 @@ class Report:
 
 
 TITLES = {
-    Kind.FAULT: "Records that could not be taken",
-    Kind.AWAITED: "Records that are not whole yet",
-    Kind.LEFT: "Records that are not kept",
+    ProblemKind.FAULT: "Records that could not be taken",
+    ProblemKind.AWAITED: "Records that are not whole yet",
+    ProblemKind.LEFT: "Records that are not kept",
 }
 """What is said of records that were not taken."""
 
@@ -157,7 +157,7 @@ def _store(patient: Patient) -> tuple[Finding, bool]:
 def _look_at_capture(report: Report, patient: Patient, *, can_be_asked: bool) -> None:
     """Look at what comes in, as far as the store can tell of it."""
     found, check = report.findings, doctor_checks
-    origins, accounts = list[Origin](), dict[str, Account]()
+    origins, accounts = list[CaptureSource](), dict[str, Account]()
     try:
         is_kept = patient.places.store.exists()
         if can_be_asked or not is_kept:
@@ -180,7 +180,7 @@ def _look_at_capture(report: Report, patient: Patient, *, can_be_asked: bool) ->
 
 def _count(report: Report) -> None:
     report.heard = checks.heard()
-    report.not_taken = [Reason(*row) for row in status.left_out()]
+    report.not_taken = [Reason(*row) for row in status.count_skipped()]
     report.unknown = [Counted(*row) for row in checks.unknown()]
     report.redacted = [Counted(*row) for row in checks.redacted()]
     report.latest = status.latest_problems(limit=LATEST)
@@ -196,7 +196,9 @@ def _plain(report: Report) -> dict[str, object]:
         "model": report.model,
         "findings": report.findings,
         "quarantined": report.quarantined,
-        "not_taken": sorted(report.not_taken, key=lambda one: one.kind != Kind.FAULT),
+        "not_taken": sorted(
+            report.not_taken, key=lambda one: one.kind != ProblemKind.FAULT
+        ),
         "latest": report.latest,
         "heard": report.heard,
         "redacted": report.redacted,
@@ -209,14 +211,12 @@ def _told(report: Report) -> Iterator[str]:
         yield from _finding(finding)
     ill = sum(not finding.is_well for finding in report.findings)
     yield ""
-    yield (
-        f"{output.number_of(ill, 'thing')} to be put right." if ill else "All is well."
-    )
+    yield (f"{output.plural(ill, 'thing')} to be put right." if ill else "All is well.")
     yield from _heard(report)
     for kind, title in TITLES.items():
         rows = [(r.reason, r.count) for r in report.not_taken if r.kind == kind]
         yield from _table(title, rows)
-        if kind is Kind.FAULT:
+        if kind is ProblemKind.FAULT:
             yield from _latest(report.latest)
     for title, counted in (
         ("Types of records that memtui does not know", report.unknown),
@@ -259,7 +259,7 @@ def _heard(report: Report) -> Iterator[str]:
     for one in sorted(report.heard, key=lambda one: (one.agent, one.source)):
         way = "hooks" if one.source == "hooks" else "transcripts"
         at = date_format.moment(one.last_event_at, report.zone)
-        events = output.number_of(one.events, "event").rjust(16)
+        events = output.plural(one.events, "event").rjust(16)
         yield f"    {one.agent:<{width}}{way:<13}{at:<21}{events}"
 
 
@@ -284,6 +284,6 @@ def _latest(problems: Sequence[Problem]) -> Iterator[str]:
         yield ""
         yield "The latest of them"
     for one in problems:
-        source = output.short(one.source)
+        source = output.with_tilde(one.source)
         where = f"{source}:{one.line}" if one.line else source
         yield from _wrapped(f"{where}: {one.reason} ({one.count:,})", " " * 4, 8)

@@ -17,16 +17,16 @@ from memtui.capture import watcher
 from memtui.capture.spool import SpoolStatus
 from memtui.cli import hooks as cli_hooks
 from memtui.cli import output, sources
-from memtui.errors import MemtuiError, StoreBusy, StoreError
+from memtui.errors import MemtuiError, StoreBusyError, StoreError
 from memtui.integrations import hooks as integrations_hooks
 from memtui.integrations import known_agents
-from memtui.integrations.hooks import Installation
+from memtui.integrations.hooks import HookStatus
 from memtui.model.model_state import ModelCondition, ModelHealth
-from memtui.paths import Paths, transcripts
+from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker_lock
 from memtui.search.node_index import NodeIndex
 from memtui.services import checks
-from memtui.services.capture_sources import Origin
+from memtui.services.capture_sources import CaptureSource
 from memtui.services.checks import Account, Opened, Step, Work, account
 from memtui.settings import EXTRACTIVE, OLLAMA, Settings
 from memtui.store.outbox import INDEX_EVENT, INDEX_NODE, INDEX_SESSION, UPDATE_TOC
@@ -121,7 +121,7 @@ def spool(patient: Patient) -> Iterator[Finding]:
     else:
         yield _waiting(found, patient)
     if found.refused:
-        files = output.number_of(found.refused, "file")
+        files = output.plural(found.refused, "file")
         says = f"{files} of hooks could not be taken"
         yield Finding("quarantine", False, says, "memtui quarantine list")
 
@@ -130,10 +130,10 @@ def _waiting(found: SpoolStatus, patient: Patient) -> Finding:
     says = "nothing waits; hooks can leave more"
     cure = ""
     if found.oldest_at:
-        waiting = output.number_of(found.waiting, "event")
+        waiting = output.plural(found.waiting, "event")
         since = date_format.age(found.oldest_at, patient.now)
         says = f"{waiting} of hooks waiting (oldest {since})"
-        is_worked = bool(worker_lock.holder(patient.places.claim))
+        is_worked = bool(worker_lock.holder(patient.places.worker_lock))
         is_old = patient.now - found.oldest_at > (TAKEN if is_worked else OLD)
         if patient.is_separate:
             says += ", of this project or of others"
@@ -143,12 +143,12 @@ def _waiting(found: SpoolStatus, patient: Patient) -> Finding:
         elif is_old:
             cure = "memtui work --until-idle"
     if found.unfinished:
-        files = output.number_of(found.unfinished, "file")
+        files = output.plural(found.unfinished, "file")
         says += f"; {files} that hooks never finished in {patient.places.spool / 'tmp'}"
     return Finding("spool", not cure, says, cure)
 
 
-def watched(origins: Sequence[Origin], *, is_kept: bool) -> Iterator[Finding]:
+def watched(origins: Sequence[CaptureSource], *, is_kept: bool) -> Iterator[Finding]:
     """Whose transcripts are read as they are written, and by what changes are found."""
     names = [one.title for one in origins if one.is_watched]
     if not names:
@@ -166,10 +166,10 @@ def watched(origins: Sequence[Origin], *, is_kept: bool) -> Iterator[Finding]:
 
 
 def unread(
-    patient: Patient, origins: Sequence[Origin], accounts: Mapping[str, Account]
+    patient: Patient, origins: Sequence[CaptureSource], accounts: Mapping[str, Account]
 ) -> Iterator[Finding]:
     """Transcripts that are not read, and those that are soon deleted."""
-    is_worked = bool(worker_lock.holder(patient.places.claim))
+    is_worked = bool(worker_lock.holder(patient.places.worker_lock))
     for origin in origins:
         if found := accounts.get(origin.name):
             finding = _unread(origin, found, patient, is_worked=is_worked)
@@ -178,12 +178,12 @@ def unread(
 
 
 def _unread(
-    origin: Origin, found: Account, patient: Patient, *, is_worked: bool
+    origin: CaptureSource, found: Account, patient: Patient, *, is_worked: bool
 ) -> Finding | None:
     cure = _reading(origin, patient, is_worked=is_worked)
     is_refused = not origin.is_watched and not origin.is_undecided
     if found.doomed_at:
-        files = output.number_of(found.doomed, "transcript")
+        files = output.plural(found.doomed, "transcript")
         is_due = found.doomed_at <= patient.now
         when = (
             "at any moment" if is_due else f"from {date_format.day(found.doomed_at)} on"
@@ -191,7 +191,7 @@ def _unread(
         says = f"{origin.title} deletes {files} {when} that are not read here in full"
         return Finding("transcripts", is_refused, says, cure, origin.name)
     if missing := found.late if origin.is_watched else found.grown:
-        files = output.number_of(missing, "transcript")
+        files = output.plural(missing, "transcript")
         says = f"{origin.title}: {files} changed since memtui last read there"
         return Finding("transcripts", is_refused, says, cure, origin.name)
     if found.unread and not is_refused:
@@ -200,7 +200,7 @@ def _unread(
     return None
 
 
-def _reading(origin: Origin, patient: Patient, *, is_worked: bool) -> str:
+def _reading(origin: CaptureSource, patient: Patient, *, is_worked: bool) -> str:
     """What brings an agent's transcripts in."""
     if origin.is_watched and is_worked:
         return f"wait a minute; if it stays so, see {patient.places.log}"
@@ -210,11 +210,11 @@ def _reading(origin: Origin, patient: Patient, *, is_worked: bool) -> str:
 
 
 def accounts(
-    patient: Patient, origins: Sequence[Origin], *, is_kept: bool
+    patient: Patient, origins: Sequence[CaptureSource], *, is_kept: bool
 ) -> dict[str, Account]:
     """Each agent's transcripts against what was read of them."""
     days = known_agents.days(cli_hooks.machine(patient.places, None))
-    places = transcripts()
+    places = transcript_folders()
     return {
         one.name: account(
             one.name,
@@ -228,13 +228,13 @@ def accounts(
     }
 
 
-def origins(patient: Patient, *, is_kept: bool) -> list[Origin]:
+def origins(patient: Patient, *, is_kept: bool) -> list[CaptureSource]:
     """Every agent, and what was heard of it."""
     return sources.look(patient.settings, is_kept=is_kept)
 
 
 def hooks(
-    patient: Patient, origins: Sequence[Origin], accounts: Mapping[str, Account]
+    patient: Patient, origins: Sequence[CaptureSource], accounts: Mapping[str, Account]
 ) -> Iterator[Finding]:
     """Whether the hooks that are installed run, and are heard of."""
     there = _installed(patient)
@@ -253,7 +253,7 @@ def hooks(
         yield Finding("hooks", True, says, "memtui hooks install")
 
 
-def _installed(patient: Patient) -> list[Installation]:
+def _installed(patient: Patient) -> list[HookStatus]:
     """The person's own hooks, and those of the project memtui is started in."""
     own = integrations_hooks.installed(cli_hooks.machine(patient.places, None))
     here = cli_hooks.machine(patient.places, Path.cwd())
@@ -265,21 +265,21 @@ def _installed(patient: Patient) -> list[Installation]:
     ]
 
 
-def _mend(one: Installation) -> str:
+def _mend(one: HookStatus) -> str:
     if not one.is_installed or one.is_off:
         return f"mend {one.file}"
     where = " --project" if one.scope == "project" else ""
     return f"memtui hooks install {one.agent}{where}"
 
 
-def _last(origin: Origin | None, newest: datetime | None) -> datetime | None:
+def _last(origin: CaptureSource | None, newest: datetime | None) -> datetime | None:
     """When hooks were last heard: what waits in the spool may be anybody's."""
     told = origin.by_hook.last_event_at if origin and origin.by_hook else None
     return max(filter(None, (told, newest)), default=None)
 
 
 def _heard(
-    one: Installation, last: datetime | None, found: Account | None, now: datetime
+    one: HookStatus, last: datetime | None, found: Account | None, now: datetime
 ) -> Finding:
     said = f"last heard {date_format.age(last, now)}" if last else "nothing heard yet"
     says = f"{one.title}: installed, the command runs; {said}"
@@ -337,7 +337,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
         cure = "name the folders it works in, in capture.folders"
         yield Finding("settings", False, says, cure, "aider")
     for name in given.capture_sources:
-        places = transcripts().get(name, ())
+        places = transcript_folders().get(name, ())
         if places and not any(place.exists() for place in places):
             says = f"capture.sources names {name}, of which nothing is there"
             yield Finding("settings", True, says, subject=name)
@@ -350,7 +350,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 def work(patient: Patient) -> Iterator[Finding]:
     """What waits, and whether anybody works."""
-    holder = worker_lock.holder(patient.places.claim)
+    holder = worker_lock.holder(patient.places.worker_lock)
     found = checks.work(patient.now)
     says = _checking_memory_waiting(found, patient)
     if holder:
@@ -372,7 +372,7 @@ def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
     found = checks.model()
     if found is None or found.condition is ModelCondition.READY:
         return
-    if not worker_lock.holder(patient.places.claim):
+    if not worker_lock.holder(patient.places.worker_lock):
         return
     at = date_format.clock(found.checked_at, zone)
     how, cure = found.condition.value, ""
@@ -391,21 +391,19 @@ def _checking_memory_waiting(found: Work, patient: Patient) -> str:
         one, _, work = what.partition(" ")
         many = f"{one}{'es' if one == 'batch' else 's'} {work}"
         since = date_format.age(row.oldest_at, patient.now)
-        told.append(f"{output.number_of(row.count, what, many)} (oldest {since})")
+        told.append(f"{output.plural(row.count, what, many)} (oldest {since})")
     if found.segments:
         many = "segments to sum up"
-        told.append(output.number_of(found.segments, "segment to sum up", many))
+        told.append(output.plural(found.segments, "segment to sum up", many))
     if found.nodes:
-        told.append(
-            output.number_of(found.nodes, "node to roll up", "nodes to roll up")
-        )
+        told.append(output.plural(found.nodes, "node to roll up", "nodes to roll up"))
     return ", ".join(told) or "nothing waits"
 
 
 def index(patient: Patient) -> Iterator[Finding]:
     """Whether the search index is there and keeps step."""
     found = checks.step(patient.places.index)
-    is_worked = bool(worker_lock.holder(patient.places.claim))
+    is_worked = bool(worker_lock.holder(patient.places.worker_lock))
     wrong = _out_of_step(found, is_worked=is_worked)
     if wrong:
         yield Finding("index", False, wrong, "memtui reindex")
@@ -420,8 +418,8 @@ def index(patient: Patient) -> Iterator[Finding]:
 def messages(patient: Patient) -> Iterator[Finding]:
     """Whether the index of messages is there and keeps step."""
     with_tools = patient.settings.search_include_tools
-    found = checks.heed(patient.places.messages, with_tools=with_tools)
-    is_worked = bool(worker_lock.holder(patient.places.claim))
+    found = checks.heed(patient.places.message_index, with_tools=with_tools)
+    is_worked = bool(worker_lock.holder(patient.places.worker_lock))
     wrong = _out_of_step(found, is_worked=is_worked, what="messages")
     if wrong:
         yield Finding("messages", False, wrong, "memtui reindex")
@@ -640,7 +638,7 @@ def look(patient: Patient) -> tuple[Finding, bool]:
     try:
         opened = checks.look_at(file)
         return _opened(patient, opened)
-    except StoreBusy as error:
+    except StoreBusyError as error:
         cure = f"end the program that holds it: fuser {file}"
         return _of_store(file, False, str(error), cure), False
     except StoreError as error:
@@ -661,7 +659,7 @@ def _opened(patient: Patient, opened: Opened) -> tuple[Finding, bool]:
     if damages := _damages(file):
         return _of_store(file, False, "; ".join(damages), UNDAMAGED), True
     events, sessions = checks.kept()
-    told = f"{events:,} events in {output.number_of(sessions, 'session')}"
+    told = f"{events:,} events in {output.plural(sessions, 'session')}"
     says = f"{told}, {size(file.stat().st_size)}, undamaged"
     for place in (file, file.parent):
         if not os.access(place, os.W_OK):

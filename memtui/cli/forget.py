@@ -11,7 +11,7 @@ from memtui.services import forget as services_forget
 from memtui.services.forget import Forget, Forgotten, Places
 from memtui.services.redact import Redact, Redacted
 from memtui.store import cursors, database, tombstones
-from memtui.store.tombstones import Kind, Tombstone
+from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import date_format, vocabulary
 from memtui.workspace import Workspace
 
@@ -58,7 +58,7 @@ def forget(
     as_json: bool,
 ) -> int:
     """Forget events, sessions, projects, or all before a date."""
-    what = Kind(kind)
+    what = TombstoneKind(kind)
     work = Forget(places_of(house), house.paths.spool, house.zone, _now)
     if not is_tried:
         claim(house)
@@ -80,13 +80,15 @@ def forget(
 def remember(house: Workspace, kind: str, words: Sequence[str]) -> int:
     """Let what was forgotten be imported again."""
     with database.transaction():
-        stones = services_forget.noted(Kind(kind), words, house.zone)
+        stones = services_forget.noted(TombstoneKind(kind), words, house.zone)
         for stone in stones:
-            if not tombstones.lift(stone):
+            if not tombstones.remove(stone):
                 raise MemtuiError(f"{stone.subject or words[0]} was not forgotten")
-        tombstones.spare(stones)
-        cursors.drop_all()
-    output.lines(["Noted: memtui import brings it back, where its files still lie."])
+        tombstones.remove_pending(stones)
+        cursors.delete_all()
+    output.print_lines(
+        ["Noted: memtui import brings it back, where its files still lie."]
+    )
     return 0
 
 
@@ -102,7 +104,7 @@ def claim(house: Workspace) -> None:
 
 def places_of(house: Workspace) -> Places:
     """Where this house leaves traces."""
-    return Places(house.paths.index, house.paths.messages, house.paths.log)
+    return Places(house.paths.index, house.paths.message_index, house.paths.log)
 
 
 def redact(house: Workspace, *, is_tried: bool, as_json: bool) -> int:
@@ -114,24 +116,24 @@ def redact(house: Workspace, *, is_tried: bool, as_json: bool) -> int:
     found = work.run(is_tried=is_tried)
     errors = [] if is_tried else cli_work.digest(house) or []
     if as_json:
-        said = output.plain_text(found)
+        said = output.to_plain(found)
         told = {"is_done": not is_tried, "errors": [str(error) for error in errors]}
         output.as_json(said | told)
     else:
         done = "would be taken out" if is_tried else "taken out"
-        output.lines([*_secrets(found, done), *(f"error: {e}" for e in errors)])
+        output.print_lines([*_secrets(found, done), *(f"error: {e}" for e in errors)])
     return 1 if errors else 0
 
 
 def _secrets(found: Redacted, done: str) -> list[str]:
     if found.forgotten:
-        gone = output.number_of(found.forgotten, "event")
+        gone = output.plural(found.forgotten, "event")
         left = [f"A forgetting that was broken off is done now: {gone} forgotten."]
     else:
         left = []
     if not found.kinds:
         return [*left, "No secret was found."]
-    total = output.number_of(sum(found.kinds.values()), "secret")
+    total = output.plural(sum(found.kinds.values()), "secret")
     places = (
         (found.events, "event", ""),
         (found.thoughts, "thought", ""),
@@ -139,7 +141,7 @@ def _secrets(found: Redacted, done: str) -> list[str]:
         (found.readings, "note on files read", "notes on files read"),
         (found.hook_files, "hook file", ""),
     )
-    held = ", ".join(output.number_of(*place) for place in places if place[0])
+    held = ", ".join(output.plural(*place) for place in places if place[0])
     kinds = sorted(found.kinds.items(), key=lambda item: (-item[1], item[0]))
     return [*left, f"{total} {done} of {held}:"] + [
         f"{n:>8,}  {kind}" for kind, n in kinds
@@ -154,7 +156,7 @@ def _say(
     found: Forgotten, done: str, *, as_json: bool, errors: Sequence[Exception] = ()
 ) -> None:
     if as_json:
-        said = output.plain_text(found)
+        said = output.to_plain(found)
         said["is_done"] = done == "forgotten"
         said["errors"] = [str(error) for error in errors]
         output.as_json(said)
@@ -167,15 +169,15 @@ def _say(
 def _told(found: Forgotten, done: str) -> list[str]:
     kept = found.kept
     parts = [
-        output.number_of(kept.events, "event"),
-        output.number_of(kept.messages, "message") + " among them",
-        output.number_of(kept.thoughts, "thought"),
-        output.number_of(kept.sessions, "whole session"),
-        output.number_of(found.hook_files, "hook file"),
+        output.plural(kept.events, "event"),
+        output.plural(kept.messages, "message") + " among them",
+        output.plural(kept.thoughts, "thought"),
+        output.plural(kept.sessions, "whole session"),
+        output.plural(found.hook_files, "hook file"),
     ]
     again = (
-        f"{output.number_of(found.segments, 'segment')} and"
-        f" {output.number_of(found.nodes, 'node')} above them are made anew from what"
+        f"{output.plural(found.segments, 'segment')} and"
+        f" {output.plural(found.nodes, 'node')} above them are made anew from what"
         " remains, or go with it."
     )
     return [f"{', '.join(parts)}: {done}.", again]
@@ -194,12 +196,12 @@ def _titles(found: Forgotten) -> Iterator[str]:
 def forgotten(house: Workspace, *, as_json: bool) -> int:
     """List what was forgotten and does not come back."""
     with database.connection():
-        stones = tombstones.all_of_them()
+        stones = tombstones.list_all()
     if as_json:
         output.as_json([{"stone": stone, "at": at} for stone, at in stones])
         return 0
     if not stones:
-        output.lines(["Nothing was forgotten."])
+        output.print_lines(["Nothing was forgotten."])
     output.bounded(
         f"{date_format.moment(at, house.zone):<21}  {stone.kind:<8}"
         f" {named(stone, house.zone)}"
@@ -210,6 +212,6 @@ def forgotten(house: Workspace, *, as_json: bool) -> int:
 
 def named(stone: Tombstone, zone: tzinfo) -> str:
     """What was forgotten, as a person names it."""
-    if stone.kind is Kind.BEFORE:
+    if stone.kind is TombstoneKind.BEFORE:
         return f"{datetime.fromtimestamp(stone.at_ms / 1000, zone):%Y-%m-%d}"
     return f"{stone.agent}:{stone.subject}" if stone.agent else stone.subject

@@ -9,7 +9,7 @@ from pathlib import Path
 from memtui.cli import output
 from memtui.errors import HooksError
 from memtui.integrations import hooks, known_agents
-from memtui.integrations.hooks import Change, Installation
+from memtui.integrations.hooks import ConfigChange, HookStatus
 from memtui.integrations.known_agents import Agent, Machine
 from memtui.paths import Paths
 
@@ -17,7 +17,7 @@ UNCONFIRMED = 2
 """The exit code when something would change and nobody said yes."""
 
 
-_PLANS: dict[str, Callable[[Agent, Machine], Change]] = {
+_PLANS: dict[str, Callable[[Agent, Machine], ConfigChange]] = {
     "install": hooks.install,
     "uninstall": hooks.uninstall,
 }
@@ -74,8 +74,10 @@ def run(action: str, names: Sequence[str], places: Paths, wish: Wish) -> int:
     if not names:
         names = _meant(action, here)
         if not wish.as_json:
-            output.lines([f"{_MEANT[action]}: {_titles(names)}."])
-    told = [_one(action, known_agents.named(name), here, wish) for name in names]
+            output.print_lines([f"{_MEANT[action]}: {_titles(names)}."])
+    told = [
+        _one(action, known_agents.agent_by_name(name), here, wish) for name in names
+    ]
     if wish.as_json:
         output.as_json({"action": action, "changes": told})
     if any(one.problem for one in told):
@@ -114,11 +116,11 @@ def _one(action: str, agent: Agent, here: Machine, wish: Wish) -> Outcome:
         print(f"memtui: {agent.title}: {error}", file=sys.stderr)
         return Outcome(agent.name, file, [], False, str(error))
     if is_written and not wish.as_json:
-        output.lines(_written(action, agent, here, copy))
+        output.print_lines(_written(action, agent, here, copy))
     return Outcome(agent.name, file, change.diff(), is_written)
 
 
-def _shown(action: str, agent: Agent, change: Change) -> list[str]:
+def _shown(action: str, agent: Agent, change: ConfigChange) -> list[str]:
     if not change.is_nothing:
         linked = f" (a link to {change.target})" if change.target != change.file else ""
         return ["", f"{agent.title}: {change.file}{linked}", *change.diff()]
@@ -133,7 +135,7 @@ def is_wanted(wish: Wish) -> bool:
     if wish.as_json:
         return False
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        output.lines(["Nothing was written. To write it, say --yes."])
+        output.print_lines(["Nothing was written. To write it, say --yes."])
         return False
     try:
         return input("Write this? [y/N] ").strip().lower() in ("y", "yes")
@@ -155,11 +157,11 @@ def _status(names: Sequence[str], here: Machine, *, as_json: bool) -> int:
         output.as_json({"hooks": found})
     else:
         for one in found:
-            output.lines(_told(one))
+            output.print_lines(_told(one))
     return 0 if all(one.is_well for one in found) else 1
 
 
-def _told(one: Installation) -> list[str]:
+def _told(one: HookStatus) -> list[str]:
     mark = "✗" if one.problem else "✓" if one.is_installed else " "
     said = "installed" if one.is_installed else "not installed"
     where = "" if one.is_found else ", and not found on this machine"
@@ -174,4 +176,4 @@ def _told(one: Installation) -> list[str]:
 
 
 def _titles(names: Sequence[str]) -> str:
-    return ", ".join(known_agents.named(name).title for name in names)
+    return ", ".join(known_agents.agent_by_name(name).title for name in names)

@@ -13,7 +13,7 @@ from memtui.errors import HooksError
 from memtui.integrations import config_files
 from memtui.integrations import hooks as integrations_hooks
 from memtui.integrations.config_edit import NotJson
-from memtui.integrations.hooks import Change, Writing
+from memtui.integrations.hooks import ConfigChange, ConfigEntry
 from memtui.integrations.known_agents import Entry, Machine, project_of
 from memtui.integrations.mcp import Client, clients
 from memtui.paths import Paths
@@ -103,7 +103,7 @@ def run(
     return UNCONFIRMED if is_open and not wish.is_only_shown else 0
 
 
-def _writings(one: Client, action: str, *, with_skill: bool) -> list[Writing]:
+def _writings(one: Client, action: str, *, with_skill: bool) -> list[ConfigEntry]:
     """What is put in; it is taken out in the opposite order, folders last."""
     some = [one.server, *[one.skill] * with_skill]
     return some if action == "install" else some[::-1]
@@ -134,7 +134,7 @@ def _meant(
 
 
 def _one(
-    action: str, client: Client, writing: Writing, here: Machine, wish: Wish
+    action: str, client: Client, writing: ConfigEntry, here: Machine, wish: Wish
 ) -> Outcome:
     file = writing.file(here)
     try:
@@ -152,14 +152,14 @@ def _one(
         print(f"memtui: {client.title}: {error}", file=sys.stderr)
         return Outcome(client.name, file, [], False, str(error))
     if is_written and not wish.as_json:
-        output.lines([f"{client.title}: {file.name} is {_DONE[action]}."])
-        output.lines([f"The file as it was is kept in {copy}."] * bool(copy))
+        output.print_lines([f"{client.title}: {file.name} is {_DONE[action]}."])
+        output.print_lines([f"The file as it was is kept in {copy}."] * bool(copy))
         is_server = action == "install" and writing is client.server
-        output.lines([client.note_in(here)] * is_server)
+        output.print_lines([client.note_in(here)] * is_server)
     return Outcome(client.name, file, change.diff(), is_written)
 
 
-def _shown(action: str, client: Client, change: Change) -> list[str]:
+def _shown(action: str, client: Client, change: ConfigChange) -> list[str]:
     if not change.is_nothing:
         linked = f" (a link to {change.target})" if change.target != change.file else ""
         return ["", f"{client.title}: {change.file}{linked}", *change.diff()]
@@ -175,7 +175,7 @@ def _status(
         output.as_json({"servers": found})
     else:
         for one in found:
-            output.lines(_told(one))
+            output.print_lines(_told(one))
     return 0 if all(not one.problem for one in found) else 1
 
 
@@ -213,7 +213,7 @@ def _may_write(ours: Sequence[Entry]) -> bool:
     return any(isinstance(words, list) and _WRITES in words for words in said)
 
 
-def _server(name: str, program: Sequence[str], *, may_write: bool) -> Writing:
+def _server(name: str, program: Sequence[str], *, may_write: bool) -> ConfigEntry:
     """The server as an agent is told of it, with writing or without."""
     words = [*(word for word in program if word != _WRITES), *[_WRITES] * may_write]
     return next(one.server for one in clients(words) if one.name == name)
@@ -227,7 +227,7 @@ def _has_skill(client: Client, here: Machine) -> bool:
         return False
 
 
-def _text(writing: Writing, here: Machine) -> str:
+def _text(writing: ConfigEntry, here: Machine) -> str:
     """What a file holds that ours may stand in."""
     file = writing.file(here)
     text = (config_files.read(file) or b"").decode("utf-8", "replace")

@@ -9,7 +9,7 @@ from memtui.cli import output
 from memtui.errors import UsageError
 from memtui.model.jobs import Job, JobRun, RunReason, find_job, find_jobs
 from memtui.services import jobs
-from memtui.services.jobs import Status
+from memtui.services.jobs import JobStatus
 from memtui.text import date_format
 from memtui.workspace import Workspace
 
@@ -54,14 +54,14 @@ def show(house: Workspace, *, as_json: bool) -> int:
         output.as_json({**said, "jobs": found})
         return 0
     for one in found:
-        output.lines(_told(one, house.zone))
-    output.lines(["", f"Times are those of {house.zone}."])
+        output.print_lines(_told(one, house.zone))
+    output.print_lines(["", f"Times are those of {house.zone}."])
     if note := workspace.why_no_model(house.settings):
-        output.lines([note])
+        output.print_lines([note])
     return 0
 
 
-def _told(one: Status, zone: tzinfo) -> Iterator[str]:
+def _told(one: JobStatus, zone: tzinfo) -> Iterator[str]:
     paused = " · paused" if one.is_paused else ""
     yield f"{one.job:<13} {one.schedule}{paused}"
     if one.last is None:
@@ -97,7 +97,7 @@ def _counts(run: JobRun) -> str:
     told = [f"{run.created:,} made", f"{run.rejected:,} rejected"]
     told += [f"{run.failed:,} failed", f"{run.waiting:,} left"]
     if run.skipped:
-        told.append(f"{output.number_of(run.skipped, 'time')} skipped")
+        told.append(f"{output.plural(run.skipped, 'time')} skipped")
     return " · ".join(told)
 
 
@@ -111,7 +111,9 @@ def tell(house: Workspace, job: Job | None, limit: int, *, as_json: bool) -> int
     elif found:
         output.bounded(_runs(found, house.zone))
     else:
-        output.lines([f"{job} has not run yet." if job else "No job has run yet."])
+        output.print_lines(
+            [f"{job} has not run yet." if job else "No job has run yet."]
+        )
     return 0
 
 
@@ -127,7 +129,7 @@ def steer(
     """Pause jobs, resume them, or ask for a run, and say who will do it."""
     now = datetime.now(UTC)
     if action == "run":
-        jobs.ask(chosen, now)
+        jobs.request_run(chosen, now)
     elif action == "pause":
         jobs.pause(chosen)
     else:
@@ -140,8 +142,8 @@ def steer(
         output.as_json({"is_worked": is_worked, "jobs": mine, "note": note})
         return 0
     done = {"run": "asked for", "pause": "paused", "resume": "resumed"}[action]
-    output.lines(f"{job}: {done}." for job in chosen)
-    output.lines([note] * bool(note))
+    output.print_lines(f"{job}: {done}." for job in chosen)
+    output.print_lines([note] * bool(note))
     return 0
 
 

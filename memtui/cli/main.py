@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.cli import dispatch, grammar, open_workspace, options
-from memtui.errors import MemtuiError, SettingsError, StoreDamaged, StoreError
+from memtui.errors import MemtuiError, SettingsError, StoreDamagedError, StoreError
 
 if TYPE_CHECKING:
     from memtui.agents.replies import Problem
@@ -107,7 +107,7 @@ def _run(given: argparse.Namespace) -> int:
 
     if given.command in (None, "demo") and not (_has_tab() or _has_terminal()):
         raise MemtuiError(NO_TERMINAL)
-    places = paths.find(given.home)
+    places = paths.find_paths(given.home)
     config = given.config or (
         Path(os.environ["MEMTUI_CONFIG"]) if os.environ.get("MEMTUI_CONFIG") else None
     )
@@ -266,8 +266,8 @@ def _app(
             return app.return_code
     if chosen == "demo":
         chosen = _demo(settings, desk)
-    if isinstance(chosen, StoreDamaged):
-        raise StoreDamaged(f"{chosen}; memtui doctor says what to do")
+    if isinstance(chosen, StoreDamagedError):
+        raise StoreDamagedError(f"{chosen}; memtui doctor says what to do")
     if isinstance(chosen, MemtuiError):
         raise chosen
     return 0

@@ -19,7 +19,7 @@ _CUTS = (600, 300, 150, 80, 40, 20)
 """To how many characters an error's words are cut, in turn, where they do not fit."""
 
 
-def lines(told: Iterable[str]) -> None:
+def print_lines(told: Iterable[str]) -> None:
     """Print lines; a reader that stops listening ends them without complaint."""
     for line in told:
         sys.stdout.write(f"{line}\n")
@@ -52,7 +52,7 @@ def begin(limit: int) -> None:
 
 def as_json(value: Any) -> None:
     """Answer with a value: dataclasses as objects, times as ISO 8601 in UTC."""
-    _answer.data = plain_text(value)
+    _answer.data = to_plain(value)
 
 
 def as_reply(reply: Reply, counter: Counter = ESTIMATED) -> None:
@@ -63,11 +63,11 @@ def as_reply(reply: Reply, counter: Counter = ESTIMATED) -> None:
 def bounded(told: Iterable[str]) -> None:
     """Print lines; where no person reads them, as many as the budget holds."""
     if is_read():
-        lines(told)
+        print_lines(told)
         return
     some = trimming.lines([*told], _answer.limit, ESTIMATED)
     _answer.limit -= replies.cost("\n".join(some), ESTIMATED)
-    lines(some)
+    print_lines(some)
 
 
 def is_read() -> bool:
@@ -78,7 +78,7 @@ def is_read() -> bool:
 def in_lines(reply: Reply, limit: int, counter: Counter = ESTIMATED) -> None:
     """Print a reply within so many tokens; fenced wherever no person reads it."""
     told = replies.fitted(reply, limit, counter).text.splitlines()
-    lines(told[1:-1] if is_read() else told)
+    print_lines(told[1:-1] if is_read() else told)
 
 
 def end(code: int, failing: Problem | None = None) -> None:
@@ -133,10 +133,10 @@ def _brief(failing: Problem, ms: float, counter: Counter) -> Problem:
     return Problem(failing.code, replies.cut(says, _CUTS[-1]))
 
 
-def plain_text(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """A value in JSON's own types."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain_text(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Path):
@@ -144,24 +144,24 @@ def plain_text(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, dict):
-        return {str(key): plain_text(item) for key, item in value.items()}
+        return {str(key): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain_text(item) for item in value]
+        return [to_plain(item) for item in value]
     return value
 
 
-def number_of(count: int, one: str, many: str = "") -> str:
+def plural(count: int, one: str, many: str = "") -> str:
     """A count with its noun: ``1 session``, ``1,204 sessions``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def short(place: Path | str) -> str:
+def with_tilde(place: Path | str) -> str:
     """A place as a person writes it, with ``~`` for their home."""
     home, given = Path.home(), Path(place)
     return f"~/{given.relative_to(home)}" if given.is_relative_to(home) else str(place)
 
 
-def mark(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def mark_matches(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """A text with the matched words between asterisks."""
     parts, at = [], 0
     for start, end in spans:
@@ -189,5 +189,5 @@ def may(summary: Iterable[str], question: str) -> int | None:
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() in ("y", "yes"):
         return None
-    lines(["Nothing was done."])
+    print_lines(["Nothing was done."])
     return 0

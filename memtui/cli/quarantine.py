@@ -62,9 +62,9 @@ def show_all(house: Workspace, offset: int, limit: int, *, as_json: bool) -> int
     elif page.entries:
         output.bounded(_list(page, house.zone))
     elif page.total:
-        output.lines([f"There are {page.total:,} entries, no more."])
+        output.print_lines([f"There are {page.total:,} entries, no more."])
     else:
-        output.lines(["Nothing lies here: all that came could be taken."])
+        output.print_lines(["Nothing lies here: all that came could be taken."])
     return 0
 
 
@@ -76,7 +76,7 @@ def _list(page: Page, zone: tzinfo) -> Iterator[str]:
             yield f"    {_place(entry)}"
         yield from (f"    {reason}" for reason in entry.reasons[:MOST_REASONS])
         if (more := len(entry.reasons) - MOST_REASONS) > 0:
-            yield f"    and {output.number_of(more, 'more reason')}"
+            yield f"    and {output.plural(more, 'more reason')}"
     last = page.offset + len(page.entries)
     if page.offset or last < page.total:
         ahead = f"; more: --offset {last}" if last < page.total else ""
@@ -87,7 +87,7 @@ def _list(page: Page, zone: tzinfo) -> Iterator[str]:
 def _about(entry: Entry, zone: tzinfo) -> str:
     how_much = _size(entry.size)
     if entry.kind is EntryKind.TRANSCRIPT:
-        how_much = output.number_of(entry.count, "record")
+        how_much = output.plural(entry.count, "record")
     agent = entry.agent or "agent not named"
     said = [date_format.moment(entry.at, zone), agent, entry.event, how_much]
     return " · ".join(part for part in said if part)
@@ -99,7 +99,7 @@ def _place(entry: Entry) -> str:
 
 def _size(size: int) -> str:
     if size < _KB:
-        return output.number_of(size, "byte")
+        return output.plural(size, "byte")
     if size < _KB * _KB:
         return f"{size / _KB:,.1f} kB"
     return f"{size / _KB / _KB:,.1f} MB"
@@ -112,7 +112,7 @@ def show(house: Workspace, names: Sequence[str], *, as_json: bool) -> int:
         output.as_json(shown)
         return 0
     for place, one in enumerate(shown):
-        output.lines([""] * bool(place))
+        output.print_lines([""] * bool(place))
         output.bounded(_whole(one, house.zone))
     return 0
 
@@ -140,8 +140,8 @@ def retry(house: Workspace, names: Sequence[str] | None, *, as_json: bool) -> in
         said = {"outcomes": outcomes, "problems": tried.problems}
         output.as_json({**said, "errors": [str(error) for error in errors or ()]})
     else:
-        output.lines(_became(tried, outcomes, is_ours=errors is not None))
-        output.lines(f"error: {error}" for error in errors or ())
+        output.print_lines(_became(tried, outcomes, is_ours=errors is not None))
+        output.print_lines(f"error: {error}" for error in errors or ())
     is_well = not tried.problems and not errors
     refused = any(one.became is Became.REFUSED for one in outcomes)
     return 0 if is_well and not refused else 1
@@ -161,14 +161,14 @@ def _became(
         yield "Nothing lies here: there was nothing to try again."
     said = {became: [o for o in outcomes if o.became is became] for became in Became}
     if taken := said[Became.TAKEN]:
-        yield f"{output.number_of(len(taken), 'entry', 'entries')} taken."
+        yield f"{output.plural(len(taken), 'entry', 'entries')} taken."
     if waiting := said[Became.WAITING]:
-        number = output.number_of(len(waiting), "file")
+        number = output.plural(len(waiting), "file")
         them = "it" if len(waiting) == 1 else "them"
         why = f"the memtui that works this store takes {them} next"
         yield f"{number} put back: {why if not is_ours else 'for another memory'}."
     if refused := said[Became.REFUSED]:
-        number = output.number_of(len(refused), "entry", "entries")
+        number = output.plural(len(refused), "entry", "entries")
         yield f"{number} refused again:"
     for one in refused:
         yield f"    {one.name}"
@@ -201,18 +201,18 @@ def drop(
 
 def _say(dropped: Dropped, done: str, *, as_json: bool) -> None:
     if as_json:
-        said: dict[str, object] = output.plain_text(dropped)
+        said: dict[str, object] = output.to_plain(dropped)
         output.as_json({**said, "is_done": done == "dropped"})
     else:
-        output.lines(_told(dropped, done))
+        output.print_lines(_told(dropped, done))
 
 
 def _told(dropped: Dropped, done: str) -> Iterator[str]:
     if not dropped.files and not dropped.notes and not dropped.problems:
         yield "Nothing lies here: there was nothing to drop."
     if dropped.files:
-        yield f"{output.number_of(dropped.files, 'hook file')} {done}."
+        yield f"{output.plural(dropped.files, 'hook file')} {done}."
     if dropped.notes:
-        notes = output.number_of(dropped.notes, "note")
+        notes = output.plural(dropped.notes, "note")
         yield f"{notes} on transcripts {done}; the transcripts stay as they are."
     yield from (f"error: {why}" for why in dropped.problems)

@@ -82,7 +82,7 @@ def _moments(found: CombinedResult, of: Scope, zone: tzinfo) -> Iterator[str]:
     for hit in found.hits:
         fit = "" if found.is_recent else f"{hit.score:.2f} {hit.band:<9}  "
         yield f"{fit}{date_format.moment(hit.at, zone):<21}  {hit.title}"
-        said = output.mark(hit.snippet.text, hit.snippet.marks)
+        said = output.mark_matches(hit.snippet.text, hit.snippet.marks)
         yield f"      {f'{hit.role}: ' if hit.role else ''}{said}"
         yield f"      {_where(hit)}"
 
@@ -101,10 +101,10 @@ def _messages(found: MessageResult, of: Scope, zone: tzinfo) -> Iterator[str]:
     for hit in found.hits:
         yield _titled(hit) if found.is_recent else f"{hit.score:.2f}  {_titled(hit)}"
         if hit.match is None and hit.about.text != hit.session.title:
-            yield f"      {output.mark(hit.about.text, hit.about.marks)}"
+            yield f"      {output.mark_matches(hit.about.text, hit.about.marks)}"
         for said in hit.window:
             when = date_format.moment(said.at, zone)
-            text = output.mark(said.snippet.text, said.snippet.marks)
+            text = output.mark_matches(said.snippet.text, said.snippet.marks)
             bar = "┃" if said.is_match else " "
             line = " ".join(text.split())[:LINE_CHARS]
             yield f"    {bar} {said.msg_idx:>4}  {when:<21}  {said.role:<9}  {line}"

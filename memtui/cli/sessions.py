@@ -56,7 +56,7 @@ def _listed(of: Scope, span: dict[str, int], zone: tzinfo) -> Iterable[str]:
 
 def _list(found: Listed, zone: tzinfo) -> Iterator[str]:
     for one in found.sessions:
-        messages = output.number_of(one.message_count, "message")
+        messages = output.plural(one.message_count, "message")
         about = [
             date_format.moment(one.updated_at, zone),
             one.agent,
@@ -152,23 +152,23 @@ def _facts(known: Facts, zone: tzinfo) -> Iterator[str]:
     yield one.title or "(without a title)"
     yield from (f"{name:<10} {said}" for name, said in _rows(known, one, zone) if said)
     for helper in known.subagents:
-        said = [helper.kind, helper.task, output.number_of(helper.events, "event")]
+        said = [helper.kind, helper.task, output.plural(helper.events, "event")]
         told = " · ".join(part for part in said if part)
         by = f" · started by {helper.started_by}" if helper.started_by else ""
         yield f"{'subagent':<10} {helper.name}: {told}{by}"
     for place, line in enumerate(known.summary):
         yield f"{'' if place else 'about':<10} {line}"
     if (more := known.segments - len(known.summary)) > 0 and known.summary:
-        yield f"{'':<10} and {output.number_of(more, 'segment')} more"
+        yield f"{'':<10} and {output.plural(more, 'segment')} more"
     yield ""
 
 
 def _rows(known: Facts, one: Session, zone: tzinfo) -> list[tuple[str, str]]:
     forked = ""
     if one.forked_from:
-        shared = output.number_of(known.shared_messages, "message")
+        shared = output.plural(known.shared_messages, "message")
         forked = f"{one.agent}:{one.forked_from}, with which it shares {shared}"
-    messages = output.number_of(one.message_count, "message")
+    messages = output.plural(one.message_count, "message")
     return [
         ("session", f"{one.agent}:{one.session_id}"),
         ("project", one.project),
@@ -180,7 +180,7 @@ def _rows(known: Facts, one: Session, zone: tzinfo) -> list[tuple[str, str]]:
         ("made by", one.created_by),
         ("began", date_format.moment(one.created_at, zone)),
         ("last heard", date_format.moment(one.updated_at, zone)),
-        ("length", f"{messages}, {output.number_of(known.events, 'event')}"),
+        ("length", f"{messages}, {output.plural(known.events, 'event')}"),
         ("goes on", forked),
     ]
 

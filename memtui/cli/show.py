@@ -47,7 +47,7 @@ def _told(bullet: Bullet) -> Plain:
         "negated": features.negation_differs,
         "opposites": [_neutral(pair) for pair in features.opposites],
         "matched": _neutral(verdict.matched),
-        "quotes": output.plain_text(verdict.spans),
+        "quotes": output.to_plain(verdict.spans),
         "repaired": verdict.is_repaired,
     }
 
@@ -105,7 +105,7 @@ def _show_version(house: Workspace, given: argparse.Namespace) -> int:
             "is_models": node.is_by_model,
             "is_pinned": node.is_pinned,
             "rejected": neutral(node.rejection),
-            "facts": output.plain_text(node.generation),
+            "facts": output.to_plain(node.generation),
         }
         lead = [*about.lead, *head["made"]]
         return Reply("parts", parts(node), _part, head, lead)
@@ -150,7 +150,7 @@ def _page(
 
 
 def _of(node: TocNode) -> str:
-    messages = output.number_of(node.counts.messages, "message")
+    messages = output.plural(node.counts.messages, "message")
     return " · ".join([*node.projects, *node.agents, messages])
 
 
@@ -174,7 +174,7 @@ def _line(line: TocEntry, zone: tzinfo) -> str:
     if line.level is TocLevel.SEGMENT:
         name = f"{date_format.clock(line.start_time, zone)}  {live}{line.headline}"
         return f"{line.node_id}  {name}{_mark(line)}"
-    count = output.number_of(line.counts.segments, "segment")
+    count = output.plural(line.counts.segments, "segment")
     said = f": {line.headline}" if line.headline else ""
     title = f"{live}{line.title}{said} ({count}){_mark(line)}"
     return f"{line.node_id}  {title}"
@@ -231,7 +231,7 @@ def event_lines(event: Event, bar: str, zone: tzinfo) -> Iterator[str]:
 
 def stats(house: Workspace, *, as_json: bool) -> int:
     """Print how much is kept."""
-    kept = status.stats()
+    kept = status.read_stats()
     if as_json:
         output.as_json(kept)
         return 0
@@ -260,5 +260,5 @@ def stats(house: Workspace, *, as_json: bool) -> int:
             for name, count in kept.projects
         ),
     ]
-    output.lines(f"{name:<28} {value}" for name, value in rows)
+    output.print_lines(f"{name:<28} {value}" for name, value in rows)
     return 0

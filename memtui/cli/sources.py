@@ -5,18 +5,18 @@ from datetime import tzinfo
 
 from memtui.cli import output
 from memtui.errors import UsageError
-from memtui.paths import transcripts
+from memtui.paths import transcript_folders
 from memtui.services import capture_sources
-from memtui.services.capture_sources import Origin, Wish
+from memtui.services.capture_sources import CaptureSource, WatchSettings
 from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
-from memtui.store.cursors import Seen
+from memtui.store.cursors import SourceActivity
 from memtui.text import date_format
 from memtui.workspace import Workspace
 
 
-def wish_of(settings: Settings) -> Wish:
+def wish_of(settings: Settings) -> WatchSettings:
     """What the settings say of watching."""
-    return Wish(
+    return WatchSettings(
         is_everyone=EVERY in settings.capture_sources,
         is_asked=CHOSEN in settings.capture_sources,
         named=settings.capture_sources,
@@ -25,7 +25,7 @@ def wish_of(settings: Settings) -> Wish:
     )
 
 
-def look(settings: Settings, *, is_kept: bool = True) -> list[Origin]:
+def look(settings: Settings, *, is_kept: bool = True) -> list[CaptureSource]:
     """Every agent that can be heard of, as it is now.
 
     Args:
@@ -33,7 +33,9 @@ def look(settings: Settings, *, is_kept: bool = True) -> list[Origin]:
         is_kept: Whether there is a store that could tell of them.
     """
     wish = wish_of(settings)
-    return capture_sources.all_of_them(transcripts(), AGENTS, wish, is_kept=is_kept)
+    return capture_sources.list_sources(
+        transcript_folders(), AGENTS, wish, is_kept=is_kept
+    )
 
 
 def show(house: Workspace, *, as_json: bool) -> int:
@@ -43,25 +45,25 @@ def show(house: Workspace, *, as_json: bool) -> int:
         output.as_json({"sources": found})
         return 0
     for one in found:
-        output.lines(_told(one, house.zone))
+        output.print_lines(_told(one, house.zone))
     return 0
 
 
-def _told(one: Origin, zone: tzinfo) -> Iterator[str]:
+def _told(one: CaptureSource, zone: tzinfo) -> Iterator[str]:
     mark = "✓" if one.is_watched else " "
     said = "watched" if one.is_watched else "not watched"
     yield f"{mark} {one.title:<18} {said}: {one.why}"
     for place in one.places:
         lacks = "" if place.exists() else " (not there)"
-        yield f"    {output.short(place)}{lacks}"
+        yield f"    {output.with_tilde(place)}{lacks}"
     heard = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
     last = [f"by {way} {_when(seen, zone)}" for seen, way in heard if seen]
-    files = output.number_of(one.files, "transcript")
+    files = output.plural(one.files, "transcript")
     said = f"last heard {', '.join(last)}" if last else "nothing heard yet"
     yield f"    {files} · {said}"
 
 
-def _when(seen: Seen, zone: tzinfo) -> str:
+def _when(seen: SourceActivity, zone: tzinfo) -> str:
     return date_format.moment(seen.last_event_at, zone)
 
 
@@ -78,11 +80,13 @@ def agree(
         return 0
     for one in found:
         said = "watched" if one.is_watched else "not watched"
-        output.lines([f"{one.title}: {said} ({one.why})."])
+        output.print_lines([f"{one.title}: {said} ({one.why})."])
     if note:
-        output.lines([note])
+        output.print_lines([note])
     elif is_watched:
-        output.lines(["What they hold already is read by the next memtui that works."])
+        output.print_lines(
+            ["What they hold already is read by the next memtui that works."]
+        )
     return 0
 
 
@@ -92,7 +96,7 @@ def _chosen(names: Sequence[str]) -> list[str]:
     Raises:
         UsageError: None is, or one that is not known or has no place of its own.
     """
-    placed = [name for name in AGENTS if name in transcripts()]
+    placed = [name for name in AGENTS if name in transcript_folders()]
     if not names:
         raise UsageError(f"name the agents, or say all: {', '.join(placed)}")
     for name in names:
@@ -106,7 +110,7 @@ def _chosen(names: Sequence[str]) -> list[str]:
     return placed if EVERY in names else list(dict.fromkeys(names))
 
 
-def _overridden(found: Sequence[Origin], is_watched: bool) -> str:
+def _overridden(found: Sequence[CaptureSource], is_watched: bool) -> str:
     """What to say where the settings have it otherwise; "" where they do not."""
     others = [one.title for one in found if one.is_watched != is_watched]
     if not others:

@@ -39,6 +39,6 @@ def _lines(answer: TeleportResult, of: Scope, zone: tzinfo) -> Iterator[str]:
         when = date_format.moment(hit.at, zone)
         fit = "" if answer.is_recent else f"{hit.score:.2f} {hit.band:<9}  "
         yield f"{fit}{when:<21}  {hit.title}  [{hit.level}]"
-        yield f"      {output.mark(hit.snippet.text, hit.snippet.marks)}"
+        yield f"      {output.mark_matches(hit.snippet.text, hit.snippet.marks)}"
         leads = hit.landing_id if hit.landing_id != hit.target_id else ""
         yield f"      {hit.target_id}{f' → {leads}' if leads else ''}"

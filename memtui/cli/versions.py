@@ -70,7 +70,7 @@ def show(house: Workspace, node_id: str, *, as_json: bool) -> int:
 
 def _plain(found: TocHistory) -> list[dict[str, Any]]:
     return [
-        {**output.plain_text(one), "unsupported": one.unsupported}
+        {**output.to_plain(one), "unsupported": one.unsupported}
         for one in found.versions
     ]
 
@@ -187,5 +187,5 @@ def _done(found: TocHistory, notes: list[str], *, as_json: bool) -> int:
         said = {"node": found.entry, **_asked(found), "shown": found.shown}
         output.as_json({**said, "note": " ".join(notes)})
     else:
-        output.lines(notes)
+        output.print_lines(notes)
     return 0

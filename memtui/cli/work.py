@@ -12,7 +12,7 @@ from memtui.capture.transcripts import ImportProgress
 from memtui.cli import output
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocLevel
-from memtui.paths import transcripts
+from memtui.paths import transcript_folders
 from memtui.pipeline.progress import Progress
 from memtui.services import status
 from memtui.store import database, rewrite_queue
@@ -80,7 +80,7 @@ def bring_in(house: Workspace, paths: Sequence[Path], *, as_json: bool) -> int:
     missing = [path for path in paths if not path.exists()]
     if missing:
         raise MemtuiError(f"{missing[0]} does not exist")
-    found = [place for some in transcripts().values() for place in some]
+    found = [place for some in transcript_folders().values() for place in some]
     wanted = list(paths) or [place for place in found if place.exists()]
     if not wanted:
         raise MemtuiError(
@@ -92,7 +92,7 @@ def bring_in(house: Workspace, paths: Sequence[Path], *, as_json: bool) -> int:
     if as_json:
         output.as_json({"imported": imported, "errors": [str(e) for e in errors or ()]})
     else:
-        output.lines(_report(imported, errors))
+        output.print_lines(_report(imported, errors))
     return 1 if errors else 0
 
 
@@ -134,29 +134,25 @@ def digest(house: Workspace) -> list[Exception] | None:
 
 
 def _report(imported: ImportProgress, errors: list[Exception] | None) -> list[str]:
-    files = output.number_of(imported.files, "file")
+    files = output.plural(imported.files, "file")
     told = [
         f"{files} read ({imported.unchanged:,} unchanged since last time):"
-        f" {output.number_of(imported.created, 'new event')},"
+        f" {output.plural(imported.created, 'new event')},"
         f" {imported.known:,} known already."
     ]
     if imported.forgotten:
-        events = output.number_of(imported.forgotten, "event")
+        events = output.plural(imported.forgotten, "event")
         told.append(f"{events} of what was forgotten did not come back.")
     if imported.unreadable:
-        told.append(
-            f"{output.number_of(imported.unreadable, 'file')} could not be read."
-        )
+        told.append(f"{output.plural(imported.unreadable, 'file')} could not be read.")
     if imported.refused:
-        refused = output.number_of(imported.refused, "record")
+        refused = output.plural(imported.refused, "record")
         told.append(f"{refused} could not be taken: memtui quarantine says why.")
     if errors is None:
         told.append("Another memtui works this store: it digests what was stored.")
     told += [f"error: {error}" for error in errors or ()]
-    if errors is not None and (waiting := status.stats().queued):
-        told.append(
-            f"{output.number_of(waiting, 'piece')} of work wait for another try."
-        )
+    if errors is not None and (waiting := status.read_stats().queued):
+        told.append(f"{output.plural(waiting, 'piece')} of work wait for another try.")
     return told
 
 
@@ -173,11 +169,11 @@ def work(house: Workspace, *, until_idle: bool, as_json: bool) -> int:
         said = [str(error) for error in errors]
         output.as_json({"errors": said, "waiting_for_model": waiting})
         return 1 if errors else 0
-    output.lines(f"error: {error}" for error in errors)
+    output.print_lines(f"error: {error}" for error in errors)
     if waiting:
-        number = output.number_of(waiting, "node")
+        number = output.plural(waiting, "node")
         told = "can have a summary by a model: memtui work, or the app, asks it."
-        output.lines([f"{number} {told}"])
+        output.print_lines([f"{number} {told}"])
     return 1 if errors else 0
 
 
@@ -208,5 +204,5 @@ def reindex(house: Workspace) -> int:
     house.pipeline.reindex()
     with _bar() as bar:
         errors = _digest(house, bar) or []
-    output.lines(f"error: {error}" for error in errors)
+    output.print_lines(f"error: {error}" for error in errors)
     return 1 if errors else 0

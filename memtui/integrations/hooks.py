@@ -13,7 +13,7 @@ from memtui.integrations.config_edit import NotJson
 from memtui.integrations.known_agents import Agent, Entry, Machine
 
 
-class Writing(Protocol):
+class ConfigEntry(Protocol):
     """Something of ours that can stand in a file of an agent's: hooks, a server."""
 
     @property
@@ -32,7 +32,7 @@ class Writing(Protocol):
     def is_own_file(self) -> bool:
         """Whether the file is memtui's alone."""
 
-    def with_own(self, text: str) -> "Writing":
+    def with_own(self, text: str) -> "ConfigEntry":
         """The same, with what a person has set in ours besides."""
 
     def wanted(self, machine: Machine) -> list[Entry]:
@@ -52,7 +52,7 @@ class Writing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ConfigChange:
     """What would become of one file."""
 
     agent: str
@@ -88,7 +88,7 @@ class Change:
         ]
 
 
-def install(agent: Writing, machine: Machine) -> Change:
+def install(agent: ConfigEntry, machine: Machine) -> ConfigChange:
     """Plan to put the hooks in, and out what is there of an older installation.
 
     Raises:
@@ -98,7 +98,7 @@ def install(agent: Writing, machine: Machine) -> Change:
     base: bytes | None = now
     agent = agent.with_own(text)
     if is_up_to_date(agent.ours(text), agent.wanted(machine)):
-        return Change(agent.name, file, target, now, now)
+        return ConfigChange(agent.name, file, target, now, now)
     kept = config_files.kept(machine.backups, target)
     if kept and kept.fits(now):
         base = kept.before
@@ -108,10 +108,10 @@ def install(agent: Writing, machine: Machine) -> Change:
             base = agent.removed(_text(base, file)).encode() or None
     except NotJson as error:
         raise _refused(file, str(error)) from None
-    return Change(agent.name, file, target, now, after, base)
+    return ConfigChange(agent.name, file, target, now, after, base)
 
 
-def uninstall(agent: Writing, machine: Machine) -> Change:
+def uninstall(agent: ConfigEntry, machine: Machine) -> ConfigChange:
     """Plan to take the hooks out: what was there before, if nobody touched it since.
 
     Raises:
@@ -124,11 +124,11 @@ def uninstall(agent: Writing, machine: Machine) -> Change:
             after = _without(agent, machine, target, now, text)
     except NotJson as error:
         raise _refused(file, str(error)) from None
-    return Change(agent.name, file, target, now, after, is_removal=True)
+    return ConfigChange(agent.name, file, target, now, after, is_removal=True)
 
 
 def _without(
-    agent: Writing, machine: Machine, target: Path, now: bytes | None, text: str
+    agent: ConfigEntry, machine: Machine, target: Path, now: bytes | None, text: str
 ) -> bytes | None:
     kept = config_files.kept(machine.backups, target)
     if kept and kept.fits(now) and not agent.ours(_text(kept.before, target)):
@@ -139,7 +139,7 @@ def _without(
     return None if is_spare and is_bare else rest.encode()
 
 
-def write(change: Change, machine: Machine) -> Path | None:
+def write(change: ConfigChange, machine: Machine) -> Path | None:
     """Write a change; where a copy of what was there lies, if one was made.
 
     Raises:
@@ -174,7 +174,7 @@ def is_up_to_date(found: list[Entry], wanted: list[Entry]) -> bool:
     return told(found) == told(wanted)
 
 
-def _read(agent: Writing, machine: Machine) -> tuple[Path, Path, bytes | None, str]:
+def _read(agent: ConfigEntry, machine: Machine) -> tuple[Path, Path, bytes | None, str]:
     file = agent.file(machine)
     try:
         target = file.resolve()
@@ -216,7 +216,7 @@ PATIENCE_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Installation:
+class HookStatus:
     """One agent and the hooks in its settings."""
 
     agent: str
@@ -251,7 +251,7 @@ def installed(
     names: Sequence[str] = known_agents.NAMES,
     *,
     is_tried: bool = True,
-) -> list[Installation]:
+) -> list[HookStatus]:
     """How it stands with the hooks of each agent.
 
     Args:
@@ -259,7 +259,9 @@ def installed(
         names: Which agents.
         is_tried: Whether the command they name is run, with nothing to read.
     """
-    return [_look(known_agents.named(name), machine, is_tried) for name in names]
+    return [
+        _look(known_agents.agent_by_name(name), machine, is_tried) for name in names
+    ]
 
 
 def found(machine: Machine) -> list[str]:
@@ -267,7 +269,7 @@ def found(machine: Machine) -> list[str]:
     return [agent.name for agent in known_agents.AGENTS if agent.is_found(machine)]
 
 
-def _look(agent: Agent, machine: Machine, is_tried: bool) -> Installation:
+def _look(agent: Agent, machine: Machine, is_tried: bool) -> HookStatus:
     problem, ours, wanted = "", list[Entry](), agent.wanted(machine)
     is_off = False
     try:
@@ -281,7 +283,7 @@ def _look(agent: Agent, machine: Machine, is_tried: bool) -> Installation:
         problem = _wrong(ours, wanted, is_current=is_current, runs=runs)
     if ours and is_off:
         problem = f"all hooks are switched off there, by {agent.switch}"
-    return Installation(
+    return HookStatus(
         agent=agent.name,
         title=agent.title,
         is_found=agent.is_found(machine),
@@ -348,21 +350,21 @@ class HooksEditor:
         """Remember the machine."""
         self._machine = machine
 
-    def look(self) -> Sequence[Installation]:
+    def look(self) -> Sequence[HookStatus]:
         """How it stands with each agent; runs the commands that are installed."""
         return installed(self._machine)
 
-    def plan(self, agent: str, *, is_removal: bool) -> Change:
+    def plan(self, agent: str, *, is_removal: bool) -> ConfigChange:
         """What would become of an agent's settings.
 
         Raises:
             HooksError: They are none that can be changed.
         """
-        make: Callable[[known_agents.Agent, Machine], Change]
+        make: Callable[[known_agents.Agent, Machine], ConfigChange]
         make = uninstall if is_removal else install
-        return make(known_agents.named(agent), self._machine)
+        return make(known_agents.agent_by_name(agent), self._machine)
 
-    def write(self, change: Change) -> None:
+    def write(self, change: ConfigChange) -> None:
         """Write a change that was planned.
 
         Raises:

@@ -544,7 +544,7 @@ AGENTS: tuple[Agent, ...] = (
 NAMES = tuple(agent.name for agent in AGENTS)
 
 
-def named(name: str) -> Agent:
+def agent_by_name(name: str) -> Agent:
     """The agent of a name.
 
     Raises:
@@ -572,7 +572,7 @@ DAYS = 30
 def days(machine: Machine) -> float:
     """For how many days transcripts are kept after they were last written to."""
     try:
-        told = json.loads(named(AGENT).file(machine).read_bytes())
+        told = json.loads(agent_by_name(AGENT).file(machine).read_bytes())
         said = told.get(SETTING, DAYS)
     except (OSError, ValueError, AttributeError):
         return DAYS

@@ -12,7 +12,7 @@ from typing import Any
 
 from memtui.integrations import config_edit, known_agents
 from memtui.integrations.config_edit import NotJson
-from memtui.integrations.hooks import Writing
+from memtui.integrations.hooks import ConfigEntry
 from memtui.integrations.known_agents import Entry, Machine
 
 SERVER = "memtui"
@@ -399,8 +399,8 @@ class Client:
     title: str
     program: str
     home: Place
-    server: Writing
-    skill: Writing
+    server: ConfigEntry
+    skill: ConfigEntry
     note: str = "Start it anew to have it find memtui."
 
     def is_found(self, machine: Machine) -> bool:
@@ -425,13 +425,13 @@ def clients(command: Sequence[str]) -> tuple[Client, ...]:
     )
 
 
-def _servers(command: Sequence[str]) -> dict[str, Writing]:
+def _servers(command: Sequence[str]) -> dict[str, ConfigEntry]:
     """How each is told of the server, by its name."""
     program, *rest = command
     plain: dict[str, object] = {"command": program, "args": rest}
     local = {"type": "local", "command": [*command], "enabled": True}
     key = "mcpServers"
-    said: tuple[Writing, ...] = (
+    said: tuple[ConfigEntry, ...] = (
         JsonServer("claude-code", _claude_file, key, {"type": "stdio", **plain}),
         TomlServer("codex", _in(_codex, "config.toml", ".codex/config.toml"), plain),
         JsonServer(

@@ -45,14 +45,14 @@ class Follow:
         if not self._is_checked or not self._index.exists() or self._index.is_suspect:
             self.check()
         with database.connection():
-            rows = outbox.to_index(NODES_AT_ONCE)
+            rows = outbox.list_nodes(NODES_AT_ONCE)
             if not rows:
                 return 0
             names = list(dict.fromkeys(name for _, name in rows))
             documents = [
                 document
-                for node in nodes.nodes(names)
-                for document in node_documents(node, grips.of_node(node.node_id))
+                for node in nodes.get_many(names)
+                for document in node_documents(node, grips.list_of_node(node.node_id))
             ]
         try:
             self._index.update(documents, names)
@@ -61,7 +61,7 @@ class Follow:
             raise
         with database.transaction():
             outbox.delete([row for row, _ in rows])
-            outbox.say_renamed(set(segments.sessions_of(names).values()))
+            outbox.add_sessions(set(segments.get_sessions(names).values()))
         self.changed.update(names)
         return len(rows)
 
@@ -80,7 +80,7 @@ class Follow:
         self._index.create(name)
         with database.transaction():
             outbox.clear(outbox.INDEX_NODE)
-            outbox.announce(nodes.all_ids(), to_ms(self._clock()))
+            outbox.add_nodes(nodes.list_ids(), to_ms(self._clock()))
             meta.set_node_index_name(name)
         self._is_checked = True
 
@@ -138,7 +138,7 @@ class Listen:
         with database.transaction():
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)
-            outbox.say_renamed(message_index.sessions())
+            outbox.add_sessions(message_index.sessions())
             meta.set_message_index_name(name)
         self._is_checked = False
 
@@ -147,7 +147,7 @@ class Listen:
 
     def _follow(self) -> int:
         with database.connection():
-            runs = _some(outbox.added(RUNS_AT_ONCE))
+            runs = _some(outbox.list_events(RUNS_AT_ONCE))
             if not runs:
                 return 0
             spoken = message_index.of_runs(runs)
@@ -172,7 +172,7 @@ class Listen:
     def _name(self) -> int:
         """Index sessions by what they are called and summed up by now."""
         with database.connection():
-            rows = outbox.renamed(SESSIONS_AT_ONCE)
+            rows = outbox.list_sessions(SESSIONS_AT_ONCE)
             if not rows:
                 return 0
             named = message_index.session_titles({session for _, session in rows})
@@ -216,9 +216,9 @@ def of(event: Spoken, with_tools: bool = False) -> Said | None:
     )
 
 
-def _some(runs: Sequence[outbox.Run]) -> list[outbox.Run]:
+def _some(runs: Sequence[outbox.EventRange]) -> list[outbox.EventRange]:
     """The first of them that are a step's worth together; at least one."""
-    some: list[outbox.Run] = []
+    some: list[outbox.EventRange] = []
     count = 0
     for run in runs:
         if some and count + run.count > EVENTS_AT_ONCE:

@@ -24,12 +24,12 @@ from memtui.pipeline.summarization import Made, OfChildren, OfSegment
 from memtui.pipeline.worker import Changes
 from memtui.store import (
     database,
-    dirty,
     grips,
     meta,
     nodes,
     outbox,
     rewrite_queue,
+    rollup_queue,
     segments,
     sessions,
     versions,
@@ -158,7 +158,7 @@ class Rewrite:
             RequestCancelled: It was called off; the node is as it was.
         """
         with database.connection():
-            work, shown = self._read(name), nodes.node(name)
+            work, shown = self._read(name), nodes.get(name)
             if work is None or shown is None:
                 return self._done(name, Kind.NOTHING)
             attempt = self._attempt(work) if is_asked else 0
@@ -192,7 +192,7 @@ class Rewrite:
         stretch = segments.get(name)
         if stretch is None:
             return None
-        told_in = sessions.of_numbers([stretch.number])
+        told_in = sessions.get_many([stretch.number])
         return summarization.segment(stretch, told_in, self._rules)
 
     def _hash(self, work: Work, attempt: int = 0) -> str:
@@ -201,21 +201,21 @@ class Rewrite:
     def _attempt(self, work: Work) -> int:
         """Which attempt at the same comes next."""
         attempt = 0
-        while versions.models(work.name, self._hash(work, attempt)):
+        while versions.find_from_model(work.name, self._hash(work, attempt)):
             attempt += 1
         return attempt
 
     def _kept(self, work: Work) -> Outcome | None:
         """Show what the same model made of the same before, if it did."""
-        before = versions.models(work.name, self._hash(work))
+        before = versions.find_from_model(work.name, self._hash(work))
         if before is None:
             return None
         row, rejected = before
         if rejected:
             return self._done(work.name, Kind.NOTHING)
         with database.transaction():
-            rewrite_queue.done_with(work.name)
-            versions.show(work.name, row)
+            rewrite_queue.remove(work.name)
+            versions.set_latest(work.name, row)
             return self._announced(work.name, Kind.MADE)
 
     def _keep(self, work: Work, made: Made) -> Outcome:
@@ -225,9 +225,9 @@ class Rewrite:
             fresh = self._read(name)
             if fresh is None or self._hash(fresh) != self._hash(work):
                 return NOTHING
-            grips.put(made.grips)
-            is_shown = versions.put_models(node, now_ms)
-            rewrite_queue.done_with(name)
+            grips.add(made.grips)
+            is_shown = versions.add_from_model(node, now_ms)
+            rewrite_queue.remove(name)
             if is_shown:
                 return self._announced(name, Kind.MADE)
         kind = Kind.REJECTED if node.rejection else Kind.MADE
@@ -236,15 +236,15 @@ class Rewrite:
     def _announced(self, name: str, kind: Kind) -> Outcome:
         """Let search and the nodes above follow a version that is shown now."""
         now_ms = to_ms(self._clock())
-        outbox.announce([name], now_ms)
+        outbox.add_nodes([name], now_ms)
         if above := calendar.parent_id(name):
             later_ms = now_ms + round(PUT_OFF_S * 1000)
-            dirty.mark([above], self._zone, from_ms=later_ms)
+            rollup_queue.add([above], self._zone, from_ms=later_ms)
         return Outcome(kind, changed=frozenset([name, *calendar.path(above or name)]))
 
     def _done(self, name: str, kind: Kind) -> Outcome:
         with database.transaction():
-            rewrite_queue.done_with(name)
+            rewrite_queue.remove(name)
         return Outcome(kind)
 
     def _failed(
@@ -265,8 +265,10 @@ class Rewrite:
         """Try this node again, but others first."""
         with database.transaction():
             # Later than the server that it made fail is asked again: others come first.
-            at_ms = retry_ms(rewrite_queue.attempts(name) + 1, to_ms(self._clock()))
-            rewrite_queue.failed(name, at_ms)
+            at_ms = retry_ms(
+                rewrite_queue.count_attempts(name) + 1, to_ms(self._clock())
+            )
+            rewrite_queue.set_failed(name, at_ms)
         return Outcome(Kind.FAILED, error)
 
     def _refused(
@@ -476,7 +478,7 @@ class Improve:
     def _ahead(self, now: datetime) -> tuple[Job | None, str] | None:
         """The next node and whose run it belongs to; ends the runs that are done."""
         with database.connection():
-            if names := rewrite_queue.asked(to_ms(now), 1):
+            if names := rewrite_queue.list_requested(to_ms(now), 1):
                 return None, names[0]
             for job, is_held_up in self._open_jobs(now):
                 if name := self._next(job, now):
@@ -510,17 +512,17 @@ class Improve:
         with database.connection():
             if self._next(job, now):
                 return False
-            return job is Job.SEGMENTS or not rewrite_queue.are_dirty(
+            return job is Job.SEGMENTS or not rewrite_queue.has_dirty(
                 job.level, self._begun_ms(job.level, now)
             )
 
     def _next(self, job: Job, now: datetime) -> str:
         now_ms = to_ms(now)
         if job is Job.SEGMENTS:
-            return next(iter(rewrite_queue.segments(now_ms, 1)), "")
+            return next(iter(rewrite_queue.list_segments(now_ms, 1)), "")
         level = job.level
         begun_ms = self._begun_ms(level, now)
-        names = rewrite_queue.parents(
+        names = rewrite_queue.list_parents(
             level, now_ms, 1 + OPEN_PERIODS, before_ms=begun_ms
         )
         old = (name for name in names if self._is_old(name, now - AGES[level]))
@@ -528,10 +530,10 @@ class Improve:
 
     def _must_wait(self, job: Job, now: datetime) -> bool:
         """Whether something is to be rolled up first, as it is at once."""
-        if not rewrite_queue.are_dirty(job.level, self._begun_ms(job.level, now)):
+        if not rewrite_queue.has_dirty(job.level, self._begun_ms(job.level, now)):
             return False
         with database.transaction():
-            dirty.hasten()
+            rollup_queue.start_delayed()
         return True
 
     def _begun_ms(self, level: TocLevel, now: datetime) -> int:
@@ -542,7 +544,7 @@ class Improve:
 
     def _is_waiting(self) -> bool:
         with database.connection():
-            return rewrite_queue.are_untried(TocLevel.SEGMENT)
+            return rewrite_queue.has_untried(TocLevel.SEGMENT)
 
     def _see_pause(self) -> None:
         """Note how many segments wait for nothing but their job's being resumed."""
@@ -556,7 +558,7 @@ class Improve:
     def _is_new_wish(self) -> bool:
         """Whether a person asked for a node since the model was last looked at."""
         with database.connection():
-            return rewrite_queue.last_asked_ms() > self._looked_ms
+            return rewrite_queue.last_requested_ms() > self._looked_ms
 
     def _is_ready(self, now: datetime) -> bool:
         """Whether the model can be asked; if not, it is left alone for a while."""
@@ -571,7 +573,7 @@ class Improve:
         maker = self._summarizer.identity.split(" ")[0] + " "
         if maker != self._maker:
             with database.transaction():
-                rewrite_queue.want_made_otherwise(maker)
+                rewrite_queue.add_outdated(maker)
             self._maker = maker
         return True
 

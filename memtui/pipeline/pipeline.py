@@ -13,7 +13,7 @@ from memtui.capture.spool import Spool
 from memtui.capture.tail import Tail
 from memtui.capture.transcripts import LOCK_TIMEOUT_S, Importer, TranscriptReader
 from memtui.capture.watcher import FileWatcher
-from memtui.errors import StoreBusy
+from memtui.errors import StoreBusyError
 from memtui.model.schedule import Schedules
 from memtui.model.segments import SegmentRules
 from memtui.pipeline.indexers import NODES_AT_ONCE, Follow, Listen
@@ -106,7 +106,7 @@ class Pipeline:
         """Work on a thread of its own until ``stop``; wait while another one works."""
         self._teller = teller = Teller(self, report)
         with database.connection():
-            self._seen = versions.last()
+            self._seen = versions.latest_id()
         self._loop = Loop(
             self._stages(), teller.tell, self._may_work, database.connection
         )
@@ -236,7 +236,7 @@ class Pipeline:
         """Delete, once, what a restoring left that was killed: nobody does that now."""
         if not self._is_tidy:
             with suppress(OSError):
-                backup.discard(database.path())
+                backup.discard_restore(database.path())
             self._is_tidy = True
 
     def _may_work(self) -> bool:
@@ -246,7 +246,7 @@ class Pipeline:
             self._tidy()
             return True
         with database.connection():
-            self._seen, names = versions.since(self._seen)
+            self._seen, names = versions.list_since(self._seen)
         self._by_others.update(names)
         return False
 
@@ -278,7 +278,7 @@ class Pipeline:
         """Index once the others rest, or when there is a whole commit's worth."""
         if self._earlier:
             with database.connection():
-                if outbox.length(outbox.INDEX_NODE) < NODES_AT_ONCE:
+                if outbox.count(outbox.INDEX_NODE) < NODES_AT_ONCE:
                     return 0
         return self._follow.step()
 
@@ -291,4 +291,4 @@ def _with_store(step: Step) -> int:
 
 def _is_busy(errors: Sequence[Exception]) -> bool:
     """Whether another process keeps the store to itself; whoever waits goes on then."""
-    return any(isinstance(error, StoreBusy) for error in errors)
+    return any(isinstance(error, StoreBusyError) for error in errors)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from memtui.errors import NO_ROOM, StoreGone
+from memtui.errors import DISK_FULL, StoreGoneError
 from memtui.model.model_state import ModelHealth, ModelProgress
 from memtui.pipeline.worker import Stepped
-from memtui.store import database, dirty, outbox, segments
+from memtui.store import database, outbox, rollup_queue, segments
 from memtui.store import problems as store_problems
 
 
@@ -166,7 +166,7 @@ class Teller:
 
     def _note(self, stepped: Stepped) -> None:
         if stepped.error:
-            self._is_gone = isinstance(stepped.error, StoreGone)
+            self._is_gone = isinstance(stepped.error, StoreGoneError)
             self._failing[stepped.stage] = _words(stepped.error)
         elif not self._is_gone:
             self._failing.pop(stepped.stage, None)
@@ -198,10 +198,10 @@ class Teller:
 def _words(error: Exception) -> str:
     """An error and its cause, nothing twice; of a full disk, what to do and where."""
     if database.is_disk_full(error):
-        return f"{NO_ROOM} ({database.path().parent})"
+        return f"{DISK_FULL} ({database.path().parent})"
     said = str(error).strip() or type(error).__name__
     cause = str(error.__cause__ or "")
-    is_told = cause not in said and not isinstance(error, StoreGone)
+    is_told = cause not in said and not isinstance(error, StoreGoneError)
     return f"{said}: {cause}" if is_told else said
 
 
@@ -211,7 +211,7 @@ def counts() -> tuple[int, int]:
     A segment is summed up and indexed, and its day after it: a number that only counted
     what waits now would grow with each.
     """
-    with suppress(StoreGone), database.connection():
-        steps = 4 * segments.count_waiting() + 2 * dirty.count() + outbox.length()
-        return steps, store_problems.faults()
+    with suppress(StoreGoneError), database.connection():
+        steps = 4 * segments.count_pending() + 2 * rollup_queue.count() + outbox.count()
+        return steps, store_problems.count_damaged()
     return 0, 0

@@ -16,7 +16,7 @@ from memtui.pipeline import summarization
 from memtui.pipeline.retries import attempted, retry_ms
 from memtui.pipeline.summarization import Made
 from memtui.pipeline.worker import Changes
-from memtui.store import database, dirty, jobs, nodes, outbox, segments, versions
+from memtui.store import database, jobs, nodes, outbox, rollup_queue, segments, versions
 from memtui.summarize.summarizer import Summarizer
 
 NODES_AT_ONCE = 20
@@ -85,12 +85,12 @@ class RollUp:
     def _may_begin(self, now_ms: int, now_s: float) -> bool:
         """Whether to go up now: nothing more comes, or it was waited for too long."""
         with database.connection():
-            if not any(dirty.of_level(level, now_ms, 1) for level in UPWARDS):
+            if not any(rollup_queue.list_due(level, now_ms, 1) for level in UPWARDS):
                 return False
             is_quiet = not (
                 self._is_more_read()
-                or segments.waiting(now_ms, 1)
-                or outbox.touched_sessions(1)
+                or segments.list_pending(now_ms, 1)
+                or outbox.list_changed_sessions(1)
             )
         if self._waits_since_s is None:
             self._waits_since_s = now_s
@@ -104,7 +104,7 @@ class RollUp:
             while True:
                 now_ms = to_ms(self._clock())
                 with database.connection():
-                    names = dirty.of_level(
+                    names = rollup_queue.list_due(
                         level, now_ms, NODES_AT_ONCE, after_ms=after_ms
                     )
                 if not names:
@@ -117,13 +117,15 @@ class RollUp:
         if not isinstance(result, Exception):
             return None
         with database.transaction():
-            dirty.failed(name, retry_ms(dirty.attempts(name), now_ms))
+            rollup_queue.set_failed(
+                name, retry_ms(rollup_queue.count_attempts(name), now_ms)
+            )
         return result
 
     def _roll_up(self, name: str, now_ms: int) -> None:
         with database.connection():
             work = summarization.parent(name, self._zone)
-            before = versions.input_hashes([name])
+            before = versions.get_input_hashes([name])
         if not work.children:
             self._keep(None, name, now_ms)
             return
@@ -131,7 +133,7 @@ class RollUp:
         digest = work.input_hash(identity)
         if before.get(name) == digest:
             with database.transaction():
-                dirty.settled(name, is_live=work.is_live)
+                rollup_queue.set_done(name, is_live=work.is_live)
             return
         draft = work.draft(self._summarizer)
         self._keep(work.made(draft, identity, digest, draft.title), name, now_ms)
@@ -139,12 +141,12 @@ class RollUp:
     def _keep(self, made: Made | None, name: str, now_ms: int) -> None:
         with database.transaction():
             if made:
-                versions.put([(made.node, made.is_live)], now_ms)
+                versions.add([(made.node, made.is_live)], now_ms)
             else:
-                nodes.retire([name])
-            outbox.announce([name], now_ms)
+                nodes.delete([name])
+            outbox.add_nodes([name], now_ms)
             if above := calendar.parent_id(name):
-                dirty.mark([above], self._zone)
+                rollup_queue.add([above], self._zone)
                 self.changed.update([above])
             self._checkpoint(name, now_ms)
 

@@ -54,7 +54,7 @@ class Schedule:
         """What is to run now, of what does not run already; None if nothing is."""
         with database.connection():
             self._open(now)
-            states = jobs.states()
+            states = jobs.get_states()
             self._see_paused(states)
             asked = {job: at for job in Job if (at := states[job].requested_at)}
             for job in sorted(asked, key=lambda job: asked[job]):
@@ -73,7 +73,7 @@ class Schedule:
     def is_paused(self, job: Job) -> bool:
         """Whether a person wants a job to rest."""
         with database.connection():
-            return jobs.states()[job].is_paused
+            return jobs.get_states()[job].is_paused
 
     def is_running(self, job: Job) -> bool:
         """Whether a run of a job was begun and not ended."""
@@ -90,7 +90,7 @@ class Schedule:
         with database.connection():
             self._open(now)
             with database.transaction():
-                number = jobs.begin(job, reason, to_ms(now))
+                number = jobs.start_run(job, reason, to_ms(now))
         self._runs[job] = number, now, reason
         self._drained.discard(job)
 
@@ -114,9 +114,9 @@ class Schedule:
             failed: Nodes of which no version could be made.
             waiting: What is left to do; None if that is not known.
         """
-        counts = jobs.Counts(made, rejected, failed)
+        counts = jobs.RunProgress(made, rejected, failed)
         with database.transaction():
-            jobs.note(self._runs[job][0], to_ms(now), counts, waiting)
+            jobs.update_run(self._runs[job][0], to_ms(now), counts, waiting)
         if job is Job.SEGMENTS and made:
             self._has_news = True
 
@@ -135,9 +135,9 @@ class Schedule:
         times = self._plan.for_job(job)
         skipped = times.count(began_at, now) if times else 0
         with database.transaction():
-            jobs.end(number, result, to_ms(now), error=error, skipped=skipped)
+            jobs.end_run(number, result, to_ms(now), error=error, skipped=skipped)
             if reason in _PASSING:
-                jobs.forget_empty(number)
+                jobs.delete_empty_run(number)
 
     def heard(self) -> None:
         """Say that something is left to be rolled up that no run will come to."""
@@ -158,17 +158,17 @@ class Schedule:
         if self._opened_at is not None:
             return
         with database.transaction():
-            jobs.break_off()
-            jobs.keep_times(ROLLUP_JOBS, to_ms(now))
-            states = jobs.states()
+            jobs.interrupt_runs()
+            jobs.activate(ROLLUP_JOBS, to_ms(now))
+            states = jobs.get_states()
             for job in Job:
                 if self._is_owed(job) and not states[job].is_paused:
-                    jobs.ask(job, to_ms(now))
+                    jobs.request_run(job, to_ms(now))
         self._opened_at = now
 
     def _is_owed(self, job: Job) -> bool:
         """Whether the last run was asked for and did not come to its end."""
-        recent = jobs.history(job, TRIES)
+        recent = jobs.list_runs(job, TRIES)
         if (
             not recent
             or recent[0].is_over
@@ -179,7 +179,7 @@ class Schedule:
 
     def _given_up(self, job: Job) -> datetime | None:
         """When a job was given up that is broken off again and again; None if not."""
-        recent = jobs.history(job, TRIES)
+        recent = jobs.list_runs(job, TRIES)
         broken = [run for run in recent if run.result is RunResult.INTERRUPTED]
         return recent[0].ended_at if len(broken) == TRIES else None
 
@@ -199,7 +199,7 @@ class Schedule:
         times = self._plan.for_job(job)
         if times is None:
             return None
-        over = jobs.last_over(job, to_ms(now))
+        over = jobs.last_finished_run(job, to_ms(now))
         since = [state.active_since, self._ended.get(job), self._given_up(job)]
         since.append(over.ended_at if over else None)
         known = [at for at in since if at and at <= now]

@@ -13,8 +13,8 @@ from memtui.model import calendar
 from memtui.model import segments as model_segments
 from memtui.model.events import Event, to_ms
 from memtui.model.segments import SegmentRules
-from memtui.store import database, dirty, events, nodes, outbox, segments
-from memtui.store.outbox import Touched
+from memtui.store import database, events, nodes, outbox, rollup_queue, segments
+from memtui.store.outbox import ChangedSession
 from memtui.store.segments import SegmentRange
 
 SESSIONS_AT_ONCE = 20
@@ -41,21 +41,21 @@ class Cut:
         now = self._clock()
         silent = now - timedelta(seconds=self._rules.silence_s)
         with database.connection():
-            if not outbox.touched_sessions(1) and not segments.any_silent(
+            if not outbox.list_changed_sessions(1) and not segments.has_silent(
                 to_ms(silent)
             ):
                 return 0
         with database.transaction():
             done = segments.close_silent(to_ms(silent))
-            for touched in outbox.touched_sessions(SESSIONS_AT_ONCE):
+            for touched in outbox.list_changed_sessions(SESSIONS_AT_ONCE):
                 self._cut(touched, now)
-                outbox.done_with(touched)
+                outbox.delete_session(touched)
                 done += 1
         return done
 
-    def _cut(self, touched: Touched, now: datetime) -> None:
-        from_ms = segments.safe_start(touched.number, touched.from_ms)
-        told = events.outline(touched.number, from_ms=from_ms)
+    def _cut(self, touched: ChangedSession, now: datetime) -> None:
+        from_ms = segments.find_safe_start(touched.number, touched.from_ms)
+        told = events.outline(touched.number, start_ms=from_ms)
         main = [event for event in told if self._with_subagents or not event.subagent]
         helpers = [
             event.timestamp_ms
@@ -65,19 +65,22 @@ class Cut:
         runs = model_segments.cut(main, self._rules)
         news = list(self._stretches(touched.number, runs, helpers, now))
         before = {
-            known.segment_id: known for known in segments.since(touched.number, from_ms)
+            known.segment_id: known
+            for known in segments.list_since(touched.number, from_ms)
         }
         after = {known.segment_id for known in news}
         gone = [name for name in before if name not in after]
-        segments.remove(gone)
-        nodes.retire(gone)
+        segments.delete(gone)
+        nodes.delete(gone)
         changed = [known for known in news if before.get(known.segment_id) != known]
-        segments.put(changed)
+        segments.save(changed)
         # What stands before a segment is its context: the next one must be told anew.
         names = {known.segment_id for known in changed}
-        segments.want(b.segment_id for a, b in pairwise(news) if a.segment_id in names)
-        outbox.announce(gone, to_ms(now))
-        dirty.mark({_day_of(name) for name in gone}, self._zone)
+        segments.request_summaries(
+            b.segment_id for a, b in pairwise(news) if a.segment_id in names
+        )
+        outbox.add_nodes(gone, to_ms(now))
+        rollup_queue.add({_day_of(name) for name in gone}, self._zone)
 
     def _stretches(
         self,

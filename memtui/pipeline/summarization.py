@@ -20,10 +20,10 @@ from memtui.pipeline.worker import Changes
 from memtui.store import (
     conversations,
     database,
-    dirty,
     meta,
     nodes,
     outbox,
+    rollup_queue,
     segments,
     sessions,
     surprise,
@@ -31,7 +31,7 @@ from memtui.store import (
 )
 from memtui.store import grips as store_grips
 from memtui.store.segments import SegmentRange
-from memtui.store.surprise import Told
+from memtui.store.surprise import SegmentTerms
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize import keywords
 from memtui.summarize import surprise as summarize_surprise
@@ -156,7 +156,9 @@ class OfChildren:
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
         sound = _redacted(sanitize(draft))
-        vouched = summarize_draft.of_children(sound, self.children, store_grips.leaves)
+        vouched = summarize_draft.of_children(
+            sound, self.children, store_grips.get_events
+        )
         node = TocNode(
             node_id=self.name,
             level=level,
@@ -188,7 +190,7 @@ def segment(
     """
     session = told_in[stretch.number]
     context_ms = round(rules.overlap_s * 1000)
-    found, earlier = conversations.segment_events(stretch, context_ms)
+    found, earlier = conversations.read_segment(stretch, context_ms)
     context = overlap(earlier, found.events[0], rules)
     whole = replace(found, overlap_events=context)
     return OfSegment(stretch, whole, session.agent, session.project)
@@ -196,9 +198,11 @@ def segment(
 
 def parent(name: str, zone: tzinfo) -> OfChildren:
     """Read a node's children; there may be none."""
-    ids = nodes.child_ids(name)
-    children = tuple(c for c in nodes.nodes(ids) if c.status is not NodeStatus.PENDING)
-    return OfChildren(name, children, bool(nodes.live_among(ids)), zone)
+    ids = nodes.list_child_ids(name)
+    children = tuple(
+        c for c in nodes.get_many(ids) if c.status is not NodeStatus.PENDING
+    )
+    return OfChildren(name, children, bool(nodes.filter_live(ids)), zone)
 
 
 def _redacted(draft: Summary) -> Summary:
@@ -275,13 +279,13 @@ class Summarize:
             self._renew()
         now_ms = to_ms(self._clock())
         with database.connection():
-            waiting = segments.waiting(now_ms, SEGMENTS_AT_ONCE)
-            told_in = sessions.of_numbers({stretch.number for stretch in waiting})
+            waiting = segments.list_pending(now_ms, SEGMENTS_AT_ONCE)
+            told_in = sessions.get_many({stretch.number for stretch in waiting})
             work = [segment(one, told_in, self._rules) for one in waiting]
         if not work:
             return 0
         made: list[Made] = []
-        told: list[Told] = []
+        told: list[SegmentTerms] = []
         done: list[SegmentRange] = []
         failed: list[tuple[OfSegment, Exception]] = []
         for item in work:
@@ -294,11 +298,11 @@ class Summarize:
                 done.append(item.stretch)
         with database.transaction():
             self._keep(made, now_ms)
-            surprise.put(told)
-            segments.summarised(done)
+            surprise.add(told)
+            segments.set_summarised(done)
             for item, _ in failed:
-                tries = segments.attempts(item.name)
-                segments.failed(item.name, retry_ms(tries, now_ms))
+                tries = segments.count_attempts(item.name)
+                segments.set_failed(item.name, retry_ms(tries, now_ms))
             self._mark([item.name for item in work])
         if failed:
             item, error = failed[-1]
@@ -311,35 +315,35 @@ class Summarize:
         with database.connection():
             if meta.summary_rules() != rules:
                 with database.transaction():
-                    segments.want_all()
+                    segments.request_all_summaries()
                     meta.set_summary_rules(rules)
         self._is_renewed = True
 
-    def _make(self, work: OfSegment) -> tuple[Made, Told]:
+    def _make(self, work: OfSegment) -> tuple[Made, SegmentTerms]:
         identity = self._summarizer.identity
         draft = work.draft(self._summarizer)
         weighed = keywords.weigh(work.segment.events)
         digest = work.input_hash(identity)
         made = work.made(draft, identity, digest, draft.title, weighed)
         terms = summarize_surprise.terms(weighed.weights)
-        return made, Told(work.name, work.stretch.number, terms)
+        return made, SegmentTerms(work.name, work.stretch.number, terms)
 
     def _keep(self, made: Sequence[Made], now_ms: int) -> None:
-        before = versions.input_hashes([one.node.node_id for one in made])
+        before = versions.get_input_hashes([one.node.node_id for one in made])
         news = []
         for one in made:
             name = one.node.node_id
             if before.get(name) == one.node.input_hash:
-                dirty.settled(name, is_live=one.is_live)
+                rollup_queue.set_done(name, is_live=one.is_live)
             else:
                 news.append(one)
-        store_grips.put([grip for one in news for grip in one.grips])
-        versions.put([(one.node, one.is_live) for one in news], now_ms)
-        outbox.announce([one.node.node_id for one in news], now_ms)
+        store_grips.add([grip for one in news for grip in one.grips])
+        versions.add([(one.node, one.is_live) for one in news], now_ms)
+        outbox.add_nodes([one.node.node_id for one in news], now_ms)
 
     def _mark(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}
-        dirty.mark(days, self._zone)
+        rollup_queue.add(days, self._zone)
         self.changed.update(names, (a for day in days for a in calendar.path(day)))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
-from memtui.errors import StoreGone
+from memtui.errors import StoreGoneError
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ class Loop:
         """Take one step of every stage and return how much was done in all.
 
         Raises:
-            StoreGone: There is nothing to work.
+            StoreGoneError: There is nothing to work.
         """
         total = 0
         for stage, step in self._stages:
@@ -99,7 +99,7 @@ class Loop:
                 break
             try:
                 done = step()
-            except StoreGone:
+            except StoreGoneError:
                 raise
             except Exception as error:
                 self._log(stage, error)
@@ -131,7 +131,7 @@ class Loop:
             except Exception as error:
                 idle = 0
                 self._log("the loop", error)
-                if isinstance(error, StoreGone):
+                if isinstance(error, StoreGoneError):
                     with suppress(Exception):
                         self._report(Stepped("", 0, error))
                 self._stop.wait(STANDBY_S)

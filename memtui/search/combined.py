@@ -117,7 +117,7 @@ def lead_to(
         matches: The teleport's.
         allowed: The sessions' numbers; None for all.
     """
-    known = segments.begun(match.landing_id for match in matches)
+    known = segments.get_starts(match.landing_id for match in matches)
     return [
         Led(match, *known[match.landing_id])
         for match in matches
@@ -285,7 +285,7 @@ class Search:
         filters = query.filters
         hearing = Hearing() if filters.needs_nodes else self._ears.hear(query)
         ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)
-        led = lead_to(ranking.matches, scopes.sessions_of(filters))
+        led = lead_to(ranking.matches, scopes.get_sessions(filters))
         ranked = rank(hearing, led, times, query)[: max(0, limit)]
         unheard = [found for found in ranked if not found.heard]
         matches = [one.match for found in unheard for one in found.led.values()]
@@ -312,21 +312,22 @@ def _moments(
     ranked: Sequence[Candidate], hits: Mapping[str, Hit], query: Query
 ) -> Iterator[CombinedHit]:
     """Candidates as what is shown of them."""
-    known = sessions.of_numbers(one.session for one in ranked)
+    known = sessions.get_many(one.session for one in ranked)
     said = {one.session: _said(one) for one in ranked}
     at = {
         session: (session, to_ms(event.timestamp))
         for session, event in said.items()
         if event
     }
-    lies_in = segments.at(at.values())
+    lies_in = segments.find_at(at.values())
     places = {one.session: _led_to(one) for one in ranked}
     places |= {session: lies_in.get(moment, "") for session, moment in at.items()}
     lines = {
-        line.node_id: line for line in store_nodes.lines(list(set(places.values())))
+        line.node_id: line
+        for line in store_nodes.get_entries(list(set(places.values())))
     }
     doubtful = {places[one.session] for one in ranked if one.heard and not one.led}
-    nodes = {node.node_id: node for node in store_nodes.nodes(list(doubtful))}
+    nodes = {node.node_id: node for node in store_nodes.get_many(list(doubtful))}
     for one in ranked:
         if one.session in known:
             place = places[one.session]
@@ -342,7 +343,7 @@ def _said(one: Candidate) -> Event | None:
     """The message that answers; of a session that is only called so, its first one."""
     if one.heard:
         return one.heard.event
-    return conversations.first(one.session) if one.is_named else None
+    return conversations.first_message(one.session) if one.is_named else None
 
 
 def _opening(one: Candidate, event: Event | None) -> dict[str, Any]:
@@ -426,10 +427,12 @@ def node_at(agent: str, session_id: str, at: datetime) -> str:
         day while the segment is not there; "" where the session has none of them.
     """
     with database.connection():
-        number = sessions.number(agent, session_id)
-        nearest = segments.nearest(number, to_ms(at)) if number is not None else None
+        number = sessions.get_number(agent, session_id)
+        nearest = (
+            segments.find_nearest(number, to_ms(at)) if number is not None else None
+        )
         if nearest is None:
             return ""
         way = calendar.path(nearest)
-        kept = {line.node_id for line in store_nodes.lines(way)}
+        kept = {line.node_id for line in store_nodes.get_entries(way)}
         return next((node_id for node_id in reversed(way) if node_id in kept), "")

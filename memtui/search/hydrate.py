@@ -24,10 +24,12 @@ def hits(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
 
 def admitted(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
     """Those of which ``hits`` tells, at a fraction of what it takes to show them."""
-    quotes = grips.excerpts([m.target_id for m in matches if m.kind is HitKind.GRIP])
+    quotes = grips.get_excerpts(
+        [m.target_id for m in matches if m.kind is HitKind.GRIP]
+    )
     made_for = {name: node_id for name, (node_id, _) in quotes.items()}
     places = _places(matches, made_for)
-    said = store_nodes.whole(_names(places, asked.filters.scope))
+    said = store_nodes.get_texts(_names(places, asked.filters.scope))
     for match in matches:
         name = match.target_id
         if places[name] in said:
@@ -66,8 +68,10 @@ def _read_in(matches: Sequence[IndexMatch], of: Scope) -> Iterable[_Line]:
     """Matches with their nodes; what is no longer the latest is left out."""
     kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
     places = _places(matches, {name: g.toc_node_id for name, g in kept.items()})
-    nodes = {line.node_id: line for line in store_nodes.lines(_names(places, of))}
-    telling = store_nodes.of([m.target_id for m in matches if m.target_id in nodes])
+    nodes = {line.node_id: line for line in store_nodes.get_entries(_names(places, of))}
+    telling = store_nodes.get_words(
+        [m.target_id for m in matches if m.target_id in nodes]
+    )
     for match in matches:
         node = nodes.get(places[match.target_id])
         if node is not None:
@@ -93,7 +97,7 @@ def _names(places: Mapping[str, str], of: Scope) -> list[str]:
     names = list(dict.fromkeys(places.values()))
     if of.keyword or (of.agent and of.project):
         # Who worked on what, and what it was about, only the segments tell.
-        mine = scopes.among(names, of)
+        mine = scopes.filter_nodes(names, of)
         names = [name for name in names if name in mine]
     return names
 

@@ -29,7 +29,7 @@ from memtui.search.message_scoring import WEIGHED, Corpus
 from memtui.store import PRIVATE_FILE
 from memtui.store.connection_pool import ConnectionPool
 from memtui.store.database import db
-from memtui.store.outbox import Run
+from memtui.store.outbox import EventRange
 
 VERSION = "1"
 """Raised whenever what is indexed changes; an index of another one is made anew."""
@@ -608,7 +608,7 @@ class Spoken:
         return Kind.ASSISTANT if self.role is EventRole.ASSISTANT else Kind.SYSTEM
 
 
-def of_runs(runs: Iterable[Run]) -> list[Spoken]:
+def of_runs(runs: Iterable[EventRange]) -> list[Spoken]:
     """The events of these runs that are still there, in the order of their ids."""
     asked = f"{_COLUMNS} WHERE e.rowid BETWEEN ? AND ?"
     rows = [

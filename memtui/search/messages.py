@@ -316,7 +316,7 @@ class MessageSearcher:
             return hearing
         if query.filters.role is EventRole.TOOL and not self._with_tools:
             hearing.notes.append(TOOLS_ASIDE)
-        sessions = scopes.sessions_of(query.filters) if within is None else within
+        sessions = scopes.get_sessions(query.filters) if within is None else within
         bounds = _bounds(query, sessions)
         looked = Looked(asked, with_tools=self._with_tools)
         if asked:
@@ -337,7 +337,7 @@ class MessageSearcher:
             hearing.notes.append(MISSING)
             return message_index.newest(UNINDEXED)
         # First what is not indexed: it may be while the index is asked.
-        runs, waiting = outbox.added_lately(TAIL)
+        runs, waiting = outbox.list_latest_events(TAIL)
         late = message_index.of_runs(runs)[-TAIL:]
         try:
             with self._index.reading() as db:
@@ -474,7 +474,7 @@ def shares(numbers: Iterable[int], query: Query) -> dict[int, float]:
         numbers: The sessions', in the store.
         query: What is asked.
     """
-    known = store_sessions.of_numbers(numbers)
+    known = store_sessions.get_many(numbers)
     return {number: share(one, query) for number, one in known.items()}
 
 
@@ -622,7 +622,7 @@ def _scored(hits: Sequence[tuple[float, MessageHit]]) -> tuple[MessageHit, ...]:
 
 def _latest(query: Query) -> list[_Answer]:
     """The latest messages, newest first."""
-    found = conversations.latest_messages(query.filters, LISTED)
+    found = conversations.list_recent_messages(query.filters, LISTED)
     return [_Answer(number, 1.0, event, 1.0) for number, event in found]
 
 
@@ -668,7 +668,7 @@ def _worth(hearing: Hearing, dated: DatedQuery) -> Callable[[RankedMessage], flo
 
     def worth(one: RankedMessage) -> float:
         own = one.message / most
-        if conversations.tool_after(one.place.session, one.event):
+        if conversations.next_tool(one.place.session, one.event):
             own *= USED_TOOLS
         total = own + one.window / most_around + one.thread / most_whole
         return total * query_dates.BOOST if dated.covers(one.event.timestamp) else total
@@ -680,9 +680,9 @@ def _hits(
     answers: Sequence[_Answer], query: Query, before: int, after: int
 ) -> Iterator[tuple[float, MessageHit]]:
     """What is shown of each, with what it is worth."""
-    known = store_sessions.of_numbers(one.session for one in answers)
+    known = store_sessions.get_many(one.session for one in answers)
     heard = [(one.session, one.event) for one in answers if one.event]
-    counts = conversations.counts_before(heard)
+    counts = conversations.count_messages_before(heard)
     for one in answers:
         session = known.get(one.session)
         if session is None:
@@ -699,7 +699,7 @@ def _hits(
 
 def _named(number: int, session: Session, query: Query) -> MessageHit:
     """A session that is only called so, or summed up so: its first message."""
-    first = conversations.first(number)
+    first = conversations.first_message(number)
     return MessageHit(
         session,
         first.subagent if first else "",
@@ -715,7 +715,7 @@ def _window(
     session: int, event: Event, at: int, query: Query, before: int, after: int
 ) -> Iterator[WindowMessage]:
     """A message and those around it."""
-    earlier, later = conversations.messages(session, event, before, after)
+    earlier, later = conversations.messages_around(session, event, before, after)
     place = at - len(earlier)
     for one in (*earlier, event, *later):
         yield _said(session, one, place, query, is_match=one is event)
@@ -729,7 +729,7 @@ def _said(
     text = _cut(event.text, query, is_match=is_match)
     tool = event.metadata.get("tool_name", "")
     if event.role is EventRole.ASSISTANT:
-        tool = conversations.tool_after(session, event)
+        tool = conversations.next_tool(session, event)
     return WindowMessage(
         event_id=event.event_id,
         msg_idx=place,

@@ -65,10 +65,10 @@ def find(
         among: The nodes that may be found; all of them where None.
         is_recent_first: Whether old ones are worth less.
     """
-    newest = store_nodes.newest(NODES, query.filters.scope)
+    newest = store_nodes.list_newest(NODES, query.filters.scope)
     names = [name for name in newest if among is None or name in among]
     nodes = _Nodes(
-        [one for one in store_nodes.nodes(names) if _passes(one, query.filters)]
+        [one for one in store_nodes.get_many(names) if _passes(one, query.filters)]
     )
     units = terms.units(query, nodes)
     last = max((node.end_time for node, _ in nodes.held), default=None)
@@ -331,7 +331,7 @@ class Teleport:
 
 def _note(asked: Query, left_out: Sequence[str]) -> str:
     """What the reader of an answer should know."""
-    waiting = outbox.length(outbox.INDEX_NODE)
+    waiting = outbox.count(outbox.INDEX_NODE)
     if waiting > REBUILDING:
         return f"The index is being built: {waiting:,} nodes to go."
     common = [w.text for w in asked.words if not {*w.terms}.isdisjoint(left_out)]
@@ -357,4 +357,4 @@ def _among(filters: Filters) -> list[str] | None:
     """The nodes of a session that a filter names."""
     if not filters.session:
         return None
-    return scopes.of_sessions(filters.session, OF_SESSION)
+    return scopes.list_session_segments(filters.session, OF_SESSION)

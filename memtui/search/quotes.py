@@ -100,7 +100,7 @@ class Quoting:
         with database.connection():
             query, _ = resolve_filters.meant(query)
             mine = {
-                sessions.number(one.agent, one.session_id): one
+                sessions.get_number(one.agent, one.session_id): one
                 for one in findings.hits[:SESSIONS]
             }
             within = frozenset(number for number in mine if number is not None)
@@ -156,7 +156,7 @@ def _answered(
     one: RankedMessage, moment: CombinedHit, value: float
 ) -> Iterator[Weighed]:
     """What was said to a question by whoever was asked."""
-    _, later = conversations.messages(one.place.session, one.event, 0, 1)
+    _, later = conversations.messages_around(one.place.session, one.event, 0, 1)
     for event in later:
         if event.role is not one.event.role:
             text = " ".join(event.text[: snippets.QUOTES_CHARS + 1].split())
@@ -205,9 +205,9 @@ def _placed(
         (numbers.get(_of(one), 0), to_ms(one.at)) if one.event_id else None
         for one in several
     ]
-    lies_in = segments.at([one for one in at if one])
+    lies_in = segments.find_at([one for one in at if one])
     places = [lies_in.get(one, "") if one else "" for one in at]
-    lines = {line.node_id: line for line in nodes.lines(list(set(places)))}
+    lines = {line.node_id: line for line in nodes.get_entries(list(set(places)))}
     for one, place in zip(several, places, strict=True):
         line = lines.get(place)
         title = (line.headline or line.title) if line else one.title

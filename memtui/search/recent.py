@@ -17,7 +17,7 @@ from memtui.model.nodes import TocLevel, TocNode
 from memtui.search import hydrate, query_dates
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
-from memtui.store import conversations, nodes, segments, sessions
+from memtui.store import nodes, segments, sessions
 
 LISTED = "No word is looked for: the newest are listed. Type one to find it among them."
 """The note that tells a list from what was found."""
@@ -66,7 +66,7 @@ def findings(query: Query, limit: int) -> CombinedResult:
         wide = map(_wide, _nodes(query.filters, limit))
         return CombinedResult(query.text, tuple(wide), is_recent=True)
     found = _nodes(query.filters, READ)
-    places = segments.begun(node.node_id for node in found)
+    places = segments.get_starts(node.node_id for node in found)
     newest: dict[int, TocNode] = {}
     for node in found:
         if node.node_id in places:
@@ -76,7 +76,7 @@ def findings(query: Query, limit: int) -> CombinedResult:
 
 def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
     most = READ if filters.support else limit
-    found = nodes.nodes(conversations.latest_nodes(filters, most))
+    found = nodes.get_many(nodes.list_recent(filters, most))
     kept = [
         node
         for node in found
@@ -87,7 +87,7 @@ def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
 
 
 def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[CombinedHit]:
-    known = sessions.of_numbers(newest)
+    known = sessions.get_many(newest)
     for number, node in [*newest.items()][:limit]:
         session = known.get(number)
         if session is None:

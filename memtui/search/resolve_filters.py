@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from memtui.errors import MemtuiError, Several
+from memtui.errors import AmbiguousError, MemtuiError
 from memtui.model.events import clean
 from memtui.search.query import Query
-from memtui.store import database, scopes, session_pages
+from memtui.store import database, scopes, sessions
 from memtui.text.fencing import line as neutral
 
 CANDIDATES = 5
@@ -20,7 +20,7 @@ class Unknown(NotOne):
     """No session is called so."""
 
 
-class Ambiguous(NotOne, Several):
+class Ambiguous(NotOne, AmbiguousError):
     """Several sessions are called so."""
 
 
@@ -35,9 +35,9 @@ def find(asked: str) -> tuple[str, str]:
     """
     with database.connection():
         agent, name = parted(asked)
-        found = session_pages.named(name, agent, is_whole=True) if name else []
+        found = sessions.find_by_name(name, agent, is_prefix=False) if name else []
         if not found and name:
-            found = session_pages.named(name, agent, is_whole=False)
+            found = sessions.find_by_name(name, agent, is_prefix=True)
     if not found:
         raise Unknown(f"there is no session {asked!r}; see them: memtui sessions")
     if len(found) > 1:
@@ -53,7 +53,7 @@ def parted(asked: str) -> tuple[str, str]:
     """
     asked = clean(asked).strip()
     agent, colon, name = asked.partition(":")
-    return (agent, name) if colon and agent in session_pages.agents() else ("", asked)
+    return (agent, name) if colon and agent in sessions.list_agents() else ("", asked)
 
 
 def meant(query: Query) -> tuple[Query, list[str]]:

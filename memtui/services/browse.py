@@ -11,7 +11,7 @@ from memtui.model.calendar import CalendarYear, DateRange
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
-from memtui.store import database, days, nodes, scopes, shares
+from memtui.store import database, days, nodes, scoped_nodes, scopes
 from memtui.store import surprise as store_surprise
 
 PAGE = 500
@@ -21,7 +21,7 @@ PAGE = 500
 def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocEntry]:
     """The roots of the table of contents, newest first."""
     with database.connection():
-        return shares.lines_under(None, offset, limit, of)
+        return scoped_nodes.list_children(None, offset, limit, of)
 
 
 def children(
@@ -29,13 +29,13 @@ def children(
 ) -> list[TocEntry]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
     with database.connection():
-        return shares.lines_under(ours(node_id), offset, limit, of)
+        return scoped_nodes.list_children(ours(node_id), offset, limit, of)
 
 
 def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocEntry]:
     """These nodes as lines, in the order asked; those not of the scope are left out."""
     with database.connection():
-        return shares.lines(node_ids, of)
+        return scoped_nodes.get_entries(node_ids, of)
 
 
 def at_a_glance(found: Sequence[TocEntry], of: Scope = ALL) -> list[TocEntry]:
@@ -46,7 +46,7 @@ def at_a_glance(found: Sequence[TocEntry], of: Scope = ALL) -> list[TocEntry]:
 
 def _active(found: Sequence[TocEntry], of: Scope) -> list[TocEntry]:
     # Lines that tell of a part of the memory have its activity already.
-    return list(found) if of.is_narrow else nodes.with_activity(found)
+    return list(found) if of.is_narrow else nodes.add_activity(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
     waiting, total = deque([ours(node_id)]), 0
     with database.connection():
         while waiting:
-            page = shares.lines_under(waiting[0], 0, limit - total + 1, of)
+            page = scoped_nodes.list_children(waiting[0], 0, limit - total + 1, of)
             if total + len(page) > limit:
                 return Branches(found, is_all=False)
             found[waiting.popleft()] = _active(page, of)
@@ -83,26 +83,26 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
 def node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
     with database.connection():
-        return nodes.node(ours(node_id))
+        return nodes.get(ours(node_id))
 
 
 def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
     """The latest version of a node, with no more than what a scope has of it."""
     with database.connection():
-        found = nodes.node(ours(node_id))
-        return shares.part(found, of) if found else None
+        found = nodes.get(ours(node_id))
+        return scoped_nodes.narrow_node(found, of) if found else None
 
 
 def surprise(segment_id: str) -> float | None:
     """How surprising a segment is, 0 to 1; None before it was weighed."""
     with database.connection():
-        return store_surprise.of([segment_id]).get(segment_id)
+        return store_surprise.get([segment_id]).get(segment_id)
 
 
 def path(node_id: str) -> list[str]:
     """The ids from the year down to this node, itself included; empty if unknown."""
     with database.connection():
-        known = nodes.lines([ours(node_id)])
+        known = nodes.get_entries([ours(node_id)])
     return calendar.path(node_id) if known else []
 
 
@@ -125,18 +125,18 @@ def year(number: int, zone: tzinfo, of: Scope = ALL) -> CalendarYear:
     year_id = f"toc:year:{number:04}"
     start, end = map(to_ms, calendar.bounds(year_id, zone))
     with database.connection():
-        found = days.between(start, end)
+        found = days.list_between(start, end)
         if of.is_narrow:
-            found = shares.narrowed(found, year_id, of)
+            found = scoped_nodes.narrow_days(found, year_id, of)
         else:
-            found = days.days(found)
+            found = days.add_day_counts(found)
     return CalendarYear(number, {one.day: one for one in found})
 
 
 def span() -> DateRange | None:
     """The first and the last day of which anything is kept; None for nothing."""
     with database.connection():
-        found = days.edges()
+        found = days.first_and_last()
     return (
         DateRange(*(calendar.period(name).first for name in found)) if found else None
     )
@@ -146,10 +146,10 @@ def counts(of: Scope = ALL) -> list[int]:
     """How much was said on every day of a scope, in messages; of no year alone."""
     with database.connection():
         if of.is_narrow:
-            shared = shares.by_day(of, shares.EVERY_DAY).values()
+            shared = scoped_nodes.shares_by_day(of, scoped_nodes.ALL_DAYS).values()
             return [share.counts.messages for share in shared]
-        waiting = days.under(days.pending()).values()
-        return days.counts() + [tally.messages for tally in waiting]
+        waiting = days.count_under(days.list_pending()).values()
+        return days.list_message_counts() + [tally.messages for tally in waiting]
 
 
 def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
@@ -167,12 +167,14 @@ def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
     with database.connection():
         if of.is_narrow:
             level = calendar.period(node_id).level
-            mine = activity.shares_of_level(level, shares.by_day(of, shares.EVERY_DAY))
+            mine = activity.shares_of_level(
+                level, scoped_nodes.shares_by_day(of, scoped_nodes.ALL_DAYS)
+            )
             found = [node_id] if node_id in mine else sorted(mine)
-        elif nodes.lines([node_id]):
+        elif nodes.get_entries([node_id]):
             return node_id
         else:
-            found = days.beside(calendar.period(node_id).level, to_ms(start))
+            found = days.find_neighbours(calendar.period(node_id).level, to_ms(start))
     first = calendar.period(node_id).first
     far = {name: abs((calendar.period(name).first - first).days) for name in found}
     return min(reversed(found), key=lambda name: far[name], default="")
@@ -198,7 +200,7 @@ def known() -> Parts:
     """The agents, projects and keywords there are."""
     with database.connection():
         return Parts(
-            tuple(scopes.agents()),
-            tuple(scopes.projects()),
-            tuple(scopes.keywords(KEYWORDS)),
+            tuple(scopes.list_agents()),
+            tuple(scopes.list_projects()),
+            tuple(scopes.list_keywords(KEYWORDS)),
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memtui.capture import formats, watcher
 from memtui.store import cursors, database, meta
-from memtui.store.cursors import Seen
+from memtui.store.cursors import SourceActivity
 
 HOOKS = "hooks"
 """The source that hooks are, whoever's they are."""
@@ -17,7 +17,7 @@ FOLDERS = "folders"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WatchSettings:
     """What the settings say of watching."""
 
     is_everyone: bool
@@ -33,7 +33,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class CaptureSource:
     """One agent, and what is known of hearing it."""
 
     name: str
@@ -45,19 +45,19 @@ class Origin:
     is_watched: bool
     why: str
     """Why it is watched, or why not."""
-    by_transcript: Seen | None
-    by_hook: Seen | None
+    by_transcript: SourceActivity | None
+    by_hook: SourceActivity | None
     is_undecided: bool = False
     """Whether it is not watched because nobody was asked yet."""
 
 
-def all_of_them(
+def list_sources(
     places: Mapping[str, Collection[Path]],
     names: Collection[str],
-    wish: Wish,
+    wish: WatchSettings,
     *,
     is_kept: bool = True,
-) -> list[Origin]:
+) -> list[CaptureSource]:
     """Every agent of these names, and the folders a person named.
 
     Args:
@@ -66,10 +66,10 @@ def all_of_them(
         wish: What the settings say.
         is_kept: Whether there is a store that could tell of them.
     """
-    heard, agreed = list[Seen](), None
+    heard, agreed = list[SourceActivity](), None
     if is_kept:
         with database.connection():
-            heard, agreed = cursors.all_seen(), meta.watched_sources()
+            heard, agreed = cursors.list_activity(), meta.watched_sources()
     found = [_origin(name, tuple(places.get(name, ())), heard) for name in names]
     told = [_watched(one, wish, agreed) for one in found]
     if wish.folders:
@@ -77,11 +77,13 @@ def all_of_them(
     return told
 
 
-def _origin(name: str, places: tuple[Path, ...], heard: Collection[Seen]) -> Origin:
+def _origin(
+    name: str, places: tuple[Path, ...], heard: Collection[SourceActivity]
+) -> CaptureSource:
     mine = [one for one in heard if one.agent == name]
     by_hook = [one for one in mine if one.source == HOOKS]
     by_transcript = [one for one in mine if one.source != HOOKS]
-    return Origin(
+    return CaptureSource(
         name=name,
         title=formats.FORMATS_BY_NAME[name].title,
         places=places,
@@ -93,7 +95,7 @@ def _origin(name: str, places: tuple[Path, ...], heard: Collection[Seen]) -> Ori
     )
 
 
-def _latest(some: Collection[Seen]) -> Seen | None:
+def _latest(some: Collection[SourceActivity]) -> SourceActivity | None:
     return max(some, key=lambda one: one.last_event_at, default=None)
 
 
@@ -104,10 +106,12 @@ def _count(name: str, place: Path) -> int:
     )
 
 
-def _watched(one: Origin, wish: Wish, agreed: Collection[str] | None) -> Origin:
+def _watched(
+    one: CaptureSource, wish: WatchSettings, agreed: Collection[str] | None
+) -> CaptureSource:
     is_watched, why = _why(one, wish, agreed)
     is_undecided = not is_watched and wish.is_asked and agreed is None
-    return Origin(
+    return CaptureSource(
         one.name,
         one.title,
         one.places,
@@ -120,7 +124,9 @@ def _watched(one: Origin, wish: Wish, agreed: Collection[str] | None) -> Origin:
     )
 
 
-def _why(one: Origin, wish: Wish, agreed: Collection[str] | None) -> tuple[bool, str]:
+def _why(
+    one: CaptureSource, wish: WatchSettings, agreed: Collection[str] | None
+) -> tuple[bool, str]:
     """Whether an agent's transcripts are watched, and why."""
     said = f"capture.sources ({wish.origin})"
     if not one.places:
@@ -138,7 +144,7 @@ def _why(one: Origin, wish: Wish, agreed: Collection[str] | None) -> tuple[bool,
     return False, "you did not agree"
 
 
-def _folders(places: tuple[Path, ...]) -> Origin:
+def _folders(places: tuple[Path, ...]) -> CaptureSource:
     files = sum(_count("", place) for place in places)
     why = "capture.folders names them"
-    return Origin(FOLDERS, "Other folders", places, files, True, why, None, None)
+    return CaptureSource(FOLDERS, "Other folders", places, files, True, why, None, None)

@@ -16,22 +16,23 @@ from memtui.search import message_index
 from memtui.search.message_index import MessageIndex, full_name
 from memtui.search.node_index import NodeIndex
 from memtui.store import (
+    backup,
     cursors,
     database,
-    dirty,
     grips,
-    inspect,
     meta,
     outbox,
     problems,
+    rollup_queue,
     statistics,
     tombstones,
 )
 from memtui.store import nodes as store_nodes
+from memtui.store import schema as store_schema
 from memtui.store import segments as store_segments
-from memtui.store.cursors import Look, Seen, look_of
+from memtui.store.cursors import FileStamp, SourceActivity, read_stamp
 from memtui.store.meta import ModelRecord
-from memtui.store.outbox import Waiting
+from memtui.store.outbox import OutboxCount
 from memtui.text.secrets import RULES_VERSION
 
 _UNKNOWN = re.compile(r"unknown (?:record type|hook event) (.+)", re.DOTALL)
@@ -51,7 +52,7 @@ class Opened:
 class Work:
     """What is still to be done."""
 
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[OutboxCount, ...]
     """The outbox."""
     segments: int
     """How many segments want a summary."""
@@ -99,13 +100,13 @@ def look_at(file: Path) -> Opened:
     Raises:
         StoreError: It cannot be read.
     """
-    return Opened(inspect.open_to_look(file), inspect.latest())
+    return Opened(backup.open_read_only(file), store_schema.VERSION)
 
 
 def damages() -> list[str]:
     """What is wrong with the store's file; empty when all is well. May take seconds."""
     with database.connection():
-        return inspect.damages()
+        return backup.find_damages()
 
 
 def kept() -> tuple[int, int]:
@@ -125,10 +126,10 @@ def work(now: datetime) -> Work:
     now_ms = to_ms(now)
     with database.connection():
         return Work(
-            tuple(outbox.waiting()),
-            store_segments.count_waiting(),
-            dirty.count(),
-            store_segments.count_failing(now_ms) + dirty.count_failing(now_ms),
+            tuple(outbox.count_by_action()),
+            store_segments.count_pending(),
+            rollup_queue.count(),
+            store_segments.count_failing(now_ms) + rollup_queue.count_failing(now_ms),
         )
 
 
@@ -139,7 +140,7 @@ def step(folder: Path) -> Step:
         with database.connection():
             fed, nodes = meta.node_index_name(), store_nodes.count()[0]
             wanted = nodes + grips.count()
-            waiting = outbox.length(outbox.INDEX_NODE)
+            waiting = outbox.count(outbox.INDEX_NODE)
         is_ours = bool(fed) and index.name() == fed
         is_sound = is_ours and index.is_sound()
         documents = index.count() if is_sound else 0
@@ -154,7 +155,7 @@ def heed(file: Path, *, with_tools: bool) -> Step:
     with database.connection():
         fed = full_name(meta.message_index_name(), with_tools=with_tools)
         wanted = message_index.count()
-        waiting = outbox.added_lately(0)[1]
+        waiting = outbox.list_latest_events(0)[1]
     is_ours = bool(fed) and index.name() == fed
     try:
         filling, messages = index.filling(), index.count()
@@ -165,30 +166,30 @@ def heed(file: Path, *, with_tools: bool) -> Step:
     return Step(index.exists(), is_ours, True, messages, wanted, max(0, waiting))
 
 
-def heard() -> list[Seen]:
+def heard() -> list[SourceActivity]:
     """What has come from each source of each agent, the one heard of last first."""
     with database.connection():
-        return cursors.all_seen()
+        return cursors.list_activity()
 
 
 def redacted() -> list[tuple[str, int]]:
     """Each kind of secret that was taken out, and how often."""
     with database.connection():
-        return problems.redactions_by_kind()
+        return problems.list_redactions()
 
 
 def cleanness() -> Cleanness:
     """Whether what was taken out of the memory is gone from it."""
     with database.connection():
         is_redacted = meta.redaction_version() >= RULES_VERSION
-        is_forgetting = tombstones.noted() is not None
+        is_forgetting = tombstones.get_pending() is not None
         return Cleanness(meta.needs_cleanup(), is_forgetting, is_redacted)
 
 
 def unknown() -> list[tuple[str, int]]:
     """The types of records nobody knows, by name, and how many there were of each."""
     with database.connection():
-        rows = problems.by_reason()
+        rows = problems.count_by_reason()
     named = ((_UNKNOWN.fullmatch(reason), count) for reason, _, count in rows)
     return [(found[1].strip("'"), count) for found, count in named if found]
 
@@ -281,22 +282,22 @@ def account(
 
 def _looks(
     name: str, places: Collection[Path], *, is_kept: bool
-) -> Iterator[tuple[Look, Look | None]]:
+) -> Iterator[tuple[FileStamp, FileStamp | None]]:
     """How each file that says anything looks, and how it did when it was read."""
     for place in places:
         if not place.exists():
             continue
         whole = place.resolve()
-        known: dict[str, Look] = {}
+        known: dict[str, FileStamp] = {}
         if is_kept:
             with database.connection():
                 folder = clean(str(whole))
-                known = cursors.looks(folder) | cursors.looks_of(folder)
+                known = cursors.get_stamps(folder) | cursors.get_stamp(folder)
         for file in watcher.walk_files(whole):
             if source := formats.format_for_path(file, name):
                 try:
-                    look = look_of(file, source.related_files(file))
+                    look = read_stamp(file, source.related_files(file))
                 except OSError:
                     continue
                 if look.size:
-                    yield look, cursors.look_among(known, file) if is_kept else None
+                    yield look, cursors.find_stamp(known, file) if is_kept else None

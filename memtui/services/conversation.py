@@ -105,8 +105,8 @@ def about(whose: Whose) -> About:
         number = _number(whose)
         found = sessions.get(whose.agent, whose.session_id)
         assert found is not None
-        helpers = tuple(sessions.of(whose.agent, whose.session_id))
-        return About(found, helpers, conversations.thoughts(number, whose.subagent))
+        helpers = tuple(sessions.list_subagents(whose.agent, whose.session_id))
+        return About(found, helpers, events.count_thoughts(number, whose.subagent))
 
 
 def beginning(whose: Whose) -> TurnRange:
@@ -156,7 +156,7 @@ def news(whose: Whose, shown: Shown, here: EventPosition, most: int) -> News | N
         number, places = _number(whose), shown.places
         first = None if shown.is_first else places[0]
         span = first, places[-1], len(places) + 1
-        if conversations.places(number, whose.subagent, *span) != [*places]:
+        if conversations.list_positions(number, whose.subagent, *span) != [*places]:
             here, half = to_here(here), most // 2
             ahead = _before(number, whose, here, half)
             behind = _after(number, whose, here, half)
@@ -185,32 +185,34 @@ def of_event(event_id: str) -> tuple[Whose, EventPosition] | None:
 def nth(whose: Whose, rank: int) -> EventPosition | None:
     """The place of the event that so many stand before."""
     with database.connection():
-        return conversations.nth(_number(whose), whose.subagent, rank)
+        return conversations.find_position(_number(whose), whose.subagent, rank)
 
 
 def measure(whose: Whose, place: EventPosition | None) -> Measure:
     """How long it is, and how much stands before a place; counted one by one."""
     with database.connection():
         number = _number(whose)
-        total = conversations.count(number, whose.subagent)
-        ahead = conversations.count(number, whose.subagent, place) if place else 0
+        total = conversations.count_events(number, whose.subagent)
+        ahead = (
+            conversations.count_events(number, whose.subagent, place) if place else 0
+        )
         return Measure(total, ahead)
 
 
 def question(whose: Whose, place: EventPosition, step: int) -> EventPosition | None:
     """The nearest thing a person said after a place (1) or before it (-1)."""
     with database.connection():
-        return conversations.question(_number(whose), whose.subagent, place, step)
+        return conversations.find_prompt(_number(whose), whose.subagent, place, step)
 
 
 def holding(whose: Whose, words: str) -> Sequence[EventPosition]:
     """The places of all events that say these words as they stand, in any case."""
     with database.connection():
-        return conversations.holding(_number(whose), whose.subagent, words)
+        return conversations.find_text(_number(whose), whose.subagent, words)
 
 
 def _number(whose: Whose) -> int:
-    number = sessions.number(whose.agent, whose.session_id)
+    number = sessions.get_number(whose.agent, whose.session_id)
     if number is None:
         raise Forgotten("this session is no longer kept")
     return number
@@ -219,7 +221,7 @@ def _number(whose: Whose) -> int:
 def _after(
     number: int, whose: Whose, place: EventPosition | None, most: int = PAGE
 ) -> TurnRange:
-    found = conversations.after(number, whose.subagent, place, most)
+    found = conversations.list_after(number, whose.subagent, place, most)
     before_at = from_ms(place[0]) if place else None
     turns = _turns(number, whose, found, before_at)
     return TurnRange(turns, place is None, len(found) < most)
@@ -229,7 +231,7 @@ def _before(
     number: int, whose: Whose, place: EventPosition | None, most: int = PAGE
 ) -> TurnRange:
     # One more tells when the event before the first of them was.
-    found = conversations.before(number, whose.subagent, place, most + 1)
+    found = conversations.list_before(number, whose.subagent, place, most + 1)
     is_first = len(found) <= most
     before_at = None if is_first else found[0].timestamp
     kept = found if is_first else found[1:]

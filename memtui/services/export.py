@@ -37,7 +37,7 @@ def write(whose: Whose, zone: tzinfo, file: Path, *, may_replace: bool) -> None:
         Forgotten: The session is not kept any more.
     """
     with (
-        backup.written(file, may_replace=may_replace) as draft,
+        backup.replacement(file, may_replace=may_replace) as draft,
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
         for line in lines(whose, zone):

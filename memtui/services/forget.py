@@ -34,16 +34,16 @@ from memtui.store import (
     backup,
     cursors,
     database,
-    dedup,
     deletion,
     fingerprints,
     meta,
     problems,
+    schema,
     tombstones,
 )
 from memtui.store import sessions as store_sessions
-from memtui.store.deletion import Counts
-from memtui.store.tombstones import Kind, Tombstone
+from memtui.store.deletion import DeletionCounts
+from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import secrets
 
 LEAST_CHARS = 6
@@ -54,18 +54,20 @@ MOST_CHARS = 40
 """How much of a text's beginning is looked for: a damaged record may lack its end."""
 
 
-def of(kind: Kind, stones: Sequence[Tombstone]) -> list[bytes]:
+def of(kind: TombstoneKind, stones: Sequence[Tombstone]) -> list[bytes]:
     """The byte strings by which what is chosen can be found in damaged records."""
     texts: set[str] = set()
-    if kind is Kind.EVENT:
+    if kind is TombstoneKind.EVENT:
         texts.update(_of_events())
     else:
-        texts.update(stone.subject for stone in stones if stone.kind is Kind.SESSION)
-        texts.update(deletion.sessions())
+        texts.update(
+            stone.subject for stone in stones if stone.kind is TombstoneKind.SESSION
+        )
+        texts.update(deletion.list_session_names())
     plain = {text.strip()[:MOST_CHARS] for text in texts}
-    if kind is Kind.PROJECT:
+    if kind is TombstoneKind.PROJECT:
         # Another project's folder may begin alike.
-        plain |= deletion.folders()
+        plain |= deletion.list_folders()
     return sorted({form for text in plain for form in _forms(text)})
 
 
@@ -81,7 +83,7 @@ def _unescaped(text: str) -> str:
 
 
 def _of_events() -> Iterator[str]:
-    for text, metadata in deletion.said():
+    for text, metadata in deletion.list_texts():
         yield text
         # A tool's text says its call in our words: the record has its input and answer.
         yield text.partition("\n")[2]
@@ -118,12 +120,14 @@ class Covered:
     @property
     def before_ms(self) -> int:
         """Before when all is forgotten, in milliseconds."""
-        return max((s.at_ms for s in self.stones if s.kind is Kind.BEFORE), default=0)
+        return max(
+            (s.at_ms for s in self.stones if s.kind is TombstoneKind.BEFORE), default=0
+        )
 
     @property
     def named(self) -> frozenset[tuple[str, str]]:
         """The sessions that are forgotten, by agent and name."""
-        stones = (s for s in self.stones if s.kind is Kind.SESSION)
+        stones = (s for s in self.stones if s.kind is TombstoneKind.SESSION)
         return frozenset((s.agent, s.subject) for s in stones)
 
     @property
@@ -153,7 +157,7 @@ def delete(spool: Spool, covered: Covered, *, is_tried: bool = False) -> int:
         if is_tried:
             continue
         for reason in spool.reasons(box, letter.name):
-            problems.take_back(PROBLEMS, reason)
+            problems.subtract(PROBLEMS, reason)
         if kept:
             raw = capture_spool.join_records(kept)
             spool.rewrite(box, letter, raw, list(_reasons(raw, letter)))
@@ -169,11 +173,9 @@ def _is_forgotten(piece: SpoolRecord, letter: SpoolFile, covered: Covered) -> bo
     readings = list(_readings(piece.raw, letter))
     told = [secrets.redact_event(r)[0] for r in readings if isinstance(r, Event)]
     if told:
-        spared = tombstones.spared(
+        spared = tombstones.filter_events(
             told,
-            route=HOOK,
-            twin_of=fingerprints.twin_of,
-            origin_of=fingerprints.origin_of,
+            route=HOOK
         )
         facts = (r for r in readings if isinstance(r, SessionMetadata))
         return not spared or any(_is_of_project(f.cwd) for f in facts)
@@ -221,7 +223,7 @@ SUGGESTED = 5
 
 
 def named(
-    kind: Kind, words: Sequence[str], zone: tzinfo, now_ms: int
+    kind: TombstoneKind, words: Sequence[str], zone: tzinfo, now_ms: int
 ) -> list[Tombstone]:
     """The tombstones for what a person named; inside a connection.
 
@@ -235,7 +237,7 @@ def named(
     Raises:
         MemtuiError: One of them names nothing that is known, or more than one project.
     """
-    if kind is Kind.BEFORE:
+    if kind is TombstoneKind.BEFORE:
         stone = _before(words, zone)
         if stone.at_ms > now_ms:
             raise MemtuiError(
@@ -247,17 +249,17 @@ def named(
     return list(found)
 
 
-def noted(kind: Kind, words: Sequence[str], zone: tzinfo) -> list[Tombstone]:
+def noted(kind: TombstoneKind, words: Sequence[str], zone: tzinfo) -> list[Tombstone]:
     """The tombstones of what a person once forgot and names again; as ``named``."""
-    if kind is Kind.BEFORE:
+    if kind is TombstoneKind.BEFORE:
         return [_before(words, zone)]
     found: dict[Tombstone, None] = {}
     for word in map(clean, words):
-        called = [word.rstrip("/")] if kind is Kind.PROJECT else []
+        called = [word.rstrip("/")] if kind is TombstoneKind.PROJECT else []
         if called and not project_folder(word):
-            called = tombstones.projects_called(word)
+            called = tombstones.find_projects(word)
             _refuse_several(word, called)
-        if called and tombstones.has(Tombstone(kind, called[0])):
+        if called and tombstones.exists(Tombstone(kind, called[0])):
             found[Tombstone(kind, called[0])] = None
         else:
             found |= dict.fromkeys(_of(kind, word))
@@ -267,35 +269,35 @@ def noted(kind: Kind, words: Sequence[str], zone: tzinfo) -> list[Tombstone]:
 def _before(words: Sequence[str], zone: tzinfo) -> Tombstone:
     if len(words) != 1:
         raise MemtuiError("name one date: memtui forget before 2024-01-31")
-    return Tombstone(Kind.BEFORE, at_ms=_midnight(words[0], zone))
+    return Tombstone(TombstoneKind.BEFORE, at_ms=_midnight(words[0], zone))
 
 
-def _of(kind: Kind, word: str) -> Iterator[Tombstone]:
-    if kind is Kind.SESSION:
+def _of(kind: TombstoneKind, word: str) -> Iterator[Tombstone]:
+    if kind is TombstoneKind.SESSION:
         yield from _sessions(word)
         return
-    if kind is Kind.EVENT and not is_event_id(word):
+    if kind is TombstoneKind.EVENT and not is_event_id(word):
         raise MemtuiError(
             f"{word!r} is not the id of an event; memtui expand GRIP --json shows ids"
         )
-    if kind is Kind.PROJECT and not project_folder(word):
+    if kind is TombstoneKind.PROJECT and not project_folder(word):
         yield from _projects(word)
         return
     stone = Tombstone(kind, word.rstrip("/"))
     deletion.clear()
-    deletion.take([stone])
-    if not deletion.is_anything() and not tombstones.has(stone):
+    deletion.select([stone])
+    if deletion.is_empty() and not tombstones.exists(stone):
         raise MemtuiError(f"there is no {kind} {word!r}")
     yield stone
 
 
 def _projects(word: str) -> Iterator[Tombstone]:
     """A project by its name: its folder, if one alone has that name."""
-    found = deletion.folders_called(word) or tombstones.projects_called(word)
+    found = deletion.list_project_folders(word) or tombstones.find_projects(word)
     _refuse_several(word, [folder for folder in found if folder])
     if not found:
         raise MemtuiError(f"there is no project {word!r}")
-    yield from (Tombstone(Kind.PROJECT, folder or word) for folder in found)
+    yield from (Tombstone(TombstoneKind.PROJECT, folder or word) for folder in found)
 
 
 def _refuse_several(word: str, folders: Sequence[str]) -> None:
@@ -307,13 +309,16 @@ def _refuse_several(word: str, folders: Sequence[str]) -> None:
 
 
 def _sessions(word: str) -> Iterator[Tombstone]:
-    agents = store_sessions.agents_of(word) or tombstones.agents_of(word)
+    agents = store_sessions.find_agents(word) or tombstones.find_agents(word)
     if agents:
-        yield from (Tombstone(Kind.SESSION, word, agent) for agent in agents)
+        yield from (Tombstone(TombstoneKind.SESSION, word, agent) for agent in agents)
         return
     agent, colon, name = word.partition(":")
     if not (colon and agent and name):
-        alike = [":".join(one) for one in store_sessions.beginning(word, SUGGESTED)]
+        alike = [
+            ":".join(key)
+            for key in store_sessions.find_by_name(word, "", is_prefix=True)[:SUGGESTED]
+        ]
         raise MemtuiError(
             f"there is no session {word!r}; "
             + (
@@ -323,7 +328,7 @@ def _sessions(word: str) -> Iterator[Tombstone]:
                 " can be forgotten"
             )
         )
-    yield Tombstone(Kind.SESSION, name, agent)
+    yield Tombstone(TombstoneKind.SESSION, name, agent)
 
 
 def _midnight(word: str, zone: tzinfo) -> int:
@@ -334,7 +339,7 @@ def _midnight(word: str, zone: tzinfo) -> int:
     return to_ms(at.astimezone(UTC))
 
 
-write_over = deletion.write_over
+write_over = deletion.overwrite_deleted
 
 
 @contextmanager
@@ -378,8 +383,8 @@ def remove(places: Places) -> None:
                 log.truncate()
     except OSError as error:
         raise StoreError(f"{places.log}: {error.strerror}") from error
-    backup.discard(database.path())
-    deletion.compact()
+    backup.discard_restore(database.path())
+    deletion.vacuum()
     with database.transaction():
         meta.set_needs_cleanup(False)
 
@@ -392,7 +397,7 @@ SHOWN = 5
 class Forgotten:
     """What a forgetting takes."""
 
-    kept: Counts
+    kept: DeletionCounts
     """What it takes of what is kept."""
     segments: int
     nodes: int
@@ -427,13 +432,13 @@ class Forget:
         self._places, self._spool = places, Spool(spool)
         self._zone, self._clock = zone, clock
 
-    def tried(self, kind: Kind, words: Sequence[str]) -> Forgotten:
+    def tried(self, kind: TombstoneKind, words: Sequence[str]) -> Forgotten:
         """Say what would be forgotten; nothing changes."""
         with writing(is_undone=True):
             covered = self._note(kind, self._named(kind, words))
             return self._found(covered, is_tried=True)
 
-    def run(self, kind: Kind, words: Sequence[str]) -> Forgotten:
+    def run(self, kind: TombstoneKind, words: Sequence[str]) -> Forgotten:
         """Forget what a person named.
 
         Args:
@@ -449,7 +454,7 @@ class Forget:
             with database.transaction(durable=True):
                 stones = self._named(kind, words)
                 covered = self._note(kind, stones)
-                tombstones.note(kind, stones)
+                tombstones.set_pending(kind, stones)
                 meta.set_needs_cleanup(True)
             found = self._delete(covered)
         remove(self._places)
@@ -465,7 +470,7 @@ class Forget:
             MemtuiError: Something cannot be deleted.
         """
         with database.connection():
-            left = tombstones.noted()
+            left = tombstones.get_pending()
             if left is None:
                 return None
             with database.transaction(durable=True):
@@ -479,47 +484,47 @@ class Forget:
         """Delete what is chosen and noted."""
         with _written_over():
             found = self._found(covered, is_tried=False)
-            deletion.remove(self._zone, self._now_ms())
-            told = deletion.tellers() | covered.named
+            deletion.delete_derived(self._zone, self._now_ms())
+            told = deletion.list_source_sessions() | covered.named
             deletion.delete()
-            for path in cursors.drop_telling(told):
+            for path in cursors.delete_of_sessions(told):
                 problems.clear(path)
             meta.reset_indexes()
-            tombstones.done()
+            tombstones.clear_pending()
         return found
 
     def _now_ms(self) -> int:
         return to_ms(self._clock())
 
-    def _named(self, kind: Kind, words: Sequence[str]) -> list[Tombstone]:
+    def _named(self, kind: TombstoneKind, words: Sequence[str]) -> list[Tombstone]:
         return named(kind, words, self._zone, self._now_ms())
 
-    def _note(self, kind: Kind, stones: Sequence[Tombstone]) -> Covered:
+    def _note(self, kind: TombstoneKind, stones: Sequence[Tombstone]) -> Covered:
         """Note what is forgotten, with all by which it would be known again."""
         moment = max(self._now_ms(), tombstones.latest_ms() + 1)
         noted: list[Tombstone] = []
         for place, stone in enumerate(stones):
             deletion.clear()
-            deletion.take([stone])
-            found = [stone, *dedup.of_chosen(kind)]
-            at_ms = tombstones.moment_of(stone)
-            tombstones.put(found, moment + place if at_ms is None else at_ms)
+            deletion.select([stone])
+            found = [stone, *deletion.list_tombstones(kind)]
+            at_ms = tombstones.get_created_ms(stone)
+            tombstones.add(found, moment + place if at_ms is None else at_ms)
             noted += found
         deletion.clear()
-        deletion.take(stones)
+        deletion.select(stones)
         return Covered(noted, of(kind, noted))
 
     def _found(self, covered: Covered, *, is_tried: bool) -> Forgotten:
-        segments, nodes = deletion.find()
+        segments, nodes = deletion.find_derived()
         files = delete(self._spool, covered, is_tried=is_tried)
-        titles, sessions = deletion.titles(SHOWN)
+        titles, sessions = deletion.list_session_titles(SHOWN)
         about = tuple((title, folder) for title, folder in titles)
-        return Forgotten(deletion.counts(), segments, nodes, files, sessions, about)
+        return Forgotten(deletion.count(), segments, nodes, files, sessions, about)
 
 
 @contextmanager
 def _written_over() -> Iterator[None]:
     """A transaction in which events may be deleted, and what is deleted is erased."""
     write_over()
-    with tombstones.door():
+    with schema.unlocked_events():
         yield

@@ -18,7 +18,7 @@ NO_TIMES = "whenever there is something"
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class JobStatus:
     """How a job stands."""
 
     job: Job
@@ -38,7 +38,9 @@ class Status:
     """Its next time; None if it has none or is paused."""
 
 
-def statuses(plan: Schedules, now: datetime, *, is_worked: bool | None) -> list[Status]:
+def statuses(
+    plan: Schedules, now: datetime, *, is_worked: bool | None
+) -> list[JobStatus]:
     """How every job stands.
 
     Args:
@@ -48,7 +50,7 @@ def statuses(plan: Schedules, now: datetime, *, is_worked: bool | None) -> list[
             whatever is noted; None if that is not known.
     """
     with database.connection():
-        states = jobs.states()
+        states = jobs.get_states()
         return [_status(job, states[job], plan, now, is_worked) for job in Job]
 
 
@@ -63,17 +65,17 @@ def history(
         is_worked: Whether any process works this store; None if that is not known.
     """
     with database.connection():
-        return [_seen(run, is_worked) for run in jobs.history(job, limit)]
+        return [_with_result(run, is_worked) for run in jobs.list_runs(job, limit)]
 
 
 def _status(
     job: Job, state: JobState, plan: Schedules, now: datetime, is_worked: bool | None
-) -> Status:
-    last = next((_seen(run, is_worked) for run in jobs.history(job, 1)), None)
+) -> JobStatus:
+    last = next((_with_result(run, is_worked) for run in jobs.list_runs(job, 1)), None)
     is_running = last is not None and last.ended_at is None
     times = plan.for_job(job)
     is_free = times is not None and not state.is_paused
-    return Status(
+    return JobStatus(
         job=job,
         cron=times.cron if times else "",
         schedule=times.describe() if times else NO_TIMES,
@@ -87,13 +89,13 @@ def _status(
 
 
 def _is_overdue(job: Job, state: JobState, plan: Schedules, now: datetime) -> bool:
-    times, over = plan.for_job(job), jobs.last_over(job, to_ms(now))
+    times, over = plan.for_job(job), jobs.last_finished_run(job, to_ms(now))
     since = [state.active_since, over.ended_at if over else None]
     known = [at for at in since if at and at <= now]
     return bool(times and known and times.last_missed(max(known), now))
 
 
-def _seen(run: JobRun, is_worked: bool | None) -> JobRun:
+def _with_result(run: JobRun, is_worked: bool | None) -> JobRun:
     """A run as it is: one that nobody goes on with was broken off."""
     if run.ended_at is None and is_worked is False:
         return replace(run, result=RunResult.INTERRUPTED, ended_at=run.heartbeat_at)
@@ -115,8 +117,8 @@ def resume(chosen: Sequence[Job]) -> None:
         jobs.set_paused(chosen, False)
 
 
-def ask(chosen: Sequence[Job], now: datetime) -> None:
+def request_run(chosen: Sequence[Job], now: datetime) -> None:
     """Ask for a run now, or as soon as a memtui works."""
     with database.transaction():
         for job in chosen:
-            jobs.ask(job, to_ms(now))
+            jobs.request_run(job, to_ms(now))

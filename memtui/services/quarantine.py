@@ -26,7 +26,7 @@ from memtui.model.events import clean, to_ms
 from memtui.services.forget import PROBLEMS
 from memtui.store import cursors, database
 from memtui.store import problems as store_problems
-from memtui.store.problems import Kind, Problem
+from memtui.store.problems import Problem, ProblemKind
 from memtui.text import secrets
 
 GLANCE_BYTES = 64 * 1024
@@ -180,7 +180,7 @@ def line(file: Path, number: int, limit: int | None) -> tuple[str, bool, str]:
 
 
 def _legible(raw: bytes, limit: int | None) -> tuple[str, bool]:
-    cleaned, _ = quarantine.without_secrets(raw)
+    cleaned, _ = quarantine.redact_file(raw)
     text = "\n".join(_parts(cleaned)).strip("\n")
     if limit is None or len(raw) <= limit:
         return text, False
@@ -196,7 +196,7 @@ def _parts(raw: bytes) -> Iterator[str]:
                 continue
             except RecursionError:
                 pass
-        yield clean(quarantine.decoded(piece.raw))
+        yield clean(quarantine.decode(piece.raw))
 
 
 def _word(said: str) -> str:
@@ -280,11 +280,13 @@ class QuarantineService:
         files: list[Held] = [*self._box.files()]
         with database.connection():
             noted: list[Held] = [*_faults(offset + limit)]
-            total = len(files) + store_problems.rows(Kind.FAULT, besides=PROBLEMS)
+            total = len(files) + store_problems.count_rows(
+                ProblemKind.FAULT, besides=PROBLEMS
+            )
             merged = heapq.merge(files, noted, key=_at_ms, reverse=True)
             found = list(islice(merged, offset, offset + limit))
             entries = tuple(self._entries(found))
-            return Page(entries, offset, total, store_problems.faults())
+            return Page(entries, offset, total, store_problems.count_damaged())
 
     def show(self, name: str, limit: int | None = None) -> Shown:
         """One of them with what it says.
@@ -316,11 +318,11 @@ class QuarantineService:
             held = self._named(names)
         files = {h.source: Path(h.source) for h in held if isinstance(h, Problem)}
         there = {source for source, file in files.items() if file.is_file()}
-        done, why_not = self._move(held, self._box.give_back)
+        done, why_not = self._move(held, self._box.retry)
         given = [h for h in held if isinstance(h, Problem)]
         why_not += [f"{s}: is not there any more" for s in files if s not in there]
         with database.transaction():
-            cursors.drop(sorted(there))
+            cursors.delete(sorted(there))
         done += [name_of(one) for one in given if one.source in there]
         return Retried(
             tuple(done), tuple(files[s] for s in sorted(there)), tuple(why_not)
@@ -352,11 +354,11 @@ class QuarantineService:
         """
         with database.connection():
             held = self._named(names)
-        done, why_not = self._move(held, self._box.drop)
+        done, why_not = self._move(held, self._box.delete)
         noted = [one for one in held if isinstance(one, Problem)]
         with database.transaction():
             for one in noted:
-                store_problems.take_back(one.source, one.reason, one.count)
+                store_problems.subtract(one.source, one.reason, one.count)
         return Dropped(len(done), len(noted), tuple(why_not))
 
     def _move(
@@ -369,7 +371,7 @@ class QuarantineService:
         for start in range(0, len(files), FILES_AT_ONCE):
             gone: Tally[str] = Tally()
             for file in files[start : start + FILES_AT_ONCE]:
-                reasons = self._box.counted(file)
+                reasons = self._box.counted_reasons(file)
                 try:
                     move(file)
                 except SpoolError as error:
@@ -379,7 +381,7 @@ class QuarantineService:
                 gone.update(reasons)
             with database.transaction():
                 for reason, count in gone.items():
-                    store_problems.take_back(PROBLEMS, reason, count)
+                    store_problems.subtract(PROBLEMS, reason, count)
         return done, why_not
 
     def _named(self, names: Sequence[str] | None) -> list[Held]:
@@ -400,7 +402,7 @@ class QuarantineService:
 
     def _entries(self, held: Sequence[Held]) -> Iterator[Entry]:
         sources = (one.source for one in held if isinstance(one, Problem))
-        agents = cursors.formats(sources)
+        agents = cursors.get_formats(sources)
         for one in held:
             if isinstance(one, QuarantinedFile):
                 yield of_hook(one, self._box)
@@ -409,7 +411,7 @@ class QuarantineService:
 
 
 def _faults(limit: int | None) -> list[Problem]:
-    return store_problems.latest(limit, kind=Kind.FAULT, besides=PROBLEMS)
+    return store_problems.list_latest(limit, kind=ProblemKind.FAULT, besides=PROBLEMS)
 
 
 def _at_ms(held: Held) -> int:

@@ -17,7 +17,7 @@ from memtui.model.events import Event, to_ms
 from memtui.model.segments import counted_text
 from memtui.services import forget
 from memtui.services.forget import Forget
-from memtui.store import database, dedup, deletion, meta, problems, redaction
+from memtui.store import archive, database, deletion, meta, problems, redaction
 from memtui.text import secrets
 from memtui.text.tokens import Counter
 
@@ -42,7 +42,7 @@ def clean(
     for box, letter in spool.all_files():
         if box == DRAFTS_FOLDER and now - letter.received_at < WRITTEN_FOR:
             continue
-        raw, found = quarantine.without_secrets(letter.raw)
+        raw, found = quarantine.redact_file(letter.raw)
         kinds = Tally(found)
         said = [secrets.redact(line) for line in spool.reason_lines(box, letter.name)]
         for line in said:
@@ -135,7 +135,7 @@ class Redact:
 
     def _events(self) -> None:
         last = "" if self._is_tried else _left_at()
-        while batch := redaction.events_after(last, AT_ONCE):
+        while batch := archive.read_events_after(last, AT_ONCE):
             kinds: Tally[str] = Tally()
             changed = list(self._changed(batch, kinds))
             self._done.events += len(changed)
@@ -160,14 +160,14 @@ class Redact:
     def _put(self, changed: Sequence[Event]) -> None:
         """Put changed events in place, and have all that was made of them made anew."""
         deletion.clear()
-        deletion.take_events([event.event_id for event in changed])
-        deletion.find()
-        deletion.remove(self._zone, to_ms(self._clock()))
-        dedup.again(changed)
+        deletion.select_events([event.event_id for event in changed])
+        deletion.find_derived()
+        deletion.delete_derived(self._zone, to_ms(self._clock()))
+        archive.replace(changed)
 
     def _thoughts(self) -> None:
         last = ""
-        while batch := redaction.thoughts_after(last, AT_ONCE):
+        while batch := redaction.list_thoughts_after(last, AT_ONCE):
             kinds: Tally[str] = Tally()
             cleaned = [(name, text, _clean(text, kinds)) for name, text in batch]
             changed = [(name, new) for name, old, new in cleaned if new != old]
@@ -176,7 +176,7 @@ class Redact:
             last = batch[-1][0]
             if changed and not self._is_tried:
                 with database.transaction():
-                    redaction.put_thoughts(changed)
+                    redaction.update_thoughts(changed)
                     self._count(kinds)
 
     def _rest(self) -> None:
@@ -184,10 +184,10 @@ class Redact:
         kinds: Tally[str] = Tally()
         done = self._done
         with forget.writing(is_undone=self._is_tried):
-            done.titles += redaction.clean_sessions(lambda text: _clean(text, kinds))
-            done.titles += redaction.clean_helpers(lambda text: _clean(text, kinds))
-            done.readings += redaction.clean_cursors(lambda held: _all(held, kinds))
-            done.readings += redaction.clean_reasons(lambda text: _clean(text, kinds))
+            done.titles += redaction.redact_sessions(lambda text: _clean(text, kinds))
+            done.titles += redaction.redact_subagents(lambda text: _clean(text, kinds))
+            done.readings += redaction.redact_cursors(lambda held: _all(held, kinds))
+            done.readings += redaction.redact_problems(lambda text: _clean(text, kinds))
             self._count(kinds)
         done.hook_files, others = clean(
             self._spool, self._clock(), is_tried=self._is_tried
@@ -200,7 +200,7 @@ class Redact:
     def _count(self, kinds: Tally[str]) -> None:
         """Count what is taken out, whose traces are then to be removed."""
         if kinds:
-            problems.count_redactions(kinds, to_ms(self._clock()))
+            problems.add_redactions(kinds, to_ms(self._clock()))
             meta.set_needs_cleanup(True)
             meta.reset_indexes()
 

@@ -7,8 +7,9 @@ from memtui.errors import MemtuiError
 from memtui.model.events import Event, Thought, to_ms
 from memtui.model.scope import ALL, Scope
 from memtui.model.sessions import Session, SessionOrder, SubagentMetadata
-from memtui.store import database, session_pages
+from memtui.store import conversations, database
 from memtui.store import events as store_events
+from memtui.store import segments as store_segments
 from memtui.store import sessions as store_sessions
 
 LIMIT = 50
@@ -81,16 +82,19 @@ def listed(
 ) -> Listed:
     """A page of sessions, of one agent or project or of all."""
     with database.connection():
-        found = session_pages.latest(agent, project, offset, limit)
-        return Listed(session_pages.count(agent, project), offset, tuple(found))
+        found = store_sessions.list_latest(agent, project, offset, limit)
+        return Listed(store_sessions.count(agent, project), offset, tuple(found))
 
 
 def facts(agent: str, session_id: str) -> Facts:
     """What is known of a session that ``find`` has found."""
     with database.connection():
         number, session = _known(agent, session_id)
-        counts = session_pages.by_subagent(number)
-        told = {one.subagent: one for one in store_sessions.of(agent, session_id)}
+        counts = store_sessions.count_by_subagent(number)
+        told = {
+            one.subagent: one
+            for one in store_sessions.list_subagents(agent, session_id)
+        }
         names = sorted({*told, *counts} - {""})
         helpers = [
             told.get(name) or SubagentMetadata(agent, session_id, name)
@@ -99,7 +103,7 @@ def facts(agent: str, session_id: str) -> Facts:
         return Facts(
             session=session,
             events=counts.get("", (0, 0))[0],
-            shared_messages=session_pages.shared(number),
+            shared_messages=store_sessions.count_shared_messages(number),
             subagents=tuple(
                 Subagent(
                     one.subagent,
@@ -110,8 +114,8 @@ def facts(agent: str, session_id: str) -> Facts:
                 )
                 for one in helpers
             ),
-            segments=session_pages.segments(number),
-            summary=tuple(session_pages.headlines(number, SUMMARY_LINES)),
+            segments=store_segments.count_of_session(number),
+            summary=tuple(store_sessions.list_headlines(number, SUMMARY_LINES)),
         )
 
 
@@ -143,7 +147,7 @@ def page(
         number, _ = _known(session.agent, session.session_id)
         # What was thought before the first one came after the one before it.
         ahead = 1 if with_thoughts and offset else 0
-        found = session_pages.said(
+        found = conversations.list_page(
             number, subagent, offset - ahead, limit + ahead, is_all=is_all
         )
         kept = found[ahead:]
@@ -175,7 +179,7 @@ def _total(known: Facts, subagent: str, *, is_all: bool) -> int:
 
 def _known(agent: str, session_id: str) -> tuple[int, Session]:
     number, session = (
-        store_sessions.number(agent, session_id),
+        store_sessions.get_number(agent, session_id),
         store_sessions.get(agent, session_id),
     )
     if number is None or session is None:
@@ -232,9 +236,9 @@ def around(
     with database.connection():
         number = found = None
         if session is not None:
-            number = store_sessions.number(session.agent, session.session_id)
+            number = store_sessions.get_number(session.agent, session.session_id)
         if number is not None:
-            found = session_pages.place(
+            found = store_sessions.find_index(
                 listing.order, listing.words, number, listing.of
             )
         here = place if found is None else found
@@ -246,8 +250,8 @@ def _stretch(
     listing: Listing, offset: int, limit: int, place: int | None = None
 ) -> SessionRange:
     wanted = listing.order, listing.words
-    rows = session_pages.stretch(*wanted, offset, min(limit, MOST), listing.of)
-    total = session_pages.count_listed(listing.words, listing.of)
+    rows = store_sessions.list_matching(*wanted, offset, min(limit, MOST), listing.of)
+    total = store_sessions.count_matching(listing.words, listing.of)
     is_all = not listing.words and not listing.of.is_narrow
-    kept = total if is_all else session_pages.count_listed(())
+    kept = total if is_all else store_sessions.count_matching(())
     return SessionRange(listing, total, kept, offset, rows, place)

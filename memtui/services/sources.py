@@ -66,20 +66,20 @@ def around(
 
 def _cited(citation: str) -> Grip | None:
     start = citations.parse_grip(citations.strip(citation))
-    found = nodes.grip_beginning(start) if start else ""
+    found = nodes.find_grip(start) if start else ""
     return grips.get([found]).get(found) if found else None
 
 
 def _event_cited(citation: str) -> str:
     """The id of a cited event; "" if there is none, or nothing is cited."""
     start = citations.parse_event(citations.strip(citation))
-    return nodes.event_beginning(start) if start else ""
+    return nodes.find_event(start) if start else ""
 
 
 def _around(
     grip: Grip, first: Event, last: Event, before: int, after: int
 ) -> Expansion:
-    number = sessions.number(first.agent, first.session_id)
+    number = sessions.get_number(first.agent, first.session_id)
     assert number is not None
     start_ms, end_ms = first.timestamp_ms, last.timestamp_ms
     subagent = first.subagent

@@ -10,14 +10,14 @@ from memtui.model.events import to_ms
 from memtui.model.jobs import Job, JobRun
 from memtui.model.schedule import Schedules
 from memtui.services import jobs as services_jobs
-from memtui.services.jobs import Status
-from memtui.store import database, dirty, meta, outbox, rewrite_queue, statistics
+from memtui.services.jobs import JobStatus
+from memtui.store import database, meta, outbox, rewrite_queue, rollup_queue, statistics
 from memtui.store import grips as store_grips
 from memtui.store import nodes as store_nodes
 from memtui.store import problems as store_problems
 from memtui.store import segments as store_segments
 from memtui.store.meta import ModelRecord
-from memtui.store.problems import Kind, Problem
+from memtui.store.problems import Problem, ProblemKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Stats:
     projects: tuple[tuple[str, int], ...]
 
 
-def stats() -> Stats:
+def read_stats() -> Stats:
     """Count what is kept."""
     with database.connection():
         events, helpers = statistics.count_events()
@@ -61,8 +61,10 @@ def stats() -> Stats:
             bullets=bullets,
             supported=supported,
             grips=store_grips.count(),
-            queued=outbox.length() + store_segments.count_waiting() + dirty.count(),
-            problems=store_problems.faults(),
+            queued=outbox.count()
+            + store_segments.count_pending()
+            + rollup_queue.count(),
+            problems=store_problems.count_damaged(),
             first_at=span[0] if span else None,
             last_at=span[1] if span else None,
             agents=tuple(agents),
@@ -79,13 +81,13 @@ def is_empty() -> bool:
 def latest_problems(*, limit: int = 200) -> list[Problem]:
     """Damaged records, by where they came from and why, the latest first."""
     with database.connection():
-        return store_problems.latest(limit, kind=Kind.FAULT)
+        return store_problems.list_latest(limit, kind=ProblemKind.FAULT)
 
 
-def left_out() -> list[tuple[str, Kind, int]]:
+def count_skipped() -> list[tuple[str, ProblemKind, int]]:
     """All that was not taken: (reason, its kind, how many), most first."""
     with database.connection():
-        return store_problems.by_reason()
+        return store_problems.count_by_reason()
 
 
 RUNS = 50
@@ -93,14 +95,14 @@ RUNS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkStatus:
     """All of it, as it stands at one moment."""
 
     queues: Mapping[str, int]
     """How much waits for each stage; a stage that cannot tell is left out."""
     failing: int
     """How many summaries and roll-ups failed, and wait for another try."""
-    jobs: Sequence[Status]
+    jobs: Sequence[JobStatus]
     waiting: Mapping[Job, int]
     """How many nodes want a version by each job."""
     runs: Mapping[Job, Sequence[JobRun]]
@@ -109,9 +111,9 @@ class Work:
     """How the memtui that works last found its model; None if none has looked yet."""
 
 
-def look(
+def read_work(
     spool: Path, plan: Schedules, now: datetime, *, is_worked: bool | None
-) -> Work:
+) -> WorkStatus:
     """Look at it.
 
     Args:
@@ -124,17 +126,19 @@ def look(
     with database.connection():
         queues = {
             "ingest": len(Spool(spool).names()),
-            "segment": outbox.length(outbox.UPDATE_TOC),
-            "summarize": store_segments.count_waiting(),
-            "rollup": dirty.count(),
-            "index": outbox.length(outbox.INDEX_NODE),
-            "messages": outbox.added_lately(0)[1],
+            "segment": outbox.count(outbox.UPDATE_TOC),
+            "summarize": store_segments.count_pending(),
+            "rollup": rollup_queue.count(),
+            "index": outbox.count(outbox.INDEX_NODE),
+            "messages": outbox.list_latest_events(0)[1],
         }
-        failing = store_segments.count_failing(now_ms) + dirty.count_failing(now_ms)
+        failing = store_segments.count_failing(now_ms) + rollup_queue.count_failing(
+            now_ms
+        )
         found = meta.model_record()
         waiting = {job: rewrite_queue.count(job.level) for job in Job}
     runs = {
         job: services_jobs.history(job, limit=RUNS, is_worked=is_worked) for job in Job
     }
     statuses = services_jobs.statuses(plan, now, is_worked=is_worked)
-    return Work(queues, failing, statuses, waiting, runs, found)
+    return WorkStatus(queues, failing, statuses, waiting, runs, found)

@@ -12,25 +12,25 @@ from memtui.store import database, nodes, versions
 def history(node_id: str) -> TocHistory | None:
     """All versions of a node, the latest first; None for an unknown node."""
     with database.connection():
-        name = nodes.cited_node(node_id)
-        found = nodes.lines([name])
+        name = nodes.resolve_id(node_id)
+        found = nodes.get_entries([name])
         if not found:
             return None
         return TocHistory(
-            found[0], versions.asked_at(name), tuple(nodes.editions(name))
+            found[0], versions.get_requested_at(name), tuple(nodes.list_versions(name))
         )
 
 
 def edition(node_id: str, version: int) -> TocNode | None:
     """Any version of a node with its bullets; None if there is no such version."""
     with database.connection():
-        return nodes.edition(nodes.cited_node(node_id), version)
+        return nodes.get_version(nodes.resolve_id(node_id), version)
 
 
 def is_refused(node_id: str) -> bool:
     """Whether a model's version of a node was rejected."""
     with database.connection():
-        return versions.is_refused(nodes.cited_node(node_id))
+        return versions.has_rejected(nodes.resolve_id(node_id))
 
 
 class Rejected(MemtuiError):
@@ -76,13 +76,13 @@ def pin(
         Rejected: It was rejected, and that is not wanted.
     """
     with database.transaction():
-        name = nodes.cited_node(node_id)
+        name = nodes.resolve_id(node_id)
         editions = _editions(name)
         chosen = _chosen(name, editions, version)
         if chosen.rejection and not even_rejected:
             raise Rejected(chosen)
         versions.pin(name, chosen.version, zone, to_ms(now))
-        return _shown(nodes.editions(name))
+        return _shown(nodes.list_versions(name))
 
 
 def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
@@ -101,12 +101,12 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
         NotPinned: None is pinned.
     """
     with database.transaction():
-        name = nodes.cited_node(node_id)
+        name = nodes.resolve_id(node_id)
         shown = _shown(_editions(name))
         if not shown.is_pinned:
             raise NotPinned(name, shown)
         versions.unpin(name, zone, to_ms(now))
-        return _shown(nodes.editions(name))
+        return _shown(nodes.list_versions(name))
 
 
 def ask(node_id: str, now: datetime) -> TocVersion:
@@ -123,9 +123,9 @@ def ask(node_id: str, now: datetime) -> TocVersion:
         MemtuiError: There is no such node, or it has no version yet.
     """
     with database.transaction():
-        name = nodes.cited_node(node_id)
+        name = nodes.resolve_id(node_id)
         shown = _shown(_editions(name))
-        versions.ask_version(name, to_ms(now))
+        versions.request(name, to_ms(now))
         return shown
 
 
@@ -135,9 +135,9 @@ def _unknown(node_id: str) -> MemtuiError:
 
 def _editions(name: str) -> list[TocVersion]:
     """The versions of a node, of which there is at least one."""
-    if not nodes.lines([name]):
+    if not nodes.get_entries([name]):
         raise _unknown(name)
-    found = nodes.editions(name)
+    found = nodes.list_versions(name)
     if not any(one.is_shown for one in found):
         raise MemtuiError(
             f"{name} has no version yet: it is summarised by itself, as soon as a"

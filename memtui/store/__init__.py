@@ -27,7 +27,7 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         StoreError: It cannot be opened or written; the message says why.
     """
     database.close()
-    with database.translated_file_errors(path), database.translated_errors(path):
+    with database.translate_file_errors(path), database.translate_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
         path.chmod(PRIVATE_FILE)

@@ -1,83 +1,85 @@
-"""Copies of the store: made while it is in use, looked at, put in its place.
+"""Copies of the store: made while it is in use, checked, and restored.
 
-A copy is one moment of the store, whoever writes meanwhile. It is written beside where
-it belongs and takes its name when it is whole, checked and on the disk; what is put in
-the store's place is there all at once or not at all, for everybody who has it open.
+A copy is one moment of the store, whoever writes meanwhile. A file is replaced when its
+content is complete, checked and on the disk; restoring happens in one transaction for
+everybody who has the store open.
 """
 
-import glob
 import os
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from urllib.parse import quote
 
-from memtui import store
-from memtui.errors import StoreBusy, StoreError
-from memtui.model.events import Event, Thought, from_ms
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import database, dedup, tombstones
-from memtui.store import meta as store_meta
-from memtui.store import schema as store_schema
+from memtui import files, store
+from memtui.errors import StoreBusyError, StoreError
+from memtui.model.events import from_ms
+from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
-from memtui.store.tombstones import Kind, Tombstone
+from memtui.store.tombstones import Tombstone, TombstoneKind
 
-PAGES_AT_ONCE = 4096
-"""How much is copied before ctrl+c is heard again: 16 MB."""
-
-
-ABANDONED_S = 3600.0
-"""A draft that nobody wrote to for so long was left by a copying that was killed."""
+COPY_PAGES = 4096
+"""How many pages are copied at a time (16 MB), so that Ctrl+C is noticed."""
 
 
-DRAFT = ".restoring"
-"""What stands behind the store's name in that of what is to take its place."""
+DRAFT_SUFFIX = ".restoring"
+"""The suffix of the prepared file that is about to replace the store."""
+
+
+READ_TIMEOUT_S = 1.0
+"""How long ``open_read_only`` waits for a locked store, in seconds."""
+
+
+READ_PRAGMAS = {"query_only": 1, "cache_size": -16_000, "temp_store": "memory"}
+
+
+MAX_DAMAGES = 10
+"""The maximum number of damages reported."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """What is in a store."""
+class StoreInfo:
+    """The content of a store."""
 
     schema: int
     sessions: int
     events: int
     last_at: datetime | None
-    """When the last of them happened."""
+    """The time of the last event."""
     forgotten: frozenset[Tombstone]
-    redacted_by: int
-    """The version of the rules by which it is free of secrets; 0: none."""
+    redaction_version: int
+    """The version of the rules by which it is redacted; 0 for none."""
 
 
-def make(file: Path, *, may_replace: bool = False) -> Outline:
+def create(file: Path, *, may_replace: bool = False) -> StoreInfo:
     """Copy the open store into a file of its own.
 
     Args:
         file: The copy; only its owner may read it.
-        may_replace: Whether a file of this name may be written over.
+        may_replace: Whether an existing file may be replaced.
 
     Raises:
         StoreError: It cannot be written, exists already, or the store is damaged.
     """
-    with written(file, may_replace=may_replace) as draft:
+    with replacement(file, may_replace=may_replace) as draft:
         check(database.path(), is_quick=True)
         _copy(database.path(), draft)
-        with closing(sqlite3.connect(draft)) as alone:
-            alone.execute("PRAGMA journal_mode = delete")
-        return outline(draft)
+        with closing(sqlite3.connect(draft)) as opened:
+            opened.execute("PRAGMA journal_mode = delete")
+        return read_info(draft)
 
 
 @contextmanager
-def written(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
-    """A draft that takes a file's name when all is written; nothing is left of it else.
+def replacement(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
+    """Yield a temporary file that becomes this file at the end, if no error occurs.
 
     Args:
         file: The file; only its owner may read it.
-        may_replace: Whether a file of this name may be written over.
+        may_replace: Whether an existing file may be replaced.
 
     Raises:
         StoreError: It cannot be written, or exists already.
@@ -88,274 +90,224 @@ def written(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
         raise StoreError(f"{file} is the store itself")
     if file.exists() and not may_replace:
         raise StoreError(f"{file} exists already; --force writes over it")
-    with database.translated_file_errors(file), database.translated_errors(file):
-        with _draft(file) as draft:
+    with (
+        database.translate_file_errors(file),
+        database.translate_errors(file),
+        files.replacement(file) as draft,
+    ):
+        try:
             yield draft
-            _sync(draft)
-            draft.replace(file)
-        _sync(file.parent)
+        finally:
+            for beside in _database_files(draft)[1:]:
+                beside.unlink(missing_ok=True)
 
 
-def outline(file: Path) -> Outline:
-    """What is in a store, or in a copy of one; it is only read.
+def read_info(file: Path) -> StoreInfo:
+    """Return the content of a store, or of a copy of one, without changing it.
 
     Raises:
         StoreVersionError: Another version of memtui made it.
-        StoreError: It is none, or cannot be read.
+        StoreError: It is not a store, or cannot be read.
     """
     if not file.is_file():
         raise StoreError(f"there is no file {file}")
-    none = f"{file} is no copy of a memtui store"
-    with database.translated_errors(file), closing(_opened(file)) as opened:
+    not_a_store = f"{file} is no copy of a memtui store"
+    with database.translate_errors(file), closing(_open_file(file)) as opened:
         try:
-            asked = opened.execute("SELECT name, value FROM meta")
-            meta = {str(name): str(value) for name, value in asked}
-            schema = int(meta[store_schema.VERSION_KEY])
+            rows = opened.execute("SELECT name, value FROM meta")
+            values = {str(name): str(value) for name, value in rows}
+            version = int(values[schema.VERSION_KEY])
         except (KeyError, ValueError) as error:
-            raise StoreError(none) from error
+            raise StoreError(not_a_store) from error
         except sqlite3.DatabaseError as error:
-            said = str(error)
-            if "no such" in said or "not a database" in said:
-                raise StoreError(none) from error
+            message = str(error)
+            if "no such" in message or "not a database" in message:
+                raise StoreError(not_a_store) from error
             raise
-        store_schema.check_version(schema, file)
-        return _outline(opened, schema, int(meta.get("redacted_by", "0")))
-
-
-def _outline(opened: sqlite3.Connection, schema: int, redacted_by: int) -> Outline:
-    counted = "SELECT count(*), max(updated_ms) FROM sessions"
-    sessions, last_ms = opened.execute(counted).fetchone()
-    (events,) = opened.execute("SELECT count(*) FROM events").fetchone()
-    stones = opened.execute(tombstones.NAMED).fetchall()
-    return Outline(
-        schema=schema,
-        sessions=int(sessions),
-        events=int(events),
-        last_at=None if last_ms is None else from_ms(last_ms),
-        forgotten=frozenset(
-            Tombstone(Kind(kind), subject, agent, at_ms)
-            for kind, agent, subject, at_ms, *_ in stones
-        ),
-        redacted_by=redacted_by,
-    )
+        schema.check_version(version, file)
+        sql = "SELECT count(*), max(updated_ms) FROM sessions"
+        sessions, last_ms = opened.execute(sql).fetchone()
+        (events,) = opened.execute("SELECT count(*) FROM events").fetchone()
+        return StoreInfo(
+            schema=version,
+            sessions=int(sessions),
+            events=int(events),
+            last_at=None if last_ms is None else from_ms(last_ms),
+            forgotten=frozenset(
+                Tombstone(TombstoneKind(kind), subject, agent, at_ms)
+                for kind, agent, subject, at_ms, *_ in opened.execute(
+                    tombstones.LIST_SQL
+                )
+            ),
+            redaction_version=int(values.get("redacted_by", "0")),
+        )
 
 
 def check(file: Path, *, is_quick: bool = False) -> None:
-    """See whether a store, or a copy of one, is undamaged.
+    """Check that a store, or a copy of one, is undamaged.
 
     Args:
         file: The database.
-        is_quick: Look at all of it but whether its indexes are in step.
+        is_quick: Skip the comparison of indexes with their tables.
 
     Raises:
         StoreError: It is damaged.
     """
-    how = "quick_check" if is_quick else "integrity_check"
-    with database.translated_errors(file), closing(_opened(file)) as opened:
-        found = [str(row[0]) for row in opened.execute(f"PRAGMA {how}(3)")]
+    pragma = "quick_check" if is_quick else "integrity_check"
+    with database.translate_errors(file), closing(_open_file(file)) as opened:
+        found = [str(row[0]) for row in opened.execute(f"PRAGMA {pragma}(3)")]
     if found != ["ok"]:
         raise StoreError(f"{file} is damaged: {'; '.join(found)}")
 
 
-def prepare(file: Path, place: Path) -> Path:
-    """Copy a copy to beside where it belongs, check it, and bring it up to date.
+def prepare_restore(file: Path, place: Path) -> Path:
+    """Copy a copy to beside the store and check it.
 
     Args:
-        file: The copy; it stays as it is.
-        place: Where the store is.
+        file: The copy; it is not changed.
+        place: The path of the store.
 
     Returns:
-        What ``put`` is to put in the store's place. Its index is to be made anew.
+        The draft for ``restore``; its indexes are to be built again.
 
     Raises:
-        StoreError: It cannot be read or written, is no store, or is damaged.
+        StoreError: It cannot be read or written, is not a store, or is damaged.
     """
     if place.exists() and file.samefile(place):
         raise StoreError(f"{file} is the store itself")
     check(file)
-    draft = discard(place)
-    with database.translated_file_errors(draft), database.translated_errors(draft):
-        os.close(os.open(draft, os.O_CREAT | os.O_RDWR, store.PRIVATE_FILE))
+    draft = discard_restore(place)
+    with database.translate_file_errors(draft), database.translate_errors(draft):
+        os.close(os.open(draft, os.O_CREAT | os.O_RDWR, files.PRIVATE))
         _copy(file, draft)
     store.open_at(draft)
     with database.transaction():
-        store_meta.reset_indexes()
+        meta.reset_indexes()
     database.close()
     return draft
 
 
-def put(draft: Path, place: Path) -> None:
-    """Put what was prepared in the store's place.
+def restore(draft: Path, place: Path) -> None:
+    """Replace the content of the store by a prepared draft.
 
     Raises:
-        StoreError: It cannot be written; the store is as it was.
+        StoreError: It cannot be written; the store is unchanged.
     """
-    with database.translated_file_errors(place), database.translated_errors(place):
+    with database.translate_file_errors(place), database.translate_errors(place):
         try:
-            os.close(os.open(place, os.O_CREAT | os.O_RDWR, store.PRIVATE_FILE))
+            os.close(os.open(place, os.O_CREAT | os.O_RDWR, files.PRIVATE))
             _copy(draft, place)
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            # It is too damaged to be written to; its log must not meet another store.
-            for beside in _with_what_is_beside(place)[1:]:
+            # It is too damaged to write to; its log must not meet another store.
+            for beside in _database_files(place)[1:]:
                 beside.unlink(missing_ok=True)
-            _sync(draft)
+            files.sync(draft)
             draft.replace(place)
-            _sync(place.parent)
-    discard(place)
+            files.sync(place.parent)
+    discard_restore(place)
 
 
-def discard(place: Path) -> Path:
-    """Delete what was prepared for a store's place, and say where that was."""
-    draft = place.with_name(f"{place.name}{DRAFT}")
-    _delete(draft)
+def discard_restore(place: Path) -> Path:
+    """Delete the draft prepared for a store, and return its path."""
+    draft = place.with_name(f"{place.name}{DRAFT_SUFFIX}")
+    for file in _database_files(draft):
+        file.unlink(missing_ok=True)
     return draft
 
 
-def _opened(file: Path) -> sqlite3.Connection:
+def _open_file(file: Path) -> sqlite3.Connection:
     uri = f"{file.absolute().as_uri()}?mode=ro"
     return sqlite3.connect(uri, uri=True, timeout=database.BUSY_TIMEOUT_S)
 
 
 def _copy(origin: Path, target: Path) -> None:
-    """Copy one moment of a store over another database, in one transaction of it."""
+    """Copy one moment of a store over another database, in one transaction there."""
     with (
-        closing(_opened(origin)) as ours,
-        closing(sqlite3.connect(target, timeout=database.BUSY_TIMEOUT_S)) as theirs,
+        closing(_open_file(origin)) as source,
+        closing(sqlite3.connect(target, timeout=database.BUSY_TIMEOUT_S)) as copy,
     ):
-        ours.isolation_level = None
-        theirs.execute("PRAGMA synchronous = full")
-        # While this reads, what others write is not seen: the copy never starts anew.
-        ours.execute("BEGIN")
-        ours.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        ours.backup(theirs, pages=PAGES_AT_ONCE, progress=_patience(target), sleep=0.05)
-        ours.execute("COMMIT")
+        source.isolation_level = None
+        copy.execute("PRAGMA synchronous = full")
+        # In this transaction later writes are not seen: the copy never starts again.
+        source.execute("BEGIN")
+        source.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        progress = _busy_timeout(target)
+        source.backup(copy, pages=COPY_PAGES, progress=progress, sleep=0.05)
+        source.execute("COMMIT")
 
 
-def _patience(target: Path) -> Callable[[int, int, int], None]:
-    """Ends a copying that waits too long for another process."""
+def _busy_timeout(target: Path) -> Callable[[int, int, int], None]:
+    """Return a callback that ends a copy that waits too long for another process."""
     since_s = time.monotonic()
 
-    def watch(status: int, _remaining: int, _total: int) -> None:
+    def check_progress(status: int, _remaining: int, _total: int) -> None:
         nonlocal since_s
         if status not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             since_s = time.monotonic()
         elif time.monotonic() - since_s > database.BUSY_TIMEOUT_S:
-            raise StoreBusy(f"{target} is in use by another process")
+            raise StoreBusyError(f"{target} is in use by another process")
 
-    return watch
+    return check_progress
 
 
-@contextmanager
-def _draft(of: Path) -> Iterator[Path]:
-    """A new file beside another one, for its owner alone; gone if it is not renamed."""
-    prefix, ending = f".{of.name}.", ".part"
-    for left in of.parent.glob(f"{glob.escape(prefix)}*{ending}"):
-        with suppress(OSError):
-            if time.time() - left.stat().st_mtime > ABANDONED_S:
-                left.unlink()
-    number, name = tempfile.mkstemp(ending, prefix, of.parent)
-    os.close(number)
-    draft = Path(name)
+def _database_files(file: Path) -> list[Path]:
+    """Return a database file and the journals that SQLite may keep beside it."""
+    suffixes = ("", "-journal", "-wal", "-shm")
+    return [file.with_name(f"{file.name}{suffix}") for suffix in suffixes]
+
+
+def open_read_only(path: Path) -> int:
+    """Open a store without changing anything, also on a read-only disk.
+
+    Args:
+        path: The database file, which exists.
+
+    Returns:
+        Its schema version.
+
+    Raises:
+        StoreBusyError: Another process has locked it against readers.
+        StoreError: It is damaged, or cannot be read.
+    """
+    database.close()
+    if not os.access(path, os.R_OK):
+        raise StoreError(f"{path} cannot be read")
     try:
-        yield draft
-    finally:
-        _delete(draft)
+        return _open_read_only(path, "mode=ro")
+    except StoreBusyError:
+        raise
+    except StoreError:
+        log = Path(f"{path}-wal")
+        if log.exists() and log.stat().st_size:
+            raise
+        # On a read-only disk the shared memory of readers cannot be created.
+        return _open_read_only(path, "immutable=1")
 
 
-def _delete(file: Path) -> None:
-    for path in _with_what_is_beside(file):
-        path.unlink(missing_ok=True)
+def _open_read_only(path: Path, options: str) -> int:
+    uri = f"file:{quote(str(path))}?{options}"
+    db.init(uri, pragmas=READ_PRAGMAS, timeout=READ_TIMEOUT_S, uri=True)
+    with database.connection():
+        db.execute_sql("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        return schema.read_version()
 
 
-def _with_what_is_beside(file: Path) -> list[Path]:
-    """A database's file, and those in which SQLite keeps what is under way."""
-    endings = ("", "-journal", "-wal", "-shm")
-    return [file.with_name(f"{file.name}{ending}") for ending in endings]
+def find_damages() -> list[str]:
+    """Return what SQLite's checks find wrong with the open store; empty if all is well.
 
-
-def _sync(path: Path) -> None:
-    """See that a file, or a folder's names, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-AT_ONCE = 500
-"""How many rows are fetched together."""
-
-
-_SESSIONS = (
-    "SELECT id, agent, name, cwd, project, branch, title, model, project_ms, root,"
-    " created_by, forked_from, summary FROM sessions ORDER BY created_ms, agent, name"
-)
-
-
-_EVENTS = f"{dedup.WHOLE} WHERE e.session_id = ? ORDER BY e.at_ms, e.ordinal, e.id"
-
-
-_HELPERS = (
-    "SELECT agent, session_name, subagent, kind, tool_use_id, task FROM subagents"
-    " ORDER BY agent, session_name, subagent"
-)
-
-
-_THOUGHTS = (
-    "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
-    " JOIN sessions s ON s.id = t.session_id ORDER BY t.id"
-)
-
-
-def told() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]:
-    """Everything as it is at one moment, whoever writes meanwhile."""
-    with db.atomic():
-        for number, *about in db.execute_sql(_SESSIONS).fetchall():
-            yield _facts(*about)
-            for page in _pages(_EVENTS, number):
-                yield from dedup.whole(page)
-        for page in _pages(_HELPERS):
-            for row in page:
-                yield SubagentMetadata(*row)
-        for page in _pages(_THOUGHTS):
-            for name, agent, session_id, at_ms, text, subagent in page:
-                at = from_ms(at_ms)
-                yield Thought(name, agent, session_id, at, text, subagent)
-
-
-def _facts(
-    agent: str,
-    name: str,
-    cwd: str,
-    project: str,
-    branch: str,
-    title: str,
-    model: str,
-    project_ms: int | None,
-    root: str,
-    created_by: str,
-    forked_from: str,
-    summary: str,
-) -> SessionMetadata:
-    return SessionMetadata(
-        agent=agent,
-        session_id=name,
-        cwd=cwd,
-        project=project,
-        branch=branch,
-        title=title,
-        model=model,
-        at=None if project_ms is None else from_ms(project_ms),
-        root=root,
-        created_by=created_by,
-        forked_from=forked_from,
-        summary=summary,
+    Takes a second for a few hundred megabytes.
+    """
+    rows = db.execute_sql(f"PRAGMA quick_check({MAX_DAMAGES})").fetchall()
+    found = [str(message) for (message,) in rows]
+    if found != ["ok"]:
+        return found
+    rows = db.execute_sql(
+        'SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check()'
+        " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2"
     )
-
-
-def _pages(asked: str, *values: object) -> Iterator[list[Any]]:
-    rows = db.execute_sql(asked, values)
-    while page := rows.fetchmany(AT_ONCE):
-        yield page
+    return [
+        f"{count:,} of {table} refer to {parent} that are not there"
+        for table, parent, count in rows.fetchall()
+    ]

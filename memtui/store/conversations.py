@@ -1,7 +1,8 @@
-"""A conversation of a session, read from a place on: a page costs the same anywhere.
+"""Events of one conversation of a session, read from a position on.
 
-A place is an event's own (time, ordinal, id): the index by which a session's events
-stand is entered there, and nothing before it is counted or read.
+A conversation is the main one of a session (subagent "") or that of a subagent. A
+position is an event's (time, ordinal, id), which the index of events starts with: a
+page costs the same anywhere, nothing before it is counted or read.
 """
 
 import json
@@ -9,226 +10,236 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memtui.model.events import MESSAGES, SPEAKERS, Event, EventPosition, to_ms
-from memtui.model.filters import Filters, SummaryMaker
-from memtui.model.nodes import TocLevel
+from memtui.model.filters import Filters
 from memtui.model.segments import Segment
 from memtui.store import events, scopes
-from memtui.store.database import db
-from memtui.store.schema import EventRow, NodeRow, SessionRow, VersionRow
-from memtui.store.segments import SegmentRange, _within
-from memtui.store.session_pages import ESCAPE, pattern, spellings
+from memtui.store.database import LIKE_ESCAPE, case_variants, db, like_pattern
+from memtui.store.schema import EventRow, SessionRow
+from memtui.store.segments import SegmentRange
 
-_MINE = "FROM events WHERE session_id = ? AND subagent = ?"
-
-
-_HERE = "(at_ms, ordinal, id)"
+MAX_SESSIONS = 200
+"""In how many sessions ``list_recent_messages`` looks for messages."""
 
 
-_UP, _DOWN = f"ORDER BY {_HERE[1:-1]}", "ORDER BY at_ms DESC, ordinal DESC, id DESC"
+_EVENTS = "FROM events WHERE session_id = ? AND subagent = ?"
 
 
-_ASKED = "type = 'user_message' AND role = 'user'"
+_POSITION = "at_ms, ordinal, id"
 
 
-def after(
-    number: int, subagent: str, place: EventPosition | None, limit: int
+_ASCENDING = f"ORDER BY {_POSITION}"
+
+
+_DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
+
+
+_IS_PROMPT = "type = 'user_message' AND role = 'user'"
+
+
+_IS_MESSAGE = (
+    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
+)
+
+
+def list_after(
+    number: int, subagent: str, position: EventPosition | None, limit: int
 ) -> list[Event]:
-    """The events after a place, or the first ones; in their order.
+    """Return the events after a position, or the first ones; in their order.
 
     Args:
         number: The session's number in the store.
-        subagent: Whose conversation; the main one's if empty.
-        place: From where; the beginning when None.
-        limit: The most that are given.
+        subagent: The subagent; empty for the main conversation.
+        position: The position; None for the beginning.
+        limit: The maximum number of events.
     """
-    beyond = f" AND {_HERE} > (?, ?, ?)" if place else ""
-    asked = f"SELECT id {_MINE}{beyond} {_UP} LIMIT ?"
-    return _read(asked, number, subagent, *(place or ()), limit)
+    condition = f" AND ({_POSITION}) > (?, ?, ?)" if position else ""
+    sql = f"SELECT id {_EVENTS}{condition} {_ASCENDING} LIMIT ?"
+    return _read(sql, number, subagent, *(position or ()), limit)
 
 
-def before(
-    number: int, subagent: str, place: EventPosition | None, limit: int
+def list_before(
+    number: int, subagent: str, position: EventPosition | None, limit: int
 ) -> list[Event]:
-    """The events before a place, or the last ones; in their order."""
-    beyond = f" AND {_HERE} < (?, ?, ?)" if place else ""
-    asked = f"SELECT id {_MINE}{beyond} {_DOWN} LIMIT ?"
-    return _read(asked, number, subagent, *(place or ()), limit)[::-1]
+    """Return the events before a position, or the last ones; in their order."""
+    condition = f" AND ({_POSITION}) < (?, ?, ?)" if position else ""
+    sql = f"SELECT id {_EVENTS}{condition} {_DESCENDING} LIMIT ?"
+    return _read(sql, number, subagent, *(position or ()), limit)[::-1]
 
 
-def places(
+def list_page(
+    number: int, subagent: str, offset: int, limit: int, *, is_all: bool
+) -> list[Event]:
+    """Return events of a conversation in their order.
+
+    Skipping an event takes 0.6 µs: its text is not read.
+
+    Args:
+        number: The session's number in the store.
+        subagent: The subagent; empty for the main conversation.
+        offset: How many events to skip.
+        limit: The maximum number of events.
+        is_all: Return tool results and boundaries too, not only messages.
+    """
+    condition = "" if is_all else f" AND {_IS_MESSAGE}"
+    sql = f"SELECT id {_EVENTS}{condition} {_ASCENDING} LIMIT ? OFFSET ?"
+    return _read(sql, number, subagent, limit, offset)
+
+
+def _read(sql: str, *values: object) -> list[Event]:
+    names = [name for (name,) in db.execute_sql(sql, values).fetchall()]
+    found = events.get(names)
+    return [found[name] for name in names]
+
+
+def list_positions(
     number: int,
     subagent: str,
     first: EventPosition | None,
     last: EventPosition,
     limit: int,
 ) -> list[EventPosition]:
-    """The places from one to another, both with them; the last ones, in their order.
+    """Return the last positions between two, both included, in their order.
 
     Args:
         number: The session's number in the store.
-        subagent: Whose conversation.
-        first: From where; the beginning when None.
-        last: Up to where.
-        limit: The most that are given.
+        subagent: The subagent; empty for the main conversation.
+        first: The first position; None for the beginning.
+        last: The last position.
+        limit: The maximum number.
     """
-    since = f" AND {_HERE} >= (?, ?, ?)" if first else ""
+    condition = f"({_POSITION}) <= (?, ?, ?)"
+    if first:
+        condition += f" AND ({_POSITION}) >= (?, ?, ?)"
     rows = db.execute_sql(
-        f"SELECT {_HERE[1:-1]} {_MINE} AND {_HERE} <= (?, ?, ?){since} {_DOWN} LIMIT ?",
+        f"SELECT {_POSITION} {_EVENTS} AND {condition} {_DESCENDING} LIMIT ?",
         (number, subagent, *last, *(first or ()), limit),
     ).fetchall()
-    return [(int(at), int(ordinal), str(name)) for at, ordinal, name in rows[::-1]]
+    return [_position(row) for row in rows[::-1]]
 
 
-def _read(asked: str, *given: object) -> list[Event]:
-    names = [name for (name,) in db.execute_sql(asked, given).fetchall()]
-    known = events.get(names)
-    return [known[name] for name in names]
+def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
+    """Return the positions of all events that contain a text, ignoring case."""
+    variants = case_variants(text)
+    condition = " OR ".join([f"text LIKE ? ESCAPE '{LIKE_ESCAPE}'"] * len(variants))
+    rows = db.execute_sql(
+        f"SELECT {_POSITION} {_EVENTS} AND ({condition}) {_ASCENDING}",
+        (number, subagent, *map(like_pattern, variants)),
+    )
+    return [_position(row) for row in rows.fetchall()]
 
 
-def count(number: int, subagent: str, place: EventPosition | None = None) -> int:
-    """How many events a conversation has, or how many of them stand before a place.
+def find_position(number: int, subagent: str, index: int) -> EventPosition | None:
+    """Return the position of the event with an index in its conversation."""
+    sql = f"SELECT {_POSITION} {_EVENTS} {_ASCENDING} LIMIT 1 OFFSET ?"
+    row = db.execute_sql(sql, (number, subagent, index)).fetchone()
+    return _position(row) if row else None
 
-    They are counted one by one, 0.6 µs each: for what can be shown later.
+
+def find_prompt(
+    number: int, subagent: str, position: EventPosition, step: int
+) -> EventPosition | None:
+    """Return the position of the next or previous prompt.
+
+    Args:
+        number: The session's number in the store.
+        subagent: The subagent; empty for the main conversation.
+        position: Where to start.
+        step: 1 for the next one, -1 for the previous one.
     """
-    beyond = f" AND {_HERE} < (?, ?, ?)" if place else ""
+    sign, order = (">", _ASCENDING) if step > 0 else ("<", _DESCENDING)
     row = db.execute_sql(
-        f"SELECT count(*) {_MINE}{beyond}", (number, subagent, *(place or ()))
+        f"SELECT {_POSITION} {_EVENTS} AND ({_POSITION}) {sign} (?, ?, ?)"
+        f" AND {_IS_PROMPT} {order} LIMIT 1",
+        (number, subagent, *position),
+    ).fetchone()
+    return _position(row) if row else None
+
+
+def _position(row: tuple[Any, Any, Any]) -> EventPosition:
+    return int(row[0]), int(row[1]), str(row[2])
+
+
+def count_events(
+    number: int, subagent: str, position: EventPosition | None = None
+) -> int:
+    """Count the events of a conversation, or those before a position.
+
+    This takes 0.6 µs for each of them.
+    """
+    condition = f" AND ({_POSITION}) < (?, ?, ?)" if position else ""
+    row = db.execute_sql(
+        f"SELECT count(*) {_EVENTS}{condition}", (number, subagent, *(position or ()))
     ).fetchone()
     return int(row[0])
 
 
-def nth(number: int, subagent: str, rank: int) -> EventPosition | None:
-    """The place of an event that so many stand before."""
-    asked = f"SELECT {_HERE[1:-1]} {_MINE} {_UP} LIMIT 1 OFFSET ?"
-    return _place(asked, number, subagent, rank)
-
-
-def question(
-    number: int, subagent: str, place: EventPosition, step: int
-) -> EventPosition | None:
-    """The nearest thing a person said after a place, or before it.
-
-    Args:
-        number: The session's number in the store.
-        subagent: Whose conversation.
-        place: From where.
-        step: 1 for after it, -1 for before it.
-    """
-    sign, way = (">", _UP) if step > 0 else ("<", _DOWN)
-    asked = f"SELECT {_HERE[1:-1]} {_MINE} AND {_HERE} {sign} (?, ?, ?) AND {_ASKED}"
-    return _place(f"{asked} {way} LIMIT 1", number, subagent, *place)
-
-
-def _place(asked: str, *given: object) -> EventPosition | None:
-    row = db.execute_sql(asked, given).fetchone()
-    return (int(row[0]), int(row[1]), str(row[2])) if row else None
-
-
-def holding(number: int, subagent: str, words: str) -> Sequence[EventPosition]:
-    """The places of all events that say these words as they stand, in any case."""
-    forms = spellings(words)
-    like = " OR ".join([f"text LIKE ? ESCAPE '{ESCAPE}'"] * len(forms))
-    rows = db.execute_sql(
-        f"SELECT {_HERE[1:-1]} {_MINE} AND ({like}) {_UP}",
-        (number, subagent, *map(pattern, forms)),
-    )
-    return [(int(at), int(ordinal), str(name)) for at, ordinal, name in rows.fetchall()]
-
-
-def thoughts(number: int, subagent: str) -> int:
-    """How many thoughts stand beside a conversation."""
-    asked = "SELECT count(*) FROM thoughts WHERE session_id = ? AND subagent = ?"
-    return int(db.execute_sql(asked, (number, subagent)).fetchone()[0])
-
-
-_neighbours_MINE = "FROM events WHERE session_id = ? AND subagent = ?"
-
-
-_MESSAGE = (
-    "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
-)
-
-
-_EARLIER = f"{_neighbours_MINE} AND (at_ms, ordinal, id) < (?, ?, ?) AND {_MESSAGE}"
-
-
-_LATER = f"{_neighbours_MINE} AND (at_ms, ordinal, id) > (?, ?, ?)"
-
-
-_neighbours_UP, _neighbours_DOWN = (
-    "ORDER BY at_ms, ordinal, id",
-    "ORDER BY at_ms DESC, ordinal DESC, id DESC",
-)
-
-
-def messages(
+def messages_around(
     number: int, event: Event, before: int, after: int
 ) -> tuple[list[Event], list[Event]]:
-    """What a person and an assistant said before an event, and after it.
+    """Return the messages before and after an event of its conversation.
 
     Args:
         number: The session's number in the store.
-        event: Which.
-        before: How many before it.
-        after: How many after it.
+        event: The event.
+        before: The maximum number before it.
+        after: The maximum number after it.
     """
     here = (number, event.subagent, *event.position)
-    earlier = f"SELECT id {_EARLIER} {_neighbours_DOWN} LIMIT ?"
-    later = f"SELECT id {_LATER} AND {_MESSAGE} {_neighbours_UP} LIMIT ?"
-    first = [name for (name,) in db.execute_sql(earlier, (*here, before)).fetchall()]
-    then = [name for (name,) in db.execute_sql(later, (*here, after)).fetchall()]
-    known = events.get(first + then)
-    return [known[name] for name in reversed(first)], [known[name] for name in then]
+    earlier = (
+        f"SELECT id {_EVENTS} AND ({_POSITION}) < (?, ?, ?) AND {_IS_MESSAGE}"
+        f" {_DESCENDING} LIMIT ?"
+    )
+    later = (
+        f"SELECT id {_EVENTS} AND ({_POSITION}) > (?, ?, ?) AND {_IS_MESSAGE}"
+        f" {_ASCENDING} LIMIT ?"
+    )
+    return _read(earlier, *here, before)[::-1], _read(later, *here, after)
 
 
-def first(number: int) -> Event | None:
-    """The first message of a session, of its main conversation if it has one.
-
-    Args:
-        number: The session's number in the store.
-    """
-    # Each goes along the index and ends with the first that it meets.
-    for mine in (" AND subagent = ''", ""):
-        row = db.execute_sql(
-            f"SELECT id FROM events WHERE session_id = ?{mine} AND {_MESSAGE}"
-            f" {_neighbours_UP} LIMIT 1",
-            (number,),
-        ).fetchone()
-        if row:
-            return events.get([row[0]]).get(row[0])
+def first_message(number: int) -> Event | None:
+    """Return the first message of a session, if possible of its main conversation."""
+    # Each statement follows the index and stops at the first match.
+    for condition in (" AND subagent = ''", ""):
+        sql = f"SELECT id FROM events WHERE session_id = ?{condition} AND {_IS_MESSAGE}"
+        if found := _read(f"{sql} {_ASCENDING} LIMIT 1", number):
+            return found[0]
     return None
 
 
-def counts_before(those: Iterable[tuple[int, Event]]) -> dict[str, int]:
-    """How many messages of its conversation come before each of some events.
+def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
+    """Count the messages before each of some events in its conversation.
 
     Args:
-        those: (session's number, event); a conversation is gone through once.
+        pairs: (session's number, event); each conversation is read once.
 
     Returns:
         The counts, by the events' ids.
     """
+    sql = (
+        f"SELECT count(*) {_EVENTS} AND ({_POSITION}) < (?, ?, ?) AND {_IS_MESSAGE}"
+        f" AND ({_POSITION}) >= (?, ?, ?)"
+    )
     counts: dict[str, int] = {}
-    last: tuple[int, str] | None = None
-    begun, count = (0, 0, ""), 0
-    for number, event in sorted(
-        those, key=lambda one: (one[0], one[1].subagent, one[1].position)
-    ):
-        if last != (number, event.subagent):
-            last, begun, count = (number, event.subagent), (0, 0, ""), 0
-        here = (number, event.subagent, *event.position)
-        asked = f"SELECT count(*) {_EARLIER} AND (at_ms, ordinal, id) >= (?, ?, ?)"
-        count += int(db.execute_sql(asked, (*here, *begun)).fetchone()[0])
-        counts[event.event_id], begun = count, event.position
+    conversation: tuple[int, str] | None = None
+    start: EventPosition = (0, 0, "")
+    count = 0
+    in_order = sorted(pairs, key=lambda p: (p[0], p[1].subagent, p[1].position))
+    for number, event in in_order:
+        if conversation != (number, event.subagent):
+            conversation, start, count = (number, event.subagent), (0, 0, ""), 0
+        values = (number, event.subagent, *event.position, *start)
+        count += int(db.execute_sql(sql, values).fetchone()[0])
+        counts[event.event_id], start = count, event.position
     return counts
 
 
-def tool_after(number: int, event: Event) -> str:
-    """The tool that was called right after a message; "" if none was."""
-    # Of a message the metadata lies behind a long text, which need not be read.
-    told = "CASE type WHEN 'tool_result' THEN metadata END"
+def next_tool(number: int, event: Event) -> str:
+    """Return the name of the tool called right after a message; "" if none was."""
+    # The metadata of a message lies behind a long text, which need not be read.
+    metadata = "CASE type WHEN 'tool_result' THEN metadata END"
     row = db.execute_sql(
-        f"SELECT type, {told} {_LATER} {_neighbours_UP} LIMIT 1",
+        f"SELECT type, {metadata} {_EVENTS} AND ({_POSITION}) > (?, ?, ?)"
+        f" {_ASCENDING} LIMIT 1",
         (number, event.subagent, *event.position),
     ).fetchone()
     if not row or row[0] != "tool_result":
@@ -236,54 +247,28 @@ def tool_after(number: int, event: Event) -> str:
     return str(json.loads(row[1] or "{}").get("tool_name", ""))
 
 
-SESSIONS = 200
-"""Of how many sessions the latest messages are looked for at the most."""
-
-
-def latest_nodes(filters: Filters, limit: int) -> list[str]:
-    """The ids of the latest nodes, newest first: of segments, where no level is named.
+def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]]:
+    """Return the latest messages, newest first, each with its session's number.
 
     Args:
-        filters: What is left; no verdict is looked at.
-        limit: The most ids.
-    """
-    levels = filters.levels or {TocLevel.SEGMENT}
-    where = [*scopes.within(filters.scope)]
-    where.append(NodeRow.level.in_([level.value for level in levels]))
-    if filters.since is not None:
-        where.append(VersionRow.end_ms > to_ms(filters.since))
-    if filters.until is not None:
-        where.append(NodeRow.start_ms < to_ms(filters.until))
-    if filters.maker is not None:
-        where.append(VersionRow.is_by_model == (filters.maker is SummaryMaker.MODEL))
-    if filters.session:
-        where.append(NodeRow.node_id.in_(scopes.of_sessions(filters.session, limit)))
-    rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)
-    rows = rows.order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc()).limit(limit)
-    return [name for (name,) in rows.tuples()]
-
-
-def latest_messages(filters: Filters, limit: int) -> list[tuple[int, Event]]:
-    """The latest messages, newest first, each with its session's number.
-
-    Args:
-        filters: What is left; conditions on nodes are not looked at.
-        limit: The most messages.
+        filters: The filters; those on nodes are ignored.
+        limit: The maximum number.
     """
     found: list[tuple[int, str, int]] = []
-    for number, updated_ms in _sessions(filters):
+    for number, updated_ms in _list_recent_sessions(filters):
         if len(found) == limit and found[-1][0] >= updated_ms:
-            break  # The sessions to come were all silent by then.
-        found += [(at, name, number) for name, at in _of(number, filters, limit)]
+            break  # All later sessions were last updated before.
+        rows = _list_session_messages(number, filters, limit)
+        found += [(at_ms, name, number) for name, at_ms in rows]
         found = sorted(found, reverse=True)[:limit]
-    known = events.get(name for _, name, _ in found)
-    return [(number, known[name]) for _, name, number in found if name in known]
+    messages = events.get(name for _, name, _ in found)
+    return [(n, messages[name]) for _, name, n in found if name in messages]
 
 
-def _sessions(filters: Filters) -> list[tuple[int, int]]:
-    """The sessions last spoken in, with when that was."""
+def _list_recent_sessions(filters: Filters) -> list[tuple[int, int]]:
+    """Return the numbers and times of the sessions updated last."""
     where = []
-    numbers = scopes.sessions_of(filters)
+    numbers = scopes.get_sessions(filters)
     if numbers is not None:
         where.append(SessionRow.id.in_(list(numbers)))
     if filters.since is not None:
@@ -292,11 +277,14 @@ def _sessions(filters: Filters) -> list[tuple[int, int]]:
         where.append(SessionRow.created_ms < to_ms(filters.until))
     rows = SessionRow.select(SessionRow.id, SessionRow.updated_ms)
     rows = rows.where(*where) if where else rows
-    return list(rows.order_by(SessionRow.updated_ms.desc()).limit(SESSIONS).tuples())
+    newest = rows.order_by(SessionRow.updated_ms.desc())
+    return list(newest.limit(MAX_SESSIONS).tuples())
 
 
-def _of(number: int, filters: Filters, limit: int) -> list[tuple[str, int]]:
-    """The ids of the latest messages of a session, with when each was said."""
+def _list_session_messages(
+    number: int, filters: Filters, limit: int
+) -> list[tuple[str, int]]:
+    """Return the ids and times of the latest messages of a session."""
     roles = {filters.role} if filters.role else SPEAKERS
     where: list[Any] = [
         EventRow.session == number,
@@ -315,21 +303,26 @@ def _of(number: int, filters: Filters, limit: int) -> list[tuple[str, int]]:
     return list(newest.limit(limit).tuples())
 
 
-def segment_events(
-    stretch: SegmentRange, context_ms: int
-) -> tuple[Segment, list[Event]]:
-    """A segment with its events, and the events just before it.
+def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:
+    """Return a segment with its events, and the events just before it.
 
     Args:
-        stretch: Which segment.
+        segment: The segment.
         context_ms: How far back the events before it reach, in milliseconds.
     """
-    reach_ms = stretch.start_ms - context_ms
-    found = events.between(stretch.number, reach_ms, stretch.end_ms)
-    mine = _within(stretch, found)
-    if len(mine) != stretch.events:
-        # It was cut with its subagents' events among the others.
-        found = events.between(stretch.number, reach_ms, stretch.end_ms, subagent=None)
-        mine = _within(stretch, found)
-    before_it = [event for event in found if event.position < mine[0].position]
-    return Segment(stretch.segment_id, tuple(mine), (), stretch.is_open), before_it
+    start_ms = segment.start_ms - context_ms
+    found = events.between(segment.number, start_ms, segment.end_ms)
+    own = _filter_segment(segment, found)
+    if len(own) != segment.events:
+        # It was made with the events of subagents among the others.
+        found = events.between(segment.number, start_ms, segment.end_ms, subagent=None)
+        own = _filter_segment(segment, found)
+    before = [event for event in found if event.position < own[0].position]
+    return Segment(segment.segment_id, tuple(own), (), segment.is_open), before
+
+
+def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
+    """Return the events from a segment's first to its last; none if one is missing."""
+    indexes = {event.event_id: index for index, event in enumerate(found)}
+    first, last = indexes.get(segment.first_id), indexes.get(segment.last_id)
+    return [] if first is None or last is None else found[first : last + 1]

@@ -24,7 +24,7 @@ their format's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FileStamp:
     """What shows whether a file has changed since it was read."""
 
     size: int
@@ -32,12 +32,12 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FileCursor:
     """How far a file has been read."""
 
     source: str
     """The name of its format."""
-    look: Look
+    look: FileStamp
     offset: int
     line: int
     fingerprint: str
@@ -45,7 +45,7 @@ class Place:
     has_pending: bool
 
 
-def look_of(file: Path, beside: Iterable[Path] = ()) -> Look:
+def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
     """How a file looks, together with those that change with it."""
     size, mtime_ns = 0, 0
     for part in (file, *beside):
@@ -56,17 +56,17 @@ def look_of(file: Path, beside: Iterable[Path] = ()) -> Look:
                 raise
             continue
         size, mtime_ns = size + status.st_size, max(mtime_ns, status.st_mtime_ns)
-    return Look(size, mtime_ns)
+    return FileStamp(size, mtime_ns)
 
 
-def get(path: str) -> Place | None:
+def get(path: str) -> FileCursor | None:
     """How far a file was read; None if it never was."""
     row = CursorRow.get_or_none(CursorRow.path == path)
     if row is None:
         return None
-    return Place(
+    return FileCursor(
         source=row.source,
-        look=Look(row.size, row.mtime_ns),
+        look=FileStamp(row.size, row.mtime_ns),
         offset=row.offset,
         line=row.line,
         fingerprint=row.fingerprint,
@@ -75,7 +75,7 @@ def get(path: str) -> Place | None:
     )
 
 
-def put(path: str, place: Place, now_ms: int) -> None:
+def save(path: str, place: FileCursor, now_ms: int) -> None:
     """Note how far a file has been read."""
     CursorRow.insert(
         path=path,
@@ -91,13 +91,13 @@ def put(path: str, place: Place, now_ms: int) -> None:
     ).on_conflict_replace().execute()
 
 
-def formats(paths: Iterable[str]) -> dict[str, str]:
+def get_formats(paths: Iterable[str]) -> dict[str, str]:
     """The names of the formats of files, by their paths; "" for what has none."""
     rows = CursorRow.select(CursorRow.path, CursorRow.source)
     return dict(rows.where(CursorRow.path.in_(list(paths))).tuples())
 
 
-def offset(path: str) -> int | None:
+def get_offset(path: str) -> int | None:
     """How many bytes of a file were read; None if it never was."""
     # Asked in every transaction: building the statement would cost more than it does.
     said = 'SELECT "offset" FROM cursors WHERE path = ?'
@@ -105,22 +105,22 @@ def offset(path: str) -> int | None:
     return int(row[0]) if row else None
 
 
-def looks_of(path: str) -> dict[str, Look]:
+def get_stamp(path: str) -> dict[str, FileStamp]:
     """How one file looked when it was read, if it ever was."""
     row = CursorRow.get_or_none(CursorRow.path == path)
-    return {path: Look(row.size, row.mtime_ns)} if row else {}
+    return {path: FileStamp(row.size, row.mtime_ns)} if row else {}
 
 
-def looks(folder: str) -> dict[str, Look]:
+def get_stamps(folder: str) -> dict[str, FileStamp]:
     """How the files under a folder looked when they were read, by their paths."""
     prefix = folder.rstrip("/") + "/"
     # Thousands of rows, again and again: Peewee takes longer than SQLite does.
     said = "SELECT path, size, mtime_ns FROM cursors WHERE path >= ? AND path < ?"
     rows = db.execute_sql(said, (prefix, prefix[:-1] + "0"))
-    return {path: Look(size, mtime_ns) for path, size, mtime_ns in rows}
+    return {path: FileStamp(size, mtime_ns) for path, size, mtime_ns in rows}
 
 
-def look_among(known: Mapping[str, Look], file: Path) -> Look | None:
+def find_stamp(known: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
     """How a file looked when it was read, also if only a link leads to it.
 
     Args:
@@ -133,10 +133,10 @@ def look_among(known: Mapping[str, Look], file: Path) -> Look | None:
     if real == file:
         return None
     with connection():
-        return looks_of(clean(str(real))).get(clean(str(real)))
+        return get_stamp(clean(str(real))).get(clean(str(real)))
 
 
-def holding(before_ms: int) -> list[str]:
+def list_pending(before_ms: int) -> list[str]:
     """Files that held something back when they were last read, before a time."""
     rows = CursorRow.select(CursorRow.path).where(
         CursorRow.has_pending, CursorRow.read_ms < before_ms
@@ -144,17 +144,17 @@ def holding(before_ms: int) -> list[str]:
     return [path for (path,) in rows.tuples()]
 
 
-def drop(paths: Iterable[str]) -> None:
+def delete(paths: Iterable[str]) -> None:
     """Forget how far these files were read: they are read again from their start."""
     CursorRow.delete().where(CursorRow.path.in_(list(paths))).execute()
 
 
-def drop_all() -> None:
+def delete_all() -> None:
     """Forget how far any file was read."""
     CursorRow.delete().execute()
 
 
-def drop_telling(sessions: Iterable[tuple[str, str]]) -> list[str]:
+def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
     """Forget how far files were read whose readers may remember words of sessions.
 
     Args:
@@ -176,7 +176,7 @@ def drop_telling(sessions: Iterable[tuple[str, str]]) -> list[str]:
             else source in agents
         )
     ]
-    drop(found)
+    delete(found)
     return found
 
 
@@ -198,7 +198,7 @@ def due_ahead(now_ms: int) -> list[str]:
 def restart_ahead(path: str) -> None:
     """Have a file read from its start."""
     _set({name: at for name, at in _waiting().items() if name != path})
-    drop([path])
+    delete([path])
 
 
 def _waiting() -> dict[str, int]:
@@ -214,7 +214,7 @@ def _set(waiting: dict[str, int]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SourceActivity:
     """What has come from one source of one agent."""
 
     source: str
@@ -228,7 +228,7 @@ class Seen:
     """How many events it told first."""
 
 
-def note_seen(source: str, new: Iterable[Event], now_ms: int) -> None:
+def add_activity(source: str, new: Iterable[Event], now_ms: int) -> None:
     """Note that new events came from a source."""
     by_agent: dict[str, list[int]] = {}
     for event in new:
@@ -253,13 +253,13 @@ def note_seen(source: str, new: Iterable[Event], now_ms: int) -> None:
         ).execute()
 
 
-def all_seen() -> list[Seen]:
+def list_activity() -> list[SourceActivity]:
     """Every source of every agent, the one heard of last first."""
     rows = SourceActivityRow.select().order_by(
         SourceActivityRow.received_ms.desc(), SourceActivityRow.source
     )
     return [
-        Seen(
+        SourceActivity(
             row.source,
             row.agent,
             from_ms(row.last_event_ms),

@@ -20,7 +20,13 @@ from urllib.parse import quote, unquote
 
 import peewee
 
-from memtui.errors import NO_ROOM, StoreBusy, StoreDamaged, StoreError, StoreGone
+from memtui.errors import (
+    DISK_FULL,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreGoneError,
+)
 
 IDENTITY_KEY = "identity"
 """The key of a store's random identity in ``meta``."""
@@ -87,11 +93,11 @@ def check_file() -> None:
     """Check that the store is still at the path where it was opened.
 
     Raises:
-        StoreGone: Nothing is there, or another store.
+        StoreGoneError: Nothing is there, or another store.
     """
     try:
         _check_file(str(path()))
-    except StoreGone:
+    except StoreGoneError:
         checkpoint()
         raise
 
@@ -104,13 +110,13 @@ def _check_file(path: str) -> None:
         inode = _read_inode(path)
     except OSError as error:
         expected.was_missing = True
-        raise StoreGone(MISSING.format(path)) from error
+        raise StoreGoneError(MISSING.format(path)) from error
     # An inode number may have been reused by another file.
     if inode == expected.inode and not expected.was_missing:
         return
     expected.was_missing = True
     if read_identity(path) != expected.identity:
-        raise StoreGone(REPLACED.format(path))
+        raise StoreGoneError(REPLACED.format(path))
     expected.inode, expected.was_missing = inode, False
 
 
@@ -165,7 +171,7 @@ def checkpoint(mode: str = "TRUNCATE") -> None:
 @contextmanager
 def connection() -> Iterator[None]:
     """Use the database on this thread; may be nested."""
-    with translated_errors(path()):
+    with translate_errors(path()):
         if not db.is_closed():
             yield
             return
@@ -252,6 +258,29 @@ def existing_keys(table: type[peewee.Model], keys: Iterable[str]) -> set[str]:
     return {row[0] for row in rows.fetchall()}
 
 
+LIKE_ESCAPE = "\\"
+"""The escape character of patterns for LIKE."""
+
+
+def like_pattern(text: str) -> str:
+    """Return the LIKE pattern of texts that contain a text."""
+    for character in (LIKE_ESCAPE, "%", "_"):
+        text = text.replace(character, LIKE_ESCAPE + character)
+    return f"%{text}%"
+
+
+def case_variants(word: str) -> list[str]:
+    """Return a word in the cases to look for: LIKE ignores case in ASCII alone."""
+    if word.isascii():
+        return [word]
+    return [*dict.fromkeys((word, word.lower(), word.upper(), word.capitalize()))]
+
+
+def prefix_range(prefix: str) -> tuple[str, str]:
+    """Return the bounds between which all texts with a prefix are sorted."""
+    return prefix, prefix + "\U0010ffff"
+
+
 def is_due(column: Any, now_ms: int) -> Any:
     """Return the condition that the time of a retry has come.
 
@@ -278,7 +307,7 @@ def next_id(table: type[peewee.Model]) -> int:
 
 
 @contextmanager
-def translated_errors(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Translate the database's errors into ``StoreError`` with a clear message."""
     try:
         yield
@@ -287,11 +316,11 @@ def translated_errors(path: Path) -> Iterator[None]:
     except (peewee.DatabaseError, sqlite3.DatabaseError) as error:
         if isinstance(error, peewee.IntegrityError):
             raise
-        raise StoreDamaged(f"{path} is damaged: {error}") from error
+        raise StoreDamagedError(f"{path} is damaged: {error}") from error
 
 
 @contextmanager
-def translated_file_errors(path: Path) -> Iterator[None]:
+def translate_file_errors(path: Path) -> Iterator[None]:
     """Translate errors of files and folders into ``StoreError`` likewise."""
     try:
         yield
@@ -329,7 +358,7 @@ def _reports_disk_full(error: BaseException) -> bool:
     if isinstance(error, peewee.OperationalError | sqlite3.OperationalError):
         return "full" in message or ("I/O" in message and not _has_room(path()))
     is_full = isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS
-    return is_full or message.startswith(NO_ROOM)
+    return is_full or message.startswith(DISK_FULL)
 
 
 def _has_room(path: Path) -> bool:
@@ -342,9 +371,11 @@ def _has_room(path: Path) -> bool:
 
 def _store_error(path: Path, message: str) -> StoreError:
     if "locked" in message or "busy" in message:
-        return StoreBusy(f"{path} is in use by another process that does not let go")
+        return StoreBusyError(
+            f"{path} is in use by another process that does not let go"
+        )
     if "full" in message or ("I/O" in message and not _has_room(path)):
-        return StoreError(f"{NO_ROOM} ({path})")
+        return StoreError(f"{DISK_FULL} ({path})")
     if "readonly" in message or "unable to open" in message:
         return _unreadable(path) or StoreError(f"{path} cannot be opened for writing")
     return StoreError(f"{path}: {message}")

@@ -14,7 +14,7 @@ from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel, TocNo
 from memtui.store.schema import NodeRow, VersionRow
 
 
-def between(start_ms: int, end_ms: int) -> list[CalendarDay]:
+def list_between(start_ms: int, end_ms: int) -> list[CalendarDay]:
     """The days that begin in a stretch of time, oldest first.
 
     Args:
@@ -25,20 +25,20 @@ def between(start_ms: int, end_ms: int) -> list[CalendarDay]:
     return [_day(*row) for row in rows.order_by(NodeRow.start_ms).tuples()]
 
 
-def counts() -> list[int]:
+def list_message_counts() -> list[int]:
     """The messages of every day there is."""
     rows = NodeRow.select(VersionRow.messages).join(VersionRow)
     found = rows.where(NodeRow.level == TocLevel.DAY.value).tuples()
     return [messages for (messages,) in found]
 
 
-def pending() -> list[str]:
+def list_pending() -> list[str]:
     """The ids of the days that were not summed up yet."""
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == TocLevel.DAY.value)
     return [name for (name,) in rows.where(NodeRow.latest.is_null()).tuples()]
 
 
-def edges() -> tuple[str, str] | None:
+def first_and_last() -> tuple[str, str] | None:
     """The ids of the first and of the last day; None if there is none."""
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == TocLevel.DAY.value)
     first = rows.order_by(NodeRow.start_ms).limit(1).scalar()
@@ -46,7 +46,7 @@ def edges() -> tuple[str, str] | None:
     return (first, last) if first else None
 
 
-def beside(level: TocLevel, at_ms: int) -> list[str]:
+def find_neighbours(level: TocLevel, at_ms: int) -> list[str]:
     """The ids of the nodes of a level before and after a moment: none, one or two.
 
     Args:
@@ -99,24 +99,26 @@ def _day(
     )
 
 
-def lines(found: list[TocEntry]) -> list[TocEntry]:
+def add_entry_counts(found: list[TocEntry]) -> list[TocEntry]:
     """Lines, with the tallies of those not summed up yet."""
-    mine = under(x.node_id for x in found if _is_waiting(x.level, x.status))
+    mine = count_under(x.node_id for x in found if _is_waiting(x.level, x.status))
     return [
         replace(line, counts=mine[line.node_id]) if line.node_id in mine else line
         for line in found
     ]
 
 
-def node(found: TocNode) -> TocNode:
+def add_node_counts(found: TocNode) -> TocNode:
     """A node, with its tally where it was not summed up yet."""
-    mine = under([found.node_id] if _is_waiting(found.level, found.status) else [])
+    mine = count_under(
+        [found.node_id] if _is_waiting(found.level, found.status) else []
+    )
     return replace(found, counts=mine.get(found.node_id, found.counts))
 
 
-def days(found: Sequence[CalendarDay]) -> list[CalendarDay]:
+def add_day_counts(found: Sequence[CalendarDay]) -> list[CalendarDay]:
     """Days, with the tallies of those not summed up yet."""
-    mine = under(day.node_id for day in found if day.is_pending)
+    mine = count_under(day.node_id for day in found if day.is_pending)
     told = []
     for day in found:
         tally = mine.get(day.node_id)
@@ -126,7 +128,7 @@ def days(found: Sequence[CalendarDay]) -> list[CalendarDay]:
     return told
 
 
-def under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
+def count_under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
     """How much is finished under some nodes; those without any are left out.
 
     Args:
@@ -137,7 +139,7 @@ def under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
         return {}
     first = min(here.first for here in asked.values())
     end = max(here.end for here in asked.values())
-    rows = of_days(calendar.day_id(first), calendar.day_id(end))
+    rows = select_days(calendar.day_id(first), calendar.day_id(end))
     found = {day: ScopeShare(NodeCounts(*told)) for day, *told in rows}
     told: dict[str, ScopeShare] = {}
     for level in {here.level for here in asked.values()}:
@@ -145,7 +147,7 @@ def under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
     return {name: told[name].counts for name in asked if name in told}
 
 
-def of_days(first: str, after: str, *more: Any, where: Iterable[Any] = ()) -> Any:
+def select_days(first: str, after: str, *more: Any, where: Iterable[Any] = ()) -> Any:
     """Rows of days: the id, how much is finished there, and what else is asked.
 
     Args:

@@ -1,505 +1,295 @@
-"""Whose a conversation is that several sessions tell.
+"""Copies of one event: from a hook and a transcript, or in several sessions.
 
-These are forks, and sessions that were resumed under another name. Each event is kept
-with the session that was there first. Which one that is depends on what they all tell,
-never on the order in which they came. It is looked at anew when something came that
-may change it; what a session goes on to say does not.
+A hook and the transcript of one session report the same events; a fork and a resumed
+session begin with a copy of another one. Each event is stored once, and the ids of all
+its copies lead to it.
 """
 
-import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cmp_to_key
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from memtui.model.events import (
-    Event,
-    EventRole,
-    EventType,
-    Provenance,
-    SourceCopy,
-    from_ms,
-    timestamp_ms_of_id,
+from peewee import fn
+
+from memtui.model.events import Event, EventType
+from memtui.store import outbox, owner_updates, segments, sessions
+from memtui.store.database import db, insert
+from memtui.store.fingerprints import (
+    MAX_TIME_DIFFERENCE_MS,
+    fingerprint,
+    fingerprint_in,
+    source_hash,
 )
-from memtui.store import (
-    events,
-    outbox,
-    owner_updates,
-    segments,
-    source_copies,
-    tombstones,
-)
-from memtui.store.database import db, existing_keys, insert, last_rowids
-from memtui.store.events import Added
-from memtui.store.fingerprints import twin_in
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow
-from memtui.store.sessions import recount
-from memtui.store.source_copies import Known, rank
-from memtui.store.tombstones import Kind, Tombstone
-from memtui.text import analyzer
+from memtui.store.schema import EventRow, SourceCopyRow, unlocked_events
+
+_HOOK = "hook"
 
 
-@dataclass(slots=True)
-class _Shared:
-    """An event that several sessions tell."""
-
-    known: Known
-    told: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """The other sessions that tell it, each with the route and the id under which it
-    does."""
-
-    @property
-    def first_ms(self) -> int:
-        """The earliest time at which any session tells it."""
-        told_ms = [timestamp_ms_of_id(copy_id) for _, copy_id in self.told.values()]
-        return min([self.known.at_ms, *told_ms])
-
-    @property
-    def tellers(self) -> set[int]:
-        return {self.known.session, *self.told}
+_RANKS = {_HOOK: 0, "jsonl": 1, "transcript": 2}
+"""Which copy is better: a hook knows neither the time nor the id of an event."""
 
 
-def settle() -> None:
-    """Give what several sessions tell to the one that was there first.
-
-    That is the one whose own events begin earlier; one that has none of its own is
-    wholly contained in the other, and so was there before it.
-    """
-    if not (noted := owner_updates.take()):
-        return
-    group = _group(set(noted))
-    if len(group) < 2:
-        return
-    shared = list(_shared(group))
-    if not shared:
-        return
-    names = dict(_names(group))
-    places = {number: n for n, number in enumerate(_in_order(names, shared))}
-    changed = {one.known.session for one in shared} | {
-        n for s in shared for n in s.told
-    }
-    with tombstones.allowed():
-        for one in shared:
-            first = min(one.tellers, key=places.__getitem__)
-            if first != one.known.session:
-                _move(one, first, names[first])
-    for number in changed:
-        recount(number)
-    _name_parents(names, places, shared)
+_KNOWN_COLUMNS = (EventRow.id, EventRow.route, EventRow.session, EventRow.at_ms)
 
 
-def _group(touched: set[int]) -> set[int]:
-    """The sessions that share events with these, directly or by way of others."""
-    rows = SessionRow.select(SessionRow.id, SessionRow.agent, SessionRow.forked_from)
-    forks = list(rows.where(SessionRow.forked_from != "").tuples())
-    group, news = set[int](), touched
-    while news:
-        group |= news
-        about = list(_about(news))
-        mine = {(agent, name) for _, agent, name, _ in about}
-        above = {(agent, parent) for _, agent, _, parent in about if parent}
-        found = {n for n, agent, parent in forks if (agent, parent) in mine}
-        for agent, name in above:
-            parent = SessionRow.select(SessionRow.id).where(
-                SessionRow.agent == agent, SessionRow.name == name
-            )
-            found |= {n for (n,) in parent.tuples()}
-        for number in news:
-            found |= {n for (n,) in db.execute_sql(_OWNERS, (number,)).fetchall()}
-        news = found - group
-    return group
-
-
-_OWNERS = (
-    "SELECT DISTINCT e.session_id FROM source_copies t JOIN events e ON e.id = t.event_id"
-    " WHERE t.session_id = ?"
+_BY_SOURCE_HASH = (
+    "SELECT id, route, session_id, at_ms, source_hash, text FROM events"
+    " WHERE source_hash IN"
 )
 
 
-def _about(numbers: Collection[int]) -> Iterator[tuple[int, str, str, str]]:
-    rows = SessionRow.select(
-        SessionRow.id, SessionRow.agent, SessionRow.name, SessionRow.forked_from
-    ).where(SessionRow.id.in_(list(numbers)))
-    yield from rows.tuples()
-
-
-def _names(numbers: Collection[int]) -> Iterator[tuple[int, str]]:
-    for number, _, name, _ in _about(numbers):
-        yield number, name
-
-
-def _shared(group: Collection[int]) -> Iterator[_Shared]:
-    """The events that several sessions of a group tell, in the order of time."""
-    found: dict[str, _Shared] = {}
-    rows = (
-        SourceCopyRow.select(
-            SourceCopyRow.copy_id,
-            SourceCopyRow.route,
-            SourceCopyRow.session,
-            EventRow.id,
-            EventRow.route,
-            EventRow.session,
-            EventRow.at_ms,
-        )
-        .join(EventRow)
-        .where(SourceCopyRow.session.in_(sorted(group)))
-        .order_by(EventRow.at_ms, EventRow.id, SourceCopyRow.copy_id)
-    )
-    for copy_id, route, teller, *about in rows.tuples():
-        one = found.setdefault(about[0], _Shared(Known(*about)))
-        before = one.told.get(teller)
-        is_better = before is None or rank(route) > rank(before[0])
-        if teller != one.known.session and is_better:
-            one.told[teller] = route, copy_id
-    yield from (one for one in found.values() if one.told)
-
-
-def _in_order(names: dict[int, str], shared: Collection[_Shared]) -> list[int]:
-    """A group's sessions, the one that was there first first."""
-    first: dict[frozenset[int], int] = {}
-    for one in shared:
-        whose = frozenset(one.tellers)
-        first[whose] = min(one.first_ms, first.get(whose, one.first_ms))
-    for number in names:
-        if (at_ms := _first_alone(number, shared)) is not None:
-            first[frozenset({number})] = at_ms
-
-    def began(one: int, than: int) -> int:
-        """When a session first tells what the other does not; 0 if it never does."""
-        own = (at for told, at in first.items() if one in told and than not in told)
-        return min(own, default=0)
-
-    def compare(one: int, other: int) -> int:
-        mine, theirs = began(one, other), began(other, one)
-        return -1 if (mine, names[one]) < (theirs, names[other]) else 1
-
-    return sorted(sorted(names, key=names.__getitem__), key=cmp_to_key(compare))
-
-
-def _first_alone(number: int, shared: Collection[_Shared]) -> int | None:
-    """When a session first tells what no other one does; None if it never does."""
-    others = {one.known.event_id for one in shared}
-    rows = EventRow.select(EventRow.id, EventRow.at_ms).where(
-        EventRow.session == number
-    )
-    in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id).tuples()
-    return next((at for name, at in in_order.iterator() if name not in others), None)
-
-
-_FOLLOW = (
-    "UPDATE source_copies SET event_id = ?1,"
-    " session_id = nullif(coalesce(session_id, ?3), ?2) WHERE event_id = ?4"
-)
-"""The other source_copies of an event that moves: whose they are does not change."""
-
-
-def _move(one: _Shared, to: int, name: str) -> None:
-    """Keep an event with another session, under the id it has there."""
-    known, (route, copy_id) = one.known, one.told.pop(to)
-    row = EventRow.select().where(EventRow.id == known.event_id).dicts().get()
-    (event,) = events.get([known.event_id]).values()
-    at_ms = timestamp_ms_of_id(copy_id)
-    there = {
-        "id": copy_id,
-        "session": to,
-        "route": route,
-        "fingerprint": twin_in(name, event),
-    }
-    there["at_ms"] = at_ms
-    SourceCopyRow.delete().where(SourceCopyRow.copy_id == copy_id).execute()
-    EventRow.insert(row | there).execute()
-    outbox.say_added(*last_rowids(1), at_ms)
-    db.execute_sql(_FOLLOW, (copy_id, to, known.session, known.event_id))
-    EventRow.delete().where(EventRow.id == known.event_id).execute()
-    SourceCopyRow.insert(
-        copy_id=known.event_id, event=copy_id, route=known.route, session=known.session
-    ).execute()
-    one.told[known.session] = known.route, known.event_id
-    one.known = Known(copy_id, route, to, at_ms)
-    outbox.touch(((copy_id, at_ms, to), (known.event_id, known.at_ms, known.session)))
-    segments.want_at(known.session, known.at_ms)
-
-
-def _name_parents(
-    names: dict[int, str], places: dict[int, int], shared: Collection[_Shared]
-) -> None:
-    """Say of each session which one it was forked from: whose last words it repeats."""
-    parents: dict[int, str] = {}
-    for one in shared:
-        for teller in one.told:
-            parents[teller] = names[one.known.session]
-    later = {name: places[number] for number, name in names.items()}
-    for number, _, _, said in _about(names):
-        is_wrong = later.get(said, -1) > places[number]
-        parent = parents.get(number, "" if is_wrong else said)
-        if parent != said:
-            SessionRow.update(forked_from=parent).where(
-                SessionRow.id == number
-            ).execute()
-
-
-Complete = Callable[[Sequence[Event]], list[Event]]
-
-
-WHOLE = (
-    "SELECT e.id, s.agent, s.name, e.at_ms, e.type, e.role, e.text, e.metadata,"
-    " e.subagent, e.ordinal, e.tokens, e.token_counter, e.route, e.source_hash"
-    " FROM events e JOIN sessions s ON s.id = e.session_id"
-)
-"""The rows that ``whole`` takes."""
-
-
-_TELLINGS = (
-    "SELECT t.event_id, t.copy_id, t.route, s.name FROM source_copies t"
-    " LEFT JOIN sessions s ON s.id = t.session_id"
-    " WHERE t.event_id IN (SELECT value FROM json_each(?)) ORDER BY t.copy_id"
+_OWNER_NAMES = (
+    "SELECT DISTINCT s.name FROM source_copies c JOIN events e ON e.id = c.event_id"
+    " JOIN sessions s ON s.id = e.session_id WHERE c.session_id = ?"
 )
 
 
-def whole(rows: Sequence[Any]) -> list[Event]:
-    """Events as they are kept, with all that is known of how they were told."""
-    told: dict[str, list[SourceCopy]] = {}
-    ids = json.dumps([row[0] for row in rows])
-    for event_id, copy_id, route, name in db.execute_sql(_TELLINGS, (ids,)).fetchall():
-        told.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
-    return [_event(*row, told=tuple(told.get(row[0], ()))) for row in rows]
+_ASSISTANT_MESSAGES_NEAR = (
+    "SELECT id, route, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
+    " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id AND c.session_id IS NULL"
+    " AND c.route = ?) AND session_id = ? AND at_ms BETWEEN ? AND ?"
+    " AND type = 'assistant_message' AND subagent = '' AND route <> ?"
+    " AND (route = 'hook' OR ? = 'hook')"
+)
+"""Assistant messages around a time, where exactly one of two routes is the hooks'."""
 
 
-def _event(
-    event_id: str,
-    agent: str,
-    session_id: str,
-    at_ms: int,
-    kind: str,
-    role: str,
-    text: str,
-    metadata: str,
-    subagent: str,
-    ordinal: int,
-    tokens: int,
-    counter: str,
-    route: str,
-    origin: bytes | None,
-    *,
-    told: tuple[SourceCopy, ...],
-) -> Event:
-    return Event(
-        event_id=event_id,
-        session_id=session_id,
-        timestamp=from_ms(at_ms),
-        event_type=EventType(kind),
-        role=EventRole(role),
-        text=text,
-        metadata=json.loads(metadata) if metadata else {},
-        agent=agent,
-        subagent=subagent,
-        ordinal=ordinal,
-        tokens=tokens,
-        token_counter=counter,
-        provenance=Provenance(route, None if origin is None else bytes(origin), told),
-    )
+_BLOCK_SEPARATOR = "\n\n"
+"""What stands between the blocks of a message."""
 
 
-def again(changed: Sequence[Event]) -> None:
-    """Put events that say other words now in place of what they were.
-
-    They are told anew: another one may say the same by now. Inside one transaction.
-    """
-    ids = (json.dumps([event.event_id for event in changed]),)
-    mine = "IN (SELECT value FROM json_each(?))"
-    asked = f"SELECT DISTINCT session_id FROM events WHERE id {mine}"
-    numbers = {number for (number,) in db.execute_sql(asked, ids).fetchall()}
-    with tombstones.allowed():
-        db.execute_sql(f"DELETE FROM source_copies WHERE event_id {mine}", ids)
-        db.execute_sql(f"DELETE FROM events WHERE id {mine}", ids)
-    numbers |= add(changed, route="").sessions
-    for number in numbers:
-        recount(number)
-    owner_updates.request(numbers)
-    settle()
+_CHUNK_ROWS = 500
 
 
-def add(batch: Sequence[Event], *, route: str, complete: Complete = list) -> Added:
-    """Keep events that are new, inside one transaction; see ``events.add``.
+Numbers = Mapping[tuple[str, str], int]
+"""The store's numbers of sessions, by (agent, session id)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event that is stored already."""
+
+    event_id: str
+    route: str
+    session: int
+    """The number of its session."""
+    at_ms: int
+
+
+def route_rank(route: str) -> int:
+    """Return how good the copies of a route are; the best has the highest rank."""
+    return _RANKS.get(route, 1)
+
+
+def match_by_fingerprint(
+    batch: Sequence[Event], numbers: Numbers, route: str
+) -> dict[str, StoredEvent]:
+    """Pair each event with the nearest copy that came by another route: one to one.
+
+    That may be an event of another session of which its own session has a copy.
 
     Args:
-        batch: Events.
-        route: The way those came that no other memory kept.
-        complete: Counts the tokens of those that are new.
+        batch: The events.
+        numbers: The numbers of their sessions.
+        route: The way they came.
+
+    Returns:
+        The stored events by the ids of their copies.
     """
-    by_route: dict[str, list[Event]] = {}
+    prints = {event.event_id: fingerprint(event) for event in batch}
+    free: dict[bytes, list[StoredEvent]] = {}
+    for key, stored in _find_without_route(list(set(prints.values())), route):
+        free.setdefault(key, []).append(stored)
+    for number, owner in _read_owners({numbers[e.agent, e.session_id] for e in batch}):
+        own = [e for e in batch if numbers[e.agent, e.session_id] == number]
+        there = {fingerprint_in(owner, event): prints[event.event_id] for event in own}
+        for key, stored in _find_without_route(list(there), route, number):
+            free.setdefault(there[key], []).append(stored)
+    matches: dict[str, StoredEvent] = {}
     for event in batch:
-        came = event.provenance.route if event.provenance else route
-        by_route.setdefault(came, []).append(event)
-    added = []
-    # The best source_copies first: each brings with it what else it was told as.
-    for came in sorted(by_route, key=source_copies.rank, reverse=True):
-        added.append(events.add(by_route[came], route=came, complete=complete))
-        _note(by_route[came])
-    return Added(
-        created=tuple(event_id for some in added for event_id in some.created),
-        known=sum(some.known for some in added),
-        forgotten=sum(some.forgotten for some in added),
-        sessions=frozenset[int]().union(*(some.sessions for some in added)),
-    )
+        candidates = free.get(prints[event.event_id], [])
+        at_ms = event.timestamp_ms
+        best = min(
+            candidates, key=lambda stored: abs(stored.at_ms - at_ms), default=None
+        )
+        if best and abs(best.at_ms - at_ms) <= MAX_TIME_DIFFERENCE_MS:
+            candidates.remove(best)
+            matches[event.event_id] = best
+    rest = [event for event in batch if event.event_id not in matches]
+    taken = {stored.event_id for stored in matches.values()}
+    return matches | _match_last_blocks(rest, numbers, route, taken)
 
 
-def _note(batch: Iterable[Event]) -> None:
-    """Note what else events were told as, as far as nobody told that here."""
-    told = {
-        telling.event_id: (event, telling)
-        for event in batch
-        if event.provenance
-        for telling in event.provenance.copies
-    }
-    if not told:
-        return
-    for table in (EventRow, SourceCopyRow):
-        for event_id in existing_keys(table, told):
-            del told[event_id]
-    ids = [event.event_id for event, _ in told.values()]
-    kept = {event_id: event_id for event_id in ids} | source_copies.resolved(ids)
-    asked = (
-        "SELECT id, session_id FROM events WHERE id IN (SELECT value FROM json_each(?))"
+def _match_last_blocks(
+    batch: Sequence[Event], numbers: Numbers, route: str, taken: set[str]
+) -> dict[str, StoredEvent]:
+    """Pair assistant messages of which a hook reports the last block alone.
+
+    Args:
+        batch: The events without a match.
+        numbers: The numbers of their sessions.
+        route: The way they came.
+        taken: The stored events that have a match; those matched here are added.
+    """
+    matches: dict[str, StoredEvent] = {}
+    for event in batch:
+        if event.event_type is not EventType.ASSISTANT_MESSAGE or event.subagent:
+            continue
+        if route != _HOOK and _BLOCK_SEPARATOR not in event.text:
+            continue
+        at_ms, number = event.timestamp_ms, numbers[event.agent, event.session_id]
+        bounds = at_ms - MAX_TIME_DIFFERENCE_MS, at_ms + MAX_TIME_DIFFERENCE_MS
+        values = (route, number, *bounds, route, route)
+        candidates = [
+            StoredEvent(*columns)
+            for *columns, text in db.execute_sql(
+                _ASSISTANT_MESSAGES_NEAR, values
+            ).fetchall()
+            if columns[0] not in taken
+            and max(text, event.text, key=len).endswith(
+                _BLOCK_SEPARATOR + min(text, event.text, key=len).strip()
+            )
+        ]
+        if candidates:
+            best = min(candidates, key=lambda stored: abs(stored.at_ms - at_ms))
+            taken.add(best.event_id)
+            matches[event.event_id] = best
+    return matches
+
+
+def _find_without_route(
+    prints: list[bytes], route: str, number: int | None = None
+) -> Iterator[tuple[bytes, StoredEvent]]:
+    """Find events by their fingerprints that have no copy of a route yet.
+
+    Args:
+        prints: The fingerprints.
+        route: The route.
+        number: The session whose copies count; the event's own when None.
+    """
+    of_event = SourceCopyRow.event == EventRow.id
+    of_session = (
+        SourceCopyRow.session.is_null()
+        if number is None
+        else SourceCopyRow.session == number
     )
-    owners = dict(db.execute_sql(asked, (json.dumps([*kept.values()]),)).fetchall())
-    numbers: dict[tuple[str, str], int] = {}
+    has_route = SourceCopyRow.select().where(
+        of_event, of_session, SourceCopyRow.route == route
+    )
+    condition = EventRow.route != route
+    if number is not None:
+        condition = fn.EXISTS(SourceCopyRow.select().where(of_event, of_session))
+    for chunk in _chunks(prints):
+        rows = EventRow.select(*_KNOWN_COLUMNS, EventRow.fingerprint).where(
+            EventRow.fingerprint.in_(chunk), condition, ~fn.EXISTS(has_route)
+        )
+        for *columns, key in rows.tuples():
+            yield bytes(key), StoredEvent(*columns)
+
+
+def _read_owners(numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Yield sessions, each with the names of those it has copies of events of."""
+    for number in sorted(numbers):
+        for (name,) in db.execute_sql(_OWNER_NAMES, (number,)).fetchall():
+            yield number, name
+
+
+def match_by_source(
+    batch: Sequence[Event], numbers: Numbers, route: str
+) -> dict[str, StoredEvent]:
+    """Find events that another session of the same agent has, under the same source id.
+
+    Hook events are also compared with their own session, since their times are when
+    they were received. The id alone is not enough: the text must be the same.
+    """
+    by_hash: dict[bytes, list[Event]] = {}
+    for event in batch:
+        if key := source_hash(event):
+            by_hash.setdefault(key, []).append(event)
+    matches: dict[str, StoredEvent] = {}
+    for keys in _chunks(list(by_hash)):
+        # A statement built by Peewee for 500 keys takes longer than running it.
+        marks = ", ".join("?" * len(keys))
+        rows = db.execute_sql(f"{_BY_SOURCE_HASH} ({marks})", keys)
+        for *columns, key, text in rows.fetchall():
+            stored = StoredEvent(*columns)
+            for event in by_hash[bytes(key)]:
+                is_elsewhere = stored.session != numbers[event.agent, event.session_id]
+                if event.text == text and (is_elsewhere or route == _HOOK):
+                    matches[event.event_id] = stored
+    return matches
+
+
+def match_within_batch(
+    batch: Sequence[Event], numbers: Numbers, route: str
+) -> dict[str, StoredEvent]:
+    """Find events that are copies of an earlier one of the same batch."""
+    first: dict[tuple[bytes, str], StoredEvent] = {}
+    matches: dict[str, StoredEvent] = {}
+    for event in batch if len(numbers) > 1 or route == _HOOK else ():
+        if key := source_hash(event):
+            number = numbers[event.agent, event.session_id]
+            own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
+            earlier = first.setdefault((key, event.text), own)
+            if earlier is not own and (earlier.session != number or route == _HOOK):
+                matches[event.event_id] = earlier
+    return matches
+
+
+def add_copies(
+    copies: Iterable[tuple[Event, StoredEvent]], numbers: Numbers, route: str
+) -> None:
+    """Store the ids of copies, which lead to the events stored already."""
     rows = []
-    for event, telling in told.values():
-        instead = kept[event.event_id]
-        if instead in owners:
-            key = event.agent, telling.session_id or event.session_id
-            if key not in numbers:
-                numbers[key] = _number(*key, event.timestamp_ms)
-            told_in = numbers[key] if numbers[key] != owners[instead] else None
-            rows.append((telling.event_id, instead, telling.route, told_in))
+    for event, stored in copies:
+        own = numbers[event.agent, event.session_id]
+        session = own if own != stored.session else None
+        rows.append((event.event_id, stored.event_id, route, session))
     insert(SourceCopyRow, rows)
-    owner_updates.request({told_in for *_, told_in in rows if told_in is not None})
+    owner_updates.request({number for *_, number in rows if number is not None})
 
 
-def _number(agent: str, session_id: str, at_ms: int) -> int:
-    """The number of a session; it is made where missing."""
-    row, _ = SessionRow.get_or_create(
-        agent=agent,
-        name=session_id,
-        defaults={"created_ms": at_ms, "updated_ms": at_ms},
-    )
-    return int(row.id)
+def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
+    """Replace events by better copies of them, which are stored already.
 
-
-def of_chosen(kind: Kind) -> Iterator[Tombstone]:
-    """The tombstones that go with one of a kind, for what is chosen now."""
-    if kind is Kind.PROJECT:
-        for agent, name in _rows(
-            "SELECT agent, name FROM sessions"
-            " WHERE id IN (SELECT id FROM chosen_sessions)"
-        ):
-            yield Tombstone(Kind.SESSION, name, agent)
-    yield from _told(is_session=kind in (Kind.SESSION, Kind.PROJECT))
-    if kind in (Kind.EVENT, Kind.SESSION):
-        yield from _copies()
-    if kind is Kind.EVENT:
-        yield from _twins()
-    for _, title in titles():
-        yield tombstones.stone(title)
-    for key in helpers():
-        yield tombstones.helper_stone(*key)
-
-
-def _told(*, is_session: bool) -> Iterator[Tombstone]:
-    """Every id an event has; a session's own are covered by the session's."""
-    if not is_session:
-        for (name,) in _rows(
-            "SELECT id FROM chosen UNION SELECT id FROM chosen_thoughts"
-        ):
-            yield Tombstone(Kind.EVENT, name)
-    elsewhere = " AND session_id IS NOT NULL" if is_session else ""
-    for (name,) in _rows(
-        "SELECT copy_id FROM source_copies WHERE event_id IN (SELECT id FROM chosen)"
-        + elsewhere
-    ):
-        yield Tombstone(Kind.EVENT, name)
-
-
-def _copies() -> Iterator[Tombstone]:
-    for agent, origin in _rows(
-        "SELECT s.agent, e.source_hash FROM events e JOIN chosen c ON c.id = e.id"
-        " JOIN sessions s ON s.id = e.session_id WHERE e.source_hash IS NOT NULL"
-    ):
-        yield Tombstone(Kind.COPY, bytes(origin).hex(), agent)
-
-
-def _twins() -> Iterator[Tombstone]:
-    for twin, route, at_ms in _rows(
-        "SELECT e.fingerprint, e.route, e.at_ms FROM events e JOIN chosen c ON c.id = e.id"
-    ):
-        yield Tombstone(Kind.TWIN, bytes(twin).hex(), route, at_ms)
-
-
-def titles() -> list[tuple[int, str]]:
-    """Sessions, by their numbers, whose titles may say what is chosen.
-
-    Those of sessions that go, and those that share a word with a chosen event.
+    Args:
+        better: The replacement of each event that goes.
     """
-    found = []
-    for number, title, is_gone in _rows(
-        "SELECT id, title, id IN (SELECT id FROM chosen_sessions) FROM sessions"
-        " WHERE title <> '' AND (id IN (SELECT session FROM chosen)"
-        " OR id IN (SELECT session FROM chosen_thoughts)"
-        " OR id IN (SELECT id FROM chosen_sessions))"
-    ):
-        if is_gone or _shares(number, set(analyzer.terms(title))):
-            found.append((number, title))
+    if not better:
+        return
+    with unlocked_events():
+        for stored, replacement in better.items():
+            SourceCopyRow.update(event=replacement.event_id).where(
+                SourceCopyRow.event == stored.event_id
+            ).execute()
+            EventRow.delete().where(EventRow.id == stored.event_id).execute()
+    rows = []
+    for stored, replacement in better.items():
+        session = stored.session if stored.session != replacement.session else None
+        rows.append((stored.event_id, replacement.event_id, stored.route, session))
+    insert(SourceCopyRow, rows)
+    owner_updates.request_for_sharers(r.event_id for r in better.values())
+    earliest: dict[int, int] = {}
+    for stored in better:
+        before = earliest.get(stored.session, stored.at_ms)
+        earliest[stored.session] = min(stored.at_ms, before)
+    owner_updates.request_if_first(earliest)
+    outbox.add_segment_updates((s.event_id, s.at_ms, s.session) for s in better)
+    for stored in better:
+        segments.request_summary_at(stored.session, stored.at_ms)
+    for number in {stored.session for stored in better}:
+        sessions.recount(number)
+
+
+def resolve_copies(copy_ids: Sequence[str]) -> dict[str, str]:
+    """Return the events that ids of copies lead to, by these ids."""
+    found: dict[str, str] = {}
+    for ids in _chunks(list(copy_ids)):
+        rows = SourceCopyRow.select(SourceCopyRow.copy_id, SourceCopyRow.event)
+        found |= dict(rows.where(SourceCopyRow.copy_id.in_(ids)).tuples())
     return found
 
 
-def _shares(number: int, terms: set[str]) -> bool:
-    for kept in ("events", "thoughts"):
-        chosen = "chosen" if kept == "events" else "chosen_thoughts"
-        told = db.execute_sql(
-            f"SELECT text FROM {kept} WHERE id IN"
-            f" (SELECT id FROM {chosen} WHERE session = ?)",
-            (number,),
-        )
-        if any(not terms.isdisjoint(analyzer.terms(text)) for (text,) in told):
-            return True
-    return False
-
-
-def helpers() -> list[tuple[str, str, str]]:
-    """Subagents, by agent, session and name, whose tasks say what is chosen.
-
-    Those that a chosen call started, those with nothing left, those of sessions that
-    go.
-    """
-    calls = {
-        json.loads(metadata).get("tool_use_id", "")
-        for (metadata,) in _rows(
-            "SELECT metadata FROM events WHERE type = 'tool_result'"
-            " AND metadata <> '' AND id IN (SELECT id FROM chosen)"
-        )
-    } - {""}
-    found = []
-    for agent, session, subagent, tool_use_id, number, is_gone in _rows(
-        "SELECT h.agent, session_name, subagent, tool_use_id, s.id,"
-        " s.id IN (SELECT id FROM chosen_sessions) FROM subagents h JOIN sessions s"
-        " ON s.agent = h.agent AND s.name = h.session_name"
-        " WHERE s.id IN (SELECT session FROM chosen)"
-        " OR s.id IN (SELECT id FROM chosen_sessions)"
-    ):
-        if is_gone or tool_use_id in calls or _is_emptied(number, subagent):
-            found.append((agent, session, subagent))
-    return found
-
-
-def _is_emptied(number: int, subagent: str) -> bool:
-    mine = "SELECT 1 FROM events WHERE session_id = ? AND subagent = ? AND id"
-    chosen = "IN (SELECT id FROM chosen)"
-    (had,) = _rows(f"SELECT EXISTS ({mine} {chosen})", number, subagent)[0]
-    (has,) = _rows(f"SELECT EXISTS ({mine} NOT {chosen})", number, subagent)[0]
-    return bool(had and not has)
-
-
-def _rows(asked: str, *values: object) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = db.execute_sql(asked, values).fetchall()
-    return rows
+def _chunks(values: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(values), _CHUNK_ROWS):
+        yield values[start : start + _CHUNK_ROWS]

@@ -1,18 +1,30 @@
-"""Deleting what is chosen: all of it, inside one transaction of ``forgetting.door``."""
+"""Deletion of selected events, and of all that was derived from them.
+
+``clear``, ``select`` and ``select_events`` fill temporary tables with what is to go;
+the other functions count, describe and delete that, inside one transaction.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from typing import Any
 
-from memtui.errors import StoreBusy
+from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.nodes import TocLevel
 from memtui.model.sessions import project_folder
-from memtui.store import dedup, dirty, outbox, owner_updates, surprise
+from memtui.store import (
+    outbox,
+    owner_updates,
+    rollup_queue,
+    sessions,
+    surprise,
+    tombstones,
+)
 from memtui.store.database import close, connection, db, path
-from memtui.store.sessions import entitle
-from memtui.store.tombstones import Kind, Tombstone
+from memtui.store.tombstones import Tombstone, TombstoneKind
+from memtui.text import analyzer
 
 _MESSAGE = (
     "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
@@ -20,82 +32,16 @@ _MESSAGE = (
 )
 
 
-_IN_CHOSEN = "IN (SELECT id FROM chosen)"
+_SELECTED = "IN (SELECT id FROM selected)"
 
 
-_IN_SESSIONS = "IN (SELECT id FROM chosen_sessions)"
+_SELECTED_SESSIONS = "IN (SELECT id FROM selected_sessions)"
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How much is chosen."""
-
-    sessions: int
-    """Those of which nothing is left."""
-    events: int
-    messages: int
-    thoughts: int
-    helpers: int
-
-
-def counts() -> Counts:
-    """Count what is chosen."""
-    return Counts(
-        sessions=_count(f"FROM sessions WHERE id {_IN_SESSIONS}"),
-        events=_count("FROM chosen"),
-        messages=_count(f"FROM events WHERE id {_IN_CHOSEN} AND {_MESSAGE}"),
-        thoughts=_count("FROM chosen_thoughts"),
-        helpers=len(dedup.helpers()),
-    )
-
-
-def _count(asked: str) -> int:
-    return int(db.execute_sql(f"SELECT count(*) {asked}").fetchone()[0])
-
-
-def delete() -> None:
-    """Delete what is chosen, and set right what remains of its sessions."""
-    rest = "SELECT DISTINCT session FROM chosen WHERE session NOT"
-    kept = db.execute_sql(f"{rest} {_IN_SESSIONS}").fetchall()
-    titles, helpers = dedup.titles(), dedup.helpers()
-    for number, _ in titles:
-        db.execute_sql("UPDATE sessions SET title = '' WHERE id = ?", (number,))
-    # What a client said of the whole may say what goes.
-    db.execute_sql(
-        "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM chosen)"
-    )
-    for key in helpers:
-        db.execute_sql(
-            "DELETE FROM subagents WHERE agent = ? AND session_name = ? AND subagent = ?",
-            key,
-        )
-    db.execute_sql(
-        f"DELETE FROM source_copies WHERE event_id {_IN_CHOSEN} OR session_id {_IN_SESSIONS}"
-    )
-    db.execute_sql("DELETE FROM thoughts WHERE id IN (SELECT id FROM chosen_thoughts)")
-    db.execute_sql(f"DELETE FROM events WHERE id {_IN_CHOSEN}")
-    owner_updates.request(number for (number,) in kept)
-    _set_right()
-    db.execute_sql(f"DELETE FROM outbox WHERE session {_IN_SESSIONS}")
-    mine = db.execute_sql(f"SELECT id FROM segments WHERE session_id {_IN_SESSIONS}")
-    surprise.remove(name for (name,) in mine.fetchall())
-    db.execute_sql(f"DELETE FROM segments WHERE session_id {_IN_SESSIONS}")
-    db.execute_sql(f"DELETE FROM sessions WHERE id {_IN_SESSIONS}")
-
-
-def _set_right() -> None:
-    """Count what remains, and find what stands for it."""
-    mine = "FROM events e WHERE e.session_id = sessions.id"
-    db.execute_sql(
-        "UPDATE sessions SET"
-        f" event_count = (SELECT count(*) {mine}),"
-        f" message_count = (SELECT count(*) {mine} AND {_MESSAGE}),"
-        f" created_ms = coalesce((SELECT min(at_ms) {mine}), created_ms),"
-        f" updated_ms = coalesce((SELECT max(at_ms) {mine}), updated_ms)"
-        " WHERE id IN (SELECT session FROM chosen)"
-    )
-    chosen = db.execute_sql("SELECT DISTINCT session FROM chosen").fetchall()
-    entitle(int(number) for (number,) in chosen)
+_AFFECTED_SESSIONS = (
+    "(id IN (SELECT id FROM selected_sessions) OR id IN (SELECT session FROM selected)"
+    " OR id IN (SELECT session FROM selected_thoughts))"
+)
 
 
 _SESSION = "(SELECT id FROM sessions WHERE agent = ? AND name = ?)"
@@ -104,300 +50,477 @@ _SESSION = "(SELECT id FROM sessions WHERE agent = ? AND name = ?)"
 _FOLDER = r"rtrim(replace(CASE WHEN root <> '' THEN root ELSE cwd END, '\', '/'), '/')"
 
 
-_IN_FOLDER = f"(SELECT id FROM sessions WHERE {_FOLDER} = ?)"
+_PROJECT_BY_FOLDER = f"(SELECT id FROM sessions WHERE {_FOLDER} = ?)"
 
 
-_IN_NONE = (
+_PROJECT_BY_NAME = (
     f"(SELECT id FROM sessions WHERE project = ? AND {_FOLDER} NOT GLOB '/?*'"
     f" AND {_FOLDER} NOT GLOB '[A-Za-z]:/?*')"
 )
 """Sessions of a project of which no folder is known."""
 
 
-def table(name: str, columns: str) -> None:
-    """Make an empty table that only this connection sees."""
+_SEGMENT = TocLevel.SEGMENT.value
+
+
+CONTEXT_MS = 3_600_000
+"""How far from a segment an event may lie and still be used by one of its versions: as
+its context, or at another time by another route."""
+
+
+_SEGMENTS_AROUND = (
+    "SELECT id FROM segments s WHERE EXISTS (SELECT 1 FROM selected e"
+    " WHERE e.session = s.session_id"
+    f" AND e.at_ms BETWEEN s.start_ms - {CONTEXT_MS} AND s.end_ms)"
+)
+
+
+_SEGMENTS_AFTER = (
+    "SELECT s.id FROM selected e JOIN segments s ON s.id = (SELECT id FROM segments"
+    " WHERE session_id = e.session AND start_ms > e.at_ms ORDER BY start_ms LIMIT 1)"
+)
+
+
+_EARLIER_SEGMENTS = (
+    f"SELECT DISTINCT node_id FROM node_versions v WHERE level = '{_SEGMENT}'"
+    " AND EXISTS (SELECT 1 FROM selected e WHERE e.at_ms"
+    f" BETWEEN v.start_ms - {CONTEXT_MS} AND v.end_ms + {CONTEXT_MS})"
+)
+
+
+_DERIVED_VERSIONS = (
+    "SELECT id FROM node_versions WHERE node_id IN (SELECT id FROM derived_nodes)"
+    " OR (node_id IN (SELECT id FROM earlier_segments) AND id NOT IN"
+    " (SELECT latest_id FROM nodes WHERE latest_id IS NOT NULL))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionCounts:
+    """How much is selected."""
+
+    sessions: int
+    """Those that are deleted as a whole."""
+    events: int
+    messages: int
+    thoughts: int
+    subagents: int
+
+
+def _make_table(name: str, columns: str) -> None:
     db.execute_sql(f"CREATE TEMP TABLE IF NOT EXISTS {name} ({columns})")
     db.execute_sql(f"DELETE FROM {name}")
 
 
+def _rows(sql: str, *values: object) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = db.execute_sql(sql, values).fetchall()
+    return rows
+
+
+def _column(sql: str, *values: object) -> list[Any]:
+    return [value for (value,) in _rows(sql, *values)]
+
+
 def clear() -> None:
-    """Choose nothing."""
-    table("chosen", "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER")
+    """Select nothing."""
+    _make_table("selected", "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER")
     for column in ("session", "at_ms"):
         db.execute_sql(
-            f"CREATE INDEX IF NOT EXISTS temp.chosen_{column}"
-            f" ON chosen ({column}, at_ms)"
+            f"CREATE INDEX IF NOT EXISTS temp.selected_{column}"
+            f" ON selected ({column}, at_ms)"
         )
-    table("chosen_thoughts", "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER")
-    table("chosen_sessions", "id INTEGER PRIMARY KEY")
+    columns = "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER"
+    _make_table("selected_thoughts", columns)
+    _make_table("selected_sessions", "id INTEGER PRIMARY KEY")
 
 
-def take(stones: Iterable[Tombstone]) -> None:
-    """Choose what tombstones cover."""
+def select(stones: Iterable[Tombstone]) -> None:
+    """Select what tombstones cover."""
     for stone in stones:
-        where, values = _covered(stone)
-        for chosen, kept in (("chosen", "events"), ("chosen_thoughts", "thoughts")):
+        condition, values = _covered(stone)
+        for selected, table in (
+            ("selected", "events"),
+            ("selected_thoughts", "thoughts"),
+        ):
             db.execute_sql(
-                f"INSERT OR IGNORE INTO {chosen}"
-                f" SELECT id, session_id, at_ms FROM {kept} WHERE {where}",
+                f"INSERT OR IGNORE INTO {selected}"
+                f" SELECT id, session_id, at_ms FROM {table} WHERE {condition}",
                 values,
             )
-        if stone.kind in (Kind.SESSION, Kind.PROJECT):
-            named = _SESSION if stone.kind is Kind.SESSION else _of_project(stone)
+        if stone.kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT):
+            is_session = stone.kind is TombstoneKind.SESSION
+            numbers = _SESSION if is_session else _project_sessions(stone)
             db.execute_sql(
-                f"INSERT OR IGNORE INTO chosen_sessions SELECT id FROM {named}", values
+                f"INSERT OR IGNORE INTO selected_sessions SELECT id FROM {numbers}",
+                values,
             )
-    _take_emptied()
+    _select_emptied_sessions()
 
 
-def take_events(event_ids: Sequence[str]) -> None:
-    """Choose events by their ids."""
+def select_events(event_ids: Sequence[str]) -> None:
+    """Select events by their ids."""
     db.execute_sql(
-        "INSERT OR IGNORE INTO chosen SELECT id, session_id, at_ms FROM events"
+        "INSERT OR IGNORE INTO selected SELECT id, session_id, at_ms FROM events"
         " WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(event_ids)),),
     )
 
 
 def _covered(stone: Tombstone) -> tuple[str, tuple[object, ...]]:
-    """What of a table of events or thoughts a tombstone covers, in SQL."""
+    """Return the SQL condition on events or thoughts that a tombstone covers."""
     match stone.kind:
-        case Kind.EVENT:
-            told = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
-            return f"id = ? OR id IN {told}", (stone.subject, stone.subject)
-        case Kind.SESSION:
+        case TombstoneKind.EVENT:
+            copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
+            return f"id = ? OR id IN {copies}", (stone.subject, stone.subject)
+        case TombstoneKind.SESSION:
             return f"session_id IN {_SESSION}", (stone.agent, stone.subject)
-        case Kind.PROJECT:
-            return f"session_id IN {_of_project(stone)}", (stone.subject,)
+        case TombstoneKind.PROJECT:
+            return f"session_id IN {_project_sessions(stone)}", (stone.subject,)
         case _:
             return "at_ms < ?", (stone.at_ms,)
 
 
-def _of_project(stone: Tombstone) -> str:
-    return _IN_FOLDER if project_folder(stone.subject) else _IN_NONE
+def _project_sessions(stone: Tombstone) -> str:
+    return _PROJECT_BY_FOLDER if project_folder(stone.subject) else _PROJECT_BY_NAME
 
 
-def _take_emptied() -> None:
-    """Choose the sessions that have nothing left, and the thoughts in them."""
+def _select_emptied_sessions() -> None:
+    """Select the sessions that have nothing left, and the thoughts in them."""
     db.execute_sql(
-        "INSERT OR IGNORE INTO chosen_sessions SELECT DISTINCT session FROM chosen c"
-        " WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = c.session"
-        " AND e.id NOT IN (SELECT id FROM chosen))"
-        " AND NOT EXISTS (SELECT 1 FROM source_copies t WHERE t.session_id = c.session"
-        " AND t.event_id NOT IN (SELECT id FROM chosen))"
+        "INSERT OR IGNORE INTO selected_sessions SELECT DISTINCT session"
+        " FROM selected d"
+        " WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = d.session"
+        " AND e.id NOT IN (SELECT id FROM selected))"
+        " AND NOT EXISTS (SELECT 1 FROM source_copies c WHERE c.session_id = d.session"
+        " AND c.event_id NOT IN (SELECT id FROM selected))"
     )
     db.execute_sql(
-        "INSERT OR IGNORE INTO chosen_thoughts SELECT id, session_id, at_ms"
-        " FROM thoughts WHERE session_id IN (SELECT id FROM chosen_sessions)"
+        "INSERT OR IGNORE INTO selected_thoughts SELECT id, session_id, at_ms"
+        f" FROM thoughts WHERE session_id {_SELECTED_SESSIONS}"
     )
 
 
-def said() -> Iterator[tuple[str, str]]:
-    """The texts of what is chosen, each with its metadata as it is stored."""
+def is_empty() -> bool:
+    """Return whether nothing is selected."""
+    tables = ("selected", "selected_thoughts", "selected_sessions")
+    return not any(
+        db.execute_sql(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0]
+        for table in tables
+    )
+
+
+def count() -> DeletionCounts:
+    """Count what is selected."""
+    return DeletionCounts(
+        sessions=_count(f"FROM sessions WHERE id {_SELECTED_SESSIONS}"),
+        events=_count("FROM selected"),
+        messages=_count(f"FROM events WHERE id {_SELECTED} AND {_MESSAGE}"),
+        thoughts=_count("FROM selected_thoughts"),
+        subagents=len(_list_subagents()),
+    )
+
+
+def _count(sql: str) -> int:
+    return int(db.execute_sql(f"SELECT count(*) {sql}").fetchone()[0])
+
+
+def list_texts() -> Iterator[tuple[str, str]]:
+    """Yield the texts of what is selected, each with its metadata as JSON."""
     rows = db.execute_sql(
-        "SELECT text, metadata FROM events WHERE id IN (SELECT id FROM chosen)"
+        f"SELECT text, metadata FROM events WHERE id {_SELECTED}"
         " UNION ALL SELECT text, '' FROM thoughts"
-        " WHERE id IN (SELECT id FROM chosen_thoughts)"
+        " WHERE id IN (SELECT id FROM selected_thoughts)"
     )
     yield from rows
 
 
-def sessions() -> set[str]:
-    """The names of the chosen sessions."""
-    rows = db.execute_sql(
-        "SELECT name FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
-    )
-    return {name for (name,) in rows.fetchall()}
+def list_session_names() -> set[str]:
+    """Return the names of the selected sessions."""
+    return set(_column(f"SELECT name FROM sessions WHERE id {_SELECTED_SESSIONS}"))
 
 
-def titles(limit: int) -> tuple[list[tuple[str, str]], int]:
-    """What the sessions are called of which something is chosen, and their folders.
+def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
+    """Return the titles and folders of the sessions of which something is selected.
 
     Args:
-        limit: The most of them, the latest first.
+        limit: The maximum number of titles, the latest sessions first.
 
     Returns:
-        Them, and how many there are in all.
+        The titles with their folders, and the number of all these sessions.
     """
-    mine = (
-        "FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
-        " OR id IN (SELECT session FROM chosen)"
-        " OR id IN (SELECT session FROM chosen_thoughts)"
-    )
-    rows = db.execute_sql(
+    rows = _rows(
         "SELECT coalesce(nullif(title, ''), nullif(first_prompt, ''), name),"
         " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
-        f" {mine} ORDER BY updated_ms DESC, id LIMIT ?",
-        (limit,),
+        f" FROM sessions WHERE {_AFFECTED_SESSIONS}"
+        " ORDER BY updated_ms DESC, id LIMIT ?",
+        limit,
     )
-    (count,) = db.execute_sql(f"SELECT count(*) {mine}").fetchone()
-    return rows.fetchall(), int(count)
+    titles = [(title, folder) for title, folder in rows]
+    return titles, _count(f"FROM sessions WHERE {_AFFECTED_SESSIONS}")
 
 
-def tellers() -> set[tuple[str, str]]:
-    """The sessions that told anything of what is chosen, by agent and name."""
+def list_source_sessions() -> set[tuple[str, str]]:
+    """Return the sessions with any copy of what is selected, by agent and name."""
     rows = db.execute_sql(
-        "SELECT agent, name FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
-        " OR id IN (SELECT session FROM chosen)"
-        " OR id IN (SELECT session FROM chosen_thoughts)"
-        " OR id IN (SELECT session_id FROM source_copies"
-        " WHERE event_id IN (SELECT id FROM chosen))"
+        f"SELECT agent, name FROM sessions WHERE {_AFFECTED_SESSIONS}"
+        f" OR id IN (SELECT session_id FROM source_copies WHERE event_id {_SELECTED})"
     )
     return set(rows.fetchall())
 
 
-def folders_called(project: str) -> list[str]:
-    """The folders of the projects of a name; "" is among them where none is known."""
-    rows = db.execute_sql(
-        "SELECT DISTINCT root, cwd FROM sessions WHERE project = ?", (project,)
+def list_project_folders(project: str) -> list[str]:
+    """Return the folders of the projects of a name; "" for one without a folder."""
+    rows = _rows("SELECT DISTINCT root, cwd FROM sessions WHERE project = ?", project)
+    return sorted({project_folder(root, cwd) for root, cwd in rows})
+
+
+def list_folders() -> set[str]:
+    """Return the working folders of the selected sessions."""
+    folders = _column(f"SELECT cwd FROM sessions WHERE id {_SELECTED_SESSIONS}")
+    return {folder for folder in folders if folder}
+
+
+def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
+    """Yield the hashes that belong to a tombstone of a kind, for what is selected."""
+    is_session = kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT)
+    if kind is TombstoneKind.PROJECT:
+        for agent, name in _rows(
+            f"SELECT agent, name FROM sessions WHERE id {_SELECTED_SESSIONS}"
+        ):
+            yield Tombstone(TombstoneKind.SESSION, name, agent)
+    for event_id in _list_ids(is_session=is_session):
+        yield Tombstone(TombstoneKind.EVENT, event_id)
+    if kind in (TombstoneKind.EVENT, TombstoneKind.SESSION):
+        for agent, source_hash in _rows(
+            "SELECT s.agent, e.source_hash FROM events e"
+            " JOIN selected d ON d.id = e.id JOIN sessions s ON s.id = e.session_id"
+            " WHERE e.source_hash IS NOT NULL"
+        ):
+            yield Tombstone(TombstoneKind.SOURCE, bytes(source_hash).hex(), agent)
+    if kind is TombstoneKind.EVENT:
+        for fingerprint, route, at_ms in _rows(
+            "SELECT e.fingerprint, e.route, e.at_ms"
+            " FROM events e JOIN selected d ON d.id = e.id"
+        ):
+            subject = bytes(fingerprint).hex()
+            yield Tombstone(TombstoneKind.FINGERPRINT, subject, route, at_ms)
+    for _, title in _list_titles():
+        yield tombstones.for_title(title)
+    for key in _list_subagents():
+        yield tombstones.for_subagent(*key)
+
+
+def _list_ids(*, is_session: bool) -> Iterator[str]:
+    """Yield every id of what is selected that no session's tombstone covers."""
+    if not is_session:
+        yield from _column(
+            "SELECT id FROM selected UNION SELECT id FROM selected_thoughts"
+        )
+    elsewhere = " AND session_id IS NOT NULL" if is_session else ""
+    yield from _column(
+        f"SELECT copy_id FROM source_copies WHERE event_id {_SELECTED}{elsewhere}"
     )
-    return sorted({project_folder(root, cwd) for root, cwd in rows.fetchall()})
 
 
-def folders() -> set[str]:
-    """The folders in which the chosen sessions were held."""
-    rows = db.execute_sql(
-        "SELECT cwd FROM sessions WHERE id IN (SELECT id FROM chosen_sessions)"
-    )
-    return {cwd for (cwd,) in rows.fetchall() if cwd}
+def _list_titles() -> list[tuple[int, str]]:
+    """Return sessions, by number, whose titles may contain what is selected.
 
-
-def is_anything() -> bool:
-    """Whether anything at all is chosen."""
-    chosen = ("chosen", "chosen_thoughts", "chosen_sessions")
-    return any(
-        db.execute_sql(f"SELECT EXISTS (SELECT 1 FROM {name})").fetchone()[0]
-        for name in chosen
-    )
-
-
-def write_over() -> None:
-    """From now on, let this connection write over what it deletes."""
-    db.execute_sql("PRAGMA secure_delete = on")
-
-
-def compact() -> None:
-    """Write the store anew without the room that deleted rows left, and empty its log.
-
-    Raises:
-        StoreBusy: Another process reads the store and does not let go.
+    These are selected sessions, and those that share a word with a selected event.
     """
-    close()
-    with connection():
-        write_over()
-        # The room of a whole copy is asked of the disk, not of memory.
-        db.execute_sql("PRAGMA temp_store = file")
-        db.execute_sql("VACUUM")
-        busy, *_ = db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
-            raise StoreBusy(
-                f"{path()}-wal is read by another process; end it and run this again"
-            )
-    close()
+    return [
+        (number, title)
+        for number, title, is_selected in _rows(
+            f"SELECT id, title, id {_SELECTED_SESSIONS} FROM sessions"
+            f" WHERE title <> '' AND {_AFFECTED_SESSIONS}"
+        )
+        if is_selected or _shares_term(number, set(analyzer.terms(title)))
+    ]
 
 
-REACH_MS = 3_600_000
-"""How far around a segment an event may lie and still be told by one of its versions:
-as its context, or, told by another route, at another time."""
+def _shares_term(number: int, terms: set[str]) -> bool:
+    texts = _column(
+        "SELECT text FROM events WHERE id IN"
+        " (SELECT id FROM selected WHERE session = ?1) UNION ALL"
+        " SELECT text FROM thoughts WHERE id IN"
+        " (SELECT id FROM selected_thoughts WHERE session = ?1)",
+        number,
+    )
+    return any(not terms.isdisjoint(analyzer.terms(text)) for text in texts)
 
 
-_SEGMENT = TocLevel.SEGMENT.value
+def _list_subagents() -> list[tuple[str, str, str]]:
+    """Return subagents, by agent, session and name, whose task may be selected.
+
+    These were started by a selected call, have nothing left, or belong to a selected
+    session.
+    """
+    calls = {
+        json.loads(metadata).get("tool_use_id", "")
+        for metadata in _column(
+            "SELECT metadata FROM events WHERE type = 'tool_result'"
+            f" AND metadata <> '' AND id {_SELECTED}"
+        )
+    } - {""}
+    return [
+        (agent, session, subagent)
+        for agent, session, subagent, tool_use_id, number, is_selected in _rows(
+            "SELECT a.agent, session_name, subagent, tool_use_id, s.id,"
+            f" s.id {_SELECTED_SESSIONS} FROM subagents a JOIN sessions s"
+            " ON s.agent = a.agent AND s.name = a.session_name"
+            " WHERE s.id IN (SELECT session FROM selected)"
+            f" OR s.id {_SELECTED_SESSIONS}"
+        )
+        if is_selected or tool_use_id in calls or _is_emptied(number, subagent)
+    ]
 
 
-_AROUND = (
-    "SELECT id FROM segments s WHERE EXISTS (SELECT 1 FROM chosen c"
-    " WHERE c.session = s.session_id"
-    f" AND c.at_ms BETWEEN s.start_ms - {REACH_MS} AND s.end_ms)"
-)
+def _is_emptied(number: int, subagent: str) -> bool:
+    events = "SELECT 1 FROM events WHERE session_id = ? AND subagent = ? AND id"
+    selected = "IN (SELECT id FROM selected)"
+    ((had,),) = _rows(f"SELECT EXISTS ({events} {selected})", number, subagent)
+    ((has,),) = _rows(f"SELECT EXISTS ({events} NOT {selected})", number, subagent)
+    return bool(had and not has)
 
 
-_AFTER = (
-    "SELECT s.id FROM chosen c JOIN segments s ON s.id = (SELECT id FROM segments"
-    " WHERE session_id = c.session AND start_ms > c.at_ms ORDER BY start_ms LIMIT 1)"
-)
+def delete() -> None:
+    """Delete what is selected, and correct the sessions that remain."""
+    remaining = _column(
+        f"SELECT DISTINCT session FROM selected WHERE session NOT {_SELECTED_SESSIONS}"
+    )
+    titles, subagents = _list_titles(), _list_subagents()
+    for number, _ in titles:
+        db.execute_sql("UPDATE sessions SET title = '' WHERE id = ?", (number,))
+    # An agent's summary of the session may repeat what is deleted.
+    db.execute_sql(
+        "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM selected)"
+    )
+    for key in subagents:
+        db.execute_sql(
+            "DELETE FROM subagents"
+            " WHERE agent = ? AND session_name = ? AND subagent = ?",
+            key,
+        )
+    db.execute_sql(
+        f"DELETE FROM source_copies WHERE event_id {_SELECTED}"
+        f" OR session_id {_SELECTED_SESSIONS}"
+    )
+    db.execute_sql(
+        "DELETE FROM thoughts WHERE id IN (SELECT id FROM selected_thoughts)"
+    )
+    db.execute_sql(f"DELETE FROM events WHERE id {_SELECTED}")
+    owner_updates.request(remaining)
+    _correct_sessions()
+    db.execute_sql(f"DELETE FROM outbox WHERE session {_SELECTED_SESSIONS}")
+    surprise.remove(
+        _column(f"SELECT id FROM segments WHERE session_id {_SELECTED_SESSIONS}")
+    )
+    db.execute_sql(f"DELETE FROM segments WHERE session_id {_SELECTED_SESSIONS}")
+    db.execute_sql(f"DELETE FROM sessions WHERE id {_SELECTED_SESSIONS}")
 
 
-_ONCE = (
-    f"SELECT DISTINCT node_id FROM node_versions v WHERE level = '{_SEGMENT}'"
-    " AND EXISTS (SELECT 1 FROM chosen c WHERE c.at_ms"
-    f" BETWEEN v.start_ms - {REACH_MS} AND v.end_ms + {REACH_MS})"
-)
+def _correct_sessions() -> None:
+    """Correct the counts, times and first prompts of the sessions that remain."""
+    events = "FROM events e WHERE e.session_id = sessions.id"
+    db.execute_sql(
+        "UPDATE sessions SET"
+        f" event_count = (SELECT count(*) {events}),"
+        f" message_count = (SELECT count(*) {events} AND {_MESSAGE}),"
+        f" created_ms = coalesce((SELECT min(at_ms) {events}), created_ms),"
+        f" updated_ms = coalesce((SELECT max(at_ms) {events}), updated_ms)"
+        " WHERE id IN (SELECT session FROM selected)"
+    )
+    numbers = _column("SELECT DISTINCT session FROM selected")
+    sessions.update_first_prompts(int(number) for number in numbers)
 
 
-_VERSIONS = (
-    "SELECT id FROM node_versions WHERE node_id IN (SELECT id FROM stale)"
-    " OR (node_id IN (SELECT id FROM once) AND id NOT IN"
-    " (SELECT latest_id FROM nodes WHERE latest_id IS NOT NULL))"
-)
-
-
-def find() -> tuple[int, int]:
-    """Find what rests on the chosen events.
+def find_derived() -> tuple[int, int]:
+    """Find what was derived from the selected events.
 
     Returns:
-        How many segments, and how many nodes above them, are to be made anew.
+        The number of segments, and of nodes above them, to be made again.
     """
-    table("stale", "id TEXT PRIMARY KEY")
-    table("once", "id TEXT PRIMARY KEY")
-    for found in (_AROUND, _AFTER):
-        db.execute_sql(f"INSERT OR IGNORE INTO stale {found}")
-    db.execute_sql(f"INSERT INTO once {_ONCE}")
-    segments = _names("SELECT id FROM stale")
-    days = {str(calendar.parent_id(name)) for name in segments + _once()}
-    above = {name for day in days for name in calendar.path(day)}
+    for table in ("derived_nodes", "earlier_segments"):
+        _make_table(table, "id TEXT PRIMARY KEY")
+    for sql in (_SEGMENTS_AROUND, _SEGMENTS_AFTER):
+        db.execute_sql(f"INSERT OR IGNORE INTO derived_nodes {sql}")
+    db.execute_sql(f"INSERT INTO earlier_segments {_EARLIER_SEGMENTS}")
+    segments = _column("SELECT id FROM derived_nodes")
+    earlier = _column("SELECT id FROM earlier_segments")
+    days = {str(calendar.parent_id(node_id)) for node_id in segments + earlier}
+    parents = {node_id for day in days for node_id in calendar.path(day)}
     db.connection().executemany(
-        "INSERT OR IGNORE INTO stale VALUES (?)", [(name,) for name in above]
+        "INSERT OR IGNORE INTO derived_nodes VALUES (?)", [(name,) for name in parents]
     )
-    table("old", "id INTEGER PRIMARY KEY")
-    db.execute_sql(f"INSERT INTO old {_VERSIONS}")
-    return len(segments), len(above)
+    _make_table("derived_versions", "id INTEGER PRIMARY KEY")
+    db.execute_sql(f"INSERT INTO derived_versions {_DERIVED_VERSIONS}")
+    return len(segments), len(parents)
 
 
-def remove(zone: tzinfo, now_ms: int) -> None:
-    """Take away what was found, and say that it must be made anew.
+def delete_derived(zone: tzinfo, now_ms: int) -> None:
+    """Delete what ``find_derived`` found, and have it made again.
 
     Args:
         zone: The store's time zone.
-        now_ms: The time, in milliseconds.
+        now_ms: The current time, in milliseconds.
     """
-    segments = _names("SELECT id FROM segments WHERE id IN (SELECT id FROM stale)")
-    _remove_versions()
+    derived = "IN (SELECT id FROM derived_nodes)"
+    segments = _column(f"SELECT id FROM segments WHERE id {derived}")
+    _delete_versions()
     surprise.remove(segments)
-    in_stale = "id IN (SELECT id FROM stale)"
-    db.execute_sql(f"DELETE FROM segments WHERE {in_stale}")
-    db.execute_sql(f"DELETE FROM nodes WHERE level = '{_SEGMENT}' AND node_{in_stale}")
+    db.execute_sql(f"DELETE FROM segments WHERE id {derived}")
+    db.execute_sql(
+        f"DELETE FROM nodes WHERE level = '{_SEGMENT}' AND node_id {derived}"
+    )
     db.execute_sql(
         "UPDATE nodes SET is_dirty = 1, attempts = 0, retry_ms = 0,"
         " is_pinned = 0, is_outdated = 0, needs_model = 0, requested_ms = 0"
-        f" WHERE node_{in_stale}"
+        f" WHERE node_id {derived}"
     )
-    dirty.mark({str(calendar.parent_id(name)) for name in segments}, zone)
-    outbox.announce(_names("SELECT id FROM stale"), now_ms)
-    outbox.touch(
-        db.execute_sql(
-            "SELECT min(id), min(at_ms), session FROM chosen GROUP BY session"
-        ).fetchall()
+    rollup_queue.add({str(calendar.parent_id(node_id)) for node_id in segments}, zone)
+    outbox.add_nodes(_column("SELECT id FROM derived_nodes"), now_ms)
+    outbox.add_segment_updates(
+        (event_id, at_ms, session)
+        for event_id, at_ms, session in _rows(
+            "SELECT min(id), min(at_ms), session FROM selected GROUP BY session"
+        )
     )
 
 
-def _remove_versions() -> None:
-    in_old = "IN (SELECT id FROM old)"
-    db.execute_sql(f"UPDATE nodes SET latest_id = NULL WHERE latest_id {in_old}")
-    bullets = f"SELECT id FROM bullets WHERE version_id {in_old}"
+def _delete_versions() -> None:
+    versions = "IN (SELECT id FROM derived_versions)"
+    db.execute_sql(f"UPDATE nodes SET latest_id = NULL WHERE latest_id {versions}")
+    bullets = f"SELECT id FROM bullets WHERE version_id {versions}"
     db.execute_sql(f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})")
-    db.execute_sql(f"DELETE FROM bullets WHERE version_id {in_old}")
-    db.execute_sql(f"DELETE FROM generations WHERE version_id {in_old}")
-    db.execute_sql(f"DELETE FROM node_versions WHERE id {in_old}")
+    db.execute_sql(f"DELETE FROM bullets WHERE version_id {versions}")
+    db.execute_sql(f"DELETE FROM generations WHERE version_id {versions}")
+    db.execute_sql(f"DELETE FROM node_versions WHERE id {versions}")
     db.execute_sql(
-        "DELETE FROM grips WHERE (node_id IN (SELECT id FROM stale)"
-        " OR node_id IN (SELECT id FROM once))"
+        "DELETE FROM grips WHERE (node_id IN (SELECT id FROM derived_nodes)"
+        " OR node_id IN (SELECT id FROM earlier_segments))"
         " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)"
     )
 
 
-def _once() -> list[str]:
-    return _names("SELECT id FROM once")
+def overwrite_deleted() -> None:
+    """Have this connection overwrite what it deletes with zeros."""
+    db.execute_sql("PRAGMA secure_delete = on")
 
 
-def _names(asked: str) -> list[str]:
-    return [name for (name,) in db.execute_sql(asked).fetchall()]
+def vacuum() -> None:
+    """Rewrite the store without free pages, and empty its log.
+
+    Raises:
+        StoreBusyError: Another process reads the store and does not let go.
+    """
+    close()
+    with connection():
+        overwrite_deleted()
+        # A copy of the whole store needs room: on the disk, not in memory.
+        db.execute_sql("PRAGMA temp_store = file")
+        db.execute_sql("VACUUM")
+        busy, *_ = db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StoreBusyError(
+                f"{path()}-wal is read by another process; end it and run this again"
+            )
+    close()

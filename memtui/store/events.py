@@ -1,4 +1,4 @@
-"""Events: added once with the outbox row that announces them, then only read."""
+"""Events: added once, with the outbox rows that announce them, then only read."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -8,18 +8,25 @@ from typing import Any
 
 from peewee import SQL
 
-from memtui.model.events import Event, EventRole, EventType, Thought, from_ms, to_ms
-from memtui.model.events import from_ms as from_ms_of
-from memtui.store import outbox, owner_updates, source_copies, tombstones
-from memtui.store import sessions as store_sessions
+from memtui.model.events import (
+    MESSAGES,
+    SPEAKERS,
+    Event,
+    EventRole,
+    EventType,
+    Thought,
+    from_ms,
+    lowest_id,
+    to_ms,
+)
+from memtui.model.scope import ALL, Scope
+from memtui.store import dedup, outbox, owner_updates, sessions, tombstones
 from memtui.store.database import db, existing_keys, insert, last_rowids
-from memtui.store.fingerprints import origin_of, twin_of
+from memtui.store.dedup import StoredEvent
+from memtui.store.fingerprints import fingerprint, source_hash
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, ThoughtRow
-from memtui.store.sessions import Known as Session
-from memtui.store.sessions import numbers_of, touch
-from memtui.store.source_copies import Known
 
-_OUTLINE = (
+_OUTLINE_COLUMNS = (
     EventRow.id,
     EventRow.at_ms,
     EventRow.ordinal,
@@ -44,101 +51,106 @@ _COLUMNS = (
     EventRow.tokens,
     EventRow.token_counter,
 )
-"""A whole event, in the order of its fields."""
+"""A whole event, in the order of the fields of ``Event``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """What became of a batch."""
+class AddResult:
+    """The result of adding a batch of events."""
 
     created: tuple[str, ...]
-    """Ids of the events that were not known before."""
+    """Ids of the events that were new."""
     known: int
-    """How many were kept already, told in this way or in another."""
+    """How many were stored already, themselves or as a copy."""
     forgotten: int = 0
-    """How many a person had forgotten: they do not come back."""
+    """How many the user had forgotten: they are not stored again."""
     sessions: frozenset[int] = frozenset()
-    """The numbers of the sessions of which something was not known before."""
+    """The numbers of the sessions that got new events."""
 
 
 def add(
     batch: Sequence[Event],
     *,
     route: str,
-    complete: Callable[[Sequence[Event]], list[Event]] = list,
-) -> Added:
-    """Keep events that are new, each with its outbox row, inside one transaction.
+    count_tokens: Callable[[Sequence[Event]], list[Event]] = list,
+) -> AddResult:
+    """Add the new events of a batch with their outbox rows, inside one transaction.
 
-    An event with a known id changes nothing. One that another route or another session
-    has told of already is noted as a second telling; where the new telling is the
-    better one, it takes the place of the other.
+    An event with a known id changes nothing. One that came by another route or in
+    another session already is stored as a copy; if it is the better copy, it replaces
+    the other.
 
     Args:
-        batch: Events.
+        batch: The events.
         route: The way they came: ``hook``, ``transcript``, ``jsonl``.
-        complete: Counts the tokens of those that are new.
+        count_tokens: Counts the tokens of those that are new.
     """
-    wanted = tombstones.spared(batch, route=route, twin_of=twin_of, origin_of=origin_of)
-    fresh = complete(unknown(wanted))
-    sessions = numbers_of(fresh)
-    numbers = {key: session.number for key, session in sessions.items()}
-    seconds, worse = _met(fresh, sessions, numbers, route)
-    new = [event for event in fresh if event.event_id not in seconds]
+    allowed = tombstones.filter_events(batch, route=route)
+    unknown = count_tokens(_filter_unknown(allowed))
+    open_sessions = sessions.open_all(unknown)
+    numbers = {key: session.number for key, session in open_sessions.items()}
+    copies, worse = _match(unknown, open_sessions, numbers, route)
+    new = [event for event in unknown if event.event_id not in copies]
     _insert(new, numbers, route)
-    again = [(e, seconds[e.event_id]) for e in fresh if e.event_id in seconds]
-    source_copies.note(again, numbers, route)
-    touch(new, sessions, route)
-    source_copies.give_way(worse)
-    came: dict[int, int] = {}
+    pairs = [(e, copies[e.event_id]) for e in unknown if e.event_id in copies]
+    dedup.add_copies(pairs, numbers, route)
+    sessions.add_events(new, open_sessions, route)
+    dedup.replace_events(worse)
+    earliest: dict[int, int] = {}
     for event in new:
-        number = numbers[event.agent, event.session_id]
-        came[number] = min(event.timestamp_ms, came.get(number, event.timestamp_ms))
-    owner_updates.request_if_first(came)
-    replaced = {instead.event_id for instead in worse.values()}
-    created = tuple(e.event_id for e in new if e.event_id not in replaced)
-    return Added(
+        number, at_ms = numbers[event.agent, event.session_id], event.timestamp_ms
+        earliest[number] = min(at_ms, earliest.get(number, at_ms))
+    owner_updates.request_if_first(earliest)
+    replacements = {stored.event_id for stored in worse.values()}
+    created = tuple(e.event_id for e in new if e.event_id not in replacements)
+    return AddResult(
         created=created,
-        known=len(wanted) - len(created),
-        forgotten=len(batch) - len(wanted),
+        known=len(allowed) - len(created),
+        forgotten=len(batch) - len(allowed),
         sessions=frozenset(numbers.values()),
     )
 
 
-def _met(
-    fresh: Sequence[Event],
-    sessions: dict[tuple[str, str], Session],
+def _match(
+    unknown: Sequence[Event],
+    open_sessions: dict[tuple[str, str], sessions.OpenSession],
     numbers: dict[tuple[str, str], int],
     route: str,
-) -> tuple[dict[str, Known], dict[Known, Known]]:
-    """What of unknown events is kept already, told otherwise.
+) -> tuple[dict[str, StoredEvent], dict[StoredEvent, StoredEvent]]:
+    """Find which of these events are stored already as another copy.
 
     Returns:
-        Those that are told again, by their ids; and the kept ones that are to give
-        way, each with what takes its place.
+        The stored events by the ids of their copies; and the stored events that are
+        worse than their copy, each with its replacement.
     """
-    seconds = source_copies.copies(fresh, numbers, route)
-    others = [e for e in fresh if sessions[e.agent, e.session_id].other_routes(route)]
-    told = source_copies.twins(others, numbers, route)
+    copies = dedup.match_by_source(unknown, numbers, route)
+    others = [
+        event
+        for event in unknown
+        if open_sessions[event.agent, event.session_id].has_other_route(route)
+    ]
+    matches = dedup.match_by_fingerprint(others, numbers, route)
+    rank = dedup.route_rank(route)
     worse = {
-        event_id: known
-        for event_id, known in told.items()
-        if source_copies.is_better(route, known.route)
+        event_id: stored
+        for event_id, stored in matches.items()
+        if rank > dedup.route_rank(stored.route)
     }
-    seconds = {i: known for i, known in told.items() if i not in worse} | seconds
-    rest = [event for event in fresh if event.event_id not in seconds]
-    seconds |= source_copies.copies_within(rest, numbers, route)
+    copies = {i: stored for i, stored in matches.items() if i not in worse} | copies
+    rest = [event for event in unknown if event.event_id not in copies]
+    copies |= dedup.match_within_batch(rest, numbers, route)
     by_id = {event.event_id: event for event in others} if worse else {}
-    gone = {}
-    for event_id, hooked in worse.items():
+    replaced = {}
+    for event_id, stored in worse.items():
         event = by_id[event_id]
-        mine = numbers[event.agent, event.session_id]
-        me = Known(event_id, route, mine, event.timestamp_ms)
-        gone[hooked] = seconds.get(event_id, me)
-    return seconds, gone
+        number = numbers[event.agent, event.session_id]
+        own = StoredEvent(event_id, route, number, event.timestamp_ms)
+        replaced[stored] = copies.get(event_id, own)
+    return copies, replaced
 
 
-def unknown(batch: Sequence[Event]) -> list[Event]:
-    """Those of a batch that are not kept, each once."""
+def _filter_unknown(batch: Sequence[Event]) -> list[Event]:
+    """Return those of a batch that are not stored, each once."""
     by_id = {event.event_id: event for event in batch}
     for table in (EventRow, SourceCopyRow):
         for event_id in existing_keys(table, by_id):
@@ -147,9 +159,7 @@ def unknown(batch: Sequence[Event]) -> list[Event]:
 
 
 def _insert(
-    new: Sequence[Event],
-    numbers: dict[tuple[str, str], int],
-    route: str,
+    new: Sequence[Event], numbers: dict[tuple[str, str], int], route: str
 ) -> None:
     rows = [
         (
@@ -165,41 +175,42 @@ def _insert(
             e.tokens,
             e.token_counter,
             route,
-            twin_of(e),
-            origin_of(e),
+            fingerprint(e),
+            source_hash(e),
         )
         for e in new
     ]
     if rows:
         insert(EventRow, rows)
         first = min(e.timestamp_ms for e in new)
-        outbox.say_added(*last_rowids(len(rows)), first)
-    outbox.touch(
+        outbox.add_events(*last_rowids(len(rows)), first)
+    outbox.add_segment_updates(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
     )
 
 
 def get(event_ids: Iterable[str]) -> dict[str, Event]:
-    """Events by their ids, or by ids they were told under; the unknown left out."""
-    wanted = list(event_ids)
-    rows = db.execute_sql(_named(), (json.dumps(wanted),)).fetchall()
+    """Return events by their ids, or by ids of their copies; skip unknown ids."""
+    names = list(event_ids)
+    rows = db.execute_sql(_by_id_sql(), (json.dumps(names),)).fetchall()
     found = {row[0]: _event(row) for row in rows}
-    if others := source_copies.resolved([name for name in wanted if name not in found]):
-        meant = get(others.values())
-        found |= {told: meant[name] for told, name in others.items() if name in meant}
+    missing = [name for name in names if name not in found]
+    if originals := dedup.resolve_copies(missing):
+        events = get(originals.values())
+        found |= {i: events[name] for i, name in originals.items() if name in events}
     return found
 
 
-def outline(number: int, *, from_ms: int = 0) -> list[Event]:
-    """A session's events without their text, subagents' included, in their order.
+def outline(number: int, *, start_ms: int = 0) -> list[Event]:
+    """Return a session's events without text, subagents' included, in their order.
 
     Args:
         number: The session's number in the store.
-        from_ms: Leave out what happened before this time, in milliseconds.
+        start_ms: Leave out events before this time, in milliseconds.
     """
     rows = (
-        EventRow.select(*_OUTLINE)
-        .where(EventRow.session == number, EventRow.at_ms >= from_ms)
+        EventRow.select(*_OUTLINE_COLUMNS)
+        .where(EventRow.session == number, EventRow.at_ms >= start_ms)
         .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
         .tuples()
     )
@@ -207,7 +218,7 @@ def outline(number: int, *, from_ms: int = 0) -> list[Event]:
         Event(
             event_id=event_id,
             session_id="",
-            timestamp=from_ms_of(at_ms),
+            timestamp=from_ms(at_ms),
             event_type=EventType(kind),
             role=EventRole(role),
             text="",
@@ -220,45 +231,42 @@ def outline(number: int, *, from_ms: int = 0) -> list[Event]:
 
 
 def between(
-    number: int,
-    start_ms: int,
-    end_ms: int,
-    *,
-    subagent: str | None = "",
+    number: int, start_ms: int, end_ms: int, *, subagent: str | None = ""
 ) -> list[Event]:
-    """A session's events between two times, both included, in their order.
+    """Return a session's events between two times, both included, in their order.
 
     Args:
         number: The session's number in the store.
-        start_ms: From when, in milliseconds.
-        end_ms: Until when, in milliseconds.
-        subagent: Whose events; the main conversation's when empty, all when None.
+        start_ms: The first time, in milliseconds.
+        end_ms: The last time, in milliseconds.
+        subagent: The subagent; the main conversation when empty, all when None.
     """
-    bounds = [number, start_ms, end_ms]
-    whose = [] if subagent is None else [subagent]
-    rows = db.execute_sql(_between(is_of_one=bool(whose)), (*bounds, *whose))
-    return [_event(row) for row in rows.fetchall()]
+    values: list[object] = [number, start_ms, end_ms]
+    if subagent is not None:
+        values.append(subagent)
+    sql = _between_sql(has_subagent=subagent is not None)
+    return [_event(row) for row in db.execute_sql(sql, values).fetchall()]
 
 
 @cache
-def _between(*, is_of_one: bool) -> str:
-    """Peewee's statement, kept: building it takes four times as long as running it."""
-    within = (EventRow.session == 0) & EventRow.at_ms.between(0, 0)
-    rows = _whole().where(within & (EventRow.subagent == "") if is_of_one else within)
+def _between_sql(*, has_subagent: bool) -> str:
+    """Return Peewee's statement; building it takes four times as long as running it."""
+    condition = (EventRow.session == 0) & EventRow.at_ms.between(0, 0)
+    if has_subagent:
+        condition &= EventRow.subagent == ""
+    rows = _select().where(condition)
     in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
     return str(in_order.sql()[0])
 
 
-def _whole() -> Any:
-    """All of an event but what only finding its second telling needs."""
+def _select() -> Any:
     return EventRow.select(*_COLUMNS).join(SessionRow).tuples()
 
 
 @cache
-def _named() -> str:
-    """Peewee's statement, kept: building it takes several times as long as running."""
-    listed = SQL("(SELECT value FROM json_each(?))", ["[]"])
-    return str(_whole().where(EventRow.id.in_(listed)).sql()[0])
+def _by_id_sql() -> str:
+    ids = SQL("(SELECT value FROM json_each(?))", ["[]"])
+    return str(_select().where(EventRow.id.in_(ids)).sql()[0])
 
 
 def _event(row: tuple[Any, ...]) -> Event:
@@ -266,7 +274,7 @@ def _event(row: tuple[Any, ...]) -> Event:
     return Event(
         event_id,
         name,
-        from_ms_of(at_ms),
+        from_ms(at_ms),
         EventType(kind),
         EventRole(role),
         text,
@@ -275,19 +283,66 @@ def _event(row: tuple[Any, ...]) -> Event:
     )
 
 
-def add_thoughts(thoughts: Iterable[Thought]) -> None:
-    """Keep thoughts; a known one changes nothing.
+def list_in_time(
+    start_ms: int | None,
+    end_ms: int | None,
+    *,
+    after: str,
+    limit: int,
+    scope: Scope = ALL,
+    session: str = "",
+) -> list[Event]:
+    """Return events of a time range in the order of their ids, which is that of time.
 
-    Those that a person forgot are not kept again.
+    Args:
+        start_ms: The start, in milliseconds; None for the first event.
+        end_ms: The end, itself left out; None for the last event.
+        after: Only events after this id; "" for all.
+        limit: The maximum number of events.
+        scope: The agent and project.
+        session: Only sessions of this id.
     """
+    key = EventRow.id
+    rows = EventRow.select(key).join(SessionRow).order_by(key).limit(limit)
+    if start_ms is not None:
+        rows = rows.where(key >= lowest_id(start_ms))
+    if end_ms is not None:
+        rows = rows.where(key < lowest_id(end_ms))
+    if after:
+        rows = rows.where(key > after)
+    if scope.agent:
+        rows = rows.where(SessionRow.agent == scope.agent)
+    if scope.project:
+        rows = rows.where(SessionRow.project == scope.project)
+    if session:
+        rows = rows.where(SessionRow.name == session)
+    names = [name for (name,) in rows.tuples()]
+    found = get(names)
+    return [found[name] for name in names if name in found]
+
+
+def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
+    """Return the time of a session's last message between two times; None if none."""
+    rows = EventRow.select(EventRow.at_ms).where(
+        EventRow.session == number,
+        EventRow.at_ms.between(start_ms, end_ms),
+        EventRow.type.in_([kind.value for kind in MESSAGES]),
+        EventRow.role.in_([role.value for role in SPEAKERS]),
+    )
+    at_ms = rows.order_by(EventRow.at_ms.desc()).limit(1).scalar()
+    return None if at_ms is None else int(at_ms)
+
+
+def add_thoughts(thoughts: Iterable[Thought]) -> None:
+    """Add thoughts; known and forgotten ones change nothing."""
     numbers: dict[tuple[str, str], int] = {}
     rows = []
-    for thought in tombstones.spared_thoughts(list(thoughts)):
+    for thought in tombstones.filter_thoughts(list(thoughts)):
         key, at_ms = (thought.agent, thought.session_id), to_ms(thought.at)
         if key not in numbers:
-            numbers[key] = store_sessions.begun(*key, at_ms)
-        said = thought.subagent, thought.text
-        rows.append((thought.thought_id, numbers[key], at_ms, *said))
+            numbers[key] = sessions.open_number(*key, at_ms)
+        row = thought.thought_id, numbers[key], at_ms, thought.subagent, thought.text
+        rows.append(row)
     insert(ThoughtRow, rows, conflict="nothing")
 
 
@@ -299,14 +354,14 @@ def thoughts_between(
     subagent: str | None = None,
     limit: int | None = None,
 ) -> list[Thought]:
-    """A session's thoughts between two times, both included, in their order.
+    """Return a session's thoughts between two times, both included, in their order.
 
     Args:
         number: The session's number in the store.
-        start_ms: From when, in milliseconds.
-        end_ms: Until when, in milliseconds.
-        subagent: Whose; the main conversation's when empty, all when None.
-        limit: The most that are given, the first ones; all when None.
+        start_ms: The first time, in milliseconds.
+        end_ms: The last time, in milliseconds.
+        subagent: The subagent; the main conversation when empty, all when None.
+        limit: The maximum number, the first ones; all when None.
     """
     rows = (
         ThoughtRow.select(ThoughtRow, SessionRow)
@@ -330,6 +385,9 @@ def thoughts_between(
     ]
 
 
-def count_thoughts() -> int:
-    """How many thoughts are kept."""
-    return int(ThoughtRow.select().count())
+def count_thoughts(number: int, subagent: str) -> int:
+    """Count the thoughts of a conversation."""
+    rows = ThoughtRow.select().where(
+        ThoughtRow.session == number, ThoughtRow.subagent == subagent
+    )
+    return int(rows.count())

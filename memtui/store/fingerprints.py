@@ -1,7 +1,7 @@
-"""What an event is known by when it is told again: hashes of what it says and is named.
+"""Hashes by which copies of an event are recognised.
 
-Two source_copies of one event have the same twin, in whichever way each came; copies of it
-in other sessions have the same origin.
+Copies that came by different routes have the same fingerprint, copies in other sessions
+the same source hash.
 """
 
 import hashlib
@@ -10,35 +10,41 @@ from dataclasses import replace
 
 from memtui.model.events import Event
 
-_SHOWN = re.compile(r"\[(?:image|document|file)(?:: [^\]\n]+)?\]")
-"""What our readers write in place of a picture or a file: hooks are silent of it."""
+MAX_TIME_DIFFERENCE_MS = 600_000
+"""How far the times of two copies of one event may differ, in milliseconds."""
 
 
-def twin_of(event: Event) -> bytes:
-    """A hash of what an event says, the same in whichever way it is told.
+_PLACEHOLDER = re.compile(r"\[(?:image|document|file)(?:: [^\]\n]+)?\]")
+"""What transcript readers write in place of a picture or file; hooks leave it out."""
 
-    A tool's call is known by its name and input, since its answer is written
-    differently by hooks and transcripts; all others by their words.
+
+def fingerprint(event: Event) -> bytes:
+    """Return a hash of an event's content, the same by whichever route it came.
+
+    A tool call is identified by its name and input, since hooks and transcripts write
+    its result differently; all other events by their text.
     """
-    said = event.metadata.get("tool_input", "")
-    words = f"{event.metadata.get('tool_name', '')}{said}" if said else event.text
-    plain = " ".join(words.split())
-    if not said and "[" in plain:
-        plain = " ".join(_SHOWN.sub(" ", plain).split()) or plain
-    named = "\x1f".join((event.session_id, event.event_type, plain))
-    return hashlib.blake2b(named.strip().encode(), digest_size=8).digest()
+    tool_input = event.metadata.get("tool_input", "")
+    content = event.text
+    if tool_input:
+        content = f"{event.metadata.get('tool_name', '')}{tool_input}"
+    plain = " ".join(content.split())
+    if not tool_input and "[" in plain:
+        plain = " ".join(_PLACEHOLDER.sub(" ", plain).split()) or plain
+    key = "\x1f".join((event.session_id, event.event_type, plain))
+    return hashlib.blake2b(key.strip().encode(), digest_size=8).digest()
 
 
-def twin_in(session_id: str, event: Event) -> bytes:
-    """The same hash if it were another session's event."""
-    return twin_of(replace(event, session_id=session_id))
+def fingerprint_in(session_id: str, event: Event) -> bytes:
+    """Return the fingerprint the event would have in another session."""
+    return fingerprint(replace(event, session_id=session_id))
 
 
-def origin_of(event: Event) -> bytes | None:
-    """A hash of the source's own name for an event; None if it has none."""
+def source_hash(event: Event) -> bytes | None:
+    """Return a hash of the event's id in its source; None if it has none."""
     if event.provenance:
         return event.provenance.source_hash
     if not event.source_id:
         return None
-    named = "\x1f".join((event.agent, event.event_type, event.source_id))
-    return hashlib.blake2b(named.encode("utf-8", "replace"), digest_size=8).digest()
+    key = "\x1f".join((event.agent, event.event_type, event.source_id))
+    return hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).digest()

@@ -17,7 +17,7 @@ _IN_LATEST = (
 """The grips that the latest versions rest on, each with the node it was made for."""
 
 
-def put(grips: Sequence[Grip]) -> None:
+def add(grips: Sequence[Grip]) -> None:
     """Keep grips; one that is known already stays as it is."""
     rows = [
         (
@@ -40,7 +40,7 @@ def get(grip_ids: Iterable[str]) -> dict[str, Grip]:
     return {row.id: _grip(row) for row in rows}
 
 
-def excerpts(grip_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+def get_excerpts(grip_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
     """The nodes grips were made for, and their words; unknown ones are left out."""
     asked = (
         f"SELECT id, node_id, excerpt FROM {GripRow._meta.table_name}"
@@ -50,7 +50,7 @@ def excerpts(grip_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
     return {name: (node_id or "", said) for name, node_id, said in rows}
 
 
-def of_node(node_id: str) -> list[Grip]:
+def list_of_node(node_id: str) -> list[Grip]:
     """The grips that were made for a node and that its latest version rests on."""
     asked = f"SELECT DISTINCT g.id {_IN_LATEST} WHERE n.node_id = ?"
     names = [name for (name,) in db.execute_sql(asked, (node_id,)).fetchall()]
@@ -64,7 +64,7 @@ def count() -> int:
     return int(db.execute_sql(asked).fetchone()[0])
 
 
-def leaves(grip_ids: Sequence[str]) -> list[Event]:
+def get_events(grip_ids: Sequence[str]) -> list[Event]:
     """The events behind grips, each once, in their order in each session."""
     found = get(grip_ids).values()
     ends = events.get([n for g in found for n in (g.event_id_start, g.event_id_end)])
@@ -79,7 +79,7 @@ def leaves(grip_ids: Sequence[str]) -> list[Event]:
 def _from_to(first: Event, last: Event) -> list[Event]:
     if first.event_id == last.event_id:
         return [first]
-    number = sessions.number(first.agent, first.session_id)
+    number = sessions.get_number(first.agent, first.session_id)
     assert number is not None
     within = events.between(
         number, first.timestamp_ms, last.timestamp_ms, subagent=first.subagent

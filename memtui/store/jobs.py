@@ -9,7 +9,7 @@ from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
 from memtui.model.nodes import TocLevel
 from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
 
-KEPT_RUNS = 200
+MAX_RUNS = 200
 """How many runs of each job are remembered."""
 
 
@@ -18,7 +18,7 @@ ERROR_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class RunProgress:
     """What a run did since it last told."""
 
     made: int = 0
@@ -26,7 +26,7 @@ class Counts:
     failed: int = 0
 
 
-def states() -> dict[Job, JobState]:
+def get_states() -> dict[Job, JobState]:
     """What is wanted of every job."""
     found = {row.name: row for row in JobRow.select()}
     return {job: _state(found[job]) if job in found else JobState() for job in Job}
@@ -44,7 +44,7 @@ def set_paused(jobs: Iterable[Job], is_paused: bool) -> None:
         _change(job, **values)
 
 
-def ask(job: Job, now_ms: int) -> None:
+def request_run(job: Job, now_ms: int) -> None:
     """Remember that a run is asked for; who asked first is served first."""
     _change(job)
     JobRow.update(requested_ms=now_ms).where(
@@ -52,7 +52,7 @@ def ask(job: Job, now_ms: int) -> None:
     ).execute()
 
 
-def keep_times(jobs: Iterable[Job], now_ms: int) -> None:
+def activate(jobs: Iterable[Job], now_ms: int) -> None:
     """Remember that these jobs' times are kept from now on, unless they were before.
 
     A time ahead of now was set by a clock that has been set back since.
@@ -65,7 +65,7 @@ def keep_times(jobs: Iterable[Job], now_ms: int) -> None:
         ).execute()
 
 
-def begin(job: Job, reason: RunReason, now_ms: int) -> int:
+def start_run(job: Job, reason: RunReason, now_ms: int) -> int:
     """Remember a run that begins, whose asking is answered; its number."""
     if reason is RunReason.REQUESTED:
         _change(job, requested_ms=None)
@@ -73,13 +73,15 @@ def begin(job: Job, reason: RunReason, now_ms: int) -> int:
         job=job, reason=reason, started_ms=now_ms, heartbeat_ms=now_ms
     ).execute()
     rows = JobRunRow.select(JobRunRow.id).where(JobRunRow.job == job)
-    older = rows.order_by(JobRunRow.id.desc()).limit(1).offset(KEPT_RUNS).scalar()
+    older = rows.order_by(JobRunRow.id.desc()).limit(1).offset(MAX_RUNS).scalar()
     if older:
         JobRunRow.delete().where(JobRunRow.job == job, JobRunRow.id <= older).execute()
     return number
 
 
-def note(number: int, now_ms: int, counts: Counts, waiting: int | None) -> None:
+def update_run(
+    number: int, now_ms: int, counts: RunProgress, waiting: int | None
+) -> None:
     """Remember what a run did since it last told.
 
     Args:
@@ -98,7 +100,7 @@ def note(number: int, now_ms: int, counts: Counts, waiting: int | None) -> None:
     ).where(JobRunRow.id == number).execute()
 
 
-def end(
+def end_run(
     number: int, result: RunResult, now_ms: int, *, error: str = "", skipped: int = 0
 ) -> None:
     """Remember what came of a run.
@@ -119,7 +121,7 @@ def end(
     ).where(JobRunRow.id == number).execute()
 
 
-def forget_empty(number: int) -> None:
+def delete_empty_run(number: int) -> None:
     """Take a run back that did nothing."""
     JobRunRow.delete().where(
         JobRunRow.id == number,
@@ -128,7 +130,7 @@ def forget_empty(number: int) -> None:
     ).execute()
 
 
-def break_off() -> None:
+def interrupt_runs() -> None:
     """Say of every run that never ended that it was broken off when last seen.
 
     Only who holds the claim may: a run of another process has not ended yet.
@@ -138,7 +140,7 @@ def break_off() -> None:
     ).where(JobRunRow.ended_ms.is_null()).execute()
 
 
-def history(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
+def list_runs(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
     """The runs of a job, or of all, the latest first.
 
     Args:
@@ -149,7 +151,7 @@ def history(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
     return [_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
 
 
-def last_over(job: Job, now_ms: int) -> JobRun | None:
+def last_finished_run(job: Job, now_ms: int) -> JobRun | None:
     """The last run of a job that came to its end, good or bad; None if none did.
 
     One that ended later than now was noted by a clock that has been set back since.

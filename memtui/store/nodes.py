@@ -11,9 +11,10 @@ from typing import Any
 
 from peewee import JOIN, SQL, fn
 
-from memtui.errors import Several
+from memtui.errors import AmbiguousError
 from memtui.model import activity, calendar, citations
 from memtui.model.events import MESSAGES, SPEAKERS, Event, from_ms, lowest_id, to_ms
+from memtui.model.filters import Filters, SummaryMaker
 from memtui.model.nodes import (
     Bullet,
     NodeCounts,
@@ -40,7 +41,7 @@ from memtui.store.schema import (
 )
 
 
-def line(row: dict[str, Any]) -> TocEntry:
+def to_entry(row: dict[str, Any]) -> TocEntry:
     """A node as a line, whether it has a version or not."""
     return TocEntry(
         node_id=row["node_id"],
@@ -67,9 +68,7 @@ def is_pinned(row: dict[str, Any]) -> bool:
     return row["latest"] == row["shown"] and bool(row["is_pinned"])
 
 
-def row_to_edition(
-    row: dict[str, Any], facts: Mapping[int, GenerationStats]
-) -> TocVersion:
+def to_version(row: dict[str, Any], facts: Mapping[int, GenerationStats]) -> TocVersion:
     """A version as an entry of the node's history."""
     return TocVersion(
         version=row["version"],
@@ -88,13 +87,13 @@ def row_to_edition(
     )
 
 
-def row_to_node(
+def to_node(
     row: dict[str, Any],
     bullets: Sequence[tuple[Bullet, bool]],
     facts: Mapping[int, GenerationStats],
 ) -> TocNode:
     """A node with its bullets, and what was measured while its version was made."""
-    told = line(row)
+    told = to_entry(row)
     return TocNode(
         node_id=told.node_id,
         level=told.level,
@@ -150,39 +149,39 @@ def _keywords(stored: str | None) -> tuple[Keyword, ...]:
     )
 
 
-def retire(node_ids: Iterable[str]) -> None:
+def delete(node_ids: Iterable[str]) -> None:
     """Take nodes out of the tree; their versions stay."""
     NodeRow.delete().where(NodeRow.node_id.in_(list(node_ids))).execute()
 
 
-def node(node_id: str) -> TocNode | None:
+def get(node_id: str) -> TocNode | None:
     """A node as it is shown, with its bullets; None if it is not in the tree."""
-    found = nodes([node_id])
+    found = get_many([node_id])
     return found[0] if found else None
 
 
-def nodes(node_ids: Sequence[str]) -> list[TocNode]:
+def get_many(node_ids: Sequence[str]) -> list[TocNode]:
     """Nodes as they are shown, in the order asked; unknown ones are left out."""
     found = _latest().where(NodeRow.node_id.in_(list(node_ids)))
     rows = {row["node_id"]: row for row in found.dicts()}
     return _nodes([rows[name] for name in node_ids if name in rows])
 
 
-def edition(node_id: str, version: int) -> TocNode | None:
+def get_version(node_id: str, version: int) -> TocNode | None:
     """Any version of a node that is in the tree, with its bullets; None for no such."""
     found = _editions(node_id).where(VersionRow.version == version)
     rows = [{**row, "is_pinned": is_pinned(row)} for row in found.dicts()]
     return next(iter(_nodes(rows)), None)
 
 
-def editions(node_id: str) -> list[TocVersion]:
+def list_versions(node_id: str) -> list[TocVersion]:
     """All versions of a node that is in the tree, the latest first."""
     rows = list(_editions(node_id).order_by(VersionRow.version.desc()).dicts())
     facts = _facts([row["latest"] for row in rows if row["is_by_model"]])
-    return [row_to_edition(row, facts) for row in rows]
+    return [to_version(row, facts) for row in rows]
 
 
-def child_ids(node_id: str) -> list[str]:
+def list_child_ids(node_id: str) -> list[str]:
     """The ids of a node's children, oldest first."""
     rows = (
         NodeRow.select(NodeRow.node_id)
@@ -193,7 +192,7 @@ def child_ids(node_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
-def lines_under(
+def list_children(
     parent_id: str | None, offset: int, limit: int, of: Scope = ALL
 ) -> list[TocEntry]:
     """A node's children as lines, newest first; the years for None."""
@@ -201,22 +200,22 @@ def lines_under(
     under = above.is_null() if parent_id is None else above == parent_id
     rows = (
         _latest()
-        .where(under, *scopes.within(of, under=parent_id))
+        .where(under, *scopes.conditions(of, under=parent_id))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
         .limit(limit)
         .offset(offset)
     )
-    return [line(row) for row in rows.dicts()]
+    return [to_entry(row) for row in rows.dicts()]
 
 
-def lines(node_ids: Sequence[str]) -> list[TocEntry]:
+def get_entries(node_ids: Sequence[str]) -> list[TocEntry]:
     """Nodes as lines, in the order asked; the unknown ones are left out."""
     rows = _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
-    found = {row["node_id"]: line(row) for row in rows}
+    found = {row["node_id"]: to_entry(row) for row in rows}
     return [found[name] for name in node_ids if name in found]
 
 
-def with_activity(found: Sequence[TocEntry]) -> list[TocEntry]:
+def add_activity(found: Sequence[TocEntry]) -> list[TocEntry]:
     """Lines with what was said in each part of them, from the tallies under them."""
     names = [line.node_id for line in found if line.level is not TocLevel.SEGMENT]
     rows = (
@@ -241,12 +240,12 @@ def with_activity(found: Sequence[TocEntry]) -> list[TocEntry]:
     ]
 
 
-def newest(limit: int, of: Scope = ALL) -> list[str]:
+def list_newest(limit: int, of: Scope = ALL) -> list[str]:
     """The ids of the latest nodes of all levels, newest first."""
     rows = (
         NodeRow.select(NodeRow.node_id)
         .join(VersionRow)
-        .where(*scopes.within(of))
+        .where(*scopes.conditions(of))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
         .limit(limit)
         .tuples()
@@ -254,13 +253,13 @@ def newest(limit: int, of: Scope = ALL) -> list[str]:
     return [row[0] for row in rows]
 
 
-def all_ids() -> list[str]:
+def list_ids() -> list[str]:
     """The ids of all nodes that have a version."""
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest.is_null(False))
     return [row[0] for row in rows.order_by(NodeRow.node_id).tuples()]
 
 
-def live_among(node_ids: Sequence[str]) -> set[str]:
+def filter_live(node_ids: Sequence[str]) -> set[str]:
     """Those of these nodes in which something is still going on."""
     rows = NodeRow.select(NodeRow.node_id).where(
         NodeRow.node_id.in_(list(node_ids)), NodeRow.is_live
@@ -327,7 +326,7 @@ def _nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
     versions = [row["latest"] for row in rows if row["latest"]]
     bullets = _bullets(versions)
     facts = _facts([row["latest"] for row in rows if row["is_by_model"]])
-    return [row_to_node(row, bullets.get(row["latest"], ()), facts) for row in rows]
+    return [to_node(row, bullets.get(row["latest"], ()), facts) for row in rows]
 
 
 def _facts(versions: Sequence[int]) -> dict[int, GenerationStats]:
@@ -361,7 +360,9 @@ def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]
     return {
         version: [
             (
-                Bullet(text, tuple(grips), store_versions.read(support, kept)),
+                Bullet(
+                    text, tuple(grips), store_versions.verdict_from_json(support, kept)
+                ),
                 is_withheld,
             )
             for (text, support, kept, is_withheld), grips in found.values()
@@ -397,7 +398,7 @@ Worded = tuple[list[str], list[str]]
 """A node's keywords and its bullets."""
 
 
-def of(node_ids: Sequence[str]) -> dict[str, Worded]:
+def get_words(node_ids: Sequence[str]) -> dict[str, Worded]:
     """What the nodes with a version say; reading them whole takes three times as long.
 
     Args:
@@ -413,7 +414,7 @@ def of(node_ids: Sequence[str]) -> dict[str, Worded]:
     return found
 
 
-def whole(node_ids: Sequence[str]) -> dict[str, str]:
+def get_texts(node_ids: Sequence[str]) -> dict[str, str]:
     """All that nodes say, as one text each; the unknown ones are left out."""
     rows = db.execute_sql(_WHOLE, (json.dumps(node_ids),)).fetchall()
     return {name: _joined(name, *said) for name, *said in rows}
@@ -435,7 +436,7 @@ NAMED = 5
 """How many are named of those that a name could be any of."""
 
 
-def under(parent_ids: Sequence[str] | None, of: Scope = ALL) -> list[str]:
+def list_ids_under(parent_ids: Sequence[str] | None, of: Scope = ALL) -> list[str]:
     """The ids of the nodes right under some, newest first; the years for None.
 
     Only those that have a version: of the others there is nothing to tell.
@@ -445,7 +446,7 @@ def under(parent_ids: Sequence[str] | None, of: Scope = ALL) -> list[str]:
     rows = (
         NodeRow.select(NodeRow.node_id)
         .join(VersionRow)
-        .where(where, *scopes.within(of))
+        .where(where, *scopes.conditions(of))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
         .tuples()
     )
@@ -469,7 +470,7 @@ _PLAIN = re.compile(r"[!#-\[\]-~]+")
 escape. Its ``_`` and ``%`` find what is meant, and more."""
 
 
-def keywords(
+def read_keywords(
     under: str | None, of: Scope = ALL, *, begun: Iterable[Collection[str]] = ()
 ) -> Iterator[tuple[str, list[str]]]:
     """Segments with their keywords, newest first, read one by one.
@@ -481,7 +482,10 @@ def keywords(
             for letters is far quicker than to read a list. What is not ASCII can stand
             for any letter.
     """
-    where = [NodeRow.level == TocLevel.SEGMENT.value, *scopes.within(of, under=under)]
+    where = [
+        NodeRow.level == TocLevel.SEGMENT.value,
+        *scopes.conditions(of, under=under),
+    ]
     if under is not None:
         where.append(NodeRow.node_id.in_(SQL(_WITHIN, (under,))))
     is_foreign = fn.LENGTH(VersionRow.keywords) != fn.LENGTH(
@@ -555,31 +559,31 @@ def events_in(
     return [found[name] for name in names if name in found]
 
 
-def grip_beginning(start: str) -> str:
+def find_grip(start: str) -> str:
     """The id of the grip whose id begins so; "" for none.
 
     Raises:
-        Several: It is shorter than a citation, and several do.
+        AmbiguousError: It is shorter than a citation, and several do.
     """
     table = GripRow._meta.table_name
     return _beginning(table, start, "quotes", citations.cite_grip)
 
 
-def event_beginning(start: str) -> str:
+def find_event(start: str) -> str:
     """The id of the event whose id begins so; "" for none.
 
     Raises:
-        Several: It is shorter than a citation, and several do.
+        AmbiguousError: It is shorter than a citation, and several do.
     """
     table = EventRow._meta.table_name
     return _beginning(table, start, "events", citations.cite_event, lead="evt:")
 
 
-def cited_node(cited: str) -> str:
+def resolve_id(cited: str) -> str:
     """The id of the node that is cited, whole; what cites none stays as it is.
 
     Raises:
-        Several: It is shorter than a citation, and fits several.
+        AmbiguousError: It is shorter than a citation, and fits several.
     """
     name = citations.strip(cited)
     with suppress(ValueError):
@@ -605,5 +609,30 @@ def _beginning(
     found = [str(name) for (name,) in db.execute_sql(asked, ends).fetchall()]
     if len(found) > 1 and len(lead + start) < len(cited(found[0])):
         count = db.execute_sql(f"SELECT COUNT(*) {within}", ends).fetchone()[0]
-        raise Several(lead + start, what, [*map(cited, found)], count)
+        raise AmbiguousError(lead + start, what, [*map(cited, found)], count)
     return found[0] if found else ""
+
+
+def list_recent(filters: Filters, limit: int) -> list[str]:
+    """Return the ids of the latest nodes, newest first; segments unless levels are set.
+
+    Args:
+        filters: The filters; verdicts are ignored.
+        limit: The maximum number of ids.
+    """
+    levels = filters.levels or {TocLevel.SEGMENT}
+    where = [*scopes.conditions(filters.scope)]
+    where.append(NodeRow.level.in_([level.value for level in levels]))
+    if filters.since is not None:
+        where.append(VersionRow.end_ms > to_ms(filters.since))
+    if filters.until is not None:
+        where.append(NodeRow.start_ms < to_ms(filters.until))
+    if filters.maker is not None:
+        is_by_model = filters.maker is SummaryMaker.MODEL
+        where.append(VersionRow.is_by_model == is_by_model)
+    if filters.session:
+        segments = scopes.list_session_segments(filters.session, limit)
+        where.append(NodeRow.node_id.in_(segments))
+    rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)
+    rows = rows.order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc()).limit(limit)
+    return [name for (name,) in rows.tuples()]

@@ -12,7 +12,7 @@ from memtui.store.database import db
 from memtui.store.schema import ProblemRow, RedactionRow
 
 
-class Kind(StrEnum):
+class ProblemKind(StrEnum):
     """Why something was not taken."""
 
     FAULT = "fault"
@@ -32,16 +32,16 @@ _COUNT_UP = """
 """
 
 
-Noted = Mapping[str, tuple[int, int]]
+ProblemHistory = Mapping[str, tuple[int, int]]
 """Of a source, how many records were counted for a reason, and when the last was."""
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class ProblemCount:
     """Records of one source that were not taken, for one reason."""
 
     reason: str
-    kind: Kind
+    kind: ProblemKind
     line: int
     """The line of the latest of them, from 1; 0 where there are no lines."""
     count: int
@@ -54,14 +54,17 @@ class Problem:
     source: str
     """The file, or ``hooks``."""
     reason: str
-    kind: Kind
+    kind: ProblemKind
     line: int
     count: int
     last_at: datetime
 
 
-def count_up(
-    source: str, counts: Iterable[Count], now_ms: int, noted: Noted | None = None
+def add(
+    source: str,
+    counts: Iterable[ProblemCount],
+    now_ms: int,
+    noted: ProblemHistory | None = None,
 ) -> None:
     """Count more records that were not taken.
 
@@ -82,9 +85,9 @@ def count_up(
     db.connection().executemany(_COUNT_UP, rows)
 
 
-def clear(source: str, *kinds: Kind) -> Noted:
+def clear(source: str, *kinds: ProblemKind) -> ProblemHistory:
     """Take back what was counted of a source, of some kinds or of all; what it was."""
-    said = [kind.value for kind in kinds or Kind]
+    said = [kind.value for kind in kinds or ProblemKind]
     mine = (ProblemRow.source == clean(source)) & ProblemRow.kind.in_(said)
     counted = (ProblemRow.reason, ProblemRow.count, ProblemRow.last_ms)
     noted = {
@@ -95,37 +98,39 @@ def clear(source: str, *kinds: Kind) -> Noted:
     return noted
 
 
-def take_back(source: str, reason: str, count: int = 1) -> None:
+def subtract(source: str, reason: str, count: int = 1) -> None:
     """Count fewer records that were not taken for a reason."""
     mine = (ProblemRow.source == clean(source)) & (ProblemRow.reason == clean(reason))
     ProblemRow.update(count=ProblemRow.count - count).where(mine).execute()
     ProblemRow.delete().where(mine, ProblemRow.count <= 0).execute()
 
 
-def faults() -> int:
+def count_damaged() -> int:
     """How many damaged records there are."""
     total = ProblemRow.select(fn.SUM(ProblemRow.count)).where(
-        ProblemRow.kind == Kind.FAULT.value
+        ProblemRow.kind == ProblemKind.FAULT.value
     )
     return int(total.scalar() or 0)
 
 
-def faults_of(source: str) -> dict[str, int]:
+def get_damaged(source: str) -> dict[str, int]:
     """How many damaged records of a source there are, by reason."""
-    mine = (ProblemRow.source == clean(source)) & (ProblemRow.kind == Kind.FAULT.value)
+    mine = (ProblemRow.source == clean(source)) & (
+        ProblemRow.kind == ProblemKind.FAULT.value
+    )
     return dict(
         ProblemRow.select(ProblemRow.reason, ProblemRow.count).where(mine).tuples()
     )
 
 
-def rows(kind: Kind, *, besides: str) -> int:
+def count_rows(kind: ProblemKind, *, besides: str) -> int:
     """How many reasons of how many sources there are of a kind, one source aside."""
     mine = (ProblemRow.kind == kind.value) & (ProblemRow.source != besides)
     return int(ProblemRow.select().where(mine).count())
 
 
-def latest(
-    limit: int | None = None, *, kind: Kind | None = None, besides: str = ""
+def list_latest(
+    limit: int | None = None, *, kind: ProblemKind | None = None, besides: str = ""
 ) -> list[Problem]:
     """What was not taken, the latest first.
 
@@ -145,7 +150,7 @@ def latest(
         Problem(
             row.source,
             row.reason,
-            Kind(row.kind),
+            ProblemKind(row.kind),
             row.line,
             row.count,
             from_ms(row.last_ms),
@@ -154,7 +159,7 @@ def latest(
     ]
 
 
-def by_reason() -> list[tuple[str, Kind, int]]:
+def count_by_reason() -> list[tuple[str, ProblemKind, int]]:
     """All that was not taken: (reason, its kind, how many), most first."""
     rows = (
         ProblemRow.select(ProblemRow.reason, ProblemRow.kind, fn.SUM(ProblemRow.count))
@@ -162,10 +167,10 @@ def by_reason() -> list[tuple[str, Kind, int]]:
         .order_by(fn.SUM(ProblemRow.count).desc(), ProblemRow.reason)
         .tuples()
     )
-    return [(reason, Kind(kind), int(count)) for reason, kind, count in rows]
+    return [(reason, ProblemKind(kind), int(count)) for reason, kind, count in rows]
 
 
-def count_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
+def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
     """Count secrets that were taken out before they were stored."""
     for kind, number in kinds.items():
         RedactionRow.insert(kind=kind, count=number, last_ms=now_ms).on_conflict(
@@ -177,7 +182,7 @@ def count_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
         ).execute()
 
 
-def redactions_by_kind() -> list[tuple[str, int]]:
+def list_redactions() -> list[tuple[str, int]]:
     """Each kind of secret and how often it was taken out, most first."""
     rows = RedactionRow.select(RedactionRow.kind, RedactionRow.count)
     return list(rows.order_by(RedactionRow.count.desc(), RedactionRow.kind).tuples())

@@ -1,14 +1,12 @@
-"""Changing the words of what is kept: for secrets that are taken out of it later."""
+"""Changes of stored text, for secrets that are removed afterwards."""
 
 import json
 from collections.abc import Callable, Iterable
 
 import peewee
 
-from memtui.model.events import Event
-from memtui.store import dedup, problems
-from memtui.store.database import db
-from memtui.store.problems import Count, Kind
+from memtui.store import problems
+from memtui.store.problems import ProblemCount, ProblemKind
 from memtui.store.schema import (
     CursorRow,
     ProblemRow,
@@ -17,30 +15,11 @@ from memtui.store.schema import (
     ThoughtRow,
 )
 
-Clean = Callable[[str], str]
-"""Takes the secrets out of a text."""
+Redact = Callable[[str], str]
+"""Returns a text without secrets."""
 
 
-def events_after(event_id: str, limit: int) -> list[Event]:
-    """Whole events with later ids than one, in the order of their ids."""
-    asked = f"{dedup.WHOLE} WHERE e.id > ? ORDER BY e.id LIMIT ?"
-    return dedup.whole(db.execute_sql(asked, (event_id, limit)).fetchall())
-
-
-def thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
-    """Thoughts with later ids than one, as (id, text)."""
-    rows = ThoughtRow.select(ThoughtRow.id, ThoughtRow.text)
-    later = rows.where(ThoughtRow.id > thought_id).order_by(ThoughtRow.id)
-    return list(later.limit(limit).tuples())
-
-
-def put_thoughts(changed: Iterable[tuple[str, str]]) -> None:
-    """Put what thoughts say now in the place of what they said."""
-    for thought_id, text in changed:
-        ThoughtRow.update(text=text).where(ThoughtRow.id == thought_id).execute()
-
-
-_OF_SESSIONS = (
+_SESSION_FIELDS = (
     SessionRow.title,
     SessionRow.summary,
     SessionRow.branch,
@@ -52,25 +31,38 @@ _OF_SESSIONS = (
 )
 
 
-_OF_HELPERS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
+_SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
 
 
-def clean_sessions(clean: Clean) -> int:
-    """Clean the titles of sessions and what else is told of them; how many changed."""
+def list_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
+    """Return thoughts with higher ids than one, as (id, text)."""
+    rows = ThoughtRow.select(ThoughtRow.id, ThoughtRow.text)
+    later = rows.where(ThoughtRow.id > thought_id).order_by(ThoughtRow.id)
+    return list(later.limit(limit).tuples())
+
+
+def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
+    """Set the texts of thoughts."""
+    for thought_id, text in changed:
+        ThoughtRow.update(text=text).where(ThoughtRow.id == thought_id).execute()
+
+
+def redact_sessions(redact: Redact) -> int:
+    """Redact the titles and metadata of sessions; return how many changed."""
     changed = 0
     for row in list(SessionRow.select()):
-        if told := _cleaned(row, _OF_SESSIONS, clean):
-            SessionRow.update(told).where(SessionRow.id == row.id).execute()
+        if changes := _changes(row, _SESSION_FIELDS, redact):
+            SessionRow.update(changes).where(SessionRow.id == row.id).execute()
             changed += 1
     return changed
 
 
-def clean_helpers(clean: Clean) -> int:
-    """Clean the tasks of subagents and what else is told of them; how many changed."""
+def redact_subagents(redact: Redact) -> int:
+    """Redact the tasks and metadata of subagents; return how many changed."""
     changed = 0
     for row in list(SubagentRow.select()):
-        if told := _cleaned(row, _OF_HELPERS, clean):
-            SubagentRow.update(told).where(
+        if changes := _changes(row, _SUBAGENT_FIELDS, redact):
+            SubagentRow.update(changes).where(
                 SubagentRow.agent == row.agent,
                 SubagentRow.session_name == row.session_name,
                 SubagentRow.subagent == row.subagent,
@@ -79,34 +71,33 @@ def clean_helpers(clean: Clean) -> int:
     return changed
 
 
-def _cleaned(
-    row: peewee.Model, fields: Iterable[peewee.Field], clean: Clean
+def _changes(
+    row: peewee.Model, fields: Iterable[peewee.Field], redact: Redact
 ) -> dict[peewee.Field, str]:
-    """What a row says after cleaning where that is something else."""
-    told = {field: getattr(row, field.name) for field in fields}
-    return {field: new for field, old in told.items() if (new := clean(old)) != old}
+    before = {field: getattr(row, field.name) for field in fields}
+    return {field: new for field, old in before.items() if (new := redact(old)) != old}
 
 
-def clean_cursors(clean: Callable[[object], object]) -> int:
-    """Clean what readers remember of the files they read; how many changed."""
+def redact_cursors(redact: Callable[[object], object]) -> int:
+    """Redact the saved state of file readers; return how many changed."""
     changed = 0
     for path, stored in CursorRow.select(CursorRow.path, CursorRow.state).tuples():
-        state = json.dumps(clean(json.loads(stored)))
+        state = json.dumps(redact(json.loads(stored)))
         if state != stored:
             CursorRow.update(state=state).where(CursorRow.path == path).execute()
             changed += 1
     return changed
 
 
-def clean_reasons(clean: Clean) -> int:
-    """Clean the reasons for which records were not taken; how many changed."""
+def redact_problems(redact: Redact) -> int:
+    """Redact the reasons why records were skipped; return how many changed."""
     changed = 0
     for row in list(ProblemRow.select()):
-        if (cleaned := clean(row.reason)) != row.reason:
+        if (reason := redact(row.reason)) != row.reason:
             ProblemRow.delete().where(
                 ProblemRow.source == row.source, ProblemRow.reason == row.reason
             ).execute()
-            count = Count(cleaned, Kind(row.kind), row.line, row.count)
-            problems.count_up(row.source, [count], row.last_ms)
+            count = ProblemCount(reason, ProblemKind(row.kind), row.line, row.count)
+            problems.add(row.source, [count], row.last_ms)
             changed += 1
     return changed

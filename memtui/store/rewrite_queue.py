@@ -20,7 +20,7 @@ _IS_ASKED = SQL("requested_ms > 0")
 _EASIEST_FIRST = (NodeRow.model_attempts, NodeRow.start_ms.desc())
 
 
-def asked(now_ms: int, limit: int) -> list[str]:
+def list_requested(now_ms: int, limit: int) -> list[str]:
     """Nodes a person asked for that can be tried now, whoever asked first first."""
     rows = NodeRow.select(NodeRow.node_id).where(
         _IS_ASKED, is_due(NodeRow.model_retry_ms, now_ms)
@@ -30,20 +30,22 @@ def asked(now_ms: int, limit: int) -> list[str]:
     )
 
 
-def last_asked_ms() -> int:
+def last_requested_ms() -> int:
     """When a person last asked for a node, in milliseconds; 0 if for none."""
     return int(
         NodeRow.select(fn.MAX(NodeRow.requested_ms)).where(_IS_ASKED).scalar() or 0
     )
 
 
-def segments(now_ms: int, limit: int) -> list[str]:
+def list_segments(now_ms: int, limit: int) -> list[str]:
     """Segments that can be tried now, the newest first."""
     rows = _waiting(TocLevel.SEGMENT).where(is_due(NodeRow.model_retry_ms, now_ms))
     return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
 
 
-def parents(level: TocLevel, now_ms: int, limit: int, *, before_ms: int) -> list[str]:
+def list_parents(
+    level: TocLevel, now_ms: int, limit: int, *, before_ms: int
+) -> list[str]:
     """Nodes above segments with nothing under them that is to come, the newest first.
 
     Args:
@@ -62,7 +64,7 @@ def parents(level: TocLevel, now_ms: int, limit: int, *, before_ms: int) -> list
     return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
 
 
-def are_dirty(level: TocLevel, before_ms: int) -> bool:
+def has_dirty(level: TocLevel, before_ms: int) -> bool:
     """Whether nodes of a level must be rolled up before a model sums them up.
 
     They may want no version by a model till then, and want one after it.
@@ -76,7 +78,7 @@ def are_dirty(level: TocLevel, before_ms: int) -> bool:
     return bool(rows.exists())
 
 
-def are_untried(level: TocLevel) -> bool:
+def has_untried(level: TocLevel) -> bool:
     """Whether nodes of a level want a version that no model has failed at."""
     return bool(_waiting(level).where(NodeRow.model_attempts == 0).exists())
 
@@ -86,27 +88,27 @@ def count(level: TocLevel) -> int:
     return int(_waiting(level).count())
 
 
-def done_with(node_id: str) -> None:
+def remove(node_id: str) -> None:
     """Say that a node wants no version by a model any more."""
     NodeRow.update(
         needs_model=False, model_attempts=0, model_retry_ms=0, requested_ms=0
     ).where(NodeRow.node_id == node_id).execute()
 
 
-def attempts(node_id: str) -> int:
+def count_attempts(node_id: str) -> int:
     """How often a model has failed at a node since it last changed."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
     return int(row.model_attempts) if row else 0
 
 
-def failed(node_id: str, retry_ms: int) -> None:
+def set_failed(node_id: str, retry_ms: int) -> None:
     """Note that a model failed; it is tried again, but not before this time."""
     NodeRow.update(
         model_attempts=NodeRow.model_attempts + 1, model_retry_ms=retry_ms
     ).where(NodeRow.node_id == node_id).execute()
 
 
-def want_made_otherwise(maker: str) -> int:
+def add_outdated(maker: str) -> int:
     """Say that nodes want another version whose last by a model was made otherwise.
 
     Args:

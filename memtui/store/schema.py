@@ -1,5 +1,7 @@
 """The tables, indexes and triggers of a store; ``create`` makes them all at once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -593,3 +595,12 @@ def check_version(found: int, file: Path) -> None:
             f"{file} was made by another version of memtui (schema {found}; this one"
             f" reads schema {VERSION}): use that version to read it"
         )
+
+
+@contextmanager
+def unlocked_events() -> Iterator[None]:
+    """Write in a transaction in which events can be changed and deleted."""
+    with transaction():
+        UnlockRow.create(id=1)
+        yield
+        UnlockRow.delete().execute()

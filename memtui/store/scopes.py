@@ -49,7 +49,7 @@ ten times as fast as to read each list.
 """
 
 
-SPEAKING_OF = """(
+SESSIONS_WITH_KEYWORD = """(
     SELECT segments.session_id FROM segments
     JOIN nodes ON nodes.node_id = segments.id
     JOIN node_versions ON node_versions.id = nodes.latest_id
@@ -66,7 +66,7 @@ _LOWERED = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 """What ``LOWER`` does to a text."""
 
 
-def within(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
+def conditions(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
     """The conditions on nodes, joined with their latest versions, to be of a scope.
 
     A node above the segments knows its agents and its projects, but not which of them
@@ -84,13 +84,13 @@ def within(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
     if scope.keyword:
         times = (_EVER if under is None else _times(under)) or _EVER
         names = (scope.agent, scope.agent, scope.project, scope.project)
-        values = (*times, listed(scope.keyword), *names)
+        values = (*times, keyword_prefix(scope.keyword), *names)
         yield NodeRow.node_id.in_(SQL(_CARRYING, values))
     elif scope.agent and scope.project:
         yield NodeRow.node_id.in_(SQL(_TOGETHER, (scope.agent, scope.project)))
 
 
-def listed(keyword: str) -> str:
+def keyword_prefix(keyword: str) -> str:
     """How a keyword begins the list of what is known of it, in lower case."""
     said = json.dumps([keyword], ensure_ascii=False).removesuffix("]")
     return f"{said}, ".translate(_LOWERED)
@@ -108,14 +108,14 @@ def _times(node_id: str) -> tuple[int, int] | None:
     return (int(row[0]), int(row[1])) if row else None
 
 
-def among(node_ids: list[str], scope: Scope) -> set[str]:
+def filter_nodes(node_ids: list[str], scope: Scope) -> set[str]:
     """Those of these nodes that are of a scope."""
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
-    mine = rows.where(NodeRow.node_id.in_(node_ids), *within(scope))
+    mine = rows.where(NodeRow.node_id.in_(node_ids), *conditions(scope))
     return {name for (name,) in mine.tuples()}
 
 
-def of_sessions(start: str, limit: int) -> list[str]:
+def list_session_segments(start: str, limit: int) -> list[str]:
     """The ids of the segments of the sessions whose id begins so, newest first."""
     name = SessionRow.name
     rows = (
@@ -151,7 +151,7 @@ def meant(query: Query) -> tuple[Query, list[str]]:
     return replace(query, filters=replace(query.filters, scope=of)), unknown
 
 
-def sessions_of(filters: Filters) -> frozenset[int] | None:
+def get_sessions(filters: Filters) -> frozenset[int] | None:
     """The numbers of the sessions that filters leave; None if that is all of them."""
     scope, name = filters.scope, SessionRow.name
     where = []
@@ -162,7 +162,11 @@ def sessions_of(filters: Filters) -> frozenset[int] | None:
     if start := filters.session:
         where += [name >= start, fn.SUBSTR(name, 1, len(start)) == start]
     if scope.keyword:
-        where.append(SessionRow.id.in_(SQL(SPEAKING_OF, (listed(scope.keyword),))))
+        where.append(
+            SessionRow.id.in_(
+                SQL(SESSIONS_WITH_KEYWORD, (keyword_prefix(scope.keyword),))
+            )
+        )
     if not where:
         return None
     rows = SessionRow.select(SessionRow.id).where(*where)
@@ -191,17 +195,17 @@ _KEYWORDS = """
 """The keywords of days: segments have many more, of which a day keeps the best."""
 
 
-def agents() -> list[tuple[str, int]]:
+def list_agents() -> list[tuple[str, int]]:
     """The agents, each with how many sessions it has; the one with most first."""
     return _sessions_by(SessionRow.agent)
 
 
-def projects() -> list[tuple[str, int]]:
+def list_projects() -> list[tuple[str, int]]:
     """The projects, each with how many sessions it has; the one with most first."""
     return _sessions_by(SessionRow.project)
 
 
-def keywords(limit: int) -> list[tuple[str, int]]:
+def list_keywords(limit: int) -> list[tuple[str, int]]:
     """Keywords, each with how many days carry it; the one with most first."""
     rows = db.execute_sql(_KEYWORDS, (limit,)).fetchall()
     return [(str(word), int(days)) for word, days in rows]

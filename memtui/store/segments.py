@@ -7,7 +7,7 @@ from datetime import datetime
 
 from peewee import fn
 
-from memtui.model.events import Event, from_ms
+from memtui.model.events import from_ms
 from memtui.store import surprise
 from memtui.store.database import db, insert, is_due
 from memtui.store.schema import SegmentRow
@@ -41,12 +41,12 @@ def get(segment_id: str) -> SegmentRange | None:
     return _stretch(row) if row else None
 
 
-def want_all() -> None:
+def request_all_summaries() -> None:
     """Say that every segment wants another summary."""
     SegmentRow.update(needs_summary=True, summarised_events=0).execute()
 
 
-def safe_start(number: int, at_ms: int) -> int:
+def find_safe_start(number: int, at_ms: int) -> int:
     """From when a session must be cut again if an event at this time is new.
 
     Returns:
@@ -67,7 +67,7 @@ def safe_start(number: int, at_ms: int) -> int:
     return 0
 
 
-def since(number: int, from_ms: int) -> list[SegmentRange]:
+def list_since(number: int, from_ms: int) -> list[SegmentRange]:
     """A session's segments that start at a time or later."""
     rows = SegmentRow.select().where(
         SegmentRow.session == number, SegmentRow.start_ms >= from_ms
@@ -75,7 +75,7 @@ def since(number: int, from_ms: int) -> list[SegmentRange]:
     return [_stretch(row) for row in rows]
 
 
-def nearest(number: int, at_ms: int) -> str | None:
+def find_nearest(number: int, at_ms: int) -> str | None:
     """The segment of a session that a time lies in, or lies next to.
 
     Returns:
@@ -87,7 +87,7 @@ def nearest(number: int, at_ms: int) -> str | None:
     return str(row.id) if row else None
 
 
-def put(stretches: Sequence[SegmentRange]) -> None:
+def save(stretches: Sequence[SegmentRange]) -> None:
     """Keep segments that are new or have changed; each wants a summary."""
     ids = [stretch.segment_id for stretch in stretches]
     rows = SegmentRow.select(
@@ -125,14 +125,14 @@ def put(stretches: Sequence[SegmentRange]) -> None:
     )
 
 
-def want(segment_ids: Iterable[str]) -> None:
+def request_summaries(segment_ids: Iterable[str]) -> None:
     """Say that these segments want another summary."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.id.in_(list(segment_ids))
     ).execute()
 
 
-def want_at(number: int, at_ms: int) -> None:
+def request_summary_at(number: int, at_ms: int) -> None:
     """Say that a session's segment around a time wants another summary."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.session == number,
@@ -141,23 +141,23 @@ def want_at(number: int, at_ms: int) -> None:
     ).execute()
 
 
-def want_again(number: int) -> None:
+def request_session_summaries(number: int) -> None:
     """Say that all segments of a session want another summary."""
     SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
 
 
-def remove(segment_ids: Sequence[str]) -> None:
+def delete(segment_ids: Sequence[str]) -> None:
     """Delete segments that a new cut has done away with."""
     surprise.remove(segment_ids)
     SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
 
 
-def sessions_of(segment_ids: Iterable[str]) -> dict[str, int]:
+def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
     """The numbers of the sessions that segments are of, by the segments' ids."""
     return {name: number for name, number, _ in _begun(segment_ids)}
 
 
-def begun(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
+def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
     """The numbers of the sessions that segments are of, and when they began."""
     rows = _begun(segment_ids)
     return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
@@ -172,7 +172,7 @@ def _begun(segment_ids: Iterable[str]) -> list[tuple[str, int, int]]:
     return list(rows.fetchall())
 
 
-def at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
     """The segments that moments lie in.
 
     Args:
@@ -189,7 +189,7 @@ def at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
     return {place: row[0] for place, row in found.items() if row}
 
 
-def any_silent(before_ms: int) -> bool:
+def has_silent(before_ms: int) -> bool:
     """Whether an open segment's last event is older than a time."""
     silent = SegmentRow.select(SegmentRow.id).where(
         SegmentRow.is_open, SegmentRow.end_ms < before_ms
@@ -206,7 +206,7 @@ def close_silent(before_ms: int) -> int:
     )
 
 
-def waiting(now_ms: int, limit: int) -> list[SegmentRange]:
+def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
     """Segments that want a summary now, open ones first; these only when grown."""
     rows = (
         SegmentRow.select()
@@ -223,7 +223,7 @@ def count_failing(now_ms: int) -> int:
     return int(rows.count())
 
 
-def count_waiting() -> int:
+def count_pending() -> int:
     """How many segments want a summary, those that wait for another try included."""
     return int(SegmentRow.select().where(_wants_summary()).count())
 
@@ -233,31 +233,29 @@ def _wants_summary() -> object:
     return SegmentRow.needs_summary & (~SegmentRow.is_open | grown)
 
 
-def summarised(stretches: Sequence[SegmentRange]) -> None:
+def set_summarised(stretches: Sequence[SegmentRange]) -> None:
     """Note that segments have the summaries they wanted."""
     SegmentRow.update(needs_summary=False, summarised_events=SegmentRow.events).where(
         SegmentRow.id.in_([stretch.segment_id for stretch in stretches])
     ).execute()
 
 
-def failed(segment_id: str, retry_ms: int) -> None:
+def set_failed(segment_id: str, retry_ms: int) -> None:
     """Note that a summary failed; it is tried again, but not before this time."""
     SegmentRow.update(attempts=SegmentRow.attempts + 1, retry_ms=retry_ms).where(
         SegmentRow.id == segment_id
     ).execute()
 
 
-def attempts(segment_id: str) -> int:
+def count_attempts(segment_id: str) -> int:
     """How often a segment's summary has failed since it last changed."""
     row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
     return int(row.attempts) if row else 0
 
 
-def _within(stretch: SegmentRange, found: list[Event]) -> list[Event]:
-    """Those from a segment's first event to its last; none if one is missing."""
-    places = {event.event_id: place for place, event in enumerate(found)}
-    first, last = places.get(stretch.first_id), places.get(stretch.last_id)
-    return [] if first is None or last is None else found[first : last + 1]
+def count_of_session(number: int) -> int:
+    """Count the segments of a session."""
+    return int(SegmentRow.select().where(SegmentRow.session == number).count())
 
 
 def count() -> int:

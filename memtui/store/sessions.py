@@ -1,22 +1,74 @@
-"""Sessions: made by their first event, kept in step by every later one."""
+"""Sessions and their subagents: made by their first event, updated by every later one.
+
+The number of a session is its key in the store; its name is its id as its agent gives
+it.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from peewee import fn
 
 from memtui.model.events import Event, EventRole, clean, from_ms, to_ms
-from memtui.model.sessions import Session, SessionMetadata, SubagentMetadata
-from memtui.store import outbox, owner_updates, tombstones
-from memtui.store.database import db
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
+from memtui.model.scope import ALL, Scope
+from memtui.model.sessions import (
+    Session,
+    SessionMetadata,
+    SessionOrder,
+    SubagentMetadata,
+)
+from memtui.store import outbox, owner_updates, scopes, tombstones
+from memtui.store.database import (
+    LIKE_ESCAPE,
+    case_variants,
+    db,
+    like_pattern,
+    prefix_range,
+)
+from memtui.store.schema import (
+    EventRow,
+    NodeRow,
+    SegmentRow,
+    SessionRow,
+    SourceCopyRow,
+    SubagentRow,
+    VersionRow,
+)
 from memtui.text import titles
+
+_IS_MAIN = EventRow.subagent == ""
+
+
+_IS_MESSAGE = EventRow.type.in_(("user_message", "assistant_message")) & (
+    EventRow.role.in_(("user", "assistant"))
+)
+
+
+_FIRST_PROMPTS = (
+    "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
+    " AND subagent = '' AND type = 'user_message' AND role = 'user'"
+    " ORDER BY at_ms, ordinal, id"
+)
+
+
+_TITLE = "CASE WHEN title != '' THEN title ELSE first_prompt END"
+
+
+_ORDERS = {
+    SessionOrder.NEWEST: ("created_ms", "DESC"),
+    SessionOrder.OLDEST: ("created_ms", "ASC"),
+    SessionOrder.LONGEST: ("updated_ms - created_ms", "DESC"),
+    SessionOrder.MESSAGES: ("message_count", "DESC"),
+    SessionOrder.TITLE: (f"lower({_TITLE})", "ASC"),
+}
+"""The key and direction of each order; equal keys are ordered by number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A session that has events, or is about to."""
+class OpenSession:
+    """A session to which events are being added."""
 
     row: SessionRow
 
@@ -25,186 +77,165 @@ class Known:
         """Its number in the store."""
         return int(self.row.id)
 
-    def other_routes(self, route: str) -> bool:
-        """Whether anything of it came by another route than this."""
+    def has_other_route(self, route: str) -> bool:
+        """Return whether any of its events came by another route."""
         return bool(set(self.row.routes.split()) - {route})
 
 
-def numbers_of(batch: Iterable[Event]) -> dict[tuple[str, str], Known]:
-    """The sessions of these events by (agent, session id); made where missing."""
-    spans: dict[tuple[str, str], list[int]] = {}
+def open_all(batch: Iterable[Event]) -> dict[tuple[str, str], OpenSession]:
+    """Return the sessions of events by (agent, session id), making missing ones."""
+    times: dict[tuple[str, str], list[int]] = {}
     for event in batch:
-        key, at_ms = (event.agent, event.session_id), event.timestamp_ms
-        span = spans.setdefault(key, [at_ms, at_ms])
-        span[0], span[1] = min(span[0], at_ms), max(span[1], at_ms)
-    known: dict[tuple[str, str], Known] = {}
-    for (agent, name), (first, last) in spans.items():
-        row = _row(agent, name) or SessionRow.create(
-            agent=agent, name=name, created_ms=first, updated_ms=last
+        times.setdefault((event.agent, event.session_id), []).append(event.timestamp_ms)
+    opened: dict[tuple[str, str], OpenSession] = {}
+    for (agent, name), times_ms in times.items():
+        row = _get_row(agent, name) or SessionRow.create(
+            agent=agent, name=name, created_ms=min(times_ms), updated_ms=max(times_ms)
         )
-        known[agent, name] = Known(row)
-    return known
+        opened[agent, name] = OpenSession(row)
+    return opened
 
 
-def touch(
-    new: Sequence[Event], known: dict[tuple[str, str], Known], route: str
+def open_number(agent: str, session_id: str, at_ms: int) -> int:
+    """Return a session's number; a missing one is made and begins at this time."""
+    times = {"created_ms": at_ms, "updated_ms": at_ms}
+    row, _ = SessionRow.get_or_create(agent=agent, name=session_id, defaults=times)
+    return int(row.id)
+
+
+def add_events(
+    new: Sequence[Event], opened: dict[tuple[str, str], OpenSession], route: str
 ) -> None:
-    """Count new events into their sessions, and keep the line that stands for each.
+    """Update counts, times and first prompts for new events.
 
     Args:
         new: The events.
-        known: All sessions of which something was told.
-        route: How.
+        opened: All sessions of the batch.
+        route: The way the batch came.
     """
-    by_session: dict[tuple[str, str], list[Event]] = {key: [] for key in known}
+    by_session: dict[tuple[str, str], list[Event]] = {key: [] for key in opened}
     for event in new:
         by_session[event.agent, event.session_id].append(event)
-    for key, told in by_session.items():
-        row = known[key].row
+    for key, events in by_session.items():
+        row = opened[key].row
         if route not in row.routes.split():
             row.routes = " ".join(sorted({*row.routes.split(), route}))
-        main = [event for event in told if not event.subagent]
-        times = [event.timestamp_ms for event in told]
+        main = [event for event in events if not event.subagent]
+        times = [event.timestamp_ms for event in events]
         row.created_ms = min([row.created_ms, *times])
         row.updated_ms = max([row.updated_ms, *times])
         row.message_count += sum(event.is_message for event in main)
-        row.event_count += len(told)
-        _stand_for(row, main)
+        row.event_count += len(events)
+        _update_first_prompt(row, main)
         row.save(only=row.dirty_fields)
 
 
-def _stand_for(row: SessionRow, told: Sequence[Event]) -> None:
-    """Take the earliest thing a person asked that says what the session is about.
-
-    Where nothing does, it is the earliest of all.
-    """
-    for event in told:
+def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
+    """Use the earliest prompt that says what the session is about, else the first."""
+    for event in events:
         if not event.is_message or event.role is not EventRole.USER:
             continue
         at_ms = event.timestamp_ms
         is_earlier = row.first_prompt_ms is None or at_ms < row.first_prompt_ms
         if not is_earlier and titles.tells(row.first_prompt):
             continue
-        line = titles.of(event.text)
-        if titles.tells(line) or (is_earlier and not titles.tells(row.first_prompt)):
-            row.first_prompt_ms, row.first_prompt = at_ms, line
+        title = titles.of(event.text)
+        if titles.tells(title) or (is_earlier and not titles.tells(row.first_prompt)):
+            row.first_prompt_ms, row.first_prompt = at_ms, title
 
 
-def entitle(numbers: Iterable[int]) -> list[int]:
-    """Find anew the lines that stand for sessions; the sessions whose it changes."""
-    changed = []
+def update_first_prompts(numbers: Iterable[int]) -> None:
+    """Find the first prompts of sessions again."""
     for number in numbers:
-        known = SessionRow.select(SessionRow.first_prompt_ms, SessionRow.first_prompt)
-        before = known.where(SessionRow.id == number).tuples().first()
-        found = _opening(number)
-        if before != found:
-            line = {"first_prompt_ms": found[0], "first_prompt": found[1]}
-            SessionRow.update(line).where(SessionRow.id == number).execute()
-            changed.append(number)
-    return changed
+        at_ms, title = _find_first_prompt(number)
+        changes = {"first_prompt_ms": at_ms, "first_prompt": title}
+        SessionRow.update(changes).where(SessionRow.id == number).execute()
 
 
-def _opening(number: int) -> tuple[int | None, str]:
+def _find_first_prompt(number: int) -> tuple[int | None, str]:
     first: tuple[int | None, str] = None, ""
-    # As far as needed: most say it at once.
-    for at_ms, text in db.execute_sql(_ASKED, (titles.READ_CHARS, number)):
-        line = titles.of(text)
-        if titles.tells(line):
-            return int(at_ms), line
+    # Most sessions say at once what they are about: read only as far as needed.
+    for at_ms, text in db.execute_sql(_FIRST_PROMPTS, (titles.READ_CHARS, number)):
+        title = titles.of(text)
+        if titles.tells(title):
+            return int(at_ms), title
         if first[0] is None:
-            first = int(at_ms), line
+            first = int(at_ms), title
     return first
 
 
-_ASKED = (
-    "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
-    " AND subagent = '' AND type = 'user_message' AND role = 'user'"
-    " ORDER BY at_ms, ordinal, id"
-)
-
-
 def recount(number: int) -> None:
-    """Count a session's events anew, and what stands for it, after some went."""
-    mine = EventRow.select().where(EventRow.session == number)
+    """Count a session's events and find its first prompt again, after a deletion."""
+    rows = EventRow.select().where(EventRow.session == number)
     first, last, events, messages = (
-        mine.select(
+        rows.select(
             fn.MIN(EventRow.at_ms),
             fn.MAX(EventRow.at_ms),
             fn.COUNT(EventRow.id),
-            fn.SUM(_IS_MESSAGE),
+            fn.SUM(_IS_MESSAGE & _IS_MAIN),
         )
         .tuples()
         .get()
     )
     if not events:
-        # All it tells is kept with others: it has the time of what it tells.
+        # All its events are stored with other sessions: use their times.
         times = (fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms))
-        told = SourceCopyRow.select(*times).join(EventRow)
-        first, last = told.where(SourceCopyRow.session == number).tuples().get()
+        copies = SourceCopyRow.select(*times).join(EventRow)
+        first, last = copies.where(SourceCopyRow.session == number).tuples().get()
     SessionRow.update(
         created_ms=fn.COALESCE(first, SessionRow.created_ms),
         updated_ms=fn.COALESCE(last, SessionRow.updated_ms),
         event_count=events,
         message_count=messages or 0,
     ).where(SessionRow.id == number).execute()
-    entitle([number])
+    update_first_prompts([number])
 
 
-_IS_MAIN = EventRow.subagent == ""
+def update_metadata(metadata: SessionMetadata) -> int | None:
+    """Update a session with what a source says of it; empty fields change nothing.
 
-
-_IS_MESSAGE = (
-    EventRow.type.in_(("user_message", "assistant_message"))
-    & EventRow.role.in_(("user", "assistant"))
-    & _IS_MAIN
-)
-
-
-def learn(facts: SessionMetadata) -> int | None:
-    """Keep what a source says of a session that has events; silence changes nothing.
-
-    Of its folder and project the earliest word counts, however its agent moves about
-    later and in whichever order it is told; of branch, title, model and summary the
-    latest.
+    The earliest record decides on folder and project, wherever the agent moves later
+    and in whatever order the records come; the latest on branch, title, model and
+    summary.
 
     Returns:
-        The session's number if it belongs to another project now, else None.
+        The session's number if its project has changed, else None.
     """
-    row = _row(clean(facts.agent), clean(facts.session_id))
+    row = _get_row(clean(metadata.agent), clean(metadata.session_id))
     if row is None:
         return None
-    at_ms = to_ms(facts.at) if facts.at else row.created_ms
-    told: dict[str, object] = {
-        "created_by": row.created_by or clean(facts.created_by),
-        "forked_from": clean(facts.forked_from) or row.forked_from,
-        "branch": clean(facts.branch) or row.branch,
-        "model": clean(facts.model) or row.model,
+    at_ms = to_ms(metadata.at) if metadata.at else row.created_ms
+    values: dict[str, object] = {
+        "created_by": row.created_by or clean(metadata.created_by),
+        "forked_from": clean(metadata.forked_from) or row.forked_from,
+        "branch": clean(metadata.branch) or row.branch,
+        "model": clean(metadata.model) or row.model,
     }
-    if facts.title and not tombstones.is_covered(facts.title):
-        told["title"] = clean(facts.title) or row.title
-    if facts.project and (row.project_ms is None or at_ms < row.project_ms):
-        told |= {"cwd": clean(facts.cwd), "project": clean(facts.project)}
-        told |= {"root": clean(facts.root), "project_ms": at_ms}
-    if facts.summary and not tombstones.is_covered(facts.summary):
-        told["summary"] = clean(facts.summary)
-    changed = {n: value for n, value in told.items() if getattr(row, n) != value}
-    if changed:
-        SessionRow.update(changed).where(SessionRow.id == row.id).execute()
-    if not changed.keys().isdisjoint(("title", "summary")):
-        outbox.say_renamed([row.id])
-    if "forked_from" in changed:
+    if metadata.title and not tombstones.covers_title(metadata.title):
+        values["title"] = clean(metadata.title) or row.title
+    if metadata.project and (row.project_ms is None or at_ms < row.project_ms):
+        values |= {"cwd": clean(metadata.cwd), "project": clean(metadata.project)}
+        values |= {"root": clean(metadata.root), "project_ms": at_ms}
+    if metadata.summary and not tombstones.covers_title(metadata.summary):
+        values["summary"] = clean(metadata.summary)
+    changes = {n: value for n, value in values.items() if getattr(row, n) != value}
+    if changes:
+        SessionRow.update(changes).where(SessionRow.id == row.id).execute()
+    if not changes.keys().isdisjoint(("title", "summary")):
+        outbox.add_sessions([row.id])
+    if "forked_from" in changes:
         owner_updates.request([row.id])
-    return row.id if "project" in changed else None
+    return row.id if "project" in changes else None
 
 
 def get(agent: str, session_id: str) -> Session | None:
-    """One session, or None if nothing of it is kept."""
-    row = _row(agent, session_id)
-    return session(row) if row else None
+    """Return a session; None if it is not stored."""
+    row = _get_row(agent, session_id)
+    return from_row(row) if row else None
 
 
-def _row(agent: str, name: str) -> SessionRow | None:
-    found = db.execute_sql(_named(), (agent, name)).fetchone()
+def _get_row(agent: str, name: str) -> SessionRow | None:
+    found = db.execute_sql(_get_row_sql(), (agent, name)).fetchone()
     if found is None:
         return None
     names = SessionRow._meta.sorted_field_names
@@ -212,20 +243,20 @@ def _row(agent: str, name: str) -> SessionRow | None:
 
 
 @cache
-def _named() -> str:
-    """Peewee's statement, kept: building it takes several times as long as running."""
+def _get_row_sql() -> str:
+    """Return Peewee's statement; building it takes longer than running it."""
     rows = SessionRow.select().where(SessionRow.agent == "", SessionRow.name == "")
     return str(rows.sql()[0])
 
 
-def of_numbers(numbers: Iterable[int]) -> dict[int, Session]:
-    """Sessions by their numbers in the store."""
+def get_many(numbers: Iterable[int]) -> dict[int, Session]:
+    """Return sessions by their numbers."""
     rows = SessionRow.select().where(SessionRow.id.in_(list(numbers)))
-    return {row.id: session(row) for row in rows}
+    return {row.id: from_row(row) for row in rows}
 
 
-def number(agent: str, session_id: str) -> int | None:
-    """A session's number in the store."""
+def get_number(agent: str, session_id: str) -> int | None:
+    """Return a session's number; None if it is not stored."""
     row = (
         SessionRow.select(SessionRow.id)
         .where(SessionRow.agent == agent, SessionRow.name == session_id)
@@ -235,30 +266,8 @@ def number(agent: str, session_id: str) -> int | None:
     return int(row[0]) if row else None
 
 
-def begun(agent: str, session_id: str, at_ms: int) -> int:
-    """A session's number in the store; one that is not kept yet begins at a time."""
-    times = {"created_ms": at_ms, "updated_ms": at_ms}
-    row, _ = SessionRow.get_or_create(agent=agent, name=session_id, defaults=times)
-    return int(row.id)
-
-
-def agents_of(name: str) -> list[str]:
-    """The agents that have a session of this name."""
-    rows = SessionRow.select(SessionRow.agent).where(SessionRow.name == name)
-    return [agent for (agent,) in rows.order_by(SessionRow.agent).tuples()]
-
-
-def beginning(start: str, limit: int) -> list[tuple[str, str]]:
-    """The agents and names of sessions whose names begin so, the latest first."""
-    rows = SessionRow.select(SessionRow.agent, SessionRow.name).where(
-        fn.SUBSTR(SessionRow.name, 1, len(start)) == start
-    )
-    latest = rows.order_by(SessionRow.updated_ms.desc(), SessionRow.id)
-    return list(latest.limit(limit).tuples())
-
-
-def session(row: SessionRow) -> Session:
-    """A row as what it means."""
+def from_row(row: SessionRow) -> Session:
+    """Convert a row into a session."""
     return Session(
         agent=row.agent,
         session_id=row.name,
@@ -278,28 +287,203 @@ def session(row: SessionRow) -> Session:
     )
 
 
-def meet(helpers: Iterable[SubagentMetadata]) -> None:
-    """Keep what a source says of subagents; its silence changes nothing."""
-    for told in helpers:
-        names = clean(told.agent), clean(told.session_id), clean(told.subagent)
-        if tombstones.covers_helper(*names):
+def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[tuple[str, str]]:
+    """Return the agents and names of sessions of a name.
+
+    Args:
+        name: The name, or its beginning.
+        agent: The agent; any if empty.
+        is_prefix: Whether the name is only a beginning.
+    """
+    key = SessionRow.name
+    first, last = prefix_range(name)
+    matches = (key >= first) & (key < last) if is_prefix else key == name
+    rows = SessionRow.select(SessionRow.agent, key).where(matches)
+    if agent:
+        rows = rows.where(SessionRow.agent == agent)
+    return list(rows.order_by(SessionRow.agent, key).tuples())
+
+
+def find_agents(name: str) -> list[str]:
+    """Return the agents that have a session of this name."""
+    rows = SessionRow.select(SessionRow.agent).where(SessionRow.name == name)
+    return [agent for (agent,) in rows.order_by(SessionRow.agent).tuples()]
+
+
+def list_agents() -> list[str]:
+    """Return the agents that have sessions, by name."""
+    rows = SessionRow.select(SessionRow.agent).distinct().order_by(SessionRow.agent)
+    return [name for (name,) in rows.tuples()]
+
+
+def list_latest(agent: str, project: str, offset: int, limit: int) -> list[Session]:
+    """Return sessions, the one updated last first.
+
+    Args:
+        agent: The agent; all if empty.
+        project: The project; all if empty.
+        offset: How many to skip.
+        limit: The maximum number.
+    """
+    rows = _filter(SessionRow.select(), agent, project).order_by(
+        SessionRow.updated_ms.desc(), SessionRow.id.desc()
+    )
+    return [from_row(row) for row in rows.limit(limit).offset(offset)]
+
+
+def count(agent: str, project: str) -> int:
+    """Count the sessions of an agent and a project; of all if empty."""
+    return int(_filter(SessionRow.select(), agent, project).count())
+
+
+def _filter(rows: Any, agent: str, project: str) -> Any:
+    if agent:
+        rows = rows.where(SessionRow.agent == agent)
+    return rows.where(SessionRow.project == project) if project else rows
+
+
+def list_matching(
+    order: SessionOrder,
+    words: Sequence[str],
+    offset: int,
+    limit: int,
+    scope: Scope = ALL,
+) -> list[Session]:
+    """Return sessions whose title, project or agent contains each of some words.
+
+    Args:
+        order: The order.
+        words: The words.
+        offset: How many to skip.
+        limit: The maximum number.
+        scope: The agent, project and keyword.
+    """
+    key, direction = _ORDERS[order]
+    condition, values = _matching(words, scope)
+    fields = SessionRow._meta.sorted_fields
+    columns = ", ".join(field.column_name for field in fields)
+    rows = db.execute_sql(
+        f"SELECT {columns} FROM sessions WHERE {condition}"
+        f" ORDER BY {key} {direction}, id {direction} LIMIT ? OFFSET ?",
+        (*values, limit, offset),
+    ).fetchall()
+    names = SessionRow._meta.sorted_field_names
+    return [from_row(SessionRow(**dict(zip(names, row, strict=True)))) for row in rows]
+
+
+def count_matching(words: Sequence[str], scope: Scope = ALL) -> int:
+    """Count the sessions that ``list_matching`` returns."""
+    condition, values = _matching(words, scope)
+    sql = f"SELECT count(*) FROM sessions WHERE {condition}"
+    return int(db.execute_sql(sql, values).fetchone()[0])
+
+
+def find_index(
+    order: SessionOrder, words: Sequence[str], number: int, scope: Scope = ALL
+) -> int | None:
+    """Return the index of a session in ``list_matching``; None if it is not in it."""
+    key, direction = _ORDERS[order]
+    condition, values = _matching(words, scope)
+    before = "<" if direction == "ASC" else ">"
+    sql = (
+        f"SELECT (SELECT count(*) FROM sessions WHERE {condition}"
+        f" AND ({key}, id) {before} (own.key, own.id))"
+        f" FROM (SELECT {key} AS key, id FROM sessions WHERE id = ? AND {condition})"
+        " own"
+    )
+    row = db.execute_sql(sql, (*values, number, *values)).fetchone()
+    return int(row[0]) if row else None
+
+
+def _matching(words: Sequence[str], scope: Scope) -> tuple[str, list[str]]:
+    conditions, values = ["1"], []
+    for column, name in (("agent", scope.agent), ("project", scope.project)):
+        if name:
+            conditions.append(f"{column} = ?")
+            values.append(name)
+    if scope.keyword:
+        conditions.append(f"id IN {scopes.SESSIONS_WITH_KEYWORD}")
+        values.append(scopes.keyword_prefix(scope.keyword))
+    for word in words:
+        variants = case_variants(word)
+        columns = (_TITLE, "project", "agent")
+        like = f"LIKE ? ESCAPE '{LIKE_ESCAPE}'"
+        matches = [f"{column} {like}" for column in columns for _ in variants]
+        conditions.append(f"({' OR '.join(matches)})")
+        values += [like_pattern(variant) for _ in columns for variant in variants]
+    return " AND ".join(conditions), values
+
+
+def count_by_subagent(number: int) -> dict[str, tuple[int, int]]:
+    """Return the number of events and messages of each conversation of a session.
+
+    Returns:
+        The counts by subagent, those of the main conversation under "".
+    """
+    rows = (
+        EventRow.select(EventRow.subagent, fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE))
+        .where(EventRow.session == number)
+        .group_by(EventRow.subagent)
+        .tuples()
+    )
+    return {name: (events, messages) for name, events, messages in rows}
+
+
+def count_shared_messages(number: int) -> int:
+    """Count the messages of a session that are stored with the one it was forked from.
+
+    They are the beginning it has in common with that session.
+    """
+    rows = (
+        SourceCopyRow.select(fn.COUNT(SourceCopyRow.event.distinct()))
+        .join(EventRow)
+        .where(SourceCopyRow.session == number, _IS_MAIN, _IS_MESSAGE)
+    )
+    return int(rows.scalar() or 0)
+
+
+def list_headlines(number: int, limit: int) -> list[str]:
+    """Return the headlines of a session's longest segments, in the order of time."""
+    longest = (
+        SegmentRow.select(SegmentRow.id)
+        .where(SegmentRow.session == number)
+        .order_by(SegmentRow.messages.desc(), SegmentRow.start_ms)
+        .limit(limit)
+    )
+    rows = (
+        NodeRow.select(VersionRow.headline)
+        .join(VersionRow)
+        .where(NodeRow.node_id.in_([row.id for row in longest]))
+        .order_by(NodeRow.start_ms, NodeRow.node_id)
+        .tuples()
+    )
+    return [headline for (headline,) in rows if headline]
+
+
+def update_subagents(subagents: Iterable[SubagentMetadata]) -> None:
+    """Update subagents with what a source says; empty fields change nothing."""
+    for subagent in subagents:
+        agent, session_id = clean(subagent.agent), clean(subagent.session_id)
+        name = clean(subagent.subagent)
+        if tombstones.covers_subagent(agent, session_id, name):
             continue
-        said = [clean(text) for text in (told.kind, told.tool_use_id, told.task)]
         row = SubagentRow.get_or_none(
-            SubagentRow.agent == names[0],
-            SubagentRow.session_name == names[1],
-            SubagentRow.subagent == names[2],
+            SubagentRow.agent == agent,
+            SubagentRow.session_name == session_id,
+            SubagentRow.subagent == name,
         )
-        before = (row.kind, row.tool_use_id, row.task) if row else ("", "", "")
-        kept = [new or old for new, old in zip(said, before, strict=True)]
-        fields = ("agent", "session_name", "subagent", "kind", "tool_use_id", "task")
         SubagentRow.insert(
-            dict(zip(fields, (*names, *kept), strict=True))
+            agent=agent,
+            session_name=session_id,
+            subagent=name,
+            kind=clean(subagent.kind) or (row.kind if row else ""),
+            tool_use_id=clean(subagent.tool_use_id) or (row.tool_use_id if row else ""),
+            task=clean(subagent.task) or (row.task if row else ""),
         ).on_conflict_replace().execute()
 
 
-def of(agent: str, session_id: str) -> list[SubagentMetadata]:
-    """The subagents of a session, by their names."""
+def list_subagents(agent: str, session_id: str) -> list[SubagentMetadata]:
+    """Return the subagents of a session, by their names."""
     rows = (
         SubagentRow.select()
         .where(SubagentRow.agent == agent, SubagentRow.session_name == session_id)

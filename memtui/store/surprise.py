@@ -56,7 +56,7 @@ Said = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SegmentTerms:
     """What a segment is compared by."""
 
     segment_id: str
@@ -66,7 +66,7 @@ class Told:
     """As ``memory.keywords.surprise.terms`` gives them."""
 
 
-def put(segments: Sequence[Told]) -> None:
+def add(segments: Sequence[SegmentTerms]) -> None:
     """Weigh segments and keep their terms for those that come later.
 
     Args:
@@ -79,7 +79,7 @@ def put(segments: Sequence[Told]) -> None:
         if told.segment_id not in before or told.number not in began:
             continue
         start_s = began[told.number]
-        numbers = {term: number_of(term) for term in told.terms}
+        numbers = {term: hash_term(term) for term in told.terms}
         figure = _weighed(told.terms, numbers, start_s, earlier)
         row = sorted(set(numbers.values()))
         says = {(number, start_s, told.number) for number in row}
@@ -90,7 +90,7 @@ def put(segments: Sequence[Told]) -> None:
         )
 
 
-def of(segment_ids: Iterable[str]) -> dict[str, float]:
+def get(segment_ids: Iterable[str]) -> dict[str, float]:
     """How surprising segments are, 0 to 1; those not weighed yet are left out."""
     rows = SegmentRow.select(SegmentRow.id, SegmentRow.surprise).where(
         SegmentRow.id.in_(list(segment_ids)), SegmentRow.surprise.is_null(False)
@@ -109,7 +109,7 @@ def remove(segment_ids: Iterable[str]) -> None:
     )
 
 
-def number_of(term: str) -> int:
+def hash_term(term: str) -> int:
     """The number that stands for a term."""
     raw = hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=4).digest()
     return int(struct.unpack(NUMBER, raw)[0])

@@ -1,185 +1,179 @@
-"""What a person has forgotten: it does not come back, however often it is told.
+"""Tombstones: forgotten content that must not be stored again.
 
-A tombstone holds no text: ids, names, dates, and hashes that tell another copy of what
-was forgotten. Those hashes are its echoes; they share the moment of what they belong
-to, and go when it may come back.
+A tombstone holds no text: ids, names, dates, and hashes that recognise copies of what
+was forgotten. Those hashes (kinds ``fingerprint`` to ``subagent``) share the time of
+creation of the tombstone they belong to, and are removed with it.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from memtui.model.events import Event, Thought, clean, from_ms, to_ms
-from memtui.store.database import db, transaction
-from memtui.store.schema import MetaRow, TombstoneRow, UnlockRow
+from memtui.store import meta
+from memtui.store.database import db
+from memtui.store.fingerprints import (
+    MAX_TIME_DIFFERENCE_MS,
+    fingerprint,
+    source_hash,
+)
+from memtui.store.schema import TombstoneRow
 
-TWIN_MS = 600_000
-"""How far apart two source_copies of one event may be, in milliseconds."""
+_PENDING_KEY = "forgetting"
+"""The key of the deletion under way in ``meta``."""
 
 
-class Kind(StrEnum):
-    """What can be forgotten."""
+class TombstoneKind(StrEnum):
+    """What a tombstone stands for."""
 
     EVENT = "event"
     SESSION = "session"
     PROJECT = "project"
     BEFORE = "before"
-    TWIN = "twin"
-    """An echo: how an event would look if another route told it."""
-    COPY = "copy"
-    """An echo: an event's own name, by which copies in other sessions are known."""
+    """Everything before a time."""
+    FINGERPRINT = "fingerprint"
+    """The fingerprint of an event, by which copies of other routes are recognised."""
+    SOURCE = "source"
+    """The source hash of an event, by which copies in other sessions are recognised."""
     TITLE = "title"
-    """An echo: a title that says what was forgotten."""
-    HELPER = "helper"
-    """An echo: a subagent whose task says what was forgotten."""
+    """The hash of a title that may contain forgotten text."""
+    SUBAGENT = "subagent"
+    """A subagent whose task may contain forgotten text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     """One thing that was forgotten."""
 
-    kind: Kind
+    kind: TombstoneKind
     subject: str = ""
-    """An event's id, a session's name or a project's; empty for a date.
+    """The id of an event or session, a hash, or a project; empty for a date.
 
-    A project's is its folder, or its name where no folder is known.
+    A project is named by its folder, or by its name where no folder is known.
     """
     agent: str = ""
-    """Whose session it was, or by which route a twin was told; else empty."""
+    """The agent of a session, or the route of a fingerprint; else empty."""
     at_ms: int = 0
-    """Before when all was forgotten; when a twin was told."""
+    """The date before which all was forgotten, or the time of a fingerprint."""
 
 
-def put(tombstones: Iterable[Tombstone], now_ms: int) -> None:
-    """Note what was forgotten."""
-    for stone in tombstones:
+def add(tombstones: Iterable[Tombstone], now_ms: int) -> None:
+    """Add tombstones; existing ones stay as they are."""
+    for tombstone in tombstones:
         TombstoneRow.insert(
-            kind=stone.kind.value,
-            agent=stone.agent,
-            subject=stone.subject,
-            at_ms=stone.at_ms,
+            kind=tombstone.kind.value,
+            agent=tombstone.agent,
+            subject=tombstone.subject,
+            at_ms=tombstone.at_ms,
             created_ms=now_ms,
         ).on_conflict_ignore().execute()
 
 
-def lift(stone: Tombstone) -> bool:
-    """Let something come back, with all that was noted for it; whether it was noted."""
-    row = TombstoneRow.get_or_none(*_is(stone))
-    if row is None:
+def remove(tombstone: Tombstone) -> bool:
+    """Remove a tombstone and the hashes that belong to it; return whether it existed."""
+    created_ms = get_created_ms(tombstone)
+    if created_ms is None:
         return False
-    TombstoneRow.delete().where(TombstoneRow.created_ms == row.created_ms).execute()
+    TombstoneRow.delete().where(TombstoneRow.created_ms == created_ms).execute()
     return True
 
 
-def has(stone: Tombstone) -> bool:
-    """Whether just this was forgotten before."""
-    return moment_of(stone) is not None
+def exists(tombstone: Tombstone) -> bool:
+    """Return whether there is such a tombstone."""
+    return get_created_ms(tombstone) is not None
 
 
-def moment_of(stone: Tombstone) -> int | None:
-    """When just this was forgotten, in milliseconds; None if it was not."""
-    # Asked for every session that is told of: building it would cost more than it does.
-    asked = (
+def get_created_ms(tombstone: Tombstone) -> int | None:
+    """Return when a tombstone was made, in milliseconds; None if it does not exist."""
+    # Read for every session: building the statement would take longer than running it.
+    sql = (
         "SELECT created_ms FROM tombstones"
         " WHERE kind = ? AND agent = ? AND subject = ? AND at_ms = ?"
     )
-    about = (stone.kind.value, stone.agent, stone.subject, stone.at_ms)
-    row = db.execute_sql(asked, about).fetchone()
+    kind = tombstone.kind.value
+    key = (kind, tombstone.agent, tombstone.subject, tombstone.at_ms)
+    row = db.execute_sql(sql, key).fetchone()
     return int(row[0]) if row else None
 
 
-def _is(stone: Tombstone) -> tuple[Any, ...]:
-    return (
-        TombstoneRow.kind == stone.kind.value,
-        TombstoneRow.agent == stone.agent,
-        TombstoneRow.subject == stone.subject,
-        TombstoneRow.at_ms == stone.at_ms,
-    )
-
-
-NAMED = (
+LIST_SQL = (
     "SELECT kind, agent, subject, at_ms, created_ms, min(CASE kind WHEN 'before' THEN 0"
     " WHEN 'project' THEN 1 WHEN 'session' THEN 2 ELSE 3 END) FROM tombstones"
     " WHERE kind IN ('event', 'session', 'project', 'before')"
     " GROUP BY created_ms ORDER BY created_ms DESC, subject"
 )
-"""What a person named, without all that went with it; SQLite takes the other columns
-from the row with the least."""
+"""What the user named, without the hashes that belong to it; SQLite takes the other
+columns from the row with the minimum."""
 
 
-def all_of_them() -> list[tuple[Tombstone, datetime]]:
-    """All that a person forgot, as they named it, and when, the latest first."""
+def list_all() -> list[tuple[Tombstone, datetime]]:
+    """Return all that the user forgot, as they named it, and when, the latest first."""
     return [
-        (Tombstone(Kind(kind), subject, agent, at_ms), from_ms(created_ms))
-        for kind, agent, subject, at_ms, created_ms, _ in db.execute_sql(NAMED)
+        (Tombstone(TombstoneKind(kind), subject, agent, at_ms), from_ms(created_ms))
+        for kind, agent, subject, at_ms, created_ms, _ in db.execute_sql(LIST_SQL)
     ]
 
 
 def latest_ms() -> int:
-    """When something was last forgotten, in milliseconds; 0 if nothing ever was."""
+    """Return when the latest tombstone was made, in milliseconds; 0 if there is none."""
     row = db.execute_sql("SELECT max(created_ms) FROM tombstones").fetchone()
     return int(row[0] or 0)
 
 
-def spared(
-    batch: Sequence[Event],
-    *,
-    route: str = "",
-    twin_of: Callable[[Event], bytes] | None = None,
-    origin_of: Callable[[Event], bytes | None] | None = None,
-) -> list[Event]:
-    """Those of a batch that were not forgotten.
+def any_exist() -> bool:
+    """Return whether there are any tombstones."""
+    return bool(TombstoneRow.select().limit(1).exists())
 
-    Projects are not looked at here: an event does not know its own.
+
+def filter_events(batch: Sequence[Event], *, route: str) -> list[Event]:
+    """Return those of a batch of events that were not forgotten.
+
+    Projects are not checked: an event does not know its own.
 
     Args:
         batch: The events.
-        route: How they were told.
-        twin_of: The hash of what an event says.
-        origin_of: The hash of its source's own name for it.
+        route: The way they came.
     """
-    if not batch or not any_at_all():
+    if not batch or not any_exist():
         return list(batch)
-    before_ms = _before()
-    events = _subjects(Kind.EVENT, [e.event_id for e in batch])
-    sessions = _subjects(Kind.SESSION, list({e.session_id for e in batch}))
-    spared = [
+    before_ms = _read_before_ms()
+    ids = _find_subjects(TombstoneKind.EVENT, [e.event_id for e in batch])
+    names = list({e.session_id for e in batch})
+    sessions = _find_subjects(TombstoneKind.SESSION, names)
+    allowed = [
         event
         for event in batch
         if event.timestamp_ms >= before_ms
-        and ("", event.event_id) not in events
+        and ("", event.event_id) not in ids
         and (event.agent, event.session_id) not in sessions
     ]
-    if origin_of:
-        named = {e.event_id: (origin_of(e) or b"").hex() for e in spared}
-        copies = _subjects(Kind.COPY, [name for name in named.values() if name])
-        spared = [e for e in spared if (e.agent, named[e.event_id]) not in copies]
-    if twin_of:
-        twins = {e.event_id: twin_of(e).hex() for e in spared}
-        told = _twins(list(twins.values()), route)
-        spared = [
-            event
-            for event in spared
-            if not any(
-                abs(at_ms - event.timestamp_ms) <= TWIN_MS
-                for at_ms in told.get(twins[event.event_id], ())
-            )
-        ]
-    return spared
+    hashes = {e.event_id: (source_hash(e) or b"").hex() for e in allowed}
+    sources = _find_subjects(TombstoneKind.SOURCE, [h for h in hashes.values() if h])
+    allowed = [e for e in allowed if (e.agent, hashes[e.event_id]) not in sources]
+    prints = {e.event_id: fingerprint(e).hex() for e in allowed}
+    forgotten = _find_fingerprints(list(prints.values()), route)
+    return [
+        event
+        for event in allowed
+        if not any(
+            abs(at_ms - event.timestamp_ms) <= MAX_TIME_DIFFERENCE_MS
+            for at_ms in forgotten.get(prints[event.event_id], ())
+        )
+    ]
 
 
-def spared_thoughts(batch: Sequence[Thought]) -> list[Thought]:
-    """Those of a batch of thoughts that were not forgotten."""
-    if not batch or not any_at_all():
+def filter_thoughts(batch: Sequence[Thought]) -> list[Thought]:
+    """Return those of a batch of thoughts that were not forgotten."""
+    if not batch or not any_exist():
         return list(batch)
-    before_ms = _before()
-    ids = _subjects(Kind.EVENT, [thought.thought_id for thought in batch])
-    sessions = _subjects(Kind.SESSION, list({t.session_id for t in batch}))
+    before_ms = _read_before_ms()
+    ids = _find_subjects(TombstoneKind.EVENT, [t.thought_id for t in batch])
+    names = list({thought.session_id for thought in batch})
+    sessions = _find_subjects(TombstoneKind.SESSION, names)
     return [
         thought
         for thought in batch
@@ -190,81 +184,110 @@ def spared_thoughts(batch: Sequence[Thought]) -> list[Thought]:
 
 
 def covers_project(project: str, folder: str) -> bool:
-    """Whether a project was forgotten.
+    """Return whether a project was forgotten.
 
     Args:
         project: Its name.
         folder: Its folder, which tells it from others of its name; "" if not known.
     """
     subject = folder or project
-    return bool(subject) and has(Tombstone(Kind.PROJECT, subject))
+    return bool(subject) and exists(Tombstone(TombstoneKind.PROJECT, subject))
 
 
-def projects_called(name: str) -> list[str]:
-    """The projects of a name that were forgotten: their folders, or the name itself."""
+def find_projects(name: str) -> list[str]:
+    """Return the forgotten projects of a name: their folders, or the name itself."""
     rows = TombstoneRow.select(TombstoneRow.subject).where(
-        TombstoneRow.kind == Kind.PROJECT.value
+        TombstoneRow.kind == TombstoneKind.PROJECT.value
     )
-    every = (subject for (subject,) in rows.order_by(TombstoneRow.subject).tuples())
-    return [subject for subject in every if name in (subject, _last_of(subject))]
-
-
-def _last_of(folder: str) -> str:
-    return folder.rpartition("/")[2]
+    subjects = [row[0] for row in rows.order_by(TombstoneRow.subject).tuples()]
+    return [s for s in subjects if name in (s, s.rpartition("/")[2])]
 
 
 def covers_session(agent: str, session_id: str) -> bool:
-    """Whether a session was forgotten."""
-    return has(Tombstone(Kind.SESSION, session_id, agent))
+    """Return whether a session was forgotten."""
+    return exists(Tombstone(TombstoneKind.SESSION, session_id, agent))
 
 
-def agents_of(session_id: str) -> list[str]:
-    """The agents of which a session of this name was forgotten."""
+def find_agents(session_id: str) -> list[str]:
+    """Return the agents of which a session of this name was forgotten."""
     rows = TombstoneRow.select(TombstoneRow.agent).where(
-        TombstoneRow.kind == Kind.SESSION.value, TombstoneRow.subject == session_id
+        TombstoneRow.kind == TombstoneKind.SESSION.value,
+        TombstoneRow.subject == session_id,
     )
     return [agent for (agent,) in rows.order_by(TombstoneRow.agent).tuples()]
 
 
-def covers_helper(agent: str, session_id: str, subagent: str) -> bool:
-    """Whether what is said of a subagent was forgotten."""
+def covers_subagent(agent: str, session_id: str, subagent: str) -> bool:
+    """Return whether the metadata of a subagent was forgotten."""
     if covers_session(agent, session_id):
         return True
-    return has(helper_stone(agent, session_id, subagent))
+    return exists(for_subagent(agent, session_id, subagent))
 
 
-def helper_stone(agent: str, session_id: str, subagent: str) -> Tombstone:
-    """The echo of a subagent."""
-    return Tombstone(Kind.HELPER, f"{session_id}\x1f{subagent}", agent)
+def for_subagent(agent: str, session_id: str, subagent: str) -> Tombstone:
+    """Return the tombstone of a subagent."""
+    subject = f"{session_id}\x1f{subagent}"
+    return Tombstone(TombstoneKind.SUBAGENT, subject, agent)
 
 
-def any_at_all() -> bool:
-    """Whether anything was ever forgotten."""
-    return bool(TombstoneRow.select().limit(1).exists())
+def covers_title(title: str) -> bool:
+    """Return whether a title was forgotten."""
+    return bool(title) and exists(for_title(title))
 
 
-def _before() -> int:
+def for_title(title: str) -> Tombstone:
+    """Return the tombstone of a title."""
+    return Tombstone(TombstoneKind.TITLE, _hash_title(title))
+
+
+def remove_titles(state: object) -> Any:
+    """Return a JSON value with forgotten titles replaced by empty strings."""
+    rows = TombstoneRow.select(TombstoneRow.subject).where(
+        TombstoneRow.kind == TombstoneKind.TITLE.value
+    )
+    hashes = {subject for (subject,) in rows.tuples()}
+    return _remove_titles(state, hashes) if hashes else state
+
+
+def _remove_titles(value: object, hashes: set[str]) -> object:
+    if isinstance(value, str):
+        return "" if value and _hash_title(value) in hashes else value
+    if isinstance(value, dict):
+        return {name: _remove_titles(part, hashes) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_remove_titles(part, hashes) for part in value]
+    return value
+
+
+def _hash_title(title: str) -> str:
+    plain = " ".join(clean(title).split()).encode("utf-8", "replace")
+    return hashlib.blake2b(plain, digest_size=12).hexdigest()
+
+
+def _read_before_ms() -> int:
     rows = TombstoneRow.select(TombstoneRow.at_ms).where(
-        TombstoneRow.kind == Kind.BEFORE.value
+        TombstoneRow.kind == TombstoneKind.BEFORE.value
     )
     return max((at_ms for (at_ms,) in rows.tuples()), default=0)
 
 
-def _subjects(kind: Kind, names: Sequence[str]) -> set[tuple[str, str]]:
+def _find_subjects(
+    kind: TombstoneKind, subjects: Sequence[str]
+) -> set[tuple[str, str]]:
     rows = db.execute_sql(
         "SELECT agent, subject FROM tombstones WHERE kind = ?"
         " AND subject IN (SELECT value FROM json_each(?))",
-        (kind.value, json.dumps(names)),
+        (kind.value, json.dumps(subjects)),
     )
     return set(rows.fetchall())
 
 
-def _twins(names: Sequence[str], route: str) -> dict[str, list[int]]:
-    """When events that say the same were told by other routes than this one."""
+def _find_fingerprints(prints: Sequence[str], route: str) -> dict[str, list[int]]:
+    """Return the times of forgotten events of other routes, by their fingerprints."""
     rows = db.execute_sql(
         "SELECT subject, at_ms FROM tombstones WHERE kind = ? AND agent <> ?"
         " AND subject IN (SELECT value FROM json_each(?))",
-        (Kind.TWIN.value, route, json.dumps(names)),
+        (TombstoneKind.FINGERPRINT.value, route, json.dumps(prints)),
     )
     found: dict[str, list[int]] = {}
     for subject, at_ms in rows.fetchall():
@@ -272,88 +295,38 @@ def _twins(names: Sequence[str], route: str) -> dict[str, list[int]]:
     return found
 
 
-def stone(title: str) -> Tombstone:
-    """The echo of a title."""
-    return Tombstone(Kind.TITLE, _hash(title))
+def set_pending(kind: TombstoneKind, tombstones: Sequence[Tombstone]) -> None:
+    """Note what is to be deleted, in the transaction that adds the tombstones."""
+    rows = [[t.kind.value, t.subject, t.agent, t.at_ms] for t in tombstones]
+    meta.write(_PENDING_KEY, json.dumps({"kind": kind.value, "tombstones": rows}))
 
 
-def is_covered(title: str) -> bool:
-    """Whether a title says what was forgotten."""
-    return bool(title) and has(stone(title))
-
-
-def without(state: object) -> Any:
-    """A value of JSON's types without the titles that say what was forgotten."""
-    rows = TombstoneRow.select(TombstoneRow.subject).where(
-        TombstoneRow.kind == Kind.TITLE.value
-    )
-    hashes = {subject for (subject,) in rows.tuples()}
-    return _blanked(state, hashes) if hashes else state
-
-
-def _blanked(value: object, hashes: set[str]) -> object:
-    if isinstance(value, str):
-        return "" if value and _hash(value) in hashes else value
-    if isinstance(value, dict):
-        return {name: _blanked(held, hashes) for name, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [_blanked(held, hashes) for held in value]
-    return value
-
-
-def _hash(title: str) -> str:
-    plain = " ".join(clean(title).split()).encode("utf-8", "replace")
-    return hashlib.blake2b(plain, digest_size=12).hexdigest()
-
-
-_FORGETTING = "forgetting"
-
-
-def note(kind: Kind, stones: Sequence[Tombstone]) -> None:
-    """Note what is to go; inside the transaction that notes its tombstones."""
-    told = [[s.kind.value, s.subject, s.agent, s.at_ms] for s in stones]
-    said = json.dumps({"kind": kind.value, "stones": told})
-    MetaRow.insert(name=_FORGETTING, value=said).on_conflict_replace().execute()
-
-
-def noted() -> tuple[Kind, list[Tombstone]] | None:
-    """What is still to go, of which kind; None if all of it is gone."""
-    row = MetaRow.get_or_none(MetaRow.name == _FORGETTING)
-    if row is None:
+def get_pending() -> tuple[TombstoneKind, list[Tombstone]] | None:
+    """Return the kind and the tombstones of what is still to be deleted, if any."""
+    value = meta.read(_PENDING_KEY)
+    if not value:
         return None
-    said = json.loads(row.value)
-    stones = [Tombstone(Kind(kind), *rest) for kind, *rest in said["stones"]]
-    return Kind(said["kind"]), stones
+    pending = json.loads(value)
+    tombstones = [
+        Tombstone(TombstoneKind(kind), *columns)
+        for kind, *columns in pending["tombstones"]
+    ]
+    return TombstoneKind(pending["kind"]), tombstones
 
 
-def done() -> None:
-    """Note that nothing is left to go; inside the transaction that deletes it."""
-    MetaRow.delete().where(MetaRow.name == _FORGETTING).execute()
+def clear_pending() -> None:
+    """Note that nothing is left to delete, in the transaction that deletes it."""
+    meta.delete(_PENDING_KEY)
 
 
-def spare(stones: Sequence[Tombstone]) -> None:
-    """Leave out what may come back after all."""
-    left = noted()
-    if left is None:
+def remove_pending(tombstones: Sequence[Tombstone]) -> None:
+    """Leave out what is not to be deleted after all."""
+    pending = get_pending()
+    if pending is None:
         return
-    kind, before = left
-    after = [stone for stone in before if stone not in stones]
+    kind, before = pending
+    after = [tombstone for tombstone in before if tombstone not in tombstones]
     if after:
-        note(kind, after)
+        set_pending(kind, after)
     else:
-        done()
-
-
-@contextmanager
-def door() -> Iterator[None]:
-    """A transaction in which the database lets events be changed and deleted."""
-    with transaction(), allowed():
-        yield
-
-
-@contextmanager
-def allowed() -> Iterator[None]:
-    """Within a transaction: the database lets events be changed and deleted."""
-    UnlockRow.create(id=1)
-    yield
-    UnlockRow.delete().execute()
+        clear_pending()

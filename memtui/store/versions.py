@@ -13,7 +13,7 @@ from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.summaries import Keyword
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
-from memtui.store import dirty, outbox
+from memtui.store import outbox, rollup_queue
 from memtui.store.database import insert, next_id
 from memtui.store.schema import (
     BulletGripRow,
@@ -25,7 +25,7 @@ from memtui.store.schema import (
 from memtui.summarize.grounding import claims
 
 
-def stored_verdicts(verdict: Verdict) -> str:
+def verdict_to_json(verdict: Verdict) -> str:
     """A verdict's features, matched words and quotes; what is empty is left out."""
     features = verdict.features
     told: dict[str, Any] = {
@@ -43,7 +43,7 @@ def stored_verdicts(verdict: Verdict) -> str:
     return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
 
-def read(support: str, kept: str) -> Verdict:
+def verdict_from_json(support: str, kept: str) -> Verdict:
     """A verdict as it was kept."""
     told = json.loads(kept)
     return Verdict(
@@ -62,11 +62,11 @@ def read(support: str, kept: str) -> Verdict:
     )
 
 
-AT_ONCE = 1000
+PAGE_ROWS = 1000
 """How many versions somebody who follows the tree is told of at once."""
 
 
-def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
+def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
     """Add a version of each node, made at once from what there is, and show it.
 
     A pinned version stays the one that is shown. What is no longer going on wants a
@@ -106,7 +106,7 @@ def put(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
     )
 
 
-def put_models(node: TocNode, now_ms: int) -> bool:
+def add_from_model(node: TocNode, now_ms: int) -> bool:
     """Add a model's version of a node; show it unless it is rejected, or one is pinned.
 
     Args:
@@ -117,10 +117,10 @@ def put_models(node: TocNode, now_ms: int) -> bool:
         Whether it is the one that is shown now.
     """
     (row,) = _add([node], now_ms)
-    return False if node.rejection else show(node.node_id, row)
+    return False if node.rejection else set_latest(node.node_id, row)
 
 
-def show(node_id: str, row: int) -> bool:
+def set_latest(node_id: str, row: int) -> bool:
     """Show a version unless another one is pinned; whether it is shown now.
 
     Args:
@@ -133,7 +133,7 @@ def show(node_id: str, row: int) -> bool:
     return bool(changed.execute())
 
 
-def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
+def get_input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
     """What the latest versions that no model wrote of nodes in the tree follow from."""
     shown = NodeRow.select(NodeRow.node_id).where(
         NodeRow.node_id.in_(list(node_ids)), NodeRow.latest.is_null(False)
@@ -151,7 +151,7 @@ def input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
     return {name: hashed for name, hashed, _ in rows.tuples()}
 
 
-def models(node_id: str, input_hash: str) -> tuple[int, str] | None:
+def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
     """A model's version of a node that was made from the same before.
 
     Returns:
@@ -166,12 +166,12 @@ def models(node_id: str, input_hash: str) -> tuple[int, str] | None:
     return (int(found[0]), str(found[1])) if found else None
 
 
-def last() -> int:
+def latest_id() -> int:
     """The number of the latest version there is; 0 if there is none."""
     return next_id(VersionRow) - 1
 
 
-def since(version: int) -> tuple[int, list[str]]:
+def list_since(version: int) -> tuple[int, list[str]]:
     """The nodes that have a version later than one, and the latest version there is.
 
     Args:
@@ -181,14 +181,14 @@ def since(version: int) -> tuple[int, list[str]]:
         VersionRow.select(VersionRow.id, VersionRow.node_id)
         .where(VersionRow.id > version)
         .order_by(VersionRow.id)
-        .limit(AT_ONCE)
+        .limit(PAGE_ROWS)
         .tuples()
     )
     found = list(rows)
     return (found[-1][0] if found else version), [name for _, name in found]
 
 
-def stored(keywords: Sequence[Keyword]) -> str:
+def keywords_to_json(keywords: Sequence[Keyword]) -> str:
     """Keywords as a version keeps them: JSON of words, origins and weights."""
     return _json([(k.word, k.origin.value, k.weight) for k in keywords])
 
@@ -250,7 +250,7 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
         node.headline,
         to_ms(node.start_time),
         to_ms(node.end_time),
-        stored(node.keywords),
+        keywords_to_json(node.keywords),
         _json(node.child_node_ids),
         node.status.value,
         node.summarizer,
@@ -273,7 +273,7 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
     )
 
 
-def is_refused(node_id: str) -> bool:
+def has_rejected(node_id: str) -> bool:
     """Whether a model's version of a node was rejected."""
     rows = VersionRow.select().where(
         VersionRow.node_id == node_id,
@@ -303,7 +303,7 @@ def _bullet(
 ) -> tuple[object, ...]:
     """A row of ``BulletRow``, its values in the order of the columns."""
     verdict = bullet.verdict
-    told = (verdict.support.value, is_withheld, stored_verdicts(verdict))
+    told = (verdict.support.value, is_withheld, verdict_to_json(verdict))
     return (number, version, position, bullet.text, *told)
 
 
@@ -355,7 +355,7 @@ def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
     return _point(node_id, newest.id, zone, now_ms, is_pinned=False, is_outdated=False)
 
 
-def ask_version(node_id: str, now_ms: int) -> bool:
+def request(node_id: str, now_ms: int) -> bool:
     """Ask for a new version by a model; who asks twice keeps the first place.
 
     Args:
@@ -370,11 +370,11 @@ def ask_version(node_id: str, now_ms: int) -> bool:
         return False
     asked = NodeRow.update(requested_ms=now_ms)
     asked.where(NodeRow.node_id == node_id, NodeRow.requested_ms == 0).execute()
-    outbox.announce([node_id], now_ms)
+    outbox.add_nodes([node_id], now_ms)
     return True
 
 
-def asked_at(node_id: str) -> datetime | None:
+def get_requested_at(node_id: str) -> datetime | None:
     """When a new version was asked for that is not made yet; None if none was."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
     return from_ms(row.requested_ms) if row and row.requested_ms else None
@@ -393,7 +393,7 @@ def _point(
     changed = NodeRow.update(latest=row, is_pinned=is_pinned, is_outdated=is_outdated)
     if not changed.where(NodeRow.node_id == node_id).execute():
         return False
-    outbox.announce([node_id], now_ms)
+    outbox.add_nodes([node_id], now_ms)
     if above := calendar.parent_id(node_id):
-        dirty.mark([above], zone)
+        rollup_queue.add([above], zone)
     return True

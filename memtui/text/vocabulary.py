@@ -11,7 +11,7 @@ import shutil
 import urllib.request
 from pathlib import Path
 
-from memtui.errors import TokensError
+from memtui.errors import VocabularyError
 from memtui.text.tokens import ESTIMATED, SAMPLE_CHARS, Counter
 
 ENCODING = "cl100k_base"
@@ -64,7 +64,7 @@ def fetch(folder: Path, *, deadline_s: float = DEADLINE_S, url: str = URL) -> Pa
     """Bring the vocabulary to this machine. The one thing memtui ever downloads.
 
     Raises:
-        TokensError: It could not be fetched in time, or is not what it should be.
+        VocabularyError: It could not be fetched in time, or is not what it should be.
     """
     import threading
 
@@ -81,22 +81,24 @@ def fetch(folder: Path, *, deadline_s: float = DEADLINE_S, url: str = URL) -> Pa
     thread.start()
     thread.join(deadline_s)
     if not answer:
-        raise TokensError(f"{url} did not answer within {deadline_s:.0f} s")
+        raise VocabularyError(f"{url} did not answer within {deadline_s:.0f} s")
     if isinstance(answer[0], Exception):
-        raise TokensError(f"{url} could not be fetched: {answer[0]}")
+        raise VocabularyError(f"{url} could not be fetched: {answer[0]}")
     return _keep(answer[0], folder)
 
 
 def _keep(content: bytes, folder: Path) -> Path:
     if _checksum(content) != SHA256:
-        raise TokensError("the fetched vocabulary has another checksum; not kept")
+        raise VocabularyError("the fetched vocabulary has another checksum; not kept")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = folder / f"{NAME}.part"
         unfinished.write_bytes(content)
         shutil.move(unfinished, folder / NAME)
     except OSError as error:
-        raise TokensError(f"{folder} cannot be written: {error.strerror}") from error
+        raise VocabularyError(
+            f"{folder} cannot be written: {error.strerror}"
+        ) from error
     return folder / NAME
 
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from memtui.model.events import EventPosition
     from memtui.model.nodes import TocEntry
     from memtui.model.scope import Scope
-    from memtui.settings_file import SettingEntry
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import Progress
+    from memtui.settings_file import SettingEntry
     from memtui.tui.widgets.transcript_view import TranscriptPosition
 
 

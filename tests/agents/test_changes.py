@@ -16,7 +16,7 @@ from memtui.integrations import known_agents
 from memtui.integrations.known_agents import Agent, Machine
 from tests.conftest import often
 
-CLAUDE = known_agents.named("claude-code")
+CLAUDE = known_agents.agent_by_name("claude-code")
 EVERY = pytest.mark.parametrize("agent", known_agents.AGENTS, ids=known_agents.NAMES)
 OTHERS = {"type": "command", "command": "notify-send done", "timeout": 5}
 
@@ -274,7 +274,7 @@ def test_what_is_no_settings_is_refused_and_left_alone(
 
 
 def test_somebody_elses_plugin_is_left_alone(machine: Machine) -> None:
-    opencode = known_agents.named("opencode")
+    opencode = known_agents.agent_by_name("opencode")
     file = settings(machine, "export const Memtui = 1\n", opencode)
     with pytest.raises(HooksError, match="not a plugin that memtui wrote"):
         integrations_hooks.install(opencode, machine)
@@ -332,7 +332,7 @@ def test_what_changed_since_it_was_shown_is_not_written(machine: Machine) -> Non
 
 
 def test_the_diff_is_what_becomes_of_the_file(machine: Machine) -> None:
-    copilot = known_agents.named("copilot-cli")
+    copilot = known_agents.agent_by_name("copilot-cli")
     diff = integrations_hooks.install(copilot, machine).diff()
     assert diff[:2] == ["--- /dev/null", f"+++ {copilot.file(machine)}"]
     assert "\n".join(line[1:] for line in diff[3:]) + "\n" == (

@@ -13,18 +13,18 @@ import pytest
 from memtui.capture.formats import hooks as formats_hooks
 from memtui.capture.spool import Spool
 from memtui.integrations import hooks, known_agents
-from memtui.integrations.hooks import Installation
+from memtui.integrations.hooks import HookStatus
 from memtui.integrations.known_agents import Machine
 from memtui.model.events import Event
 
 
 def put(name: str, machine: Machine) -> Path:
-    agent = known_agents.named(name)
+    agent = known_agents.agent_by_name(name)
     hooks.write(hooks.install(agent, machine), machine)
     return agent.file(machine)
 
 
-def look(name: str, machine: Machine) -> Installation:
+def look(name: str, machine: Machine) -> HookStatus:
     (found,) = hooks.installed(machine, [name])
     return found
 
@@ -51,7 +51,7 @@ def test_what_is_installed_runs(name: str, machine: Machine) -> None:
     found = look(name, machine)
     assert (found.is_installed, found.is_current, found.runs) == (True, True, True)
     assert found.is_well
-    assert found.events == known_agents.named(name).events
+    assert found.events == known_agents.agent_by_name(name).events
 
 
 def test_a_command_that_is_gone_is_told(machine: Machine) -> None:
@@ -90,7 +90,7 @@ def test_hooks_that_are_switched_off_are_told(
 
 
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
-    file = known_agents.named("gemini-cli").file(machine)
+    file = known_agents.agent_by_name("gemini-cli").file(machine)
     file.parent.mkdir()
     file.write_text("{\n// mine\n}")
     assert look("gemini-cli", machine).problem.startswith(f"{file}: line 2: ")
@@ -107,7 +107,7 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> None:
     file = put(name, machine)
-    entries = known_agents.named(name).ours(file.read_text("utf-8"))
+    entries = known_agents.agent_by_name(name).ours(file.read_text("utf-8"))
     (entry,) = [e for e in entries if e.event in ("Stop", "AfterAgent", "agentStop")]
     payload = json.dumps(SAID[name]).encode()
     ended = subprocess.run(entry.words, input=payload, env={}, capture_output=True)

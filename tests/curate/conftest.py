@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtui.cli.output import plain_text
+from memtui.cli.output import to_plain
 from memtui.services import browse, status
 from memtui.store import database, surprise
 from memtui.store.schema import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
@@ -39,7 +39,7 @@ def tree_of(house: Workspace) -> Tree:
     waiting = [line.node_id for line in browse.years()]
     while waiting:
         name = waiting.pop()
-        said = plain_text(browse.node(name))
+        said = to_plain(browse.node(name))
         nodes[name] = {k: v for k, v in said.items() if k != "created_at"}
         waiting += [line.node_id for line in browse.children(name)]
     hits = {
@@ -53,13 +53,13 @@ def tree_of(house: Workspace) -> Tree:
         "grips": grips,
         "nodes": nodes,
         "hits": hits,
-        "stats": plain_text(status.stats()),
+        "stats": to_plain(status.read_stats()),
     }
 
 
 def terms_of(words: str) -> list[bytes]:
     """How the store's file holds a term of the words that sessions are compared by."""
-    numbers = [surprise.number_of(root) for root in needed(words)]
+    numbers = [surprise.hash_term(root) for root in needed(words)]
     with database.connection():
         kept = TermRow.select().where(TermRow.term.in_(numbers))
         return [pack(">ii", row.term, row.start_s) for row in kept]

@@ -12,14 +12,13 @@ import pytest
 from memtui import demo
 from memtui.capture.formats import plain
 from memtui.cli import backup
-from memtui.cli.output import plain_text
+from memtui.cli.output import to_plain
 from memtui.paths import in_home
 from memtui.services import sessions
 from memtui.settings import Settings
-from memtui.store import backup as store_backup
-from memtui.store import database, tombstones
+from memtui.store import archive, database, tombstones
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
-from memtui.store.tombstones import Kind, Tombstone
+from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.conftest import TreeOf as TreeOfHome
@@ -108,7 +107,7 @@ def tellings() -> list[Any]:
 
 def lists() -> Any:
     """The sessions as a person is shown them."""
-    return plain_text(sessions.listed(limit=1000))
+    return to_plain(sessions.listed(limit=1000))
 
 
 def test_all_of_it_comes_back_as_it_was(
@@ -284,8 +283,8 @@ def test_what_was_forgotten_does_not_come_back_from_an_export(
 ) -> None:
     file = exported(full_house)
     with database.transaction():
-        stone = Tombstone(Kind.SESSION, "shop-1", "claude-code")
-        tombstones.put([stone], 1)
+        stone = Tombstone(TombstoneKind.SESSION, "shop-1", "claude-code")
+        tombstones.add([stone], 1)
         SessionRow.update(name="gone").where(SessionRow.name == "shop-1").execute()
     digest(full_house, file)
     with database.connection():
@@ -310,7 +309,7 @@ def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
             )
         with database.connection():
             tracemalloc.start()
-            told = sum(len(plain.to_line(one)) for one in store_backup.told())
+            told = sum(len(plain.to_line(one)) for one in archive.read_all())
             _, peak = tracemalloc.get_traced_memory()
             tracemalloc.stop()
         assert told > events * 2000

@@ -26,7 +26,7 @@ from memtui.store.schema import (
     TombstoneRow,
     VersionRow,
 )
-from memtui.store.tombstones import Kind
+from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
 from tests.curate.conftest import terms_of
@@ -56,7 +56,7 @@ def forgetting(house: Workspace) -> Forget:
     return Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
 
 
-def forget(house: Workspace, kind: Kind, *words: str) -> Forgotten:
+def forget(house: Workspace, kind: TombstoneKind, *words: str) -> Forgotten:
     """What the command does, without its words."""
     found = forgetting(house).run(kind, words)
     assert house.pipeline.until_idle(lambda _: None) == []
@@ -164,12 +164,12 @@ def told_house(house: Workspace, histories: Path, digest: Digest) -> Workspace:
     return house
 
 
-def subjects(kind: Kind) -> list[str]:
-    if kind is Kind.SESSION:
+def subjects(kind: TombstoneKind) -> list[str]:
+    if kind is TombstoneKind.SESSION:
         return ["secret-1"]
-    if kind is Kind.PROJECT:
+    if kind is TombstoneKind.PROJECT:
         return ["secret"]
-    if kind is Kind.BEFORE:
+    if kind is TombstoneKind.BEFORE:
         return ["2025-03-16"]
     with database.connection():
         said = EventRow.text.contains("berry") | EventRow.metadata.contains("berry")
@@ -180,12 +180,17 @@ def subjects(kind: Kind) -> list[str]:
         return events + [t for (t,) in thoughts.tuples()]
 
 
-KINDS = (Kind.EVENT, Kind.SESSION, Kind.PROJECT, Kind.BEFORE)
+KINDS = (
+    TombstoneKind.EVENT,
+    TombstoneKind.SESSION,
+    TombstoneKind.PROJECT,
+    TombstoneKind.BEFORE,
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
-    told_house: Workspace, histories: Path, digest: Digest, kind: Kind
+    told_house: Workspace, histories: Path, digest: Digest, kind: TombstoneKind
 ) -> None:
     house = told_house
     home = house.paths.store.parent
@@ -199,7 +204,7 @@ def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
 
     digest(house, histories)
     with database.connection():
-        cursors.drop_all()
+        cursors.delete_all()
     digest(house, histories)
     database.close()
     assert traces(home) == []
@@ -207,7 +212,7 @@ def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_number_that_stands_for_a_word_of_it_stays(
-    told_house: Workspace, kind: Kind
+    told_house: Workspace, kind: TombstoneKind
 ) -> None:
     house = told_house
     rows = terms_of(WORDS)
@@ -219,7 +224,7 @@ def test_no_number_that_stands_for_a_word_of_it_stays(
     assert not any(row in house.paths.store.read_bytes() for row in rows)
 
 
-@pytest.mark.parametrize("kind", (Kind.SESSION, Kind.PROJECT))
+@pytest.mark.parametrize("kind", (TombstoneKind.SESSION, TombstoneKind.PROJECT))
 def test_all_else_is_as_if_it_had_never_been_there(
     told_house: Workspace,
     histories: Path,
@@ -227,7 +232,7 @@ def test_all_else_is_as_if_it_had_never_been_there(
     settings: Settings,
     digest: Digest,
     tree: TreeOf,
-    kind: Kind,
+    kind: TombstoneKind,
 ) -> None:
     forget(told_house, kind, *subjects(kind))
     after = tree(told_house)
@@ -258,7 +263,7 @@ def test_any_events_forgotten_leave_what_a_history_without_them_gives(
     ids = {row["id"] for row in wanted["events"]}
     with database.connection():
         all_ids = {name for (name,) in EventRow.select(EventRow.id).tuples()}
-    forget(house, Kind.EVENT, *sorted(all_ids - ids))
+    forget(house, TombstoneKind.EVENT, *sorted(all_ids - ids))
     assert tree(house) == wanted
     assert tree(digest(house, HISTORY)) == wanted
     house.stop()
@@ -267,7 +272,7 @@ def test_any_events_forgotten_leave_what_a_history_without_them_gives(
 def test_before_a_date_is_the_midnight_of_the_stores_zone(
     full_house: Workspace, tree: TreeOf
 ) -> None:
-    forget(full_house, Kind.BEFORE, "2024-01-16")
+    forget(full_house, TombstoneKind.BEFORE, "2024-01-16")
     first = min(row["at_ms"] for row in tree(full_house)["events"])
     with database.connection():
         assert first >= datetime(2024, 1, 16, tzinfo=UTC).timestamp() * 1000
@@ -291,14 +296,18 @@ def test_no_version_that_was_ever_made_still_says_it(
     digest(house, file)
     with database.connection():
         assert VersionRow.select().where(VersionRow.level == "segment").count() == 2
-    forget(house, Kind.EVENT, *subjects(Kind.EVENT))
+    forget(house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     database.close()
     assert traces(house.paths.store.parent) == []
-    assert status.stats().nodes == 5
+    assert status.read_stats().nodes == 5
 
 
-@pytest.mark.parametrize("kind", (Kind.EVENT, Kind.SESSION, Kind.PROJECT))
-def test_a_late_hook_does_not_bring_it_back(told_house: Workspace, kind: Kind) -> None:
+@pytest.mark.parametrize(
+    "kind", (TombstoneKind.EVENT, TombstoneKind.SESSION, TombstoneKind.PROJECT)
+)
+def test_a_late_hook_does_not_bring_it_back(
+    told_house: Workspace, kind: TombstoneKind
+) -> None:
     forget(told_house, kind, *subjects(kind))
     hook_files(told_house)
     assert told_house.pipeline.until_idle(lambda _: None) == []
@@ -310,7 +319,7 @@ def test_a_late_hook_does_not_bring_it_back(told_house: Workspace, kind: Kind) -
 def test_a_new_session_of_a_forgotten_project_is_not_kept(
     told_house: Workspace, histories: Path, digest: Digest
 ) -> None:
-    forget(told_house, Kind.PROJECT, "secret")
+    forget(told_house, TombstoneKind.PROJECT, "secret")
     transcript(histories, "secret-2", WORDS, minute=99)
     digest(told_house, histories)
     database.close()
@@ -333,8 +342,8 @@ def test_of_two_projects_of_a_name_the_folder_says_which(
 ) -> None:
     two_of_a_name(told_house, histories, digest)
     with pytest.raises(MemtuiError, match=r"2 projects .* /home/ada/secret, /srv/secr"):
-        forget(told_house, Kind.PROJECT, "secret")
-    found = forget(told_house, Kind.PROJECT, "/home/ada/secret/")
+        forget(told_house, TombstoneKind.PROJECT, "secret")
+    found = forget(told_house, TombstoneKind.PROJECT, "/home/ada/secret/")
     assert found.sessions == 1
     assert found.titles == ((f"{WORDS} ledger", "/home/ada/secret"),)
     database.close()
@@ -351,7 +360,7 @@ def test_of_two_projects_of_a_name_the_folder_says_which(
         payload["session_id"] = f"late-{number}"
         (new / f"{number}.1.z.json").write_text(json.dumps(payload))
     with database.connection():
-        cursors.drop_all()
+        cursors.delete_all()
     importer = told_house.pipeline.importer()
     for _ in importer.run([histories]):
         pass
@@ -366,7 +375,7 @@ def test_a_folder_is_let_back_by_its_name_or_by_itself(
     told_house: Workspace, histories: Path, digest: Digest
 ) -> None:
     for word in ("secret", "/home/ada/secret"):
-        forget(told_house, Kind.PROJECT, "secret")
+        forget(told_house, TombstoneKind.PROJECT, "secret")
         cli_forget.remember(told_house, "project", [word])
         digest(told_house, histories)
         with database.connection():
@@ -378,10 +387,10 @@ def test_a_folder_is_let_back_by_its_name_or_by_itself(
 def test_a_day_to_come_is_refused(full_house: Workspace) -> None:
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     with pytest.raises(MemtuiError, match="is still to come"):
-        forget(full_house, Kind.BEFORE, tomorrow)
+        forget(full_house, TombstoneKind.BEFORE, tomorrow)
     with database.connection():
-        assert not tombstones.any_at_all()
-    forget(full_house, Kind.BEFORE, datetime.now(UTC).date().isoformat())
+        assert not tombstones.any_exist()
+    forget(full_house, TombstoneKind.BEFORE, datetime.now(UTC).date().isoformat())
 
 
 def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
@@ -397,9 +406,9 @@ def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
     digest(house, first, resumed)
     with database.connection():
         assert SourceCopyRow.select().count() > 0
-    forget(house, Kind.SESSION, "secret-1")
+    forget(house, TombstoneKind.SESSION, "secret-1")
     with database.connection():
-        cursors.drop_all()
+        cursors.delete_all()
     digest(house, folder)
     with database.connection():
         rows = EventRow.select(EventRow.text).tuples()
@@ -416,7 +425,7 @@ def imported(house: Workspace, *paths: Path) -> ImportProgress:
 def test_only_the_files_that_told_of_it_are_read_again(
     told_house: Workspace, histories: Path
 ) -> None:
-    forget(told_house, Kind.SESSION, "secret-1")
+    forget(told_house, TombstoneKind.SESSION, "secret-1")
     again = imported(told_house, histories)
     assert (again.files, again.unchanged) == (3, 2)
     assert imported(told_house, histories).unchanged == 3
@@ -449,7 +458,7 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
     records = [*said, title] if told is of_claude else said
     file.write_text("".join(f"{json.dumps(line)}\n" for line in records))
     digest(house, file)
-    forget(house, Kind.EVENT, *subjects(Kind.EVENT))
+    forget(house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     again = imported(house, file)
     assert (again.created, again.forgotten) == (0, 1)
     for number in (10, 11):
@@ -460,14 +469,14 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
     digest(house)
     with database.connection():
         assert SessionRow.get().cwd == "/home/ada/ledger"
-        (offset,) = [cursors.offset(str(file.resolve()))]
+        (offset,) = [cursors.get_offset(str(file.resolve()))]
     assert offset == file.stat().st_size
     database.close()
     assert traces(house.paths.store.parent) == []
 
 
 def test_tombstones_hold_no_text(told_house: Workspace) -> None:
-    forget(told_house, Kind.EVENT, *subjects(Kind.EVENT))
+    forget(told_house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     with database.connection():
         for row in TombstoneRow.select():
             assert " " not in row.subject
@@ -486,10 +495,10 @@ def test_a_subagents_task_goes_with_the_call_that_gave_it(
     digest(told_house, histories)
     with database.connection():
         assert SubagentRow.select().count() == 1
-    forget(told_house, Kind.EVENT, *subjects(Kind.EVENT))
+    forget(told_house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
     with database.connection():
         assert SubagentRow.select().count() == 0
-        cursors.drop_all()
+        cursors.delete_all()
     digest(told_house, histories)
     with database.connection():
         assert SubagentRow.select().count() == 0
@@ -514,7 +523,7 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: Workspace) ->
 
 
 def test_what_others_said_stays_in_the_hooks_directory(told_house: Workspace) -> None:
-    forget(told_house, Kind.SESSION, "secret-1")
+    forget(told_house, TombstoneKind.SESSION, "secret-1")
     left = sorted((told_house.paths.spool / "bad").iterdir())
     assert [file.name for file in left] == ["5.1.a.json", "6.1.a.json"]
     (whole,) = [json.loads(line) for line in left[0].read_text().splitlines()]
@@ -527,10 +536,10 @@ def test_undone_it_may_be_imported_again(
     for file in told_house.paths.spool.rglob("*.json*"):
         file.unlink()
     before = tree(told_house)
-    forget(told_house, Kind.SESSION, "secret-1")
+    forget(told_house, TombstoneKind.SESSION, "secret-1")
     cli_forget.remember(told_house, "session", ["secret-1"])
     with database.connection():
-        assert not tombstones.any_at_all()
+        assert not tombstones.any_exist()
     after = tree(digest(told_house, histories))
     for node in (*before["nodes"].values(), *after["nodes"].values()):
         del node["version"]
@@ -541,22 +550,26 @@ def test_undone_it_may_be_imported_again(
 @pytest.mark.parametrize(
     ("kind", "word", "says"),
     [
-        (Kind.EVENT, "nonsense", "not the id of an event"),
-        (Kind.EVENT, "01HMBJMW000000000000000000", "there is no event"),
-        (Kind.SESSION, "nobody", "there is no session 'nobody'; with its agent"),
-        (Kind.SESSION, "gre", "these begin so: codex:grep-1"),
-        (Kind.PROJECT, "nothing", "there is no project 'nothing'"),
-        (Kind.BEFORE, "yesterday", "not a date"),
+        (TombstoneKind.EVENT, "nonsense", "not the id of an event"),
+        (TombstoneKind.EVENT, "01HMBJMW000000000000000000", "there is no event"),
+        (
+            TombstoneKind.SESSION,
+            "nobody",
+            "there is no session 'nobody'; with its agent",
+        ),
+        (TombstoneKind.SESSION, "gre", "these begin so: codex:grep-1"),
+        (TombstoneKind.PROJECT, "nothing", "there is no project 'nothing'"),
+        (TombstoneKind.BEFORE, "yesterday", "not a date"),
     ],
 )
 def test_what_names_nothing_is_refused(
-    full_house: Workspace, kind: Kind, word: str, says: str
+    full_house: Workspace, kind: TombstoneKind, word: str, says: str
 ) -> None:
     with pytest.raises(MemtuiError, match=says):
         forget(full_house, kind, word)
     with database.connection():
         assert not meta.needs_cleanup()
-        assert not tombstones.any_at_all()
+        assert not tombstones.any_exist()
 
 
 @pytest.fixture(autouse=True)

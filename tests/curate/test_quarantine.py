@@ -143,8 +143,8 @@ def test_of_an_excluded_project_nothing_is_put_aside(tmp_path: Path) -> None:
     leave(house, "2.json", prompt("ours", cwd="/home/ada/shop", **novel))
     digest(house)
     assert in_bad(house) == ["2.json", "2.json.reason"]
-    assert ("excluded by diary", problems.Kind.LEFT, 1) in status.left_out()
-    assert status.stats().problems == 1
+    assert ("excluded by diary", problems.ProblemKind.LEFT, 1) in status.count_skipped()
+    assert status.read_stats().problems == 1
     house.stop()
 
 
@@ -222,7 +222,7 @@ def test_a_file_that_can_be_taken_by_now_is_taken_once(
     later = prompt("Later", timestamp="2999-01-01T00:00:00Z")
     leave(house, "1.json", [prompt(f"Now, with {KEY}"), later])
     digest(house)
-    assert status.stats().messages == 1
+    assert status.read_stats().messages == 1
     kept = house.paths.spool / "bad" / "1.json"
     assert json.loads(kept.read_bytes()) == later
     mended = json.dumps({**later, "timestamp": "2025-01-01T00:00:00Z"})
@@ -232,8 +232,8 @@ def test_a_file_that_can_be_taken_by_now_is_taken_once(
     assert in_bad(house) == []
     digest(house)
     assert quarantine.outcomes(["1.json"]) == [Outcome("1.json", Became.TAKEN)]
-    assert status.stats().messages == 2
-    assert status.stats().problems == 0
+    assert status.read_stats().messages == 2
+    assert status.read_stats().problems == 0
 
 
 def test_a_file_keeps_the_time_it_was_left_however_often_it_is_tried(
@@ -260,7 +260,7 @@ def test_what_is_refused_again_is_counted_once(
         outcomes = quarantine.outcomes(tried.names)
         assert [one.became for one in outcomes] == [Became.REFUSED] * 2
         assert outcomes[0].reasons == ("line 1: not valid JSON",)
-        assert status.stats().problems == 2
+        assert status.read_stats().problems == 2
 
 
 def test_a_file_is_not_put_over_another_that_waits(
@@ -290,7 +290,7 @@ def test_a_mended_transcript_is_read_again(
     tried = quarantine.retry([fault.name])
     bring_in(house, *tried.files)
     assert quarantine.outcomes([fault.name])[0].became is Became.TAKEN
-    assert status.stats().messages == 3
+    assert status.read_stats().messages == 3
     file.unlink()
 
 
@@ -328,15 +328,15 @@ def test_what_is_dropped_is_gone_and_counted_no_more(
     digest(house)
     file = transcript(tmp_path, "{broken")
     bring_in(house, file)
-    assert status.stats().problems == 3
+    assert status.read_stats().problems == 3
     dropped = quarantine.drop(["1.json"])
     assert (dropped.files, dropped.notes, dropped.problems) == (1, 0, ())
     assert in_bad(house) == ["2.json", "2.json.reason"]
-    assert status.stats().problems == 2
+    assert status.read_stats().problems == 2
     dropped = quarantine.drop()
     assert (dropped.files, dropped.notes) == (1, 1)
     assert in_bad(house) == []
-    assert status.stats().problems == 0
+    assert status.read_stats().problems == 0
     assert file.exists()
     assert quarantine.page().entries == ()
 
@@ -372,7 +372,7 @@ def test_whoever_is_killed_while_a_file_is_put_aside_counts_it_once(
     digest(again)
     assert in_bad(house) == ["1.json", "1.json.reason"]
     assert (house.paths.spool / "bad" / "1.json").read_bytes() == kept
-    assert status.stats().problems == 1
+    assert status.read_stats().problems == 1
     again.stop()
 
 
@@ -383,9 +383,9 @@ def test_a_file_without_reasons_is_listed_and_counted(
     (house.paths.spool / "bad" / "1.json").write_text("{")
     digest(house)
     assert quarantine.page().entries[0].reasons == ("no reason is known",)
-    assert status.stats().problems == 1
+    assert status.read_stats().problems == 1
     quarantine.drop()
-    assert status.stats().problems == 0
+    assert status.read_stats().problems == 0
 
 
 @pytest.mark.full
@@ -406,7 +406,7 @@ def test_what_is_put_back_under_the_workers_hands_keeps_reason_and_count(
         assert {one.reasons for one in outcomes} == {("line 1: not valid JSON",)}
     assert rests.wait(30)
     house.stop()
-    assert status.stats().problems == 500
+    assert status.read_stats().problems == 500
 
 
 def test_names_of_faults_differ_by_file_and_reason(
@@ -414,7 +414,7 @@ def test_names_of_faults_differ_by_file_and_reason(
 ) -> None:
     bring_in(house, transcript(tmp_path, "{broken", '"stray"'))
     with database.connection():
-        faults = problems.latest(kind=problems.Kind.FAULT)
+        faults = problems.list_latest(kind=problems.ProblemKind.FAULT)
     assert len({name_of(fault) for fault in faults}) == 2
 
 

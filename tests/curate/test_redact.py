@@ -180,7 +180,7 @@ def test_what_is_read_again_adds_nothing(
     redact(telling)
     before = tree(telling)
     with database.connection():
-        cursors.drop_all()
+        cursors.delete_all()
     assert tree(digest(telling, histories)) == before
 
 
@@ -202,12 +202,12 @@ def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
     redact(telling)
     before = tree(telling)
     with database.connection():
-        index, counted = meta.node_index_name(), problems.redactions_by_kind()
+        index, counted = meta.node_index_name(), problems.list_redactions()
     again = redacting(telling).run()
     assert again == Redacted()
     with database.connection():
         assert meta.node_index_name() == index
-        assert problems.redactions_by_kind() == counted
+        assert problems.list_redactions() == counted
         assert not meta.needs_cleanup()
     assert tree(telling) == before
 

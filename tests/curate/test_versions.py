@@ -13,7 +13,7 @@ from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import browse, versions
 from memtui.services.forget import Forget
 from memtui.services.redact import Redact
-from memtui.store import database, dirty, outbox
+from memtui.store import database, outbox, rollup_queue
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
@@ -22,7 +22,7 @@ from memtui.store.schema import (
     NodeRow,
     VersionRow,
 )
-from memtui.store.tombstones import Kind
+from memtui.store.tombstones import TombstoneKind
 from memtui.text.vocabulary import counter
 from memtui.workspace import Workspace
 from tests import modelled
@@ -151,7 +151,7 @@ def test_what_is_not_there_is_named_with_what_is(house: Workspace) -> None:
 def test_what_is_not_summarised_yet_has_nothing_to_choose(house: Workspace) -> None:
     pending = "toc:day:2024-06-01"
     with database.transaction():
-        dirty.mark([pending], house.zone)
+        rollup_queue.add([pending], house.zone)
     assert history(pending).versions == ()
     with pytest.raises(MemtuiError, match="has no version yet"):
         versions.pin(pending, 1, house.zone, NOW)
@@ -166,15 +166,15 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> No
         return [hit.target_id for hit in house.teleport.find(word).hits]
 
     with database.transaction():
-        outbox.announce([DAY], 1)
-        dirty.mark([WEEK], house.zone)
+        outbox.add_nodes([DAY], 1)
+        rollup_queue.add([WEEK], house.zone)
     settle(house)
     week = browse.node(WEEK)
     assert finds("pelican") != []
     versions.pin(DAY, 1, house.zone, NOW)
     with database.connection():
-        assert [name for _, name in outbox.to_index(9)] == [DAY]
-        assert dirty.count() == 1
+        assert [name for _, name in outbox.list_nodes(9)] == [DAY]
+        assert rollup_queue.count() == 1
     settle(house)
     assert finds("pelican") == []
     versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
@@ -255,7 +255,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
     assert holding(house.paths.store.parent) != []
     places = cli_forget.places_of(house)
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
-    forget.run(Kind.SESSION, ["s-ada"])
+    forget.run(TombstoneKind.SESSION, ["s-ada"])
     settle(house)
     assert holding(house.paths.store.parent) == []
     with database.connection():
@@ -317,7 +317,7 @@ def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
     versions.pin(DAY, 2, house.zone, NOW)
     places = cli_forget.places_of(house)
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
-    forget.run(Kind.SESSION, ["later-30"])
+    forget.run(TombstoneKind.SESSION, ["later-30"])
     settle(house)
     (one,) = history().versions
     assert (one.is_shown, one.is_pinned, one.is_by_model) == (True, False, False)

@@ -46,8 +46,8 @@ class At:
             Setup(
                 spool=paths.spool,
                 index=paths.index,
-                messages=paths.messages,
-                claim=paths.claim,
+                messages=paths.message_index,
+                claim=paths.worker_lock,
                 zone=self.house.zone,
                 rules=SegmentRules(),
                 counter=ESTIMATED,
@@ -101,7 +101,7 @@ def test_what_hooks_left_before_the_clock_was_set_back_waits_for_its_time(
     at.now = START + timedelta(minutes=3)
     at.settle()
     assert len(texts()) == 1
-    assert status.stats().problems == 0
+    assert status.read_stats().problems == 0
     at.now = START + timedelta(minutes=31)
     at.settle()
     assert len(texts()) == 2
@@ -116,7 +116,7 @@ def test_a_transcript_read_after_the_clock_was_set_back_is_read_again_in_time(
     at.now = START + timedelta(minutes=10)
     bring(at.works, file)
     assert len(texts()) == 2
-    assert status.stats().problems == 1
+    assert status.read_stats().problems == 1
     with file.open("a") as grown:
         grown.write(line("s1", 9))
     bring(at.works, file)
@@ -125,7 +125,7 @@ def test_a_transcript_read_after_the_clock_was_set_back_is_read_again_in_time(
     at.works._tail._next_glance_s = 0.0
     at.settle()
     assert len(texts()) == 4
-    assert status.stats().problems == 0
+    assert status.read_stats().problems == 0
     other = At(tmp_path / "undisturbed", settings)
     other.now = at.now
     bring(other.works, file)
@@ -167,11 +167,11 @@ def test_another_try_does_not_wait_for_a_time_that_was_wrong(
     for _ in at.works.importer().run([file]):
         pass
     at.settle()
-    assert status.stats().queued > 0
+    assert status.read_stats().queued > 0
     at.now, at.summarizer.fails = START + HOUR, False
     at.settle()
-    assert status.stats().queued == 0
-    assert status.stats().nodes > 1
+    assert status.read_stats().queued == 0
+    assert status.read_stats().nodes > 1
 
 
 def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
@@ -187,6 +187,6 @@ def test_a_time_nobody_would_live_to_see_is_refused(at: At) -> None:
     leave(at.house.paths.spool / "new", 1, prompts(60 * 24 * 365))
     at.settle()
     assert texts() == []
-    assert status.stats().problems == 1
+    assert status.read_stats().problems == 1
     (name,) = (at.house.paths.spool / "bad").glob("*.json")
     assert datetime.fromtimestamp(name.stat().st_mtime).year == 2026

@@ -93,7 +93,7 @@ def test_what_a_killed_hook_has_written_is_taken_up(
     os.utime(draft, (1.7e9, 1.7e9))
     house.pipeline._ingest._next_drafts_s = 0.0
     assert house.pipeline.until_idle(lambda _: None) == []
-    assert status.stats().messages == messages
+    assert status.read_stats().messages == messages
     assert len(list((spool / "bad").glob("*.json"))) == refused
     assert list((spool / "tmp").iterdir()) == list((spool / "new").iterdir()) == []
 

@@ -115,8 +115,10 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
         house.start_import([history], tell, is_watched=False)
         watched.until(lambda: any("is in use by another process" in s for s in said))
         watched.until(lambda: time.monotonic() - begun_s > held_s)
-        assert status.stats().events == 0
-    watched.until(lambda: status.stats().messages > 40 and status.stats().queued == 0)
+        assert status.read_stats().events == 0
+    watched.until(
+        lambda: status.read_stats().messages > 40 and status.read_stats().queued == 0
+    )
     watched.until(lambda: "in use" not in said[-1])
     house.stop()
     assert kept(home) == wanted

@@ -84,8 +84,8 @@ def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
     setup = Setup(
         spool=house.paths.spool,
         index=house.paths.index,
-        messages=house.paths.messages,
-        claim=house.paths.claim,
+        messages=house.paths.message_index,
+        claim=house.paths.worker_lock,
         zone=house.zone,
         rules=SegmentRules(),
         counter=ESTIMATED,

@@ -179,7 +179,7 @@ def test_a_time_in_words_is_told_as_it_was_understood(full_house: Workspace) -> 
 
 def test_words_are_found_without_any_index(full_house: Workspace) -> None:
     shutil.rmtree(full_house.paths.index)
-    full_house.paths.messages.unlink()
+    full_house.paths.message_index.unlink()
     asking = full_house.asking
     (year, *_) = asking.search_children(None, "token refresh").items
     assert year["node_id"] == "toc:year:2024"
@@ -201,7 +201,7 @@ def test_a_keyword_leads_down_and_never_into_nothing(full_house: Workspace) -> N
 
 def test_every_keyword_of_a_segment_leads_to_it(full_house: Workspace) -> None:
     with database.connection():
-        carried = dict(nodes.keywords(None))
+        carried = dict(nodes.read_keywords(None))
     assert len(carried) > 3
     for name, keywords in carried.items():
         day = name.rpartition(":")[0].replace("segment", "day")
@@ -219,7 +219,7 @@ def test_a_keyword_that_may_be_anywhere_is_looked_for_in_the_newest_and_that_is_
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with database.connection():
-        *_, (name, keywords) = nodes.keywords(None)
+        *_, (name, keywords) = nodes.read_keywords(None)
     whole = full_house.asking.by_keyword(keywords[0], limit=99)
     assert any(name.startswith(one["node_id"]) for one in whole.items)
     assert not whole.notes

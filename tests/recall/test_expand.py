@@ -1,7 +1,7 @@
 import pytest
 
 from memtui.agents import navigation
-from memtui.errors import Several
+from memtui.errors import AmbiguousError
 from memtui.model import citations
 from memtui.model.grips import Expansion
 from memtui.services import browse
@@ -66,9 +66,11 @@ def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
     segment = browse.lines([expand(grip_ids[0]).grip.toc_node_id or ""])[0].node_id  # type: ignore[union-attr]
     event = expand(grip_ids[0]).excerpt_events[0].event_id
     for short in ("grip:1", citations.cite_event(event)[:7]):
-        with pytest.raises(Several, match=f"(?s){short}' could be any of .*{short}"):
+        with pytest.raises(
+            AmbiguousError, match=f"(?s){short}' could be any of .*{short}"
+        ):
             expand(short)
-    with pytest.raises(Several, match=r"any of .* segments"):
+    with pytest.raises(AmbiguousError, match=r"any of .* segments"):
         navigation.get_node(segment[: len("toc:segment:2024-01-18:")])
     for grip_id in grip_ids:
         found = expand(citations.cite_grip(grip_id))

@@ -13,7 +13,7 @@ WORK = ("claude-code", "shop-1")
 
 def said() -> list[Event]:
     with database.connection():
-        number = sessions.number(*WORK)
+        number = sessions.get_number(*WORK)
         assert number is not None
         return events.between(number, 0, 2**60)
 

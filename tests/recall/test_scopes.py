@@ -11,7 +11,7 @@ from memtui.model.nodes import Bullet, TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.search.nodes import Teleport
 from memtui.services import browse
-from memtui.store import database, grips, shares
+from memtui.store import database, grips, scoped_nodes
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
 from memtui.workspace import Workspace
@@ -123,7 +123,9 @@ def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
     asked: list[str] = []
     with database.connection():
         db.connection().set_trace_callback(asked.append)
-        assert shares.by_day(Scope("codex"), shares.days_of("toc:year:2024"))
+        assert scoped_nodes.shares_by_day(
+            Scope("codex"), scoped_nodes.day_range("toc:year:2024")
+        )
         db.connection().set_trace_callback(None)
         (statement,) = asked
         rows = db.execute_sql(f"EXPLAIN QUERY PLAN {statement}").fetchall()

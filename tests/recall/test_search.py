@@ -14,7 +14,7 @@ def test_a_moment_leads_to_its_message_and_to_its_segment(
     assert "mutex" in first.snippet.text.lower()
     assert {HitSource.MESSAGES, HitSource.NODES} <= first.layers
     with database.connection():
-        node = nodes.node(first.node_id)
+        node = nodes.get(first.node_id)
     assert node is not None
     assert first.title == node.headline
     assert node.start_time <= first.at <= node.end_time
@@ -89,7 +89,7 @@ def test_both_indexes_broken_it_reads_the_store_and_says_so(
 ) -> None:
     house = full_house
     house.teleport.close()
-    house.paths.messages.write_bytes(b"garbled")
+    house.paths.message_index.write_bytes(b"garbled")
     for path in house.paths.index.iterdir():
         path.write_bytes(b"garbled")
     found = house.search.find("mutex")

@@ -13,7 +13,7 @@ from memtui.model.events import Event, EventType
 from memtui.model.sessions import SubagentMetadata
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.store import database, dedup
+from memtui.store import database, owners
 from memtui.store import events as store_events
 from memtui.store import sessions as store_sessions
 from memtui.store.database import db
@@ -48,7 +48,7 @@ def said(
     )
 
 
-def keep(*batch: Event) -> store_events.Added:
+def keep(*batch: Event) -> store_events.AddResult:
     with database.transaction():
         return store_events.add(batch, route="transcript")
 
@@ -154,7 +154,7 @@ def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
         "claude-code", "s1", "a7", "Explore", "toolu_1", "Find the cart"
     )
     with database.transaction():
-        store_sessions.meet([helper])
+        store_sessions.update_subagents([helper])
     found = facts("s1")
     (one,) = found.subagents
     assert (one.name, one.kind, one.task, one.started_by) == (
@@ -208,7 +208,7 @@ def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
     copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
     keep(*copies, said(12, "s2", origin="own"))
     with database.transaction():
-        dedup.settle()
+        owners.update()
     found = facts("s2")
     assert found.session.forked_from == "s1"
     assert found.shared_messages == 4

@@ -187,7 +187,7 @@ def test_what_tools_were_told_is_found_only_if_a_setting_says_so(
     assert len(found(house, "Read")) == 2
     keep(line("quay: 8", 3, role=TOOL, tool="Read"))
     talk = SessionSearch(
-        MessageSearcher(Index(house.paths.messages), with_tools=True),
+        MessageSearcher(Index(house.paths.message_index), with_tools=True),
         house.zone,
         lambda: AT,
     )
@@ -261,14 +261,14 @@ def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
 ) -> None:
     keep(line("quay", 1))
     listen(house)
-    house.paths.messages.write_bytes(b"no database at all" * 1000)
+    house.paths.message_index.write_bytes(b"no database at all" * 1000)
     answer = house.session_search.find("quay")
     assert texts(answer) == ["quay"]
     assert "broken" in answer.notes[0]
     listen(house)
     answer = house.session_search.find("quay")
     assert (texts(answer), answer.notes) == (["quay"], ())
-    Index(house.paths.messages).remove()
+    Index(house.paths.message_index).remove()
     assert found(house, "quay") == ["quay"]
 
 
@@ -371,7 +371,7 @@ def test_what_a_shell_hands_on_that_is_no_text_is_answered(house: Workspace) -> 
 def test_damage_within_the_index_is_mended_by_whoever_works(house: Workspace) -> None:
     keep(*(line(f"quay number {n}", n) for n in range(400)))
     listen(house)
-    file = house.paths.messages
+    file = house.paths.message_index
     whole = bytearray(file.read_bytes())
     whole[8_192:] = b"\xff" * len(whole[8_192:])
     file.write_bytes(whole)

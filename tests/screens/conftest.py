@@ -42,16 +42,16 @@ class Author:
             (stretch,) = (
                 one
                 for number in range(1, 20)
-                for one in segments.since(number, 0)
+                for one in segments.list_since(number, 0)
                 if one.segment_id == node_id
             )
             work = summarization.segment(
-                stretch, sessions.of_numbers({stretch.number}), SegmentRules()
+                stretch, sessions.get_many({stretch.number}), SegmentRules()
             )
             identity = f"ollama {MODEL}"
             made = work.made(draft, identity, work.input_hash(identity), title)
-            grips.put(made.grips)
-            versions.put_models(made.node, to_ms(NOW))
+            grips.add(made.grips)
+            versions.add_from_model(made.node, to_ms(NOW))
             written = NodeRow.update(needs_model=False)
             written.where(NodeRow.node_id == node_id).execute()
         node = browse.node(node_id)

@@ -60,8 +60,10 @@ class NoAgents:
 def app(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
     """The app with all it may have: a refusal, agents' hooks, settings."""
     with database.transaction():
-        counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
-        problems.count_up("/srv/attic/session.jsonl", counts, 1)
+        counts = [
+            problems.ProblemCount("not valid JSON", problems.ProblemKind.FAULT, 57, 12)
+        ]
+        problems.add("/srv/attic/session.jsonl", counts, 1)
     monkeypatch.setattr(full_house, "start", lambda _: None)
     monkeypatch.setattr(full_house, "histories", lambda: [])
     file = full_house.paths.config

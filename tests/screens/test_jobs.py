@@ -60,14 +60,16 @@ def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The full house; a model is asked, and its day job has failed once."""
     plan = replace(full_house.schedules, jitter_s=0)
     desk = JobsController(full_house.paths, full_house.settings, lambda: plan, _now)
-    monkeypatch.setattr(JobsController, "note", "")
+    monkeypatch.setattr(JobsController, "why_no_model", "")
     monkeypatch.setattr(Workspace, "jobs", desk)
     before_ms = to_ms(NOW) - 3_600_000
     with database.transaction():
-        number = jobs.begin(Job.DAY, RunReason.SCHEDULE, before_ms)
-        jobs.note(number, before_ms, jobs.Counts(made=2, failed=1), waiting=3)
+        number = jobs.start_run(Job.DAY, RunReason.SCHEDULE, before_ms)
+        jobs.update_run(
+            number, before_ms, jobs.RunProgress(made=2, failed=1), waiting=3
+        )
         error = "the model's reply was cut [short]"
-        jobs.end(number, RunResult.FAILED, before_ms + 95_000, error=error)
+        jobs.end_run(number, RunResult.FAILED, before_ms + 95_000, error=error)
     return full_house
 
 
@@ -117,10 +119,10 @@ async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
         await steps(settle, "space")(pilot)
         assert "paused" in row(app, Job.DAY)
         with database.connection():
-            assert jobs.states()[Job.DAY].is_paused
+            assert jobs.get_states()[Job.DAY].is_paused
         await steps(settle, "space", "x")(pilot)
         with database.connection():
-            state = jobs.states()[Job.DAY]
+            state = jobs.get_states()[Job.DAY]
         assert not state.is_paused and state.requested_at == NOW
         assert "requested" in row(app, Job.DAY)
         assert [said.split(".")[0] for said in notices(app)] == [
@@ -196,7 +198,7 @@ async def test_keys_that_cannot_act_say_why(
             f"{why}memtui jobs run rollup_year",
         ]
         with database.connection():
-            assert not jobs.states()[Job.YEAR].is_paused
+            assert not jobs.get_states()[Job.YEAR].is_paused
         # What the stages do is not known here.
         assert row(app, "ingest").split("  ")[-1] == "in another memtui"
         await steps(settle, "home")(pilot)
@@ -212,7 +214,7 @@ EXTRACTIVE = (
 async def test_a_job_without_a_model_is_not_said_to_be_due(
     worked: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(JobsController, "note", EXTRACTIVE)
+    monkeypatch.setattr(JobsController, "why_no_model", EXTRACTIVE)
     app = app_of(worked)
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, "x", "space")(pilot)
@@ -222,7 +224,7 @@ async def test_a_job_without_a_model_is_not_said_to_be_due(
         assert "next" not in chosen(app) + row(app, Job.DAY)
         assert notices(app) == [EXTRACTIVE] * 2
         with database.connection():
-            state = jobs.states()[Job.DAY]
+            state = jobs.get_states()[Job.DAY]
         assert not state.is_paused and state.requested_at is None
 
 

@@ -11,7 +11,7 @@ from memtui.errors import MemtuiError
 from memtui.model.nodes import TocNode
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, versions
-from memtui.store import database, tombstones
+from memtui.store import database, schema
 from memtui.store.schema import EventRow, NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -209,7 +209,7 @@ async def test_a_source_that_has_changed_since_says_so(
     app: MemtuiApp, judged: TocNode, settle: Settle
 ) -> None:
     (span,) = judged.bullets[0].verdict.spans
-    with tombstones.door():
+    with schema.unlocked_events():
         changed = EventRow.update(text="The timeout is [redacted: password].")
         changed.where(EventRow.id == span.event_id).execute()
     async with app.run_test(size=SIZE) as pilot:

@@ -84,8 +84,10 @@ def refusing(full_house: Workspace) -> Workspace:
         leave(full_house, name, said, at_s=later_s)
     assert full_house.pipeline.until_idle(lambda _: None) == []
     with database.transaction():
-        counts = [problems.Count("not valid JSON", problems.Kind.FAULT, 57, 12)]
-        problems.count_up(FILE, counts, to_ms(AT) + 500_000)
+        counts = [
+            problems.ProblemCount("not valid JSON", problems.ProblemKind.FAULT, 57, 12)
+        ]
+        problems.add(FILE, counts, to_ms(AT) + 500_000)
     return full_house
 
 

@@ -331,7 +331,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
             f"INSERT INTO events ({', '.join(columns)}) SELECT {asked} FROM events"
             " WHERE ordinal < 4"
         )
-        sessions.meet([helper])
+        sessions.update_subagents([helper])
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(3))

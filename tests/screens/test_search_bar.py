@@ -345,7 +345,7 @@ async def found_in(
 def said_in(name: str) -> list[Event]:
     """The events of a session."""
     with database.connection():
-        number = sessions.number("claude-code", name)
+        number = sessions.get_number("claude-code", name)
         assert number is not None
         return events.between(number, 0, 2**60)
 

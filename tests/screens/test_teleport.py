@@ -213,7 +213,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
     app: MemtuiApp, full_house: Workspace, settle: Settle
 ) -> None:
     full_house.teleport.close()
-    for file in (*full_house.paths.index.iterdir(), full_house.paths.messages):
+    for file in (*full_house.paths.index.iterdir(), full_house.paths.message_index):
         file.write_bytes(b"broken" * 100)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)

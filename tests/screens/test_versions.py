@@ -21,7 +21,7 @@ from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.progress import Model, Progress
 from memtui.services import versions
 from memtui.settings import Settings
-from memtui.store import database, dirty
+from memtui.store import database, rollup_queue
 from memtui.store.schema import NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -334,7 +334,7 @@ async def test_a_node_without_a_version_says_so(
     full_house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     with database.transaction():
-        dirty.mark(["toc:day:2024-06-01"], full_house.zone)
+        rollup_queue.add(["toc:day:2024-06-01"], full_house.zone)
     app = app_of(full_house)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)

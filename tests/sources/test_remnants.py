@@ -40,7 +40,7 @@ def letter(raw: bytes) -> SpoolFile:
 
 
 def put_aside(raw: bytes) -> quarantine.InvalidPart:
-    return quarantine.of(letter(raw), AT)
+    return quarantine.extract_invalid(letter(raw), AT)
 
 
 def read(raw: bytes) -> list[ParsedItem]:
@@ -140,10 +140,10 @@ def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
     def why_not(fields: dict[str, object]) -> str:
         return "excluded" if fields["cwd"] == "/diary" else ""
 
-    remnant = quarantine.of(letter(raw), AT, why_not)
+    remnant = quarantine.extract_invalid(letter(raw), AT, why_not)
     assert b"mine" not in remnant.raw and b"ours" in remnant.raw
     assert (len(remnant.refused), remnant.left) == (1, (SkippedRecord("excluded"),))
-    remnant = quarantine.of(letter(raw), AT, lambda _: "excluded")
+    remnant = quarantine.extract_invalid(letter(raw), AT, lambda _: "excluded")
     assert (remnant.raw, remnant.refused, len(remnant.left)) == (b"", (), 2)
 
 
@@ -181,7 +181,7 @@ def test_real_payloads_mean_the_same_without_their_secrets(shared: Path) -> None
         for line in file.read_bytes().splitlines():
             fields = json.loads(line)
             raw = json.dumps(fields.get("payload", fields)).encode()
-            cleaned, _ = quarantine.without_secrets(raw)
+            cleaned, _ = quarantine.redact_file(raw)
             before, after = read(raw), read(cleaned)
             assert list(map(type, after)) == list(map(type, before))
             for one, other in zip(before, after, strict=True):

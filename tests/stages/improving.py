@@ -19,7 +19,7 @@ from memtui.pipeline.model_worker import Improve
 from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.pipeline.schedule import Schedule
 from memtui.services import browse, jobs, versions
-from memtui.store import database, dirty, rewrite_queue
+from memtui.store import database, rewrite_queue, rollup_queue
 from memtui.store.schema import NodeRow
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
@@ -154,8 +154,8 @@ class Bench:
             Setup(
                 spool=paths.spool,
                 index=paths.index,
-                messages=paths.messages,
-                claim=paths.claim,
+                messages=paths.message_index,
+                claim=paths.worker_lock,
                 zone=UTC,
                 rules=SegmentRules(),
                 counter=ESTIMATED,
@@ -238,7 +238,7 @@ class Bench:
                     empty = 0
                     continue
                 empty += 1
-                if empty == rests or dirty.count():
+                if empty == rests or rollup_queue.count():
                     self.digest()
         return self.order[before:]
 

@@ -23,9 +23,9 @@ from memtui.capture.spool import Spool
 from memtui.capture.transcripts import TranscriptReader
 from memtui.model.events import Event, Thought, clean
 from memtui.store import cursors, database, events
-from memtui.store.problems import Kind
+from memtui.store.problems import ProblemKind
 from memtui.store.schema import ProblemRow, ThoughtRow
-from memtui.store.tombstones import any_at_all
+from memtui.store.tombstones import any_exist
 from memtui.text.tokens import ESTIMATED
 from memtui.workspace import Workspace
 from tests.conftest import often
@@ -38,9 +38,9 @@ pytestmark = pytest.mark.fuzz
 SOON = corpora.AT + timedelta(seconds=12)
 
 KINDS = {
-    InvalidRecord: Kind.FAULT,
-    SkippedRecord: Kind.LEFT,
-    PendingRecord: Kind.AWAITED,
+    InvalidRecord: ProblemKind.FAULT,
+    SkippedRecord: ProblemKind.LEFT,
+    PendingRecord: ProblemKind.AWAITED,
 }
 
 FILES = count()
@@ -57,12 +57,12 @@ def take(file: Path, *, is_last: bool) -> TranscriptReader:
     return files
 
 
-def missed(file: Path) -> Counter[tuple[str, Kind]]:
+def missed(file: Path) -> Counter[tuple[str, ProblemKind]]:
     rows = ProblemRow.select().where(ProblemRow.source == str(file))
-    return Counter({(row.reason, Kind(row.kind)): row.count for row in rows})
+    return Counter({(row.reason, ProblemKind(row.kind)): row.count for row in rows})
 
 
-def refused(found: list[ParsedItem]) -> Counter[tuple[str, Kind]]:
+def refused(found: list[ParsedItem]) -> Counter[tuple[str, ProblemKind]]:
     return Counter(
         (clean(reading.reason), KINDS[type(reading)])
         for reading in found
@@ -101,7 +101,7 @@ def test_the_store_holds_what_a_file_says_that_grew(
             thoughts
         )
         assert missed(file) == refused(found)
-        assert not any_at_all()
+        assert not any_exist()
 
 
 @often(40)

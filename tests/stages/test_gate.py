@@ -22,7 +22,7 @@ from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import database, problems, tombstones
-from memtui.store.tombstones import Kind, Tombstone
+from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_secrets_are_taken_out_wherever_they_stand(open_store: Workspace) -> Non
     assert gate.redaction_counts == {"anthropic key": 5}
     with database.transaction():
         gate.store_redaction_counts(1)
-        assert problems.redactions_by_kind() == [("anthropic key", 5)]
+        assert problems.list_redactions() == [("anthropic key", 5)]
 
 
 def test_what_holds_no_secret_passes_as_it_is(open_store: Workspace) -> None:
@@ -121,8 +121,8 @@ def test_a_forgotten_project_does_not_come_back(
     open_store: Workspace, tmp_path: Path
 ) -> None:
     with database.transaction():
-        tombstones.put([Tombstone(Kind.PROJECT, "/srv/shop")], 1)
-        tombstones.put([Tombstone(Kind.PROJECT, "ferry")], 2)
+        tombstones.add([Tombstone(TombstoneKind.PROJECT, "/srv/shop")], 1)
+        tombstones.add([Tombstone(TombstoneKind.PROJECT, "ferry")], 2)
     gate = IngestFilter(EVERYTHING)
     for gone in (facts(cwd="/srv/shop"), facts(cwd="", project="ferry")):
         told = through(gate, gone, said("hello"))
@@ -212,7 +212,7 @@ def test_of_a_payload_it_is_known_whether_anything_of_it_may_be_kept(
         == OTHER_PROJECT
     )
     with database.transaction():
-        tombstones.put([Tombstone(Kind.SESSION, "s1", "codex")], 1)
+        tombstones.add([Tombstone(TombstoneKind.SESSION, "s1", "codex")], 1)
     gate = IngestFilter(EVERYTHING)
     assert gate.payload_reason(shop) == "of a session that was forgotten"
     assert gate.payload_reason({"sessionId": "s1"}) == "of a session that was forgotten"

@@ -12,7 +12,7 @@ from memtui.model.nodes import NodeStatus
 from memtui.model.segments import SegmentRules
 from memtui.pipeline.model_worker import AGES, PUT_OFF_S, Improve
 from memtui.services import jobs
-from memtui.store import database, dirty, meta
+from memtui.store import database, meta, rollup_queue
 from memtui.summarize.ollama import prompts
 from tests.stages.improving import (
     DAY,
@@ -78,7 +78,7 @@ def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
     hours(bench, 2, days=1)
     bench.clock.on(seconds=PUT_OFF_S)
     bench.digest()
-    jobs.ask([Job.DAY], bench.clock())
+    jobs.request_run([Job.DAY], bench.clock())
     assert bench.drain()[:3] == [DAY, *bench.segments(TUESDAY)]
 
 
@@ -98,11 +98,11 @@ def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
     bench.clock.now = end + AGES[job.level] - MS
     hours(bench, 1)
     assert name not in bench.drain()
-    jobs.ask([job], bench.clock())
+    jobs.request_run([job], bench.clock())
     assert bench.drain() == []
     assert (bench.node(name).is_by_model, bench.wants(name)) == (False, True)
     bench.clock.now += MS
-    jobs.ask([job], bench.clock())
+    jobs.request_run([job], bench.clock())
     assert bench.drain() == [name]
     assert bench.node(name).is_by_model
 
@@ -113,7 +113,7 @@ def test_the_ages_are_those_that_were_decided() -> None:
 
 def test_a_day_waits_for_its_segments(bench: Bench) -> None:
     hours(bench, 2)
-    jobs.ask([Job.DAY], bench.clock())
+    jobs.request_run([Job.DAY], bench.clock())
     assert bench.step()
     (run,) = bench.runs(Job.DAY)
     assert (run.result, run.created) == (RunResult.FAILED, 0)
@@ -157,7 +157,7 @@ def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
 def to_roll_up(bench: Bench) -> list[str]:
     """The days that can be rolled up now."""
     with database.connection():
-        return dirty.of_level(Job.DAY.level, to_ms(bench.clock()), 9)
+        return rollup_queue.list_due(Job.DAY.level, to_ms(bench.clock()), 9)
 
 
 def test_and_at_once_when_no_segment_waits_any_more(bench: Bench) -> None:
@@ -200,7 +200,7 @@ def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
 ) -> None:
     hours(bench, 1)
     stub.leave()
-    jobs.ask([Job.DAY], bench.clock())
+    jobs.request_run([Job.DAY], bench.clock())
     assert bench.step() == 0
     (run,) = bench.runs(Job.DAY)
     assert (run.reason, run.result) == (RunReason.REQUESTED, RunResult.FAILED)
@@ -355,7 +355,7 @@ def test_a_paused_roll_up_keeps_to_its_pause_until_it_is_asked_for(
     hours(bench, 1)
     bench.drain()
     assert DAY not in bench.order
-    jobs.ask([Job.DAY], bench.clock())
+    jobs.request_run([Job.DAY], bench.clock())
     bench.drain()
     assert DAY in bench.order
 
@@ -631,7 +631,7 @@ def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:
 
 def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
     hours(bench, 3)
-    jobs.ask([Job.SEGMENTS], bench.clock())
+    jobs.request_run([Job.SEGMENTS], bench.clock())
     assert bench.step() == 1
     jobs.pause([Job.SEGMENTS])
     assert bench.step() == 0
@@ -641,7 +641,7 @@ def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
 def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -> None:
     hours(bench, 2)
     jobs.pause([Job.SEGMENTS])
-    jobs.ask([Job.DAY], bench.clock())
+    jobs.request_run([Job.DAY], bench.clock())
     bench.step()
     bench.step()
     run = bench.runs(Job.DAY)[0]

@@ -1,7 +1,7 @@
 import queue
 import threading
 
-from memtui.errors import StoreGone
+from memtui.errors import StoreGoneError
 from memtui.pipeline.worker import Loop, Stepped
 
 
@@ -103,14 +103,14 @@ def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
 
     def may_work() -> bool:
         if is_away.is_set():
-            raise StoreGone("it is gone")
+            raise StoreGoneError("it is gone")
         return True
 
     loop = Loop([("ingest", lambda: 0)], told.put, may_work, rests_s=(0.01,))
     loop.start()
     assert told.get(timeout=5).error is None
     is_away.set()
-    assert isinstance(told.get(timeout=5).error, StoreGone)
+    assert isinstance(told.get(timeout=5).error, StoreGoneError)
     is_away.clear()
     assert told.get(timeout=5).error is None, "though there is nothing to do"
     loop.stop(wait_s=5)

@@ -59,8 +59,10 @@ def test_what_stands_above_many_new_files_is_made_once(
         write(projects, number)
     house = Workspace(in_home(tmp_path / "home"), WATCHING)
     with working(house) as watched:
-        watched.until(lambda: status.stats().messages == FILES)
-        watched.until(lambda: status.stats().queued == 0 and TocLevel.YEAR in made())
+        watched.until(lambda: status.read_stats().messages == FILES)
+        watched.until(
+            lambda: status.read_stats().queued == 0 and TocLevel.YEAR in made()
+        )
     assert made() == {"segment": FILES, "day": 1, "week": 1, "month": 1, "year": 1}
     house.stop()
 

@@ -19,12 +19,12 @@ from tests.talking import keep, line, listen
 
 
 def count(house: Workspace) -> int:
-    return MessageIndex(house.paths.messages).count()
+    return MessageIndex(house.paths.message_index).count()
 
 
 def waiting() -> int:
     with database.connection():
-        return outbox.length(outbox.INDEX_EVENT)
+        return outbox.count(outbox.INDEX_EVENT)
 
 
 def test_what_is_kept_is_indexed_once_and_struck_off(house: Workspace) -> None:
@@ -49,9 +49,9 @@ def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> 
 
 def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
     keep(*(line(f"quay {n}", n) for n in range(50)))
-    index = Listen(MessageIndex(house.paths.messages))
+    index = Listen(MessageIndex(house.paths.message_index))
     while index.step():
-        MessageIndex(house.paths.messages).remove()
+        MessageIndex(house.paths.message_index).remove()
         if random.random() < 0.5:
             break
     keep(line("quay late", 99))
@@ -65,7 +65,7 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     house: Workspace, monkeypatch: object
 ) -> None:
     keep(*(line(f"quay {n}", n) for n in range(2_500)))
-    index = MessageIndex(house.paths.messages)
+    index = MessageIndex(house.paths.message_index)
     first = Listen(index)
     first.step()
     assert not index.filling().is_done
@@ -122,7 +122,7 @@ def test_it_is_whole_however_often_its_maker_is_killed(
     keep(*(line(f"quay number {n}", n, session=f"s{n % 7}") for n in range(4_000)))
     listen(house)
     before = [hit.event_id for hit in house.session_search.find("quay number 77").hits]
-    MessageIndex(house.paths.messages).remove()
+    MessageIndex(house.paths.message_index).remove()
     script = tmp_path / "work.py"
     script.write_text(textwrap.dedent(WORK))
     command = [sys.executable, str(script), str(house.paths.store)]
@@ -130,7 +130,9 @@ def test_it_is_whole_however_often_its_maker_is_killed(
     kills = 0
     while "done" not in said:
         child = subprocess.Popen(
-            [*command, str(house.paths.messages)], stdout=subprocess.PIPE, text=True
+            [*command, str(house.paths.message_index)],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert child.stdout is not None
         child.stdout.readline()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from memtui.errors import NO_ROOM, SearchError
+from memtui.errors import DISK_FULL, SearchError
 from memtui.model.model_state import (
     ModelCondition,
     ModelHealth,
@@ -112,7 +112,7 @@ def test_of_a_full_disk_every_stage_says_the_same(
     teller: Teller, told: list[Progress], made: Callable[[], Exception]
 ) -> None:
     teller.tell(Stepped("index", 0, made()))
-    assert told[-1].error == f"{NO_ROOM} ({database.path().parent})"
+    assert told[-1].error == f"{DISK_FULL} ({database.path().parent})"
 
 
 def test_no_error_is_told_twice(teller: Teller, told: list[Progress]) -> None:

@@ -164,8 +164,8 @@ def test_a_run_that_comes_late_says_that_it_makes_up(schedule: Schedule) -> None
 def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
     schedule: Schedule,
 ) -> None:
-    jobs.ask([Job.YEAR], NOON + SECOND)
-    jobs.ask([Job.SEGMENTS, Job.DAY], NOON + 2 * SECOND)
+    jobs.request_run([Job.YEAR], NOON + SECOND)
+    jobs.request_run([Job.SEGMENTS, Job.DAY], NOON + 2 * SECOND)
     found = []
     while due := schedule.due(ONE):
         found.append(due)
@@ -175,9 +175,9 @@ def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
 
 
 def test_asking_again_while_it_runs_gives_another_run(schedule: Schedule) -> None:
-    jobs.ask([Job.DAY], NOON)
+    jobs.request_run([Job.DAY], NOON)
     schedule.begin(Job.DAY, RunReason.REQUESTED, NOON)
-    jobs.ask([Job.DAY], NOON + SECOND)
+    jobs.request_run([Job.DAY], NOON + SECOND)
     assert schedule.due(NOON + SECOND) is None
     schedule.end(Job.DAY, RunResult.DONE, NOON + 2 * SECOND)
     assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, RunReason.REQUESTED)
@@ -188,7 +188,7 @@ def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> No
     assert schedule.is_paused(Job.SEGMENTS)
     schedule.drained()
     assert schedule.due(ONE) is None
-    jobs.ask([Job.DAY], ONE)
+    jobs.request_run([Job.DAY], ONE)
     assert schedule.due(ONE) == Due(Job.DAY, RunReason.REQUESTED)
     ran(schedule, schedule.due(ONE), ONE)
     assert schedule.due(ONE) is None
@@ -235,7 +235,7 @@ def test_what_failed_waits_for_its_next_time(schedule: Schedule) -> None:
 
 
 def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: Schedule) -> None:
-    jobs.ask([Job.YEAR], NOON)
+    jobs.request_run([Job.YEAR], NOON)
     ran(schedule, schedule.due(NOON), NOON, RunResult.STOPPED)
     assert schedule.due(NOON + SECOND) is None
     assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, RunReason.REQUESTED)
@@ -341,7 +341,7 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
 def test_what_was_asked_for_and_killed_is_asked_for_again(
     file: Path, schedule: Schedule
 ) -> None:
-    jobs.ask([Job.DAY], NOON)
+    jobs.request_run([Job.DAY], NOON)
     killed(file, NOON)
     assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, RunReason.REQUESTED)
 
@@ -351,7 +351,7 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
     file: Path, schedule: Schedule, is_asked: bool
 ) -> None:
     if is_asked:
-        jobs.ask([Job.DAY], ONE)
+        jobs.request_run([Job.DAY], ONE)
     for number in range(TRIES):
         killed(file, ONE + number * timedelta(minutes=5))
     again = Schedule(PLAN)
@@ -364,7 +364,7 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
 def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     schedule: Schedule,
 ) -> None:
-    def day(now: datetime, *, is_worked: bool | None = True) -> jobs.Status:
+    def day(now: datetime, *, is_worked: bool | None = True) -> jobs.JobStatus:
         found = jobs.statuses(PLAN, now, is_worked=is_worked)
         assert [one.job for one in found] == list(Job)
         return found[1]
@@ -374,7 +374,7 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     assert fresh.schedule == "at 01:00 every day"
     assert not day(ONE - SECOND).is_overdue
     assert day(ONE).is_overdue
-    jobs.ask([Job.DAY], ONE)
+    jobs.request_run([Job.DAY], ONE)
     assert day(ONE).asked_at == ONE
     schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     assert day(ONE).is_running

@@ -91,7 +91,7 @@ def test_only_what_a_file_has_grown_by_is_read(
         grown.write(record(3, "three"))
     assert look(tailing)[-1] == "three"
     assert bytes_read(file) == file.stat().st_size
-    assert status.stats().events == 3
+    assert status.read_stats().events == 3
 
 
 def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
@@ -101,11 +101,11 @@ def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
     whole = record(2, "two")
     file.write_text(record(1, "one") + whole[:40])
     assert look(tailing) == ["one"]
-    assert status.stats().problems == 0
+    assert status.read_stats().problems == 0
     with file.open("a") as grown:
         grown.write(whole[40:])
     assert look(tailing) == ["one", "two"]
-    assert not [r for r, _, _ in status.left_out() if "cut off" in r]
+    assert not [r for r, _, _ in status.count_skipped() if "cut off" in r]
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten"])
@@ -194,7 +194,7 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
     settings = Settings(capture_sources=("all",), capture_exclude=("*/private/*",))
     house = Workspace(in_home(tmp_path / "home"), settings)
     assert look(house) == ["one"]
-    assert ("excluded by */private/*", "left", 1) in status.left_out()
+    assert ("excluded by */private/*", "left", 1) in status.count_skipped()
     house.stop()
 
 
@@ -274,7 +274,7 @@ def test_thoughts_are_kept_apart(tailing: Workspace, folder: Path) -> None:
     from memtui.store import sessions
 
     with database.connection():
-        number = sessions.number("claude-code", "s1")
+        number = sessions.get_number("claude-code", "s1")
         assert number is not None
         kept = store_events.thoughts_between(number, 0, 2**62)
     assert [one.text for one in kept] == ["Perhaps the cart is stale."]
@@ -337,7 +337,7 @@ def test_two_readers_of_one_file_count_it_once(
     second = tailing.pipeline._files().read_file(file)
     list(first)
     list(second)
-    assert status.stats().events == 3
+    assert status.read_stats().events == 3
     assert [p.count for p in status.latest_problems()] == [1]
 
 
@@ -368,7 +368,7 @@ def test_a_kept_event_is_what_the_transcript_says_even_if_a_hook_was_first(
         assert told.route == "transcript" and told.id != hooked.id
         assert store_events.get([hooked.id])[hooked.id].event_id == told.id
         assert store_events.get([told.id])[told.id].event_type is EventType.USER_MESSAGE
-    assert status.stats().messages == 1
+    assert status.read_stats().messages == 1
 
 
 def test_a_thought_of_which_nothing_came_yet_is_kept(

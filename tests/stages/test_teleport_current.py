@@ -47,8 +47,8 @@ def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> Non
         if hit.kind is HitKind.NODE
     ]
     with database.transaction():
-        nodes.retire([segment])
-        outbox.announce([segment], 0)
+        nodes.delete([segment])
+        outbox.add_nodes([segment], 0)
     # What the tree no longer holds is not shown, even before it is indexed.
     assert all(hit.node_id != segment for hit in house.teleport.find("ferry").hits)
     stages = Loop(house.pipeline._stages(), lambda _: None)

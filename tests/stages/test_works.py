@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.cli.output import plain_text
+from memtui.cli.output import to_plain
 from memtui.model.events import Event
 from memtui.model.nodes import NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment, SegmentRules
@@ -20,7 +20,7 @@ from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.pipeline.progress import Progress
 from memtui.services import browse, status
 from memtui.settings import Settings
-from memtui.store import database, dirty, events, jobs, meta
+from memtui.store import database, events, jobs, meta, rollup_queue
 from memtui.store.schema import VersionRow
 from memtui.summarize.summarizer import Extractive
 from memtui.text.tokens import ESTIMATED
@@ -54,8 +54,8 @@ def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pip
     given: dict[str, Any] = {
         "spool": house.paths.spool,
         "index": house.paths.index,
-        "messages": house.paths.messages,
-        "claim": house.paths.claim,
+        "messages": house.paths.message_index,
+        "claim": house.paths.worker_lock,
         "zone": house.zone,
         "rules": SegmentRules(),
         "counter": ESTIMATED,
@@ -95,7 +95,7 @@ def tree() -> dict[str, Any]:
     waiting = [line.node_id for line in browse.years()]
     while waiting:
         name = waiting.pop()
-        said = plain_text(browse.node(name))
+        said = to_plain(browse.node(name))
         nodes[name] = {
             k: v for k, v in said.items() if k not in ("created_at", "version")
         }
@@ -141,7 +141,7 @@ def test_nothing_new_makes_no_new_version(works: Pipeline, tmp_path: Path) -> No
     before = versions()
     bring(works, tmp_path, "two", [line(0, "Fix the ferry importer")])
     with database.transaction():
-        dirty.mark(["toc:day:2025-03-14"], UTC)
+        rollup_queue.add(["toc:day:2025-03-14"], UTC)
     settle(works)
     assert versions() == before
 
@@ -220,7 +220,7 @@ def test_subagents_are_kept_and_counted_but_not_cut(
     settle(works)
     (segment,) = browse.children("toc:day:2025-03-14")
     assert (segment.counts.events, segment.counts.subagent_events) == (1, 4)
-    assert status.stats().events == 5
+    assert status.read_stats().events == 5
 
 
 def test_a_setting_gives_subagents_segments(
@@ -267,7 +267,7 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     bring(works, tmp_path, "one", lines)
     works.until_idle(lambda _: None)
     assert len(browse.children("toc:day:2025-03-14")) == 1
-    assert status.stats().queued == 1
+    assert status.read_stats().queued == 1
 
     summarizer.is_ill = False
     settle(works)
@@ -455,8 +455,8 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
     works._setup.spool.joinpath("new").mkdir(parents=True, exist_ok=True)
     (new / os.fsdecode(b"caf\xe9.json")).write_text(json.dumps(payload))
     settle(works)
-    assert status.stats().messages == 3
-    assert status.stats().problems == 2
+    assert status.read_stats().messages == 3
+    assert status.read_stats().problems == 2
     assert browse.years()[0].projects == ("ferry", "\ufffdé")
 
 
@@ -510,7 +510,7 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
     os.mkfifo(new / "9.json")
     keep = events.add
 
-    def add(batch: Sequence[Event], *, route: str) -> events.Added:
+    def add(batch: Sequence[Event], *, route: str) -> events.AddResult:
         if any("poison" in event.text for event in batch):
             raise RuntimeError("no such luck")
         return keep(batch, route=route)
@@ -522,7 +522,7 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
         "cannot be kept: RuntimeError: no such luck",
         "not a regular file",
     }
-    assert status.stats().messages == 2
+    assert status.read_stats().messages == 2
     assert not list(new.iterdir())
 
 
@@ -533,7 +533,7 @@ def test_one_file_that_surprises_does_not_stop_an_import(
         (tmp_path / f"{name}.jsonl").write_text(line(0, name, session=name) + "\n")
     keep = events.add
 
-    def add(batch: Sequence[Event], **more: Any) -> events.Added:
+    def add(batch: Sequence[Event], **more: Any) -> events.AddResult:
         if any(event.session_id == "a" for event in batch):
             raise RuntimeError("no such luck")
         return keep(batch, **more)

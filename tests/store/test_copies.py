@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memtui.errors import StoreBusy, StoreError, StoreVersionError
+from memtui.errors import StoreBusyError, StoreError, StoreVersionError
 from memtui.store import backup, database
 from memtui.store.schema import MetaRow, SessionRow
 from memtui.workspace import Workspace
@@ -44,13 +44,13 @@ def test_a_copy_is_one_file_that_only_its_owner_may_read(
 ) -> None:
     file = tmp_path / "out" / "memory.bak"
     file.parent.mkdir()
-    found = backup.make(file)
+    found = backup.create(file)
     assert [path.name for path in file.parent.iterdir()] == ["memory.bak"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert rows(file) == rows(store)
     assert (found.events, found.sessions) == (44, 6)
     file.parent.chmod(0o500)
-    assert backup.outline(file) == found
+    assert backup.read_info(file) == found
     file.parent.chmod(0o700)
 
 
@@ -83,7 +83,7 @@ def test_a_copy_made_while_another_process_writes_is_one_moment(
         moments = []
         for place in range(5):
             file = tmp_path / f"{place}.bak"
-            backup.make(file)
+            backup.create(file)
             with closing(sqlite3.connect(file)) as db:
                 asked = "SELECT max(at_ms) FROM outbox WHERE action = 'x'"
                 (last,) = db.execute(asked).fetchone()
@@ -103,23 +103,23 @@ def test_a_file_is_written_over_only_when_that_is_said(
     file = tmp_path / "thesis.txt"
     file.write_text("months of work")
     with pytest.raises(StoreError, match="exists already; --force"):
-        backup.make(file)
+        backup.create(file)
     assert file.read_text() == "months of work"
-    backup.make(file, may_replace=True)
+    backup.create(file, may_replace=True)
     assert rows(file) == rows(store)
     with pytest.raises(StoreError, match="is the store itself"):
-        backup.make(store, may_replace=True)
+        backup.create(store, may_replace=True)
     with pytest.raises(StoreError, match="is a folder"):
-        backup.make(tmp_path)
+        backup.create(tmp_path)
     with pytest.raises(StoreError, match="No such file"):
-        backup.make(tmp_path / "nowhere" / "memory.bak")
+        backup.create(tmp_path / "nowhere" / "memory.bak")
 
 
 def test_of_a_damaged_store_no_copy_is_made(store: Path, tmp_path: Path) -> None:
     database.close()
     damage(store)
     with pytest.raises(StoreError, match="damaged"):
-        backup.make(tmp_path / "memory.bak")
+        backup.create(tmp_path / "memory.bak")
     assert [path.name for path in tmp_path.glob("*.bak*")] == []
     assert list(tmp_path.glob(".*.part")) == []
 
@@ -184,7 +184,7 @@ def test_on_a_full_disk_the_store_stays_as_it_was(
     store: Path, tmp_path: Path, steps: str
 ) -> None:
     file = tmp_path / "memory.bak"
-    backup.make(file)
+    backup.create(file)
     change(store)
     wanted = rows(store, "sessions")
     database.close()
@@ -202,7 +202,7 @@ def test_what_a_killed_copying_left_is_swept_up_later(
         path.touch()
     for path in (left, others):
         os.utime(path, (0, 0))
-    backup.make(tmp_path / "my [1].bak")
+    backup.create(tmp_path / "my [1].bak")
     assert (left.exists(), new.exists(), others.exists()) == (False, True, True)
 
 
@@ -210,11 +210,11 @@ def test_what_is_put_in_the_stores_place_is_the_store(
     store: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "memory.bak"
-    backup.make(file)
+    backup.create(file)
     wanted = rows(store, "sessions")
     change(store)
     database.close()
-    backup.put(backup.prepare(file, store), store)
+    backup.restore(backup.prepare_restore(file, store), store)
     assert rows(store, "sessions") == wanted
     assert not list(store.parent.glob("*restoring*"))
 
@@ -223,7 +223,7 @@ def test_whoever_has_the_store_open_sees_all_of_it_or_nothing(
     store: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "memory.bak"
-    backup.make(file)
+    backup.create(file)
     change(store)
     database.close()
     seen = set()
@@ -243,7 +243,7 @@ def test_whoever_has_the_store_open_sees_all_of_it_or_nothing(
     reader.start()
     try:
         for _ in range(3):
-            backup.put(backup.prepare(file, store), store)
+            backup.restore(backup.prepare_restore(file, store), store)
     finally:
         is_done.set()
         reader.join()
@@ -254,16 +254,16 @@ def test_a_writer_that_does_not_let_go_is_waited_for_and_then_named(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "memory.bak"
-    backup.make(file)
+    backup.create(file)
     change(store)
     wanted = rows(store, "sessions")
     database.close()
-    draft = backup.prepare(file, store)
+    draft = backup.prepare_restore(file, store)
     monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
     with closing(sqlite3.connect(store, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusy, match="in use by another process"):
-            backup.put(draft, store)
+        with pytest.raises(StoreBusyError, match="in use by another process"):
+            backup.restore(draft, store)
     assert rows(store, "sessions") == wanted
 
 
@@ -272,7 +272,7 @@ def test_a_store_that_cannot_be_read_is_replaced_too(
     store: Path, tmp_path: Path, how: str
 ) -> None:
     file = tmp_path / "memory.bak"
-    backup.make(file)
+    backup.create(file)
     wanted = rows(store)
     change(store)
     database.close()
@@ -283,7 +283,7 @@ def test_a_store_that_cannot_be_read_is_replaced_too(
             path.unlink()
     else:
         store.write_bytes(b"" if how == "empty" else b"not a database " * 999)
-    backup.put(backup.prepare(file, store), store)
+    backup.restore(backup.prepare_restore(file, store), store)
     assert rows(store) == wanted
     assert stat.S_IMODE(store.stat().st_mode) == 0o600
     with closing(sqlite3.connect(store)) as db:
@@ -299,12 +299,12 @@ def test_only_a_whole_store_that_this_program_can_read_is_put_there(
         db.execute("CREATE TABLE meta (name, value)")
     for file in (text, other, tmp_path / "missing"):
         with pytest.raises(StoreError, match=r"no copy of a memtui store|no file"):
-            backup.outline(file)
+            backup.read_info(file)
     damaged = tmp_path / "damaged.bak"
-    backup.make(damaged)
+    backup.create(damaged)
     damage(damaged)
     with pytest.raises(StoreError, match=r"damaged\.bak is damaged"):
-        backup.prepare(damaged, store)
+        backup.prepare_restore(damaged, store)
     newer = tmp_path / "newer.bak"
     with database.transaction():
         MetaRow.update(value="99").where(MetaRow.name == "schema_version").execute()
@@ -315,4 +315,4 @@ def test_only_a_whole_store_that_this_program_can_read_is_put_there(
     with pytest.raises(
         StoreVersionError, match=r"newer\.bak was made by another version of memtui"
     ):
-        backup.outline(newer)
+        backup.read_info(newer)

@@ -10,7 +10,7 @@ import pytest
 
 from memtui import store
 from memtui.errors import StoreError, StoreVersionError
-from memtui.store import database, meta, outbox, tombstones
+from memtui.store import database, meta, outbox, schema
 from memtui.store.schema import EventRow, MetaRow, OutboxRow, VersionRow
 from memtui.workspace import Workspace
 
@@ -43,7 +43,7 @@ def test_a_file_that_may_not_be_read_is_said_so(house: Workspace) -> None:
     file.chmod(0)
     os.seteuid(NOBODY if os.geteuid() == 0 else os.geteuid())
     try:
-        with refused, database.translated_errors(file):
+        with refused, database.translate_errors(file):
             sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True).execute("PRAGMA x")
     finally:
         os.seteuid(os.getuid())
@@ -72,10 +72,10 @@ def test_events_cannot_be_replaced_nor_versions_changed(full_house: Workspace) -
 def test_events_can_be_deleted_through_the_one_door(house: Workspace) -> None:
     with database.connection():
         before = EventRow.select().count()
-        with tombstones.door():
+        with schema.unlocked_events():
             EventRow.delete().execute()
     assert before == 0
-    with pytest.raises(peewee.IntegrityError), tombstones.door():
+    with pytest.raises(peewee.IntegrityError), schema.unlocked_events():
         MetaRow.create(name="schema_version", value="twice")
     with database.connection():
         assert not database.db.execute_sql("SELECT 1 FROM events_unlocked").fetchall()
@@ -122,17 +122,17 @@ def test_a_full_disk_is_said_so_and_nothing_is_half_written(house: Workspace) ->
             pytest.raises(StoreError, match="the disk is full: free some room"),
             database.transaction(),
         ):
-            outbox.announce(["toc:day:2024-01-15"] * 5000, 0)
+            outbox.add_nodes(["toc:day:2024-01-15"] * 5000, 0)
         assert OutboxRow.select().count() == 0
 
 
 def test_outbox_numbers_never_start_again(house: Workspace) -> None:
     with database.transaction():
-        outbox.announce(["toc:day:2024-01-15"], 0)
-        ((first, _),) = outbox.to_index(10)
+        outbox.add_nodes(["toc:day:2024-01-15"], 0)
+        ((first, _),) = outbox.list_nodes(10)
         outbox.delete([first])
-        outbox.announce(["toc:day:2024-01-16"], 0)
-        ((second, _),) = outbox.to_index(10)
+        outbox.add_nodes(["toc:day:2024-01-16"], 0)
+        ((second, _),) = outbox.list_nodes(10)
     assert second > first
 
 

@@ -41,7 +41,7 @@ def said(
     )
 
 
-def add(*batch: Event, route: str = "transcript") -> store_events.Added:
+def add(*batch: Event, route: str = "transcript") -> store_events.AddResult:
     with database.transaction():
         return store_events.add(batch, route=route)
 
@@ -63,8 +63,10 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
 def test_a_renamed_session_waits_since_its_last_word() -> None:
     add(said("Fix the cart"), said("And the basket", 60))
     with database.transaction():
-        outbox.say_renamed(message_index.sessions())
-    (waits,) = [one for one in outbox.waiting() if one.action == outbox.INDEX_SESSION]
+        outbox.add_sessions(message_index.sessions())
+    (waits,) = [
+        one for one in outbox.count_by_action() if one.action == outbox.INDEX_SESSION
+    ]
     assert (waits.count, waits.oldest_at) == (1, AT + timedelta(seconds=60))
 
 
@@ -191,7 +193,7 @@ def test_a_session_stays_in_the_project_it_was_first_told_of() -> None:
     with database.transaction():
         for project, branch in (("shop", "main"), ("lib", "fix"), ("", "")):
             facts = SessionMetadata("claude-code", "s1", project=project, branch=branch)
-            sessions.learn(facts)
+            sessions.update_metadata(facts)
     session = sessions.get("claude-code", "s1")
     assert session is not None
     assert (session.project, session.branch) == ("shop", "fix")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui import hook, store
-from memtui.errors import StoreGone
+from memtui.errors import StoreGoneError
 from memtui.paths import in_home
 from memtui.pipeline.progress import Progress
 from memtui.services import status
@@ -40,7 +40,7 @@ def test_a_store_that_was_moved_is_not_made_again_and_may_come_back(
     learn("before")
     file.rename(away)
     for use in (known, lambda: learn("meanwhile")):
-        with pytest.raises(StoreGone, match=GONE):
+        with pytest.raises(StoreGoneError, match=GONE):
             use()
     assert not file.exists()
     away.rename(file)
@@ -57,7 +57,7 @@ def test_a_connection_that_was_open_does_not_write_into_what_was_moved(
     with database.connection():
         learn("before")
         file.rename(away)
-        with pytest.raises(StoreGone, match=GONE):
+        with pytest.raises(StoreGoneError, match=GONE):
             learn("meanwhile")
     log = file.with_name(f"{file.name}-wal")
     assert not log.exists() or not log.stat().st_size, "nothing stays behind"
@@ -70,7 +70,7 @@ def test_what_is_deleted_before_it_is_surely_kept_is_not_called_kept(
 ) -> None:
     file = tmp_path / "memory.db"
     store.open_at(file)
-    with pytest.raises(StoreGone, match=GONE), database.transaction(durable=True):
+    with pytest.raises(StoreGoneError, match=GONE), database.transaction(durable=True):
         meta.set_node_index_name("meanwhile")
         file.unlink()
 
@@ -85,14 +85,14 @@ def test_another_store_in_its_place_is_left_alone(tmp_path: Path) -> None:
     with database.connection():
         pass
     file.unlink()
-    with pytest.raises(StoreGone, match=GONE):
+    with pytest.raises(StoreGoneError, match=GONE):
         known()
     shutil.copy(other, file)
     for use in (known, lambda: learn("mine")):
-        with pytest.raises(StoreGone, match=ANOTHER):
+        with pytest.raises(StoreGoneError, match=ANOTHER):
             use()
     file.write_bytes(b"no database at all")
-    with pytest.raises(StoreGone, match=ANOTHER):
+    with pytest.raises(StoreGoneError, match=ANOTHER):
         known()
     shutil.copy(kept, file)
     assert known() == "mine", "a copy of the same store is the same store"
@@ -107,10 +107,10 @@ def test_a_file_of_the_same_number_is_still_another_store(
     monkeypatch.setattr("memtui.store.database._look", _one_number)
     store.open_at(file)
     file.unlink()
-    with pytest.raises(StoreGone, match=GONE):
+    with pytest.raises(StoreGoneError, match=GONE):
         known()
     shutil.copy(other, file)
-    with pytest.raises(StoreGone, match=ANOTHER):
+    with pytest.raises(StoreGoneError, match=ANOTHER):
         known()
 
 
@@ -141,7 +141,7 @@ def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
     shutil.rmtree(home)
     away.rename(home)
     until(told, lambda one: not one.is_gone and not one.error)
-    until(told, lambda _: status.stats().events == 2)
+    until(told, lambda _: status.read_stats().events == 2)
     assert not [*(home / "spool" / "new").iterdir()]
 
 

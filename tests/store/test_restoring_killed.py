@@ -60,7 +60,7 @@ def test_killed_at_any_moment_one_of_the_two_is_there(
     start, file = tmp_path / "home", tmp_path / "memory.bak"
     fill(start / "memory.db", "Copied")
     house = Workspace(in_home(start), settings)
-    backup.make(file)
+    backup.create(file)
     house.stop()
     with closing(sqlite3.connect(start / "memory.db")) as db, db:
         db.execute("DELETE FROM redactions")

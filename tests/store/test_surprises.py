@@ -12,7 +12,7 @@ from memtui.store import database, segments, surprise
 from memtui.store.database import db
 from memtui.store.schema import SessionRow
 from memtui.store.segments import SegmentRange
-from memtui.store.surprise import Told
+from memtui.store.surprise import SegmentTerms
 from memtui.summarize import surprise as summarize_surprise
 
 AUTH = (
@@ -40,16 +40,16 @@ def began(number: int, at_s: int) -> None:
     ).execute()
 
 
-def told(name: str, number: int, text: str) -> Told:
+def told(name: str, number: int, text: str) -> SegmentTerms:
     """A segment that is kept, with the terms it would be compared by."""
     stretch = SegmentRange(name, number, "a" * 26, "b" * 26, 1, 2, 1, 1, 1, 0, False)
-    segments.put([stretch])
-    return Told(name, number, dict.fromkeys(text.split(), 1.0))
+    segments.save([stretch])
+    return SegmentTerms(name, number, dict.fromkeys(text.split(), 1.0))
 
 
 def weighed(name: str, number: int, text: str) -> float:
-    surprise.put([told(name, number, text)])
-    return surprise.of([name])[name]
+    surprise.add([told(name, number, text)])
+    return surprise.get([name])[name]
 
 
 def rows() -> set[tuple[int, int, int, int]]:
@@ -86,8 +86,8 @@ def test_segments_given_together_are_weighed_one_after_the_other() -> None:
     with database.transaction():
         began(1, 100)
         began(2, 200)
-        surprise.put([told("a", 1, AUTH), told("b", 2, AUTH)])
-        assert surprise.of(["a", "b"]) == {"a": 1.0, "b": 0.0}
+        surprise.add([told("a", 1, AUTH), told("b", 2, AUTH)])
+        assert surprise.get(["a", "b"]) == {"a": 1.0, "b": 0.0}
 
 
 def test_a_segment_told_again_says_only_what_it_says_now() -> None:
@@ -106,7 +106,7 @@ def test_a_segment_that_grows_keeps_its_figure_until_it_is_weighed_anew() -> Non
         weighed("a", 1, AUTH)
         before = rows()
         told("a", 1, AUTH)
-        assert surprise.of(["a"]) == {"a": 1.0}
+        assert surprise.get(["a"]) == {"a": 1.0}
         assert rows() == before
 
 
@@ -116,11 +116,11 @@ def test_of_a_segment_that_is_removed_nothing_stays() -> None:
         began(2, 200)
         weighed("a", 1, AUTH)
         weighed("b", 1, AUTH)
-        segments.remove(["a"])
+        segments.delete(["a"])
         assert weighed("c", 2, AUTH) == 0.0
-        segments.remove(["b"])
+        segments.delete(["b"])
         assert weighed("c", 2, AUTH) == 1.0
-        segments.remove(["c"])
+        segments.delete(["c"])
         assert rows() == set()
 
 
@@ -131,7 +131,7 @@ def test_a_term_that_very_many_sessions_hold_weighs_as_little_as_it_should() -> 
             began(number, number * 100)
         everyday = "alpha beta gamma delta epsilon zeta"
         for number in range(1, most + 1):
-            surprise.put([told(f"s{number}", number, everyday)])
+            surprise.add([told(f"s{number}", number, everyday)])
         mixed = weighed("last", most + 1, f"{everyday} {BILLING}")
         alone = weighed("last", most + 1, BILLING)
     assert alone - mixed < 0.02
@@ -144,7 +144,7 @@ def test_a_session_whose_first_events_come_late_leaves_nothing_behind() -> None:
         weighed("b", 1, AUTH)
         SessionRow.update(created_ms=100_000).where(SessionRow.id == 1).execute()
         weighed("a", 1, AUTH)
-        segments.remove(["a", "b"])
+        segments.delete(["a", "b"])
         assert rows() == set()
 
 
@@ -158,12 +158,12 @@ def test_whatever_comes_and_goes_the_terms_are_those_of_what_is_there() -> None:
         for _ in range(200):
             name = f"seg{some.randrange(12)}"
             if some.random() < 0.3:
-                segments.remove([name])
+                segments.delete([name])
                 there.pop(name, None)
                 continue
             number = there[name][0] if name in there else some.randrange(1, 5)
             text = " ".join(some.sample(words, some.randrange(0, 8)))
-            surprise.put([told(name, number, text)])
+            surprise.add([told(name, number, text)])
             there[name] = (number, text)
         assert counted(rows()) == sum(len(text.split()) for _, text in there.values())
         assert spoken(rows()) == {

@@ -3,7 +3,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memtui.errors import StoreBusy, StoreDamaged
+from memtui.errors import StoreBusyError, StoreDamagedError
 from memtui.model.events import EventRole, EventType, make
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
 from memtui.tui import format
@@ -70,6 +70,6 @@ def test_a_boundary_without_text_is_put_into_words() -> None:
 
 
 def test_a_damaged_store_is_said_with_what_to_do() -> None:
-    told = format.error_text(StoreDamaged("memory.db is damaged"))
+    told = format.error_text(StoreDamagedError("memory.db is damaged"))
     assert told == "memory.db is damaged (run memtui doctor)"
-    assert format.error_text(StoreBusy("it is busy")) == "it is busy"
+    assert format.error_text(StoreBusyError("it is busy")) == "it is busy"

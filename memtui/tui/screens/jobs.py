@@ -27,7 +27,7 @@ from memtui.tui.widgets.status_line import OTHER_PROCESS, StatusLine
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import Model
-    from memtui.services.status import Work
+    from memtui.services.status import WorkStatus
     from memtui.workspace import JobsController
 
 STAGES_RUN_ALONE = "A stage runs by itself whenever something is queued for it."
@@ -94,16 +94,16 @@ class JobsScreen(ListDetailScreen[None]):
         self.set_interval(1.0, self._update_clock)
 
     def reload(self) -> None:
-        self.load(self._jobs.look, self._show, "jobs")
+        self.load(self._jobs.read_work, self._show, "jobs")
 
-    def _show(self, work: "Work") -> None:
+    def _show(self, work: "WorkStatus") -> None:
         self._state = replace(self._state, work=work)
         self._update()
 
     @property
     def _no_model(self) -> str:
         """Why no model is used; empty if one is."""
-        return DEMO_HAS_NO_MODEL if self._is_demo else self._jobs.note
+        return DEMO_HAS_NO_MODEL if self._is_demo else self._jobs.why_no_model
 
     @property
     def _is_ours(self) -> bool:
@@ -209,7 +209,7 @@ class JobsScreen(ListDetailScreen[None]):
     def action_run_now(self) -> None:
         if job := self._selected_job("run"):
             confirm = partial(self._confirm_run, job)
-            self.run_thread(partial(self._jobs.ask, job), confirm, "change")
+            self.run_thread(partial(self._jobs.request_run, job), confirm, "change")
 
     def _confirm_run(self, job: Job, promise: str) -> None:
         when = (

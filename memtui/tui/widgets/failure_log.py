@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.errors import NO_ROOM
+from memtui.errors import DISK_FULL
 from memtui.text import date_format
 from memtui.tui.widgets.status_line import activity_name
 
@@ -58,7 +58,7 @@ class FailureLog:
         groups: dict[tuple[str, bool], list[StageFailure]] = {}
         for failure in reversed(self._failures):
             # Every store reports a full disk with its own path.
-            error = NO_ROOM if failure.error.startswith(NO_ROOM) else failure.error
+            error = DISK_FULL if failure.error.startswith(DISK_FULL) else failure.error
             groups.setdefault((error, failure.until is None), []).append(failure)
         return Content("\n").join(_describe(group, zone) for group in groups.values())
 

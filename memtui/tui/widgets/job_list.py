@@ -19,8 +19,8 @@ from memtui.tui import commands, format
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
-    from memtui.services.jobs import Status
-    from memtui.services.status import Work
+    from memtui.services.jobs import JobStatus
+    from memtui.services.status import WorkStatus
 
 STAGES = {
     "ingest": ("Hooks", "Reads the events that hooks have left", "file"),
@@ -73,7 +73,7 @@ class StageActivity:
 class JobListState:
     """All that the list shows."""
 
-    work: "Work | None" = None
+    work: "WorkStatus | None" = None
     """Queues and jobs as they were read last."""
     activity: dict[str, StageActivity] = field(default_factory=dict)
     missing_model: str = ""
@@ -81,7 +81,7 @@ class JobListState:
     is_ours: bool = True
     """Whether this process does the work."""
 
-    def job_status(self, job: Job) -> "Status | None":
+    def job_status(self, job: Job) -> "JobStatus | None":
         """Return the status of a job, None while it is unknown."""
         jobs = self.work.jobs if self.work else ()
         return next((one for one in jobs if one.job is job), None)
@@ -157,7 +157,7 @@ def _job_state(job: Job, state: JobListState, zone: tzinfo) -> Content:
     return text
 
 
-def _schedule_state(status: "Status", state: JobListState, zone: tzinfo) -> str:
+def _schedule_state(status: "JobStatus", state: JobListState, zone: tzinfo) -> str:
     if status.is_running:
         return "● running, then paused" if status.is_paused else "● running"
     if status.asked_at:
@@ -233,7 +233,7 @@ def _describe_job(
     return Content("\n").join(lines)
 
 
-def _next_run(status: "Status", zone: tzinfo) -> str:
+def _next_run(status: "JobStatus", zone: tzinfo) -> str:
     if status.is_overdue:
         return " · overdue: runs as soon as memtui works"
     if status.next_at is None:

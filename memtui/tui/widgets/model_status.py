@@ -25,7 +25,7 @@ from memtui.tui import format
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import Model
-    from memtui.services.status import Work
+    from memtui.services.status import WorkStatus
 
 PHASES = {
     ModelPhase.WAITING: "waiting",
@@ -170,7 +170,7 @@ def _short_name(model: str) -> str:
 
 
 def explain_missing_model(
-    model: "Model | None", reason: str, work: "Work | None"
+    model: "Model | None", reason: str, work: "WorkStatus | None"
 ) -> str:
     """Return why a job has no model, in a sentence; "" if it has one.
 
@@ -189,7 +189,7 @@ def explain_missing_model(
 
 
 def describe_model(
-    model: "Model | None", reason: str, work: "Work | None", now: datetime
+    model: "Model | None", reason: str, work: "WorkStatus | None", now: datetime
 ) -> Content:
     """Describe the state of the model, what to do about it, and what it does now.
 

@@ -9,7 +9,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.errors import NO_ROOM
+from memtui.errors import DISK_FULL
 from memtui.model.scope import ALL, Scope
 from memtui.tui import format
 from memtui.tui.widgets import model_status
@@ -181,8 +181,8 @@ def _describe_failure(progress: "Progress") -> str:
     own = ((progress.stage, progress.error),) if progress.error else ()
     for stage, error in (*own, *progress.failing):
         # A full disk affects all stages.
-        is_full = error.startswith(NO_ROOM)
-        return NO_ROOM if is_full else f"{activity_name(stage)}: {error}"
+        is_full = error.startswith(DISK_FULL)
+        return DISK_FULL if is_full else f"{activity_name(stage)}: {error}"
     return ""
 
 

@@ -12,7 +12,7 @@ from memtui.cli import grammar
 from memtui.errors import HooksError
 from memtui.integrations import config_edit, known_agents
 from memtui.integrations import hooks as integrations_hooks
-from memtui.integrations.hooks import Writing
+from memtui.integrations.hooks import ConfigEntry
 from memtui.integrations.known_agents import Machine, project_of
 from memtui.integrations.mcp import Client, clients
 from tests.commanding import data_of, memtui
@@ -38,18 +38,18 @@ model = "o9-mini"
 """
 
 
-def put(writing: Writing, machine: Machine) -> Path:
+def put(writing: ConfigEntry, machine: Machine) -> Path:
     integrations_hooks.write(integrations_hooks.install(writing, machine), machine)
     assert integrations_hooks.install(writing, machine).is_nothing
     return writing.file(machine)
 
 
-def take(writing: Writing, machine: Machine) -> None:
+def take(writing: ConfigEntry, machine: Machine) -> None:
     integrations_hooks.write(integrations_hooks.uninstall(writing, machine), machine)
     assert integrations_hooks.uninstall(writing, machine).is_nothing
 
 
-def settled(writing: Writing, machine: Machine, text: str) -> Path:
+def settled(writing: ConfigEntry, machine: Machine, text: str) -> Path:
     file = writing.file(machine)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8", newline="")
@@ -294,13 +294,13 @@ def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
 def test_hooks_and_server_share_a_file_and_leave_it_in_any_order(
     is_server_first: bool, machine: Machine, here: Machine
 ) -> None:
-    hooks = known_agents.named("gemini-cli")
+    hooks = known_agents.agent_by_name("gemini-cli")
     text = '{\n  "theme": "dark"\n}\n'
     file = settled(GEMINI.server, here, text)
     put(hooks, machine)
     put(GEMINI.server, here)
     assert {"theme", "hooks", "mcpServers"} == json.loads(file.read_bytes()).keys()
-    order: list[tuple[Writing, Machine]] = [(GEMINI.server, here), (hooks, machine)]
+    order: list[tuple[ConfigEntry, Machine]] = [(GEMINI.server, here), (hooks, machine)]
     for writing, where in order if is_server_first else reversed(order):
         take(writing, where)
     assert file.read_text("utf-8") == text

@@ -16,7 +16,7 @@ from memtui.services import sessions
 from memtui.services.forget import Forget
 from memtui.store import database
 from memtui.store.schema import EventRow, VersionRow
-from memtui.store.tombstones import Kind
+from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
 from tests.agents.serving.conftest import GOLDEN, described, served
 from tests.commanding import memtui
@@ -287,7 +287,7 @@ def test_a_summary_goes_with_what_is_forgotten_of_its_session(desk: Desk) -> Non
     first = sessions.page(known, limit=1).events[0]
     places = cli_forget.places_of(house)
     forget = Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
-    forget.run(Kind.EVENT, [first.event_id])
+    forget.run(TombstoneKind.EVENT, [first.event_id])
     desk.work()
     assert sessions.facts(*resolve_filters.find("shop-1")).session.summary == ""
     assert "shop-1" not in desk.do("search_sessions", query="platypus")

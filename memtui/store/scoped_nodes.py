@@ -28,22 +28,22 @@ from memtui.store import days as store_days
 from memtui.store import grips, nodes, scopes
 from memtui.store.schema import NodeRow, VersionRow
 
-Days = tuple[str, str]
+DayRange = tuple[str, str]
 """The id of a first day, and that of the one after the last."""
 
 
-EVERY_DAY: Days = ("toc:day:", "toc:day;")
+ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
 """All there are: no id of another level sorts between these."""
 
 
-def by_day(of: Scope, days: Days) -> dict[str, ScopeShare]:
+def shares_by_day(of: Scope, days: DayRange) -> dict[str, ScopeShare]:
     """What each day has of a scope, by the day's id; days without any are left out.
 
     Args:
         of: The part of the memory.
         days: Which days.
     """
-    rows = store_days.of_days(
+    rows = store_days.select_days(
         *days,
         fn.SUM(NodeRow.is_live),
         fn.GROUP_CONCAT(VersionRow.agents.distinct()),
@@ -56,7 +56,7 @@ def by_day(of: Scope, days: Days) -> dict[str, ScopeShare]:
     return {day: _share(*told) for day, *told in rows}
 
 
-def lines_under(
+def list_children(
     parent_id: str | None, offset: int, limit: int, of: Scope = ALL
 ) -> list[TocEntry]:
     """A node's children as lines that tell of a scope alone, newest first.
@@ -69,37 +69,41 @@ def lines_under(
     """
     level = _below(parent_id)
     if not of.is_narrow or level is None or level is TocLevel.SEGMENT:
-        return store_days.lines(nodes.lines_under(parent_id, offset, limit, of))
-    days = by_day(of, days_of(parent_id) if parent_id else EVERY_DAY)
+        return store_days.add_entry_counts(
+            nodes.list_children(parent_id, offset, limit, of)
+        )
+    days = shares_by_day(of, day_range(parent_id) if parent_id else ALL_DAYS)
     names = sorted(activity.shares_of_level(level, days), reverse=True)
     mine = [name for name in names if calendar.parent_id(name) == parent_id]
-    return _told(nodes.lines(mine[offset : offset + limit]), days, of)
+    return _told(nodes.get_entries(mine[offset : offset + limit]), days, of)
 
 
-def lines(node_ids: Sequence[str], of: Scope) -> list[TocEntry]:
+def get_entries(node_ids: Sequence[str], of: Scope) -> list[TocEntry]:
     """Nodes as lines that tell of a scope alone; what is not of it is left out."""
-    found = nodes.lines(node_ids)
+    found = nodes.get_entries(node_ids)
     if not of.is_narrow or not found:
-        return store_days.lines(found)
-    days = [days_of(line.node_id) for line in found]
+        return store_days.add_entry_counts(found)
+    days = [day_range(line.node_id) for line in found]
     span = min(first for first, _ in days), max(end for _, end in days)
-    return _told(found, by_day(of, span), of)
+    return _told(found, shares_by_day(of, span), of)
 
 
-def part(node: TocNode, of: Scope) -> ScopedNode:
+def narrow_node(node: TocNode, of: Scope) -> ScopedNode:
     """What of a node is of a scope: its counts, its bullets, and its longest stretch.
 
     A bullet is of it that rests on a grip of it.
     """
-    node = store_days.node(node)
+    node = store_days.add_node_counts(node)
     if node.level is TocLevel.SEGMENT or not of.is_narrow:
         return ScopedNode(node, node.counts)
-    days = activity.shares_of_level(node.level, by_day(of, days_of(node.node_id)))
+    days = activity.shares_of_level(
+        node.level, shares_by_day(of, day_range(node.node_id))
+    )
     share = days.get(node.node_id, ScopeShare())
     if share.is_all_of(node.counts):
         return ScopedNode(node, node.counts)
     bullets = _resting_on(node.bullets, of)
-    longest = next(iter(nodes.nodes([share.longest_segment])), None)
+    longest = next(iter(nodes.get_many([share.longest_segment])), None)
     mine = replace(
         node,
         counts=share.counts,
@@ -113,14 +117,14 @@ def part(node: TocNode, of: Scope) -> ScopedNode:
     return ScopedNode(mine, node.counts, len(node.bullets) - len(bullets))
 
 
-def narrowed(
+def narrow_days(
     found: Sequence[CalendarDay], year_id: str, of: Scope
 ) -> list[CalendarDay]:
     """Days of a year as they tell of a scope alone, without those that have nothing."""
-    mine = by_day(of, days_of(year_id))
+    mine = shares_by_day(of, day_range(year_id))
     named = {
         x.node_id: x
-        for x in nodes.lines([one.longest_segment for one in mine.values()])
+        for x in nodes.get_entries([one.longest_segment for one in mine.values()])
     }
     told = []
     for day in found:
@@ -171,7 +175,7 @@ def _told(
         if level is not TocLevel.DAY:
             under |= activity.children_of_level(level, days)
     heads = {mine[x.node_id].longest_segment for x in found if x.node_id in mine}
-    named = {line.node_id: line for line in nodes.lines(sorted(heads))}
+    named = {line.node_id: line for line in nodes.get_entries(sorted(heads))}
     leaves = _among((x.node_id for x in found if x.level is TocLevel.SEGMENT), of)
     told = []
     for line in found:
@@ -238,14 +242,14 @@ def _mine(of: Scope) -> Iterator[Any]:
         yield VersionRow.projects == _list_of(of.project)
     if of.keyword:
         said = fn.LOWER(VersionRow.keywords)
-        yield fn.INSTR(said, scopes.listed(of.keyword)) > 0
+        yield fn.INSTR(said, scopes.keyword_prefix(of.keyword)) > 0
 
 
 def _list_of(name: str) -> str:
     return json.dumps([name], ensure_ascii=False)
 
 
-def days_of(node_id: str) -> Days:
+def day_range(node_id: str) -> DayRange:
     """The days of which a node is made."""
     here = calendar.period(node_id)
     return calendar.day_id(here.first), calendar.day_id(here.end)

@@ -11,7 +11,7 @@ from memtui.store.database import existing_keys, insert, is_due
 from memtui.store.schema import NodeRow
 
 
-def mark(node_ids: Iterable[str], zone: tzinfo, *, from_ms: int = 0) -> None:
+def add(node_ids: Iterable[str], zone: tzinfo, *, from_ms: int = 0) -> None:
     """Say that nodes must be rolled up again, and that all above them exist.
 
     Args:
@@ -51,7 +51,7 @@ def mark(node_ids: Iterable[str], zone: tzinfo, *, from_ms: int = 0) -> None:
     ).execute()
 
 
-def hasten() -> None:
+def start_delayed() -> None:
     """Say that what was to be rolled up later is to be rolled up now."""
     NodeRow.update(retry_ms=0).where(NodeRow.is_dirty, _is_put_off()).execute()
 
@@ -60,7 +60,7 @@ def _is_put_off() -> Any:
     return (NodeRow.attempts == 0) & (NodeRow.retry_ms > 0)
 
 
-def of_level(
+def list_due(
     level: TocLevel, now_ms: int, limit: int, *, after_ms: int | None = None
 ) -> list[str]:
     """Nodes of a level to roll up, oldest first.
@@ -99,21 +99,21 @@ def count_failing(now_ms: int) -> int:
     return int(rows.count())
 
 
-def settled(node_id: str, *, is_live: bool) -> None:
+def set_done(node_id: str, *, is_live: bool) -> None:
     """Say that a node needs no new version."""
     NodeRow.update(is_dirty=False, is_live=is_live, attempts=0, retry_ms=0).where(
         NodeRow.node_id == node_id
     ).execute()
 
 
-def failed(node_id: str, retry_ms: int) -> None:
+def set_failed(node_id: str, retry_ms: int) -> None:
     """Note that a roll-up failed; it is tried again, but not before this time."""
     NodeRow.update(attempts=NodeRow.attempts + 1, retry_ms=retry_ms).where(
         NodeRow.node_id == node_id
     ).execute()
 
 
-def attempts(node_id: str) -> int:
+def count_attempts(node_id: str) -> int:
     """How often a node's roll-up has failed since it last succeeded."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
     return int(row.attempts) if row else 0

@@ -1,0 +1,245 @@
+"""Export and import of everything the user's agents wrote, with all source copies."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from memtui.model.events import (
+    Event,
+    EventRole,
+    EventType,
+    Provenance,
+    SourceCopy,
+    Thought,
+    from_ms,
+)
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.store import dedup, events, owner_updates, owners, sessions
+from memtui.store.database import db, existing_keys, insert
+from memtui.store.events import AddResult
+from memtui.store.schema import EventRow, SourceCopyRow, unlocked_events
+
+PAGE_ROWS = 500
+"""How many rows are fetched together."""
+
+
+CountTokens = Callable[[Sequence[Event]], list[Event]]
+
+
+_SESSIONS = (
+    "SELECT agent, name, cwd, project, branch, title, model, project_ms, root,"
+    " created_by, forked_from, summary, id FROM sessions"
+    " ORDER BY created_ms, agent, name"
+)
+
+
+_EVENTS = (
+    "SELECT e.id, s.agent, s.name, e.at_ms, e.type, e.role, e.text, e.metadata,"
+    " e.subagent, e.ordinal, e.tokens, e.token_counter, e.route, e.source_hash"
+    " FROM events e JOIN sessions s ON s.id = e.session_id"
+)
+
+
+_COPIES = (
+    "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
+    " LEFT JOIN sessions s ON s.id = c.session_id"
+    " WHERE c.event_id IN (SELECT value FROM json_each(?)) ORDER BY c.copy_id"
+)
+
+
+_SUBAGENTS = (
+    "SELECT agent, session_name, subagent, kind, tool_use_id, task FROM subagents"
+    " ORDER BY agent, session_name, subagent"
+)
+
+
+_THOUGHTS = (
+    "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
+    " JOIN sessions s ON s.id = t.session_id ORDER BY t.id"
+)
+
+
+def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]:
+    """Yield everything as it is at one moment, whoever writes meanwhile."""
+    with db.atomic():
+        for *columns, number in db.execute_sql(_SESSIONS).fetchall():
+            yield _session_metadata(*columns)
+            order = "ORDER BY e.at_ms, e.ordinal, e.id"
+            for page in _pages(f"{_EVENTS} WHERE e.session_id = ? {order}", number):
+                yield from _to_events(page)
+        for page in _pages(_SUBAGENTS):
+            for row in page:
+                yield SubagentMetadata(*row)
+        for page in _pages(_THOUGHTS):
+            for name, agent, session_id, at_ms, text, subagent in page:
+                at = from_ms(at_ms)
+                yield Thought(name, agent, session_id, at, text, subagent)
+
+
+def read_events_after(event_id: str, limit: int) -> list[Event]:
+    """Return events with higher ids than one, in the order of their ids."""
+    sql = f"{_EVENTS} WHERE e.id > ? ORDER BY e.id LIMIT ?"
+    return _to_events(db.execute_sql(sql, (event_id, limit)).fetchall())
+
+
+def _session_metadata(
+    agent: str,
+    name: str,
+    cwd: str,
+    project: str,
+    branch: str,
+    title: str,
+    model: str,
+    project_ms: int | None,
+    root: str,
+    created_by: str,
+    forked_from: str,
+    summary: str,
+) -> SessionMetadata:
+    return SessionMetadata(
+        agent=agent,
+        session_id=name,
+        cwd=cwd,
+        project=project,
+        branch=branch,
+        title=title,
+        model=model,
+        at=None if project_ms is None else from_ms(project_ms),
+        root=root,
+        created_by=created_by,
+        forked_from=forked_from,
+        summary=summary,
+    )
+
+
+def _pages(sql: str, *values: object) -> Iterator[list[Any]]:
+    rows = db.execute_sql(sql, values)
+    while page := rows.fetchmany(PAGE_ROWS):
+        yield page
+
+
+def _to_events(rows: Sequence[Any]) -> list[Event]:
+    """Convert rows of ``_EVENTS`` into events with all their source copies."""
+    copies: dict[str, list[SourceCopy]] = {}
+    ids = json.dumps([row[0] for row in rows])
+    for event_id, copy_id, route, name in db.execute_sql(_COPIES, (ids,)).fetchall():
+        copies.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
+    return [_to_event(*row, copies=tuple(copies.get(row[0], ()))) for row in rows]
+
+
+def _to_event(
+    event_id: str,
+    agent: str,
+    session_id: str,
+    at_ms: int,
+    kind: str,
+    role: str,
+    text: str,
+    metadata: str,
+    subagent: str,
+    ordinal: int,
+    tokens: int,
+    token_counter: str,
+    route: str,
+    source_hash: bytes | None,
+    *,
+    copies: tuple[SourceCopy, ...],
+) -> Event:
+    hashed = None if source_hash is None else bytes(source_hash)
+    return Event(
+        event_id=event_id,
+        session_id=session_id,
+        timestamp=from_ms(at_ms),
+        event_type=EventType(kind),
+        role=EventRole(role),
+        text=text,
+        metadata=json.loads(metadata) if metadata else {},
+        agent=agent,
+        subagent=subagent,
+        ordinal=ordinal,
+        tokens=tokens,
+        token_counter=token_counter,
+        provenance=Provenance(route, hashed, copies),
+    )
+
+
+def add(
+    batch: Sequence[Event], *, route: str, count_tokens: CountTokens = list
+) -> AddResult:
+    """Add the new events of a batch, with the source copies of those with provenance.
+
+    Args:
+        batch: The events.
+        route: The route of those without provenance.
+        count_tokens: Counts the tokens of those that are new.
+    """
+    by_route: dict[str, list[Event]] = {}
+    for event in batch:
+        own = event.provenance.route if event.provenance else route
+        by_route.setdefault(own, []).append(event)
+    results = []
+    # The best copies first: each brings the others with it.
+    for own in sorted(by_route, key=dedup.route_rank, reverse=True):
+        added = events.add(by_route[own], route=own, count_tokens=count_tokens)
+        results.append(added)
+        _add_copies(by_route[own])
+    return AddResult(
+        created=tuple(event_id for result in results for event_id in result.created),
+        known=sum(result.known for result in results),
+        forgotten=sum(result.forgotten for result in results),
+        sessions=frozenset[int]().union(*(result.sessions for result in results)),
+    )
+
+
+def _add_copies(batch: Iterable[Event]) -> None:
+    """Add the source copies of events that are not known yet."""
+    new = {
+        copy.event_id: (event, copy)
+        for event in batch
+        if event.provenance
+        for copy in event.provenance.copies
+    }
+    if not new:
+        return
+    for table in (EventRow, SourceCopyRow):
+        for event_id in existing_keys(table, new):
+            del new[event_id]
+    ids = [event.event_id for event, _ in new.values()]
+    originals = {event_id: event_id for event_id in ids} | dedup.resolve_copies(ids)
+    sql = (
+        "SELECT id, session_id FROM events WHERE id IN (SELECT value FROM json_each(?))"
+    )
+    rows = db.execute_sql(sql, (json.dumps([*originals.values()]),)).fetchall()
+    owner_by_event = dict(rows)
+    numbers: dict[tuple[str, str], int] = {}
+    copies = []
+    for event, copy in new.values():
+        original = originals[event.event_id]
+        if original in owner_by_event:
+            key = event.agent, copy.session_id or event.session_id
+            if key not in numbers:
+                numbers[key] = sessions.open_number(*key, event.timestamp_ms)
+            is_elsewhere = numbers[key] != owner_by_event[original]
+            number = numbers[key] if is_elsewhere else None
+            copies.append((copy.event_id, original, copy.route, number))
+    insert(SourceCopyRow, copies)
+    owner_updates.request({n for *_, n in copies if n is not None})
+
+
+def replace(changed: Sequence[Event]) -> None:
+    """Replace events by versions with changed text, inside one transaction.
+
+    They are added again, since another event may have the same content now.
+    """
+    ids = (json.dumps([event.event_id for event in changed]),)
+    condition = "IN (SELECT value FROM json_each(?))"
+    sql = f"SELECT DISTINCT session_id FROM events WHERE id {condition}"
+    numbers = {number for (number,) in db.execute_sql(sql, ids).fetchall()}
+    with unlocked_events():
+        db.execute_sql(f"DELETE FROM source_copies WHERE event_id {condition}", ids)
+        db.execute_sql(f"DELETE FROM events WHERE id {condition}", ids)
+    numbers |= add(changed, route="").sessions
+    for number in numbers:
+        sessions.recount(number)
+    owner_updates.request(numbers)
+    owners.update()
