@@ -168,7 +168,7 @@ def get_events(
             to_ms(end) if end else None,
             after=after,
             limit=limit + 1,
-            of=of,
+            scope=of,
             session=session,
         )
     has_more = len(found) > limit

@@ -54,7 +54,7 @@ class Cut:
         return done
 
     def _cut(self, touched: ChangedSession, now: datetime) -> None:
-        from_ms = segments.find_safe_start(touched.number, touched.from_ms)
+        from_ms = segments.find_safe_start(touched.number, touched.start_ms)
         told = events.outline(touched.number, start_ms=from_ms)
         main = [event for event in told if self._with_subagents or not event.subagent]
         helpers = [

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.errors import SearchError
+from memtui.files import PRIVATE
 from memtui.model.events import MESSAGES, EventRole, EventType
 from memtui.search import message_scoring
 from memtui.search.message_scoring import WEIGHED, Corpus
-from memtui.store import PRIVATE_FILE
 from memtui.store.connection_pool import ConnectionPool
 from memtui.store.database import db
 from memtui.store.outbox import EventRange
@@ -144,7 +144,7 @@ class MessageIndex:
         self.remove()
         with self._said_plainly():
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
             with closing(sqlite3.connect(self.path)) as db:
                 db.execute("PRAGMA journal_mode = wal")
                 db.executescript(f"BEGIN; {_SCHEMA}")

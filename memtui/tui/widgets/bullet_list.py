@@ -89,7 +89,6 @@ class BulletList(ItemList, inherit_bindings=False):
         self._update_options(self._grip[0])
 
     def clear(self) -> None:
-        """Show no bullets."""
         self.node_id, self.bullets, self._withheld = "", (), ()
         self.refresh_bindings()
         self._update_options(0)
@@ -101,7 +100,6 @@ class BulletList(ItemList, inherit_bindings=False):
         return action != "show_withheld" or bool(self._withheld)
 
     def action_show_withheld(self) -> None:
-        """Show or hide the withheld bullets."""
         self.toggle_withheld()
 
     def toggle_withheld(self) -> bool:
@@ -281,7 +279,6 @@ class BulletList(ItemList, inherit_bindings=False):
     # Keys
 
     def action_fold(self) -> None:
-        """Show or hide the quotes of the bullet."""
         if self.position is None:
             return
         bullet = self.position[0]
@@ -315,7 +312,6 @@ class BulletList(ItemList, inherit_bindings=False):
             self.post_message(PaneLeft())
 
     def action_open(self) -> None:
-        """Open the source of the bullet."""
         position = self.position
         if position is None:
             self.notify("There are no bullets here yet.", markup=False)
@@ -326,7 +322,6 @@ class BulletList(ItemList, inherit_bindings=False):
 
     @on(OptionList.OptionSelected)
     def open_selected(self, event: OptionList.OptionSelected) -> None:
-        """Open the source on a click."""
         event.stop()
         self.action_open()
 
@@ -354,7 +349,6 @@ def _draw_bullet(
 
 
 def draw_mark(bullet: Bullet) -> Content:
-    """Draw the mark of the verdict on a bullet."""
     mark = format.bullet_mark(bullet.support)
     style = "$context" if mark == format.SUPPORTED else ""
     return Content.styled(f"{mark} ", style if bullet.has_support else "$error")

@@ -179,7 +179,6 @@ class DayGrid(Widget, can_focus=True):
         self.post_message(DayHighlighted(self.cursor))
 
     def on_resize(self) -> None:
-        """Keep the cursor in view."""
         self.watch_cursor()
 
     def _request_years(self) -> None:
@@ -202,27 +201,21 @@ class DayGrid(Widget, can_focus=True):
             self.notify("This is the last day.", markup=False)
 
     def action_cursor_down(self) -> None:
-        """Go to the next day."""
         self._move(DAY)
 
     def action_cursor_up(self) -> None:
-        """Go to the previous day."""
         self._move(-DAY)
 
     def action_deeper(self) -> None:
-        """Go to the next week."""
         self._move(calendar.WEEK)
 
     def action_outward(self) -> None:
-        """Go to the previous week."""
         self._move(-calendar.WEEK)
 
     def action_page_down(self) -> None:
-        """Go down to the previous year."""
         self.step_year(-1)
 
     def action_page_up(self) -> None:
-        """Go up to the next year."""
         self.step_year(1)
 
     def step_year(self, step: int) -> None:
@@ -237,15 +230,12 @@ class DayGrid(Widget, can_focus=True):
             self.notify(f"This is the {end} year.", markup=False)
 
     def action_first(self) -> None:
-        """Go to the first day with conversations."""
         self.go_to(self.span.first if self.span else self.cursor)
 
     def action_last(self) -> None:
-        """Go to the last day with conversations."""
         self.go_to(self.span.last if self.span else self.cursor)
 
     def action_open(self) -> None:
-        """Open the day under the cursor."""
         self.post_message(DaySelected())
 
     def on_click(self, event: events.Click) -> None:
@@ -349,7 +339,6 @@ def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
 
 
 def describe_scale(scale: ActivityScale) -> Content:
-    """Describe the glyphs."""
     parts = [f"{GLYPHS[level]} {text}" for level, text in scale.ranges()]
     unit = Content.styled(" messages a day", "$context")
     return Content(GAP.join(parts)) + unit

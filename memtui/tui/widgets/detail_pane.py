@@ -18,21 +18,16 @@ class DetailPane(VerticalScroll, inherit_bindings=False):
     )  # fmt: skip
 
     def action_cursor_up(self) -> None:
-        """Scroll up a line."""
         self.scroll_up(animate=False)
 
     def action_cursor_down(self) -> None:
-        """Scroll down a line."""
         self.scroll_down(animate=False)
 
     def action_first(self) -> None:
-        """Scroll to the first line."""
         self.scroll_home(animate=False)
 
     def action_last(self) -> None:
-        """Scroll to the last line."""
         self.scroll_end(animate=False)
 
     def action_outward(self) -> None:
-        """Leave the pane."""
         self.post_message(PaneLeft())

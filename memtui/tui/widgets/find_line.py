@@ -49,7 +49,6 @@ class FindLine(Horizontal):
         self._searching: str | None = None
 
     def compose(self) -> ComposeResult:
-        """Yield the input and the number of matches."""
         yield Static("/", id="slash", markup=False)
         yield FindInput("words in this session")
         yield Static(id="told", markup=False)
@@ -60,7 +59,6 @@ class FindLine(Horizontal):
 
     @property
     def text(self) -> str:
-        """The words in the input."""
         return self._input.value.strip()
 
     @property
@@ -74,7 +72,6 @@ class FindLine(Horizontal):
         return self._searching is not None
 
     def focus_input(self) -> None:
-        """Focus the input."""
         self._input.focus()
 
     @on(Input.Changed)
@@ -104,7 +101,6 @@ class FindLine(Horizontal):
         self._show_text("search failed")
 
     def reset(self) -> None:
-        """Clear the input and the matches."""
         self.words, self.matches = "", ()
         self._input.value = ""
         self._show_text("")

@@ -18,16 +18,13 @@ class ItemList(OptionList):
         self.refresh_bindings()
 
     def action_open(self) -> None:
-        """Select the option under the cursor."""
         self.action_select()
 
     def action_page_down(self) -> None:
-        """Move down a page."""
         if is_drawn(self):
             super().action_page_down()  # type: ignore[no-untyped-call]
 
     def action_page_up(self) -> None:
-        """Move up a page."""
         if is_drawn(self):
             super().action_page_up()  # type: ignore[no-untyped-call]
 

@@ -108,7 +108,6 @@ class JobList(ItemList, inherit_bindings=False):
 
     @property
     def current(self) -> str:
-        """The name of the stage or job under the cursor."""
         return str(ROWS[self.highlighted or 0])
 
     def show(self, state: JobListState) -> None:
@@ -179,7 +178,6 @@ def _schedule_state(status: "JobStatus", state: JobListState, zone: tzinfo) -> s
 def describe_row(
     name: str, state: JobListState, zone: tzinfo, now: datetime
 ) -> Content:
-    """Describe a stage or a job."""
     if name in STAGES:
         return _describe_stage(name, state, now)
     return _describe_job(Job(name), state, zone, now)

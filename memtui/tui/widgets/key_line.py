@@ -61,7 +61,6 @@ class KeyLine(Footer):
         ).data_bind(compact=Footer.compact)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose again which keys fit."""
         self.call_after_refresh(self.recompose)
 
 

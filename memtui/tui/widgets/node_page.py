@@ -70,14 +70,12 @@ class NodePage(Vertical):
         self._grip_to_open = ""
 
     def compose(self) -> ComposeResult:
-        """Yield a title, the head and the bullets."""
         yield PaneTitle("Page")
         yield Static(Content.styled(PLACEHOLDER, "$context"), id="head")
         yield BulletList()
 
     @property
     def bullets(self) -> BulletList:
-        """The list of bullets."""
         return self.query_one(BulletList)
 
     def open(self, node_id: str, grip_id: str = "") -> None:
@@ -93,7 +91,6 @@ class NodePage(Vertical):
                 self._go_to_grip()
 
     def close(self) -> None:
-        """Show no node."""
         self.node, self._shown, self._node_id, self._loading = None, None, "", ""
         self._show_text(Content.styled(PLACEHOLDER, "$context"))
 

@@ -27,11 +27,9 @@ class PaneTitle(Widget):
         self.set_reactive(PaneTitle.info, measure)
 
     def show(self, what: str, measure: str = "") -> None:
-        """Change title and measure."""
         self.title, self.info = what, measure
 
     def render(self) -> Content:
-        """Draw title and measure with the rule between them."""
         title, measure = fit_title(self.title, self.info, self.size.width)
         left = Content("─").stylize("$rule") + Content(f" {title} ")
         right = Content(f" {measure} " if measure else "")

@@ -43,7 +43,6 @@ class QuarantineList(ItemList, inherit_bindings=False):
 
     @property
     def current(self) -> "Entry | None":
-        """The entry under the cursor."""
         index = self.highlighted
         if index is None or index >= len(self.entries):
             return None

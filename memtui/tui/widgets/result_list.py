@@ -140,7 +140,6 @@ class SearchResults:
 
 
 def to_results(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
-    """Convert the answer of a search."""
     results = replace(_convert(found), is_recent=found.is_recent)
     if not found.is_recent:
         return results
@@ -376,14 +375,12 @@ class ResultRow(TextBlock):
         self._is_selected = is_selected
 
     def selected(self) -> "ResultRow":
-        """Return the same row with the cursor on it."""
         when_cells, lines = self._when_cells, self._lines
         return ResultRow(
             self.result, self.when, when_cells, lines=lines, is_selected=True
         )
 
     def compose_lines(self, width: int) -> Content:
-        """Compose the lines for a width in cells."""
         rows = (row.truncate(width) for row in self._rows(width))
         lines = Content("\n").join(rows)
         return _brighten(lines) if self._is_selected else lines
@@ -565,7 +562,6 @@ class ResultList(ItemList, can_focus=False):
         self._selected = 0
 
     def show(self, found: SearchResults, now: datetime) -> None:
-        """Show results, the first one selected."""
         self.results = found.results
         times = [format_when(result, now, self._zone) for result in self.results]
         widest = max(map(len, times), default=0)
@@ -600,6 +596,5 @@ class ResultList(ItemList, can_focus=False):
             self.highlighted = ((self.highlighted or 0) + step) % len(self.results)
 
     def move_page(self, step: int) -> None:
-        """Move the selection by a page."""
         if self.results:
             self.call_later(self.run_action, "page_down" if step > 0 else "page_up")

@@ -88,7 +88,6 @@ class ScopeList(ItemList, can_focus=False):
 
     @property
     def current(self) -> ScopeChoice | None:
-        """The choice under the cursor."""
         index = self.highlighted
         return self._choices[index] if index is not None else None
 

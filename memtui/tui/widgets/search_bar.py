@@ -75,7 +75,6 @@ class SearchBar(Vertical):
         self.suggester = FilterSuggester()
 
     def compose(self) -> ComposeResult:
-        """Yield the input and the line about the results."""
         with Horizontal(id="asking"):
             yield Static("/", id="slash")
             yield Input(
@@ -92,11 +91,9 @@ class SearchBar(Vertical):
 
     @property
     def text(self) -> str:
-        """The query."""
         return self.query_one(Input).value
 
     def set_text(self, text: str) -> None:
-        """Replace the query."""
         line = self.query_one(Input)
         line.value = text
         line.cursor_position = len(text)
@@ -114,7 +111,6 @@ class SearchBar(Vertical):
         self.query_one("#views", Static).update(text)
 
     def show_count(self, text: str) -> None:
-        """Show the number of hits."""
         self.query_one("#measure", Static).update(Content(text))
 
 
@@ -158,7 +154,6 @@ def _complete(query: str, begun: str, values: Iterable[str]) -> str | None:
 
 
 def key_hints(view: SearchView, *, is_one_each: bool) -> Content:
-    """Return the line of keys of the search."""
     keys = [("enter", "go"), ("↑ ↓", "select"), ("tab", "view")]
     if view is SearchView.MESSAGES:
         keys.append(("ctrl+o", "all" if is_one_each else "one per session"))
@@ -173,7 +168,6 @@ def key_hints(view: SearchView, *, is_one_each: bool) -> Content:
 
 
 def count_hits(found: SearchResults) -> str:
-    """Return how much was found, and how fast."""
     hits = format.quantity(len(found.results), "hit")
     return f"{hits} · {found.took_ms:.0f} ms"
 
@@ -233,7 +227,6 @@ class SearchHelp(TextBlock):
     """The query syntax, with an example of each part."""
 
     def compose_lines(self, width: int) -> Content:
-        """Compose the lines for a width in cells."""
         rows = [*SYNTAX]
         for name, field in FILTER_FIELDS.items():
             example = EXAMPLES.get(name) or (field.values or ("2025",))[-1]

@@ -72,7 +72,6 @@ def fit_columns(width: int) -> SessionColumns:
 
 
 def column_headings(columns: SessionColumns) -> Content:
-    """Draw the headings of the columns."""
     cells = [
         _left("started", columns.when),
         _left("", columns.age),
@@ -94,7 +93,6 @@ def draw_session(
     *,
     is_selected: bool,
 ) -> Content:
-    """Draw the row of a session."""
     dim = DIM_SELECTED if is_selected else DIM
     when = _when(session.created_at, now, zone, columns.when)
     length = date_format.duration(session.updated_at - session.created_at)
@@ -276,25 +274,19 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(SessionRequested(session.agent, session.session_id))
 
     def action_cursor_down(self) -> None:
-        """Move down a row."""
         self._move(self.cursor + 1)
 
     def action_cursor_up(self) -> None:
-        """Move up a row."""
         self._move(self.cursor - 1)
 
     def action_page_down(self) -> None:
-        """Move down a page."""
         self._move(self.cursor + max(1, self.size.height - 1))
 
     def action_page_up(self) -> None:
-        """Move up a page."""
         self._move(self.cursor - max(1, self.size.height - 1))
 
     def action_first(self) -> None:
-        """Go to the first session."""
         self._move(0)
 
     def action_last(self) -> None:
-        """Go to the last session."""
         self._move(self.total - 1)

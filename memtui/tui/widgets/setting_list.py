@@ -75,7 +75,6 @@ def effect_time(entry: "SettingEntry") -> str:
 
 
 def describe_setting(entry: "SettingEntry") -> Content:
-    """Describe a setting: its meaning, value, origin, default and limits."""
     setting = entry.setting
     lines = [Content(setting.description), Content("")]
     lines.append(_fact("value", _with_unit(entry.text, setting.unit)))
@@ -130,7 +129,6 @@ class SettingList(ItemList, inherit_bindings=False):
 
     @property
     def current(self) -> "SettingEntry | None":
-        """The setting under the cursor."""
         index = self.highlighted
         name = None if index is None else self.get_option_at_index(index).id
         return next((e for e in self._entries if e.setting.name == name), None)

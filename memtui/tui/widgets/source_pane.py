@@ -74,7 +74,6 @@ class SourcePane(Vertical):
         self._context_size = sources.BEFORE
 
     def compose(self) -> ComposeResult:
-        """Yield a title and the text under it."""
         yield PaneTitle("Source")
         with DetailPane():
             yield Static(Content.styled(PLACEHOLDER, "$context"), id="transcript")
@@ -116,11 +115,9 @@ class SourcePane(Vertical):
         return had_target
 
     def clear(self) -> None:
-        """Show no source."""
         self.request(SourceRequested("", 0, 0, PLACEHOLDER))
 
     def change_context(self, more: bool) -> None:
-        """Show more or fewer events around the source."""
         if not self.expansion.excerpt_events:
             self.notify(NO_SOURCE, markup=False)
         elif more and self._is_all_shown():
@@ -194,7 +191,6 @@ class SourcePane(Vertical):
         return " · ".join(part for part in parts if part)
 
     def on_resize(self) -> None:
-        """Keep the quoted lines in view."""
         self.call_after_refresh(self._scroll_to_evidence)
 
     def _scroll_to_evidence(self) -> None:
@@ -206,7 +202,6 @@ class SourcePane(Vertical):
     # Opening and copying
 
     def action_open(self) -> None:
-        """Open the session at the source."""
         session, own = self.expansion.session, self.expansion.excerpt_events
         if session is None or not own:
             self.notify(NO_SOURCE, markup=False)
@@ -373,7 +368,6 @@ class SourceExcerpt(TextBlock):
         return self._evidence_line
 
     def compose_lines(self, width: int) -> Content:
-        """Compose the lines for a width in cells."""
         lines: list[Content] = []
         first_evidence = first_quoted = 0
         for is_evidence, chunk in self._chunks(width):

@@ -88,7 +88,6 @@ class StatusLine(Widget):
         self._update_work()
 
     def on_resize(self) -> None:
-        """Fit the text into the new width."""
         self._update_work()
 
     def _update_work(self) -> None:
@@ -110,7 +109,6 @@ class StatusLine(Widget):
 
     @property
     def _room(self) -> int:
-        """The cells for the work."""
         return max(0, self.size.width - self._lead.cell_length - GAP)
 
     def render(self) -> Content:
@@ -129,7 +127,6 @@ class StatusLine(Widget):
 
 
 def activity_name(stage: str) -> str:
-    """Return what a stage does."""
     return ACTIVITIES.get(stage, "working")
 
 

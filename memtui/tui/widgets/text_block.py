@@ -25,7 +25,6 @@ class TextBlock(Visual):
     _cached: tuple[int, Content] | None = None
 
     def lay_out(self, width: int) -> Content:
-        """Return the lines for a width in cells."""
         if self._cached is None or self._cached[0] != width:
             self._cached = width, self.compose_lines(width)
         return self._cached[1]
@@ -37,15 +36,12 @@ class TextBlock(Visual):
     def render_strips(
         self, width: int, height: int | None, style: Style, options: RenderOptions
     ) -> list[Strip]:
-        """Draw the lines."""
         return self.lay_out(width).render_strips(width, height, style, options)
 
     def get_optimal_width(self, rules: RulesMap, container_width: int) -> int:
-        """Take the whole width of the container."""
         return container_width
 
     def get_height(self, rules: RulesMap, width: int) -> int:
-        """Return the number of lines at a width."""
         return self.lay_out(width).get_height(rules, width)
 
 
@@ -71,7 +67,6 @@ class Paragraph(TextBlock):
         self.under = under
 
     def compose_lines(self, width: int) -> Content:
-        """Compose the lines for a width in cells."""
         indent = self.mark.cell_length
         reserved = self.end.cell_length + GAP if self.end else 0
         if width - indent - reserved < MIN_WIDTH:

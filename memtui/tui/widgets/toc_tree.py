@@ -105,12 +105,10 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self._stale_rows: dict[str, None] = {}
 
     def on_mount(self) -> None:
-        """Load the years."""
         self.root.expand()
 
     @property
     def current(self) -> TocEntry | None:
-        """The node under the cursor."""
         row = self.cursor_node
         return row.data if row is not None and isinstance(row.data, TocEntry) else None
 
@@ -435,7 +433,6 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self._move_to(row.parent)
 
     def action_fold(self) -> None:
-        """Expand or collapse the row."""
         row = self.cursor_node
         if row is None:
             return
@@ -445,7 +442,6 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.notify("Nothing to expand here. Press enter to open.", markup=False)
 
     def action_unfold_all(self) -> None:
-        """Expand all rows below this one."""
         row = self.cursor_node
         if row is not None and row.allow_expand:
             find = partial(browse.under, _id_of(row), limit=MAX_EXPANDED, of=self.scope)
@@ -455,12 +451,10 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.notify("Nothing to expand here. Press enter to open.", markup=False)
 
     def action_first(self) -> None:
-        """Go to the first row."""
         if self.root.children:
             self._move_to(self.root.children[0])
 
     def action_last(self) -> None:
-        """Go to the last row."""
         self.cursor_line = self.last_line
         self.scroll_to_line(self.last_line, animate=False)
 
@@ -471,13 +465,11 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.action_open()
 
     def on_click(self, event: events.Click) -> None:
-        """Open the page on a double click."""
         if event.chain == 2:
             self.action_open()
 
     @on(Tree.NodeHighlighted)
     def announce(self, event: Tree.NodeHighlighted[TocRow]) -> None:
-        """Post the node under the cursor."""
         if isinstance(event.node.data, TocEntry):
             self.post_message(NodeHighlighted(event.node.data))
 

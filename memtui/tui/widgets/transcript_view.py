@@ -86,7 +86,6 @@ class TurnBuffer:
 
     @property
     def height(self) -> int:
-        """The height of the loaded turns, in lines."""
         return self._tops[-1]
 
     @property
@@ -167,7 +166,6 @@ class TurnBuffer:
         self.replace(loaded, rendered, measure)
 
     def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        """Add turns before the loaded ones."""
         self.turns[:0], self.rendered[:0] = loaded.turns, rendered
         self.is_first = loaded.is_first
         self.turns_before = max(1, self.turns_before - len(rendered))
@@ -178,7 +176,6 @@ class TurnBuffer:
         self._update_tops()
 
     def append(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        """Add turns after the loaded ones."""
         self.turns += loaded.turns
         self.rendered += rendered
         self.is_last = loaded.is_last
@@ -296,7 +293,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._request_turns()
 
     def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
-        """Add turns before those shown."""
         anchor = self._anchor()
         self.buffer.prepend(loaded, rendered)
         self._hold(anchor)
@@ -527,23 +523,18 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._put_cursor(index)
 
     def action_cursor_down(self) -> None:
-        """Move to the next turn."""
         self._step(1)
 
     def action_cursor_up(self) -> None:
-        """Move to the previous turn."""
         self._step(-1)
 
     def action_page_down(self) -> None:
-        """Move down a page."""
         self._move_page(1)
 
     def action_page_up(self) -> None:
-        """Move up a page."""
         self._move_page(-1)
 
     def action_first(self) -> None:
-        """Go to the beginning of the session."""
         number = self.start_jump()
         if not self.buffer.is_first:
             self.post_message(TurnsRequested(TurnsPosition.BEGINNING, number=number))
@@ -552,7 +543,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._scroll(0)
 
     def action_last(self) -> None:
-        """Go to the end of the session."""
         number = self.start_jump()
         if not self.buffer.is_last:
             self.post_message(TurnsRequested(TurnsPosition.END, number=number))
@@ -560,7 +550,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._go_to_end()
 
     def action_open(self) -> None:
-        """Open the turn under the cursor."""
         self.post_message(TurnSelected())
 
     # The mouse
@@ -588,7 +577,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of the screen."""
         line = y + self._top
         index = self.buffer.at_line(line)
         if index is None:

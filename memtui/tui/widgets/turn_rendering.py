@@ -107,7 +107,6 @@ def render_turns(
 
 
 def render_turn(turn: Turn, layout: TurnLayout, *, is_expanded: bool) -> RenderedTurn:
-    """Render one turn."""
     lines = [*_lead(turn, layout)]
     body = len(lines)
     event = turn.event

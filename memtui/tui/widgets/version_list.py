@@ -46,7 +46,6 @@ class VersionList(ItemList, inherit_bindings=False):
 
     @property
     def current(self) -> TocVersion | None:
-        """The version under the cursor."""
         index = self.highlighted
         if index is None or index >= len(self.versions):
             return None
@@ -150,7 +149,6 @@ class VersionText(TextBlock):
         self.node, self.version, self.zone, self.now = node, version, zone, now
 
     def compose_lines(self, width: int) -> Content:
-        """Compose the lines for a width in cells."""
         lines = [line for part in self._head() for line in part.wrap(width)]
         lines += [BLANK]
         lines += [_draw_bullet(one).lay_out(width) for one in self.node.bullets]
