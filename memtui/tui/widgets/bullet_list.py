@@ -63,7 +63,7 @@ class BulletList(ItemList, inherit_bindings=False):
         self._expanded: set[int] = set()
         self._quotes: dict[int, Sequence[str]] = {}
         self._positions: list[BulletPosition | None] = []
-        """What each option stands for; None for a line without cursor."""
+        """The meaning of each option; None for a line that the cursor skips."""
         self._grip: BulletPosition = (0, 0)
         """The bullet and grip whose source is shown."""
 

@@ -137,7 +137,7 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the year under the cursor has been read."""
+        """True if the year under the cursor has been read."""
         return calendar.iso_year(self.cursor) in self.years
 
     def _find(self, day: date) -> CalendarDay | None:

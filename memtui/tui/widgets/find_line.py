@@ -63,12 +63,12 @@ class FindLine(Horizontal):
 
     @property
     def has_input_focus(self) -> bool:
-        """Whether keys go to the input."""
+        """True while keys go to the input."""
         return self._input.has_focus
 
     @property
     def is_searching(self) -> bool:
-        """Whether a search is under way."""
+        """True while a search is under way."""
         return self._searching is not None
 
     def focus_input(self) -> None:

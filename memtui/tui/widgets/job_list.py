@@ -61,7 +61,7 @@ TITLE_CELLS = 17
 
 @dataclass(slots=True)
 class StageActivity:
-    """What a stage has reported since the screen was opened."""
+    """The reports of a stage since the screen was opened."""
 
     done: int = 0
     worked_at: datetime | None = None
@@ -79,7 +79,7 @@ class JobListState:
     missing_model: str = ""
     """Why jobs have no model, "" if they have one."""
     is_ours: bool = True
-    """Whether this process does the work."""
+    """False if another process does the work."""
 
     def job_status(self, job: Job) -> "JobStatus | None":
         """Return the status of a job, None while it is unknown."""

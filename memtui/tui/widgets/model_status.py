@@ -41,23 +41,14 @@ USUAL_TOKENS = 700
 MAX_NAME = 20
 """The most cells of a model's name."""
 
-REQUESTED_BUT_MISSING = {
+UNAVAILABLE = {
     ModelCondition.OFFLINE: (
-        "✗ Ollama does not answer: start it, or install it from ollama.com",
-        "✗ Ollama does not answer: memtui doctor",
+        "Ollama does not answer: start it, or install it from ollama.com",
+        "Ollama does not answer: memtui doctor",
     ),
-    ModelCondition.REFUSED: ("✗ the model is not allowed: memtui doctor",),
-    ModelCondition.UNWELL: ("✗ the model does not work: memtui doctor",),
+    ModelCondition.REFUSED: ("the model is not allowed: memtui doctor",),
+    ModelCondition.UNWELL: ("the model does not work: memtui doctor",),
 }
-"""Texts for a model that the user has configured."""
-
-LOST = {
-    ModelCondition.OFFLINE: "Ollama no longer answers",
-    ModelCondition.MODEL_MISSING: "the model was removed",
-    ModelCondition.REFUSED: "the model is no longer allowed: memtui doctor",
-    ModelCondition.UNWELL: "the model does not work: memtui doctor",
-}
-"""Texts for a model that was found automatically and worked before."""
 
 REMEDIES = {
     ModelCondition.OFFLINE: "Ollama is not running: start it with “ollama serve”",
@@ -142,16 +133,14 @@ def _describe_unavailable(model: "Model", health: ModelHealth) -> list[str]:
         rest, left = f"resting{until}", _left(model.waiting)
         name = _short_name(health.model)
         return [f"{name}: {rest}{left}", rest + left, rest, "resting"]
-    reasons = []
-    if condition in (ModelCondition.REFUSED, ModelCondition.UNWELL) and message:
-        reasons = [f"{message}: memtui doctor", message]
-    if not model.is_wanted:
-        texts = [*reasons, LOST[condition]]
-    elif condition is ModelCondition.MODEL_MISSING:
-        texts = [f"✗ {message}: {health.remedy}", f"✗ no model: {health.remedy}"]
-    else:
-        texts = [*(f"✗ {reason}" for reason in reasons)]
-        texts += REQUESTED_BUT_MISSING[condition]
+    texts: list[str] = []
+    if condition is ModelCondition.MODEL_MISSING:
+        texts += [f"{message}: {health.remedy}", f"no model: {health.remedy}"]
+    elif condition is not ModelCondition.OFFLINE and message:
+        texts += [f"{message}: memtui doctor", message]
+    texts += UNAVAILABLE.get(condition, ())
+    # Without a model configured, the lack of one is no error.
+    texts = [f"✗ {text}" if model.is_wanted else text for text in texts]
     texts.append(texts[-1].partition(":")[0])
     return [text for at, text in enumerate(texts) if len(text) < _shortest(texts[:at])]
 

@@ -65,7 +65,7 @@ class NodePage(Vertical):
         self.node: TocNode | None = None
         self.scope = ALL
         self._shown: tuple[ScopedNode, bool] | None = None
-        """What is shown, and whether a version by a model was rejected."""
+        """The shown node; True if a version of it by a model was rejected."""
         self._node_id = self._loading = ""
         self._grip_to_open = ""
 

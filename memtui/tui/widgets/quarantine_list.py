@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memtui.services.quarantine import Entry, Shown
 
 PREFETCH = 20
-"""How many entries before its end the list asks for more."""
+"""The distance from the end at which the list asks for more, in entries."""
 
 UNKNOWN_AGENT = "unknown agent"
 

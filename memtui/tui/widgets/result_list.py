@@ -43,11 +43,11 @@ SearchFunction = Callable[[str], TeleportResult | CombinedResult | MessageResult
 UNTITLED = "Untitled session"
 
 EXCERPT_LEAD = 80
-"""How many characters of its line are marked before a word that matched."""
+"""The length of the marked line before its first match, in characters."""
 
 
 class SearchView(StrEnum):
-    """What is searched."""
+    """The parts of the store to search."""
 
     ALL = "all"
     SUMMARIES = "summaries"
@@ -103,7 +103,7 @@ class SearchResult:
     """The level of a week, month or year; None for a single moment."""
     title: str
     band: str
-    """How well it matches, in a word; "" for a list of recent sessions."""
+    """The quality of the match, in a word; "" for a list of recent sessions."""
     kind: str
     match: ResultSnippet | None
     target: JumpTarget
@@ -126,13 +126,13 @@ class SearchResults:
     times: tuple[str, ...] = ()
     """Sentences about the dates found in the query."""
     merged: tuple[int, int] = (0, 0)
-    """How many messages and summaries matched, of which one per session is listed."""
+    """The messages and summaries that matched, of which one per session is listed."""
     is_recent: bool = False
-    """Whether the query has no words: these are the newest sessions."""
+    """True for a query without words, which lists the newest sessions."""
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether an index is still being built, so that there may be more soon."""
+        """True while an index is being built, so that there may be more soon."""
         return any("index" in note for note in self.notes)
 
 
@@ -414,7 +414,7 @@ class ResultRow(TextBlock):
 
     @property
     def _is_title_match(self) -> bool:
-        """Whether the title is what matches, so that it need not be repeated."""
+        """True if the match is the title, which need not be repeated."""
         match = self.result.match
         return match is not None and _has_same_words(
             match.snippet.text, self.result.title

@@ -18,7 +18,7 @@ MAX_CHOICES = {"agent": 50, "project": 200, "keyword": 200}
 HEADINGS = {"agent": "Agents", "project": "Projects", "keyword": "Keywords"}
 
 UNITS = {"agent": "session", "project": "session", "keyword": "day"}
-"""What is counted for each kind."""
+"""The unit of the number beside each kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ScopeList(ItemList, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="parts", markup=False)
         self._choices: list[ScopeChoice | None] = []
-        """What each option stands for; None for a heading."""
+        """The choice of each option; None for a heading."""
 
     @property
     def current(self) -> ScopeChoice | None:

@@ -48,7 +48,7 @@ EXAMPLE_CELLS = 19
 """The width of the column of examples."""
 
 MAX_QUERY = 40
-"""How much of a query is repeated in a note, in characters."""
+"""The length of a query in a note, in characters."""
 
 ONLY_IN_MESSAGES = "ctrl+o works in the messages view (tab)."
 

@@ -25,7 +25,7 @@ from memtui.tui import commands, format
 from memtui.tui.messages import SessionRequested, SessionsRequested
 
 SESSIONS_PAGE = 200
-"""How many sessions are read at once."""
+"""The number of sessions read at once."""
 
 MARK = "▸ "
 """Before the row under the cursor; two spaces before all others."""

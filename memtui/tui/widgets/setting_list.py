@@ -125,7 +125,7 @@ class SettingList(ItemList, inherit_bindings=False):
         self._entries: Sequence[SettingEntry] = ()
         self._words: tuple[str, ...] = ()
         self.listed_count = 0
-        """How many settings match the filter."""
+        """The number of settings that match the filter."""
 
     @property
     def current(self) -> "SettingEntry | None":

@@ -41,7 +41,7 @@ from memtui.tui.widgets.turn_rendering import (
 )
 
 STEP = 3
-"""How many more or fewer events one key shows on each side."""
+"""The events that one key adds or removes on each side."""
 
 MAX_CONTEXT = 60
 """The most events shown on each side."""
@@ -249,18 +249,18 @@ def _title(wanted: SourceRequested) -> str:
 # Marks
 
 MATCHED_CHARS = 4_000
-"""How much of a quoted span is searched for the words of the bullet, in characters."""
+"""The length of a quoted span that is searched for matching words, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceMarks:
-    """What to mark in the shown text of an event."""
+    """The spans to mark in the shown text of an event."""
 
     quoted: tuple[TextSpan, ...] = ()
     matched: tuple[TextSpan, ...] = ()
     """The words of the bullet within the quoted spans."""
     has_changed: bool = False
-    """Whether the text is no longer the one that was quoted."""
+    """True if the text is no longer the one that was quoted."""
 
 
 def find_marks(
@@ -336,7 +336,7 @@ GUTTER = 2 + 5 + 1 + format.SPEAKER_CELLS + 1
 """The width of bar, time and speaker with the spaces after them, in cells."""
 
 TOOL_CHARS, TOOL_LINES = 400, 5
-"""How much of a tool's output is shown around the source."""
+"""The length of a tool's output around the source, in characters and lines."""
 
 
 class SourceExcerpt(TextBlock):

@@ -29,13 +29,11 @@ ACTIVITIES = {
     "improve": "asking the model",
     "import": "importing",
 }
-"""What each stage does."""
-
 GAP = 3
 """The smallest space between the two ends of the line, in cells."""
 
 MIN_SCOPE = 30
-"""How many cells of the scope are shown even where there is little room."""
+"""The cells of the scope that are shown even where there is little room."""
 
 OTHER_PROCESS = "another memtui is at work here"
 """Shown where another process does the background work of this store."""
@@ -54,7 +52,7 @@ class StatusLine(Widget):
     """The scope of the screen; None where it does not apply."""
 
     can_read = reactive(True)
-    """Whether the screen could read what it shows."""
+    """False if the screen could not read what it shows."""
 
     work = reactive(Content("starting"))
 

@@ -38,7 +38,7 @@ NOT_FOUND = "This node is not in the contents."
 OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
 
 MAX_EXPANDED = 500
-"""How many rows are expanded at once."""
+"""The most rows that are expanded at once."""
 
 PARTLY_EXPANDED = (
     f"Only the first {MAX_EXPANDED} rows were expanded. Press * on a row to continue."

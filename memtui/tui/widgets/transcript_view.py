@@ -44,7 +44,7 @@ MAX_STRIPS = 2000
 """The size of the cache of drawn lines."""
 
 PREFETCH_LINES = 40
-"""How near the end of the loaded turns more are asked for, in lines."""
+"""The distance from the end of the loaded turns at which more are requested."""
 
 WHEEL_LINES = 3
 
@@ -67,9 +67,9 @@ class TurnBuffer:
         self.turns: list[Turn] = []
         self.rendered: list[RenderedTurn] = []
         self.is_first = self.is_last = True
-        """Whether the session begins and ends with the loaded turns."""
+        """True if the session begins, or ends, with the loaded turns."""
         self.turns_before = self.turns_after = 0
-        """How many turns are not loaded; estimates."""
+        """Estimates of the numbers of turns that are not loaded."""
         self.version = 0
         """Changes with every change of the buffer."""
         self._tops: list[int] = [0]
@@ -236,7 +236,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the cursor is on the last turn, and the end of it is visible."""
+        """True if the cursor is on the last turn, and the end of it is visible."""
         buffer = self.buffer
         is_visible = self._top + self._height >= buffer.total
         is_last = not buffer.turns or self.cursor_index == len(buffer.turns) - 1

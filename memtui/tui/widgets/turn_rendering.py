@@ -52,7 +52,7 @@ FOUND = f"{MARKED} bold"
 
 @dataclass(frozen=True, slots=True)
 class TurnLayout:
-    """How turns are rendered."""
+    """The options for rendering turns."""
 
     width: int
     """In cells, with the margin."""
@@ -75,7 +75,7 @@ class RenderedTurn:
     found_lines: frozenset[int] = frozenset()
     """The indexes of the lines that hold the words to find."""
     has_match: bool = False
-    """Whether the turn holds these words, shown or collapsed."""
+    """True if the turn holds these words, shown or collapsed."""
 
 
 RenderedTurns = Mapping[str, tuple[Turn, RenderedTurn]]
@@ -266,7 +266,7 @@ EXCERPT_CHARS = 4000
 """The usual length of an excerpt, in characters."""
 
 LEAD_CHARS = 400
-"""How much is shown before a span deep in a long text, in characters."""
+"""The length shown before a span deep in a long text, in characters."""
 
 TextSpan = tuple[int, int]
 """Start and end of a piece of text, in characters."""

@@ -21,7 +21,7 @@ from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.text_block import Paragraph, TextBlock
 
 DIGEST_CHARS = 12
-"""How much of a model's digest is shown."""
+"""The shown length of a model's digest."""
 
 NOT_SUMMARIZED = "Not summarized yet. memtui will do this in the background."
 
