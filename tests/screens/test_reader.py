@@ -371,7 +371,7 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
         await opened(pilot, settle)
         await type_words(pilot, settle, "/WHEEL 249", "enter")
         assert pointed(app).ordinal == 249
-        assert said(app, "#told") == "1 of 5 · n next · p previous"
+        assert said(app, "#matches") == "1 of 5 · n next · p previous"
         here = view(app)
         rows = [here.render_line(y).text for y in range(here.size.height)]
         assert any("wheel 249" in row for row in rows), "unfolded, and in sight"
@@ -384,7 +384,7 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
         await press(pilot, settle, "escape", "n")
         assert notices(app)[-1] == "Look for something first: press /."
         await type_words(pilot, settle, "/100%", "enter")
-        assert said(app, "#told") == "no match"
+        assert said(app, "#matches") == "no match"
         await press(pilot, settle, "n")
         assert notices(app)[-1] == "These words are nowhere in this session."
         await press(pilot, settle, "escape", "escape")
@@ -403,18 +403,18 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
         before = lines(app)
         await type_words(pilot, settle, "/wheel 249")
         told = "2 of 5 · enter keep · esc back"
-        assert (pointed(app).ordinal, said(app, "#told")) == (2_493, told)
+        assert (pointed(app).ordinal, said(app, "#matches")) == (2_493, told)
         await press(pilot, settle, "8")
         assert pointed(app).ordinal == 2_498
         await press(pilot, settle, "x")
-        assert said(app, "#told") == "no match"
+        assert said(app, "#matches") == "no match"
         assert (pointed(app).ordinal, lines(app)) == (1_000, before[:-1])
         await press(pilot, settle, *["backspace"] * 2)
         assert pointed(app).ordinal == 2_493
         await press(pilot, settle, "escape")
         assert (pointed(app).ordinal, lines(app)) == (1_000, before)
         await type_words(pilot, settle, "/wheel 249", "enter")
-        assert said(app, "#told") == "2 of 5 · n next · p previous"
+        assert said(app, "#matches") == "2 of 5 · n next · p previous"
         await press(pilot, settle, "n", "escape")
         assert pointed(app).ordinal == 2_494, "enter keeps the place"
 
@@ -461,14 +461,14 @@ async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
 
         monkeypatch.setattr(conversation, "holding", slowly)
         await pilot.press(*"/wheel 49", "enter", "n")
-        while said(app, "#told") != "searching…":
+        while said(app, "#matches") != "searching…":
             await pilot.pause()
         assert notices(app) == ["One moment: these words are being looked for."]
         assert (asked, pointed(app).ordinal) == (["w"], 0)
         go_on.set()
         await settle(pilot)
         assert asked == ["w", "wheel 49"]
-        assert said(app, "#told") == "search failed"
+        assert said(app, "#matches") == "search failed"
         await type_words(pilot, settle, "/wheel 48", "enter")
         assert asked[-1] == "wheel 48" and pointed(app).ordinal == 48
         await press(pilot, settle, "slash", "backspace")

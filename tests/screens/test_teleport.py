@@ -236,7 +236,7 @@ async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
             patch.setattr(app.workspace.teleport, "find", broken)
             screen = await ask(pilot, settle, "sessio")
             assert "The search failed: disk on fire." in note(screen)
-            assert str(screen.query_one("#measure", Static).visual) == ""
+            assert str(screen.query_one("#count", Static).visual) == ""
         while not screen.results:
             await pilot.pause()
         assert "failed" not in note(screen)

@@ -51,7 +51,7 @@ class FindLine(Horizontal):
     def compose(self) -> ComposeResult:
         yield Static("/", id="slash", markup=False)
         yield FindInput("words in this session")
-        yield Static(id="told", markup=False)
+        yield Static(id="matches", markup=False)
 
     @property
     def _input(self) -> Input:
@@ -136,4 +136,4 @@ class FindLine(Horizontal):
         self._show_text(f"{which} · {keys}")
 
     def _show_text(self, text: str) -> None:
-        self.query_one("#told", Static).update(Content(text))
+        self.query_one("#matches", Static).update(Content(text))

@@ -75,7 +75,7 @@ class SearchBar(Vertical):
         self.suggester = FilterSuggester()
 
     def compose(self) -> ComposeResult:
-        with Horizontal(id="asking"):
+        with Horizontal(id="query-line"):
             yield Static("/", id="slash")
             yield Input(
                 self._initial,
@@ -85,8 +85,8 @@ class SearchBar(Vertical):
                 suggester=self.suggester,
                 id="query",
             )
-        with Horizontal(id="told"):
-            yield Static("", id="measure", markup=False)
+        with Horizontal(id="count-line"):
+            yield Static("", id="count", markup=False)
             yield Static("", id="views", markup=False)
 
     @property
@@ -111,7 +111,7 @@ class SearchBar(Vertical):
         self.query_one("#views", Static).update(text)
 
     def show_count(self, text: str) -> None:
-        self.query_one("#measure", Static).update(Content(text))
+        self.query_one("#count", Static).update(Content(text))
 
 
 class FilterSuggester(Suggester):

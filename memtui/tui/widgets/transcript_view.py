@@ -207,7 +207,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     ``replace_turns``.
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"turns--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"transcript--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
         open="Expand or collapse this, or go to the subagent that was started here.",
@@ -215,7 +215,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     HELP_TITLE = "In the transcript"
 
     def __init__(self) -> None:
-        super().__init__(id="turns")
+        super().__init__(id="transcript")
         self.buffer = TurnBuffer()
         self.cursor: EventPosition | None = None
         self.jump_count = 0
@@ -595,7 +595,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         width, style = self.width, self.visual_style
         margin = Content("  ")
         if is_current:
-            style += self.get_visual_style("turns--cursor")
+            style += self.get_visual_style("transcript--cursor")
             margin = Content.styled(CURSOR_MARK, "$accent")
         elif number in turn.found_lines or (turn.has_match and number == turn.body):
             margin = Content.styled(MATCH_MARK, "$evidence")

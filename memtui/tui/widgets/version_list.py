@@ -40,7 +40,7 @@ class VersionList(ItemList, inherit_bindings=False):
     HELP_TITLE = "In the list of versions"
 
     def __init__(self, zone: tzinfo) -> None:
-        super().__init__(id="editions")
+        super().__init__(id="versions")
         self._zone = zone
         self.versions: tuple[TocVersion, ...] = ()
 

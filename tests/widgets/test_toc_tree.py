@@ -19,7 +19,8 @@ def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocEntry:
     start = datetime(2024, 1, 15, 10, tzinfo=UTC)
     return TocEntry(
         "id", level, "2024", headline, start, start + timedelta(days=1),
-        NodeStatus.CURRENT, is_live, NodeCounts(segments=1204), 1, 0, 3, False, False, (), (),
+        NodeStatus.CURRENT, is_live, NodeCounts(segments=1204), 1, 0, 3,
+        False, False, (), (),
     )  # fmt: skip
 
 
