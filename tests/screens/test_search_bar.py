@@ -93,7 +93,7 @@ async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
     async with Bare(None, **finders).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session timeout")
         assert told(screen, "views") == "[all]  summaries  messages"
-        assert told(screen, "measure") == "3 hits · 6 ms"
+        assert told(screen, "count") == "3 hits · 6 ms"
         assert any("unsummarized" in row for row in drawn(screen))
         await pilot.press("tab")
         await answered(pilot, settle)
@@ -145,7 +145,7 @@ async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
         await pilot.press("b", "c")
         assert screen.query_one(Input).value == "abc"
         assert screen.is_waiting and not screen.results
-        while told(screen, "measure") != "looking…":
+        while told(screen, "count") != "looking…":
             await pilot.pause()
         gate.set()
         await answered(pilot, settle)
@@ -189,7 +189,7 @@ async def test_nothing_found_says_what_of_the_question_to_change(
             ("wibble agent:codex", "without the filter"),
             ('"wibble wobble"', "without the quotes"),
             ("wibble wobble", "fewer words"),
-            ("wibble -wobble", "without what - leaves out"),
+            ("wibble -wobble", "without the excluded words (-)"),
             ("…!?", "There is no word in “…!?”"),
         ):
             assert says in note(await ask(pilot, settle, typed))
@@ -203,7 +203,7 @@ async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None
 
     async with Bare(all=Fake(meant)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "sesion timeout")
-        assert "Did you mean “session timeout”?  ctrl+s" in note(screen)
+        assert "Did you mean “session timeout”? (ctrl+s)" in note(screen)
         await pilot.press("ctrl+s")
         await answered(pilot, settle)
         assert screen.query_one(Input).value == "session timeout"
@@ -258,7 +258,7 @@ async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
         await pilot.press("enter")
         await settle(pilot)
         assert pilot.app.screen is screen
-        assert "the contents have no place for it yet" in note(screen)
+        assert "the contents do not have it yet" in note(screen)
 
 
 async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
@@ -408,7 +408,7 @@ async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
     async with Bare(asked, **finders).run_test(size=(80, 24)) as pilot:
         screen = await ask(pilot, settle, "session")
         await pilot.press("ctrl+o")
-        assert "tab goes to the messages" in note(screen)
+        assert "works in the messages view" in note(screen)
         await pilot.press("shift+tab")
         await answered(pilot, settle)
         assert "ctrl+o one each" in told(screen, "keys")
