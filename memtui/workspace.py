@@ -1,7 +1,6 @@
-"""The whole house, put together for one set of places and settings.
+"""One open memory: ``Workspace`` makes the store, the indexes and the services.
 
-This is where the clock, the disk and the summariser come from; every room behind is
-handed what it needs.
+Everything below gets its paths, settings and clock from here.
 """
 
 import logging
@@ -17,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import settings as settings_module
 from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
-from memtui.model.jobs import ROLLUP_JOBS, Job
+from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun
 from memtui.model.model_state import ModelCondition, ModelProgress, RewriteOutlook
 from memtui.model.schedule import Schedules
 from memtui.model.sessions import AgentHistory
@@ -29,19 +28,20 @@ from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
-    from memtui.agents.questions import AgentQuestions
     from memtui.pipeline.pipeline import Pipeline, Setup
     from memtui.pipeline.progress import Progress
     from memtui.search.combined import Search
     from memtui.search.message_index import MessageIndex
     from memtui.search.messages import MessageSearcher, SessionSearch
     from memtui.search.nodes import Teleport
-    from memtui.services.quarantine import QuarantineService, Retried
+    from memtui.search.quotes import Quoting
+    from memtui.services.jobs import JobStatus
+    from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.services.status import WorkStatus
     from memtui.summarize.ollama.models import Capability, ModelOptions
     from memtui.summarize.ollama.prompts import Log
     from memtui.summarize.summarizer import Summarizer
-    from memtui.text.tokens import Counter
+    from memtui.text.tokens import TokenCounter
 
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ Report = Callable[["Progress"], None]
 def resolve_paths(
     paths: Paths, settings: Settings, *, is_demo: bool = False
 ) -> tuple[str, Paths]:
-    """The one project that is kept apart, if they are, and the places in use."""
+    """Return the project of a separate store, or "", and the paths in use."""
     project = _project() if settings.has_separate_stores and not is_demo else ""
     if project:
         paths = paths.for_project(Path(project))
@@ -61,7 +61,7 @@ def resolve_paths(
 
 
 def _project() -> str:
-    """The folder of the project memtui was started in: its repository's, or itself."""
+    """Return the repository of the working folder, or the folder itself."""
     from memtui.capture import projects
 
     here = str(Path.cwd())
@@ -69,7 +69,7 @@ def _project() -> str:
 
 
 def resolve_zone() -> tzinfo:
-    """The time zone of the store that is open.
+    """Return the time zone of the open store.
 
     Raises:
         StoreError: This machine does not know it.
@@ -85,7 +85,7 @@ def resolve_zone() -> tzinfo:
 
 
 def machine_zone() -> str:
-    """The time zone of this machine, or UTC where it has none by name."""
+    """Return the name of this machine's time zone, or UTC if it has no name."""
     try:
         linked = str(Path("/etc/localtime").readlink())
         name = linked.partition("zoneinfo/")[2]
@@ -95,12 +95,12 @@ def machine_zone() -> str:
 
 
 class Workspace:
-    """One memtui: its store, its work, its search."""
+    """An open store with its search, its services and its background work."""
 
     def __init__(
         self, paths: Paths, settings: Settings, *, is_demo: bool = False
     ) -> None:
-        """Open the store, making it where it is missing.
+        """Open the store, or create it.
 
         Raises:
             MemtuiError: It cannot be opened; the message says why.
@@ -118,12 +118,8 @@ class Workspace:
 
     @property
     def pipeline(self) -> "Pipeline":
-        """The work behind, put together when it is first asked for.
-
-        It brings Whoosh and the summariser with it (90 ms), which the first screen
-        does without.
-        """
-        # The workers' thread and an import's may both be the first to ask.
+        """The background work; made when it is first needed."""
+        # The pipeline's thread and that of an import may both be first.
         with self._pipeline_lock:
             if self._pipeline is None:
                 from memtui.pipeline.pipeline import Pipeline
@@ -132,7 +128,7 @@ class Workspace:
             return self._pipeline
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has; may take a while the first time."""
+        """Count the tokens of a text; the first call may take a second."""
         return self.counter.count(text)
 
     # What the first screen does not need is imported when it is used: importing it all
@@ -147,36 +143,35 @@ class Workspace:
 
     @cached_property
     def search(self) -> "Search":
-        """Who answers questions from everything there is."""
+        """The search in messages and summaries."""
         from memtui.search.combined import Search
 
         return Search(self.teleport, self._message_searcher, self.zone, _now)
 
     @cached_property
     def session_search(self) -> "SessionSearch":
-        """Who answers questions from what was said in sessions."""
+        """The search in messages."""
         from memtui.search.messages import SessionSearch
 
         return SessionSearch(self._message_searcher, self.zone, _now)
 
     @cached_property
-    def asking(self) -> "AgentQuestions":
-        """Who answers agents, within any budget."""
-        from memtui.agents.questions import AgentQuestions
-        from memtui.search.engines import Finders
+    def quotes(self) -> "Quoting":
+        """The search in everything that quotes what was said."""
         from memtui.search.quotes import Quoting
 
-        quoting = Quoting(self.search, self._message_searcher, self.zone, _now)
-        return AgentQuestions(
-            Finders(self.teleport, quoting, self.session_search, self.zone, _now)
-        )
+        return Quoting(self.search, self._message_searcher, self.zone, _now)
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return _now()
 
     @cached_property
-    def counter(self) -> "Counter":
-        """By what tokens are counted."""
+    def counter(self) -> "TokenCounter":
+        """The token counter."""
         from memtui.text import vocabulary
 
-        return vocabulary.counter(self.paths.vocabulary)
+        return vocabulary.load_counter(self.paths.vocabulary)
 
     @cached_property
     def _message_searcher(self) -> "MessageSearcher":
@@ -194,21 +189,19 @@ class Workspace:
 
     @property
     def quarantine(self) -> "QuarantineService":
-        """What could not be taken."""
+        """The input that was skipped."""
         from memtui.services.quarantine import QuarantineService
 
         return QuarantineService(self.paths.spool)
 
     @property
     def jobs(self) -> "JobsController":
-        """Who looks at the work behind, and steers the model's jobs."""
-
-        return JobsController(self.paths, self.settings, lambda: self.schedules, _now)
+        """The model's jobs and the queues of the pipeline."""
+        return JobsController(self, _now)
 
     @property
     def schedules(self) -> "Schedules":
         """When the model's jobs are due."""
-
         return job_schedules(self.settings, self.zone, self.paths.store)
 
     def _pipeline_setup(self) -> "Setup":
@@ -216,7 +209,7 @@ class Workspace:
         from memtui.capture.policy import Exclusions
         from memtui.model.segments import SegmentRules
         from memtui.pipeline.pipeline import Setup
-        from memtui.summarize.summarizer import Extractive
+        from memtui.summarize.summarizer import ExtractiveSummarizer
 
         settings = self.settings
         return Setup(
@@ -232,7 +225,7 @@ class Workspace:
                 overlap_tokens=settings.segments_overlap_tokens,
             ),
             counter=self.counter,
-            summarizer=Extractive(),
+            summarizer=ExtractiveSummarizer(),
             clock=_now,
             agent="agent",
             with_subagents=settings.segments_include_subagents,
@@ -248,40 +241,32 @@ class Workspace:
 
     @property
     def uses_no_model(self) -> bool:
-        """Whether no model is ever asked."""
+        """Whether summaries never use a model."""
         return self.is_demo or self.settings.summaries_provider == EXTRACTIVE
 
     @property
     def _wants_model(self) -> bool:
-        """Whether a person said that there is to be one, or which, or where."""
+        """Whether the user has set up a model, so that a missing one is reported."""
         settings = self.settings
-        is_named = settings.is_set("summaries.model") or settings.is_set(
-            "summaries.url"
-        )
-        return is_named or settings.summaries_provider == OLLAMA
+        is_named = map(settings.is_set, ("summaries.model", "summaries.url"))
+        return any(is_named) or settings.summaries_provider == OLLAMA
 
-    def _summarizer(self, tell: "Callable[[ModelProgress], None]") -> "Summarizer":
-
-        return create_ollama(self.settings, tell)
+    def _summarizer(self, report: "Callable[[ModelProgress], None]") -> "Summarizer":
+        return create_ollama(self.settings, report)
 
     def start(self, report: Report) -> None:
-        """Start the workers; reports come from their threads.
+        """Start the pipeline on a thread of its own; it reports from its threads."""
 
-        They are put together on a thread too: that takes longer than a frame.
-        """
-        thread = threading.Thread(
-            target=self._start, args=(report,), name="start", daemon=True
-        )
-        thread.start()
+        def start() -> None:
+            pipeline = self.pipeline
+            with self._start_lock:
+                if not self._is_stopped:
+                    pipeline.start(report)
 
-    def _start(self, report: Report) -> None:
-        works = self.pipeline
-        with self._start_lock:
-            if not self._is_stopped:
-                works.start(report)
+        threading.Thread(target=start, name="start", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop the workers after what they are doing now."""
+        """Stop the pipeline after its current step, and close the store."""
         with self._start_lock:
             self._is_stopped = True
             if self._pipeline is not None:
@@ -293,36 +278,32 @@ class Workspace:
         database.close()
 
     def histories(self) -> list[AgentHistory]:
-        """The histories of agents found on this machine."""
+        """Find the transcripts of agents on this machine; may take a while."""
         from memtui.capture import formats
 
         return formats.find_histories(transcript_folders())
 
     def transcript_folders(self) -> dict[str, tuple[Path, ...]]:
-        """Where they are looked for, by the agent's name."""
+        """Return where each agent keeps its transcripts."""
         return transcript_folders()
 
     def watched_folders(self) -> dict[str, tuple[Path, ...]]:
-        """The places of transcripts that are read as they are written."""
+        """Return the folders to watch, by agent; those of ``capture.folders`` under ""."""
         if self.is_demo:
             return {}
-        settings, places = self.settings, transcript_folders()
-        with database.connection():
-            agreed = meta.watched_sources() or ()
-        names = set(settings.capture_sources)
+        names = set(self.settings.capture_sources)
         if CHOSEN in names:
-            names |= set(agreed)
-        everyone = EVERY in names
-        chosen = {n: some for n, some in places.items() if everyone or n in names}
-        return {"": settings.watched_folders, **chosen}
+            with database.connection():
+                names |= set(meta.watched_sources() or ())
+        folders = {
+            name: some
+            for name, some in transcript_folders().items()
+            if EVERY in names or name in names
+        }
+        return {"": self.settings.watched_folders, **folders}
 
     def set_watched(self, names: Iterable[str], *, watched: bool = True) -> None:
-        """Remember which agents' transcripts are to be read as they are written.
-
-        Args:
-            names: The agents.
-            watched: Whether they are, from now on.
-        """
+        """Choose whether the transcripts of agents are read as they are written."""
         with database.transaction():
             before = set(meta.watched_sources() or ())
             meta.set_watched_sources(
@@ -332,22 +313,21 @@ class Workspace:
     def start_import(
         self, histories: Sequence[AgentHistory], report: Report, *, is_watched: bool
     ) -> None:
-        """Import histories on a thread of its own; the workers digest them meanwhile.
+        """Import histories on a thread of its own, while the pipeline runs.
 
         Args:
-            histories: What is imported.
-            report: Told how far that is.
-            is_watched: Whether they are read on as they grow, from then on.
+            histories: The transcripts to import.
+            report: Called with the progress, from that thread.
+            is_watched: Whether to watch them from then on.
         """
         folders = [one.folder for one in histories]
         agents = {one.agent for one in histories} if is_watched else set()
-        thread = threading.Thread(
+        threading.Thread(
             target=self._import,
             args=(folders, agents, report),
             name="import",
             daemon=True,
-        )
-        thread.start()
+        ).start()
 
     def _import(
         self, folders: Sequence[Path], agents: set[str], report: Report
@@ -360,132 +340,126 @@ class Workspace:
             total = sum(len(formats.find_files(folder)) for folder in folders)
             for imported in self.pipeline.importer().run(folders):
                 done = imported.files
-                report(self._importing(done, total, imported.waits_for))
+                report(self._import_progress(done, total, imported.waits_for))
             if agents:
                 self.set_watched(agents)
-        except Exception as reason:  # the thread's edge: nobody else would hear of it
-            log.exception("the import stopped")
+        except Exception as reason:  # nobody else sees an error of this thread
+            log.exception("the import failed")
             error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
-        report(self._importing(done, total, error))
+        report(self._import_progress(done, total, error))
 
-    def start_retry(
-        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
-    ) -> None:
-        """Try again what could not be taken, on a thread of its own.
-
-        Args:
-            names: What it is called in the quarantine; all of it when None.
-            told: Told what is tried, once transcripts are read again; the workers
-                take the hook files.
-        """
-        thread = threading.Thread(
-            target=self._retry, args=(names, told), name="retry", daemon=True
-        )
-        thread.start()
-
-    def _retry(
-        self, names: Sequence[str] | None, told: "Callable[[Retried], None]"
-    ) -> None:
-        from memtui.services.quarantine import Retried
-
-        tried = Retried((), (), ())
-        why_not: tuple[str, ...] = ()
-        try:
-            tried = self.quarantine.retry(names)
-            for _ in self.pipeline.importer().run(tried.files):
-                pass
-        except Exception as reason:  # the thread's edge: nobody else would hear of it
-            log.exception("what could not be taken could not be tried again")
-            why_not = (str(reason) or repr(reason),)
-        told(replace(tried, problems=tried.problems + why_not))
-
-    def _importing(self, done: int, total: int, error: str = "") -> "Progress":
+    def _import_progress(self, done: int, total: int, error: str = "") -> "Progress":
         from memtui.pipeline.progress import Progress, counts
 
-        queued, faults = counts()
-        told = Progress("import", done, queued, faults, total=total, error=error)
-        works = self.pipeline
-        return replace(
-            told, is_ours=works.is_ours, failing=works.failing, model=works.model
+        queued, problems = counts()
+        pipeline = self.pipeline
+        return Progress(
+            "import",
+            done,
+            queued,
+            problems,
+            total=total,
+            error=error,
+            is_ours=pipeline.is_ours,
+            failing=pipeline.failing,
+            model=pipeline.model,
         )
+
+    def start_retry(
+        self, names: Sequence[str] | None, report: "Callable[[RetryResult], None]"
+    ) -> None:
+        """Retry skipped input on a thread of its own.
+
+        Args:
+            names: The names in the quarantine; None for all.
+            report: Called with what was retried, once transcripts are read again. The
+                pipeline takes the files of hooks.
+        """
+        threading.Thread(
+            target=self._retry, args=(names, report), name="retry", daemon=True
+        ).start()
+
+    def _retry(
+        self, names: Sequence[str] | None, report: "Callable[[RetryResult], None]"
+    ) -> None:
+        from memtui.services.quarantine import RetryResult
+
+        retried = RetryResult((), (), ())
+        errors: tuple[str, ...] = ()
+        try:
+            retried = self.quarantine.retry(names)
+            for _ in self.pipeline.importer().run(retried.files):
+                pass
+        except Exception as reason:  # nobody else sees an error of this thread
+            log.exception("the retry failed")
+            errors = (str(reason) or repr(reason),)
+        report(replace(retried, problems=retried.problems + errors))
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-NEXT, AFTER = "It is next.", "It comes after the one being written."
-"""When the app that works does it itself."""
-
-
-def has_active_worker(places: Paths) -> bool | None:
-    """Whether a memtui works this store; None on a system that does not tell."""
-    holder = worker_lock.holder(places.worker_lock)
+def has_active_worker(paths: Paths) -> bool | None:
+    """Whether a process runs the pipeline; None if this system cannot tell."""
+    holder = worker_lock.holder(paths.worker_lock)
     return None if holder is None else bool(holder)
 
 
-def describe_turn(settings: Settings, is_worked: bool | None) -> str:
-    """Who will do what was asked for, and when.
-
-    Args:
-        settings: They say whether a model is asked at all.
-        is_worked: Whether a memtui works this store; None if that is not known.
-    """
+def describe_turn(settings: Settings, has_worker: bool | None) -> str:
+    """Tell when the model does what was requested, and in which process."""
     if note := why_no_model(settings):
         return note
-    if is_worked is None:
-        return "It comes next where a memtui is at work, or once one is."
-    if is_worked:
-        return "It comes next in the memtui that is at work."
-    return "No memtui works now: it is done when memtui next runs."
+    if has_worker is None:
+        return "It comes next where memtui is running, or once it runs."
+    if has_worker:
+        return "It comes next in the memtui that is running."
+    return "memtui is not running now: it is done when memtui next runs."
 
 
 def rewrite_outlook(
     settings: Settings, progress: "Progress | None", *, is_demo: bool = False
 ) -> RewriteOutlook:
-    """The same in the app, which works itself or sees that another memtui does.
+    """Tell when the model writes a requested version, as far as this app knows.
 
     Args:
-        settings: They say whether a model is asked at all.
-        progress: What was last reported, if anything was.
-        is_demo: Whether this is the made-up memory, for which none is asked.
+        settings: The settings.
+        progress: The last report of the pipeline.
+        is_demo: Whether the demo is open, which uses no model.
     """
     if is_demo:
-        return RewriteOutlook("The demo asks no model.", is_possible=False)
+        return RewriteOutlook("The demo uses no model.", is_possible=False)
     if note := why_no_model(settings):
         return RewriteOutlook(note, is_possible=False)
-    if progress is not None and not progress.is_ours:
-        return RewriteOutlook(describe_turn(settings, is_worked=True))
     if progress is None:
         return RewriteOutlook(NEXT)
+    if not progress.is_ours:
+        return RewriteOutlook(describe_turn(settings, has_worker=True))
     health = progress.model.health
     if health is None or health.is_ready:
         return RewriteOutlook(AFTER if progress.model.node_id else NEXT)
-    why = f"{health.message[:1].upper()}{health.message[1:]}."
-    return RewriteOutlook(
-        f"{why} {_CURES.get(health.condition, _WAIT)}", is_possible=False
-    )
+    reason = f"{health.message[:1].upper()}{health.message[1:]}."
+    remedy = REMEDIES.get(health.condition, "It is tried again by itself.")
+    return RewriteOutlook(f"{reason} {remedy}", is_possible=False)
 
 
-_WAIT = "It is tried again by itself."
+NEXT, AFTER = "It is next.", "It comes after the one being written."
 
-
-_CURES = {
-    ModelCondition.OFFLINE: "Start Ollama (ollama serve); the rest goes by itself then.",
-    ModelCondition.MODEL_MISSING: "Once it is there, the rest goes by itself.",
+REMEDIES = {
+    ModelCondition.OFFLINE: "Start Ollama (ollama serve); the rest is automatic.",
+    ModelCondition.MODEL_MISSING: "Once it is installed, the rest is automatic.",
     ModelCondition.REFUSED: "Change that in the settings; see memtui config show.",
 }
-"""What to do when a model cannot be asked."""
 
 
 def why_no_model(settings: Settings) -> str:
-    """Why no model is ever asked; "" if one is, where there is one."""
+    """Return why summaries never use a model; "" if they do."""
     if settings.summaries_provider != EXTRACTIVE:
         return ""
     origin = settings.origin("summaries.provider")
     return (
-        f"No model is asked while summaries.provider is {EXTRACTIVE} ({origin});"
-        " with auto one is, where there is one."
+        f"No model is used while summaries.provider is {EXTRACTIVE} ({origin});"
+        " with auto one is used, if there is one."
     )
 
 
@@ -495,7 +469,7 @@ not ask the model at the same time."""
 
 
 def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
-    """When each job of a store is due."""
+    """Return when the jobs of a store are due."""
     return Schedules(
         crons={job: str(settings.value(f"jobs.{job.level}")) for job in ROLLUP_JOBS},
         zone=zone,
@@ -549,52 +523,60 @@ def _store(found: "Capability") -> None:
 def _rejection(draft: Summary, log: "Log") -> str:
     from memtui.summarize import draft as summarize_draft
 
-    return summarize_draft.why_not(draft, [turn.text for turn in log.turns])
+    return summarize_draft.rejection_reason(draft, [turn.text for turn in log.turns])
 
 
 class JobsController:
-    """Reads and writes what is noted of the jobs; who works reads it there."""
+    """Reads and steers the model's jobs; the process that runs the pipeline obeys."""
 
-    def __init__(
-        self,
-        paths: "Paths",
-        settings: "Settings",
-        plan: "Callable[[], Schedules]",
-        clock: Callable[[], datetime],
-    ) -> None:
-        """Remember where to look.
+    def __init__(self, workspace: Workspace, clock: Callable[[], datetime]) -> None:
+        """Take the workspace, and a clock that returns aware times."""
+        self._workspace, self._clock = workspace, clock
 
-        Args:
-            paths: The places of the store.
-            settings: They say whether a model is asked at all.
-            plan: Tells when the jobs are due.
-            clock: The time, aware.
-        """
-        self._paths, self._settings = paths, settings
-        self._plan, self._clock = plan, clock
+    @property
+    def has_worker(self) -> bool | None:
+        """Whether a process runs the pipeline; None if this system cannot tell."""
+        return has_active_worker(self._workspace.paths)
 
     @property
     def why_no_model(self) -> str:
-        """Why no model is ever asked; "" if one is."""
-        return why_no_model(self._settings)
+        """Why summaries never use a model; "" if they do."""
+        return why_no_model(self._workspace.settings)
+
+    def describe_turn(self) -> str:
+        """Tell when the model does what was requested, and in which process."""
+        return describe_turn(self._workspace.settings, self.has_worker)
 
     def read_work(self) -> "WorkStatus":
-        """What waits for each stage, and how the jobs stand."""
+        """Read the queues of the pipeline and the state of the jobs."""
         from memtui.services import status
 
-        is_worked = has_active_worker(self._paths)
-        spool, plan = self._paths.spool, self._plan()
-        return status.read_work(spool, plan, self._clock(), is_worked=is_worked)
+        return status.read_work(
+            self._workspace.paths.spool,
+            self._workspace.schedules,
+            self._clock(),
+            is_worked=self.has_worker,
+        )
 
-    def pause(self, job: Job) -> None:
-        """Let a job rest until it is resumed."""
-        jobs.pause([job])
+    def statuses(self) -> "list[JobStatus]":
+        """Return the state of every job."""
+        return jobs.statuses(
+            self._workspace.schedules, self._clock(), is_worked=self.has_worker
+        )
 
-    def resume(self, job: Job) -> None:
-        """Let a job run again."""
-        jobs.resume([job])
+    def history(self, job: Job | None, limit: int) -> list[JobRun]:
+        """Return the runs of a job, or of all, the latest first."""
+        return jobs.history(job, limit=limit, is_worked=self.has_worker)
 
-    def request_run(self, job: Job) -> str:
-        """Ask for a run now; who does it and when, or why nobody does."""
-        jobs.request_run([job], self._clock())
-        return describe_turn(self._settings, has_active_worker(self._paths))
+    def pause(self, *chosen: Job) -> None:
+        """Pause jobs until they are resumed."""
+        jobs.pause(chosen)
+
+    def resume(self, *chosen: Job) -> None:
+        """Let jobs run again."""
+        jobs.resume(chosen)
+
+    def request_run(self, *chosen: Job) -> str:
+        """Request a run of jobs, and tell when it happens."""
+        jobs.request_run(chosen, self._clock())
+        return self.describe_turn()

@@ -1,352 +1,345 @@
-"""Itemising: nodes, hits, events and sessions as an agent reads them, short and cited.
+"""How nodes, hits, events and sessions stand in a reply: as a JSON object and as text.
 
-Each is a JSON object of neutral texts and a line of the same; ids are as short as they
-can be and still be opened (``memory.replies.citations``).
+Ids are cut as short as they can be and still be opened (``model.citations``).
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import tzinfo
 
-from memtui.agents.replies import Plain
+from memtui.agents.replies import Item, cut
 from memtui.model import citations, hits
-from memtui.model.events import Event, EventType
+from memtui.model.events import Event
 from memtui.model.grips import Grip
-from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit, WindowMessage
+from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
 from memtui.model.nodes import Bullet, TocEntry, TocLevel
 from memtui.model.sessions import Session
+from memtui.model.verdicts import Support
 from memtui.search import snippets
-from memtui.search.title_match import Held
 from memtui.text import date_format
-from memtui.text.fencing import line as neutral
 
-TEXT_CHARS = 400
-"""How much of one message is told among others, in characters."""
-
-
-OF_SEGMENT = ("session", "title", "node_id")
-"""What of a moment is told with the first one of its segment."""
+CONTEXT_CHARS = 160
+"""The messages around a hit are shortened to so many characters for agents."""
 
 
-LEAD_CHARS = 120
-"""How much of a message is told before what it is quoted for."""
+TITLE_CHARS = 120
 
 
-def named(agent: str, session_id: str) -> str:
-    """What a session is asked for by: ``agent:id``."""
-    return neutral(f"{agent}:{session_id}")
+QUOTED_CHARS = 900
+"""An event that a grip quotes is not shortened below so many characters."""
 
 
-def node(one: TocEntry, zone: tzinfo) -> Plain:
-    """A node of a list."""
-    told: Plain = {
-        "node_id": citations.cite_node(one.node_id),
-        "level": one.level.value,
+SEGMENT_KEYS = ("session", "title", "node_id")
+"""The fields given with the first hit of a segment alone."""
+
+
+MARKS = {
+    Support.SUPPORTED.value: "✓",
+    Support.WEAK.value: "~",
+    Support.UNSUPPORTED.value: "✗",
+}
+
+
+def one_line(text: str) -> str:
+    """Return a text with every run of blanks as one space."""
+    return " ".join(text.split())
+
+
+def node(entry: TocEntry, zone: tzinfo) -> Item:
+    """Describe a node of a list."""
+    item: Item = {
+        "node_id": citations.cite_node(entry.node_id),
+        "level": entry.level.value,
     }
-    if one.level is TocLevel.SEGMENT:
-        told |= {
-            "title": neutral(one.headline),
-            "at": date_format.iso_minute(one.start_time, zone),
-        }
+    if entry.level is TocLevel.SEGMENT:
+        item["title"] = entry.headline
+        item["at"] = date_format.iso_minute(entry.start_time, zone)
     else:
-        told |= {"title": neutral(one.title), "headline": neutral(one.headline)}
-        told["segments"] = one.counts.segments
-    if one.is_live:
-        told["is_live"] = True
-    return told
+        item |= {"title": entry.title, "headline": entry.headline}
+        item["segments"] = entry.counts.segments
+    if entry.is_live:
+        item["is_live"] = True
+    return item
 
 
-def node_line(told: Plain) -> str:
-    """The same as a line."""
-    if "at" in told:
-        return f"{told['node_id']} {told['at'][11:]} {told['title']}"
-    return f"{told['node_id']} ({told['segments']}) {told['headline'] or told['title']}"
+def node_line(item: Item) -> str:
+    """Write a node of a list as text."""
+    if "at" in item:
+        return f"{item['node_id']} {item['at'][11:]} {item['title']}"
+    return f"{item['node_id']} ({item['segments']}) {item['headline'] or item['title']}"
 
 
-def bullet(one: Bullet) -> Plain:
-    """A bullet with what it rests on."""
+def bullet(one: Bullet) -> Item:
+    """Describe a bullet and its sources."""
     return {
-        "text": neutral(one.text),
+        "text": one.text,
         "support": one.support.value,
-        "grip_ids": [citations.cite_grip(name) for name in one.grip_ids],
+        "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
     }
 
 
-def bullet_line(told: Plain) -> str:
-    """The same as a line; what no source says is marked."""
-    cited = f" [{told['grip_ids'][0]}]" if told["grip_ids"] else " [no source]"
-    return f"- {told['text']}{cited}"
+def bullet_line(item: Item) -> str:
+    """Write a bullet as text, behind the mark of its support."""
+    source = f"[{item['grip_ids'][0]}]" if item["grip_ids"] else "[no source]"
+    return f"{MARKS[item['support']]} {item['text']} {source}"
 
 
-def part_line(told: Plain) -> str:
-    """A bullet or a child, whichever it is."""
-    return bullet_line(told) if "text" in told else node_line(told)
+def bullet_or_node_line(item: Item) -> str:
+    """Write a bullet, or a child of a node, as text."""
+    return bullet_line(item) if "support" in item else node_line(item)
 
 
-def scored(score: float, *, is_listed: bool) -> Plain:
-    """How well something answers; nothing of what no word was looked for in."""
-    if is_listed:
+def score(value: float, *, is_recent: bool) -> Item:
+    """Describe a score: null where no word was looked for and the newest are listed."""
+    if is_recent:
         return {"score": None, "band": None}
-    return {"score": round(score, 2), "band": hits.score_band(score).value}
+    return {"score": round(value, 2), "band": hits.score_band(value).value}
 
 
-def score(told: Plain) -> str:
-    """The same at the beginning of a line."""
-    return "" if told["score"] is None else f"{told['score']:.2f} "
+def score_text(item: Item) -> str:
+    """Write the score at the beginning of a line."""
+    return "" if item["score"] is None else f"{item['score']:.2f} "
 
 
-def hit(one: Hit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
-    """A hit of the teleport, or a node of a list."""
+def hit(one: Hit, zone: tzinfo, *, is_recent: bool = False) -> Item:
+    """Describe a node or grip that was found."""
     is_grip = one.kind is HitKind.GRIP
     cite = citations.cite_grip if is_grip else citations.cite_node
-    told: Plain = {
+    item: Item = {
         "id": cite(one.target_id),
-        **scored(one.score, is_listed=is_listed),
+        **score(one.score, is_recent=is_recent),
         "at": date_format.iso_minute(one.at, zone),
-        "title": neutral(one.title),
-        "snippet": neutral(one.snippet.text),
+        "title": one_line(one.title),
+        "snippet": one_line(one.snippet.text),
     }
     if one.landing_id != one.target_id:
-        told["leads_to"] = citations.cite_node(one.landing_id)
-    return told
+        item["leads_to"] = citations.cite_node(one.landing_id)
+    return item
 
 
-def hit_line(told: Plain) -> str:
-    """The same as a line."""
-    title, snippet = told["title"], told["snippet"]
-    said = snippet if title in snippet else f"{title}: {snippet}"
-    return f"{score(told)}{told['id']} {told['at'][:10]} {said}"
+def hit_line(item: Item) -> str:
+    """Write a node or grip that was found as text."""
+    title, snippet = item["title"], item["snippet"]
+    text = snippet if title in snippet else f"{title}: {snippet}"
+    return f"{score_text(item)}{item['id']} {item['at'][:10]} {text}"
 
 
-def moment(one: CombinedHit, zone: tzinfo, *, is_listed: bool = False) -> Plain:
-    """A moment of the search over everything."""
+def quote(one: CombinedHit, zone: tzinfo, *, is_recent: bool = False) -> Item:
+    """Describe a hit of the search over everything."""
     if one.event_id:
         cite = citations.cite_event(one.event_id)
     elif one.grip_id:
         cite = citations.cite_grip(one.grip_id)
     else:
         cite = citations.cite_node(one.node_id)
-    told: Plain = {
+    item: Item = {
         "id": cite,
-        **scored(one.score, is_listed=is_listed),
+        **score(one.score, is_recent=is_recent),
         "at": date_format.iso_minute(one.at, zone),
-        "session": named(one.agent, one.session_id),
-        "title": neutral(one.title),
-        "snippet": neutral(one.snippet.text),
+        "session": f"{one.agent}:{one.session_id}",
+        "title": one_line(one.title),
+        "snippet": one_line(one.snippet.text),
     }
     if not one.session_id:
-        del told["session"]
+        del item["session"]
     if one.role:
-        told["role"] = one.role.value
+        item["role"] = one.role.value
     if one.node_id and cite != one.node_id:
-        told["node_id"] = citations.cite_node(one.node_id)
-    return told
+        item["node_id"] = citations.cite_node(one.node_id)
+    return item
 
 
-def quoted(
-    several: Sequence[CombinedHit], zone: tzinfo, *, is_listed: bool = False
-) -> list[Plain]:
-    """Quotes, each message once; what a segment is about is told with the first of it.
+def quotes(
+    found: Sequence[CombinedHit], zone: tzinfo, *, is_recent: bool = False
+) -> list[Item]:
+    """Describe hits, each message once and each segment with its first hit alone.
 
-    Where little is quoted of a message, its next quote stands behind.
+    Short quotes of one message are joined.
     """
-    told: list[Plain] = []
-    known: set[tuple[str, str]] = set()
-    said: dict[str, Plain] = {}
-    for one in several:
-        item = moment(one, zone, is_listed=is_listed)
-        if one.event_id and said.setdefault(item["id"], item) is not item:
-            ahead = said[item["id"]]["snippet"].rstrip("… ")
-            if len(ahead) < snippets.QUOTES_CHARS:
-                behind = item["snippet"].lstrip("… ")
-                said[item["id"]]["snippet"] = f"{ahead} … {behind}"
-            continue
-        of = one.session_id, one.node_id
-        again = OF_SEGMENT if of in known else ()
-        for key in again:
-            item.pop(key, None)
-        told.append(item)
-        known.add(of)
-    return told
+    items: list[Item] = []
+    segments: set[tuple[str, str]] = set()
+    messages: dict[str, Item] = {}
+    for one in found:
+        item = quote(one, zone, is_recent=is_recent)
+        if one.event_id:
+            first = messages.setdefault(item["id"], item)
+            if first is not item:
+                start = first["snippet"].rstrip("… ")
+                if len(start) < snippets.QUOTES_CHARS:
+                    first["snippet"] = f"{start} … {item['snippet'].lstrip('… ')}"
+                continue
+        segment = one.session_id, one.node_id
+        if segment in segments:
+            for key in SEGMENT_KEYS:
+                item.pop(key, None)
+        items.append(item)
+        segments.add(segment)
+    return items
 
 
-def quote_line(told: Plain) -> str:
-    """The same as a line."""
-    by = f"{told['role']}: " if "role" in told else ""
-    about = f"{told['title']} | " if told.get("title", "") else ""
-    about = "" if by == "" and told.get("title", "") in told["snippet"] else about
-    return f"{score(told)}{told['id']} {told['at']} {about}{by}{told['snippet']}"
+def quote_line(item: Item) -> str:
+    """Write a hit of the search over everything as text."""
+    title, snippet = item.get("title", ""), item["snippet"]
+    role = f"{item['role']}: " if "role" in item else ""
+    is_told = not role and title in snippet
+    about = f"{title} | " if title and not is_told else ""
+    return f"{score_text(item)}{item['id']} {item['at']} {about}{role}{snippet}"
 
 
-def event(
-    one: Event, zone: tzinfo, *, about: str = "", most: int = TEXT_CHARS
-) -> Plain:
-    """An event, of a long one what is around a quote.
-
-    Args:
-        one: The event.
-        zone: The calendar's.
-        about: The quote; "" for the beginning.
-        most: How much of the event is told, in characters.
-    """
-    text, quote = neutral(one.text), neutral(about)
-    place = text.find(quote) if quote else 0
-    start = max(0, place - LEAD_CHARS) if place + len(quote) > most else 0
-    start = text.find(" ", start) + 1 if start else 0
-    said = short(text[start:], max(most, LEAD_CHARS + len(quote)))
-    told: Plain = {
+def event(one: Event, zone: tzinfo) -> Item:
+    """Describe an event."""
+    item: Item = {
         "id": citations.cite_event(one.event_id),
         "at": date_format.iso_minute(one.timestamp, zone),
         "role": one.role.value,
-        "text": f"…{said}" if start else said or f"({_plain(one.event_type)})",
+        "text": one.text or f"({one.event_type.value.replace('_', ' ')})",
     }
     if tool := one.metadata.get("tool_name", ""):
-        told["tool"] = neutral(tool)
-    return told
+        item["tool"] = tool
+    return item
 
 
-def _plain(kind: EventType) -> str:
-    """What stands for an event that says nothing: ``session start``."""
-    return kind.value.replace("_", " ")
+def shorten_event(item: Item, chars: int) -> Item:
+    """Shorten an event to its beginning, in one line."""
+    return item | {"text": cut(one_line(item["text"]), chars)}
 
 
-def event_line(told: Plain) -> str:
-    """The same as a line; what a quote stands in is marked."""
-    mark = "> " if told.get("is_excerpt") else ""
-    tool = f" ({told['tool']})" if "tool" in told else ""
-    return f"{mark}{told['at'][11:]} {told['role']}{tool}: {told['text']}"
+def shorten_quoted_event(item: Item, chars: int, quote: str) -> Item:
+    """Shorten an event to what stands around a quote, if the quote stands in it."""
+    if not item.get("is_excerpt"):
+        return shorten_event(item, chars)
+    chars = max(QUOTED_CHARS, chars)
+    text, quote = one_line(item["text"]), one_line(quote)
+    place = text.find(quote) if quote else 0
+    start = max(0, place - TITLE_CHARS) if place + len(quote) > chars else 0
+    start = text.find(" ", start) + 1 if start else 0
+    text = cut(text[start:], max(chars, TITLE_CHARS + len(quote)))
+    return item | {"text": f"…{text}" if start else text}
 
 
-def dated_event_line(told: Plain) -> str:
-    """The same as a line with its date and its citation."""
-    return f"{told['id']} {told['at'][:10]} {event_line(told)}"
+def event_line(item: Item) -> str:
+    """Write an event as text: a quoted one is marked, further lines are indented."""
+    mark = "> " if item.get("is_excerpt") else ""
+    tool = f" ({item['tool']})" if "tool" in item else ""
+    text = item["text"].replace("\n", "\n    ")
+    return f"{mark}{item['at'][11:]} {item['role']}{tool}: {text}"
 
 
-def session(one: Session, zone: tzinfo) -> Plain:
-    """A session of a list."""
+def dated_event_line(item: Item) -> str:
+    """Write an event as text with its date and its id."""
+    return f"{item['id']} {item['at'][:10]} {event_line(item)}"
+
+
+def session(one: Session, zone: tzinfo) -> Item:
+    """Describe a session of a list."""
     return {
-        "id": named(one.agent, one.session_id),
+        "id": f"{one.agent}:{one.session_id}",
         "at": date_format.iso_minute(one.updated_at, zone),
-        "project": neutral(one.project),
-        "title": neutral(one.title)[:LEAD_CHARS],
+        "project": one.project,
+        "title": one_line(one.title),
         "messages": one.message_count,
     }
 
 
-def session_line(told: Plain) -> str:
-    """The same as a line."""
-    about = f"{told['project']} ({told['messages']}) {told['title']}"
-    return f"{told['id']} {told['at']} {about}"
+def session_line(item: Item) -> str:
+    """Write a session of a list as text."""
+    about = f"{item['project']} ({item['messages']}) {item['title']}"
+    return f"{item['id']} {item['at']} {about}"
 
 
-def held(one: Held, zone: tzinfo) -> Plain:
-    """A node that answers, with its best part."""
-    best = one.finds[0]
-    return node(one.line, zone) | {
-        "score": one.score,
-        "field": best.field.value,
-        "text": neutral(best.text),
-        "grip_ids": [citations.cite_grip(name) for name in best.grip_ids],
-    }
+def shorten_title(item: Item, _: int) -> Item:
+    """Shorten the title of an item."""
+    return item | {"title": cut(item["title"], TITLE_CHARS)}
 
 
-def held_line(told: Plain) -> str:
-    """The same as a line."""
-    cited = f" [{told['grip_ids'][0]}]" if told["grip_ids"] else ""
-    return f"{score(told)}{told['node_id']} {told['field']}: {told['text']}{cited}"
-
-
-def grip(one: Grip, zone: tzinfo) -> Plain:
-    """What a grip is."""
+def grip(one: Grip, zone: tzinfo) -> Item:
+    """Describe a grip."""
     return {
         "id": citations.cite_grip(one.grip_id) if one.grip_id else "",
-        "excerpt": neutral(one.excerpt),
+        "excerpt": one.excerpt,
         "at": date_format.iso_minute(one.timestamp, zone),
         "source": one.source,
         "node_id": citations.cite_node(one.toc_node_id or ""),
     }
 
 
-def short(text: str, most: int = TEXT_CHARS) -> str:
-    """A text cut between two words, to so many characters."""
-    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0]}…"
-
-
-def message_hit(
-    one: MessageHit, zone: tzinfo, *, around: int, is_listed: bool = False
-) -> Plain:
-    """A message that answers, with so many characters of each one beside it."""
+def message_hit(one: MessageHit, zone: tzinfo, *, is_recent: bool = False) -> Item:
+    """Describe a message that was found, with those around it."""
     match = one.match
-    told: Plain = {
+    at = match.at if match else one.session.created_at
+    item: Item = {
         "id": citations.cite_event(one.event_id) if one.event_id else "",
-        "score": None if is_listed else round(one.score, 2),
-        "session": named(one.session.agent, one.session.session_id),
-        "at": date_format.iso_minute(
-            match.at if match else one.session.created_at, zone
-        ),
-        "title": neutral(one.session.title)[:LEAD_CHARS],
+        "score": None if is_recent else round(one.score, 2),
+        "session": f"{one.session.agent}:{one.session.session_id}",
+        "at": date_format.iso_minute(at, zone),
+        "title": one_line(one.session.title),
         "window": [
-            _said(said, TEXT_CHARS if said.is_match else around)
-            for said in one.window
-            if said.is_match or around
+            {
+                "msg_idx": message.msg_idx,
+                "role": message.role.value,
+                "text": one_line(message.snippet.text),
+            }
+            | ({"tool": message.tool_name} if message.tool_name else {})
+            | ({"is_match": True} if message.is_match else {})
+            for message in one.window
         ],
     }
     if match is None:
-        told["snippet"] = neutral(one.about.text)
-    return told
+        item["snippet"] = one_line(one.about.text)
+    return item
 
 
 def message_hits(
-    several: Sequence[MessageHit],
-    zone: tzinfo,
-    *,
-    around: int,
-    is_listed: bool = False,
-) -> list[Plain]:
-    """Messages that answer; what stands around several of them is told once.
+    found: Sequence[MessageHit], zone: tzinfo, *, is_recent: bool = False
+) -> list[Item]:
+    """Describe messages that were found, the best first; each message once.
 
-    A message that was told whole beside an earlier one is marked there, with its id.
-
-    Args:
-        several: The best first.
-        zone: The calendar's.
-        around: How much of each message beside one is told, in characters.
-        is_listed: Whether no word was looked for: then none has a score.
+    One that stands beside an earlier hit is marked there, with its id. Where the newest
+    are listed nothing stands around them: it is listed itself.
     """
-    told: list[Plain] = []
-    known: dict[str, Plain] = {}
-    for one in several:
-        match, before = one.match, known.get(one.event_id)
-        if match and before and before["text"] == short(neutral(match.snippet.text)):
+    items: list[Item] = []
+    shown: dict[str, Item] = {}
+    for one in found:
+        match, before = one.match, shown.get(one.event_id)
+        if match and before and before["text"] == one_line(match.snippet.text):
             before |= {"is_match": True, "id": citations.cite_event(one.event_id)}
             continue
-        new = [it for it in one.window if it.is_match or it.event_id not in known]
-        item = message_hit(
-            replace(one, window=tuple(new)), zone, around=around, is_listed=is_listed
+        window = tuple(
+            message
+            for message in one.window
+            if message.is_match or not (is_recent or message.event_id in shown)
         )
-        given = [said for said in new if said.is_match or around]
-        known |= {
-            it.event_id: said for it, said in zip(given, item["window"], strict=True)
+        item = message_hit(replace(one, window=window), zone, is_recent=is_recent)
+        texts = zip(window, item["window"], strict=True)
+        shown |= {message.event_id: text for message, text in texts}
+        items.append(item)
+    return items
+
+
+def shorten_message_hit(item: Item, chars: int) -> Item:
+    """Shorten the title and the messages of a hit."""
+    window = [
+        message
+        | {
+            "text": cut(
+                message["text"], chars if "is_match" in message else CONTEXT_CHARS
+            )
         }
-        told.append(item)
-    return told
+        for message in item["window"]
+    ]
+    return shorten_title(item, chars) | {"window": window}
 
 
-def _said(one: WindowMessage, most: int) -> Plain:
-    told: Plain = {"msg_idx": one.msg_idx, "role": one.role.value}
-    told["text"] = short(neutral(one.snippet.text), most)
-    return told | ({"is_match": True} if one.is_match else {})
-
-
-def message_hit_line(told: Plain) -> str:
-    """The same as lines."""
-    head = f"{score(told)}{told['id']} {told['at']} {told['session']}"
-    said = [f"  {_by(one)}: {one['text']}" for one in told["window"]]
-    title, about = told["title"], told.get("snippet", "")
+def message_hit_line(item: Item) -> str:
+    """Write a message that was found, with those around it, as lines."""
+    head = f"{score_text(item)}{item['id']} {item['at']} {item['session']}"
+    lines = [f"  {_author(message)}: {message['text']}" for message in item["window"]]
+    title, about = item["title"], item.get("snippet", "")
     named = title if about in title else f"{title} | {about}"
-    return "\n".join([head, *(said or [f"  {named}"])])
+    return "\n".join([head, *(lines or [f"  {named}"])])
 
 
-def _by(said: Plain) -> str:
-    """Who said it; of a further message that answers also what opens it."""
-    return f"{said['id']} {said['role']}" if "id" in said else str(said["role"])
+def _author(message: Item) -> str:
+    """Return who wrote a message, behind its id where it is a hit as well."""
+    tool = f" ({message['tool']})" if "tool" in message else ""
+    return f"{message.get('id', '')} {message['role']}{tool}".strip()

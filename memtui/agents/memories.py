@@ -1,121 +1,237 @@
-"""Memories: what ``retrieve_memory`` answers, as the Markdown a model reads (seed 4).
+"""The tool ``retrieve_memory``: the few memories that match, as Markdown.
 
-Stored text stands in one line each, quotes and line breaks escaped, so that none can
-pass for a heading or for another memory.
+A memory is a summary, and for key moments the messages behind it. Messages are quoted
+with their line breaks escaped, so that none can pass for a heading.
 """
 
 import json
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from memtui.agents.replies import Plain
-from memtui.text import fencing
+from memtui.agents import formatting
+from memtui.agents.replies import Item, Reply
+from memtui.agents.search import notes
+from memtui.agents.toc import nothing_found
+from memtui.model import citations
+from memtui.model.events import from_ms
+from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.hits import CombinedHit
+from memtui.model.nodes import TocNode
+from memtui.search import query as search_query
+from memtui.search import snippets
+from memtui.search.query import Query
+from memtui.store import database, events, segments, surprise
+from memtui.store import nodes as store_nodes
+from memtui.text import analyzer, date_format
 
-KEY = 0.7
-"""From this surprise on a memory is a key moment (decisions §9)."""
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memtui.workspace import Workspace
+
+MAX_MEMORIES = 20
 
 
-USUAL = 2
-"""So many ranks have details unless another number is asked for, if they are key."""
+KEY_SURPRISE = 0.7
+"""A segment at least as surprising is a key moment (decisions §9)."""
 
 
-LIMIT = 5
-"""How many memories are given unless fewer or more are asked for."""
+DETAILED_RANKS = 2
+"""By default key moments among so many ranks have details."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One message of a memory."""
-
-    role: str
-    text: str
-    is_match: bool = False
-    """Whether it answers what was asked."""
+SUMMARY_CHARS = 400
+"""The bullets that match lengthen a summary to at most so many characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """One memory."""
+WHOLE_CHARS = 2_000
+"""Of details longer than this, long messages that match are quoted in part."""
 
-    rank: int
-    score: float | None
-    """None where no word was looked for."""
-    surprise: float | None
-    """None before it was weighed."""
-    at: datetime
-    """When it ended."""
-    when: str
-    """The same, seen from now."""
-    summary: str
-    cite: str
-    """What ``expand_grip`` opens it by."""
-    details: tuple[Line, ...] = ()
-    node_id: str = ""
 
-    @property
-    def is_key(self) -> bool:
-        """Whether it broke with what was expected."""
-        return (self.surprise or 0.0) >= KEY
+SHORT_CHARS = 400
+"""A message no longer than this is never quoted in part."""
+
+
+def retrieve_memory(
+    workspace: "Workspace",
+    query: str,
+    *,
+    limit: int = 5,
+    detail_limit: int | None = None,
+    filters: Filters = EVERYTHING,
+) -> Reply:
+    """Return the memories that match best.
+
+    Args:
+        workspace: Where to look.
+        query: Any text.
+        limit: How many memories.
+        detail_limit: How many may have details: see ``has_details``.
+        filters: What is searched besides.
+    """
+    quoted = workspace.quotes.find(query, filters=filters)
+    found = quoted.findings
+    asked = search_query.read(query, workspace.zone)
+    matches = [
+        _session_quotes(hit, quoted.quotes)
+        for hit in found.hits[: min(limit, MAX_MEMORIES)]
+    ]
+    with database.connection():
+        names = [first.node_id for first, *_ in matches if first.node_id]
+        surprises = surprise.get(names)
+        nodes = {node.node_id: node for node in store_nodes.get_many(names)}
+        items = []
+        for rank, (hit, several) in enumerate(
+            zip(found.hits, matches, strict=False), 1
+        ):
+            node_id = several[0].node_id
+            unexpected = surprises.get(node_id)
+            item = _memory(
+                workspace, rank, several[0], nodes.get(node_id), asked, unexpected
+            )
+            # Ranked by the score of the session, not by that of its best quote.
+            item["score"] = None if found.is_recent else round(hit.score, 2)
+            if has_details(rank, unexpected, detail_limit, len(matches)):
+                details = _details(node_id, several)
+                item |= {"details": details} if details else {}
+            items.append(item)
+    return Reply(
+        "memories",
+        items,
+        markdown,
+        notes=notes(
+            found.notes,
+            found.times,
+            none="" if items else nothing_found(filters.scope),
+        ),
+        hint="ask for more tokens, or less at once",
+        separator="\n\n",
+        details="details",
+    )
 
 
 def has_details(
-    rank: int, surprise: float | None, detail_limit: int | None, returned: int
+    rank: int, surprise: float | None, detail_limit: int | None, count: int
 ) -> bool:
-    """Whether a memory is told with its messages (decisions §9).
+    """Decide whether a memory is given with its messages (decisions §9).
 
     Args:
-        rank: Its place, from 1.
-        surprise: 0 to 1; None if unknown.
-        detail_limit: How many may have them; None for the usual.
-        returned: How many memories are given.
+        rank: Its rank, from 1.
+        surprise: From 0 to 1; None if unknown.
+        detail_limit: How many may have details; by default the key moments among the
+            first two ranks. As many as there are memories or more gives all of them
+            details, fewer the key moments up to that rank.
+        count: How many memories there are.
     """
-    if detail_limit is not None and detail_limit >= returned:
+    if detail_limit is not None and detail_limit >= count:
         return detail_limit > 0
-    most = USUAL if detail_limit is None else detail_limit
-    return rank <= most and (surprise or 0.0) >= KEY
+    most = DETAILED_RANKS if detail_limit is None else detail_limit
+    return rank <= most and is_key_moment(surprise)
 
 
-def quoted(text: str) -> str:
-    """A text in quotes, with its quotes and line breaks escaped."""
-    return json.dumps(text, ensure_ascii=False)
+def is_key_moment(surprise: float | None) -> bool:
+    """Tell whether a segment broke with what went before it."""
+    return (surprise or 0.0) >= KEY_SURPRISE
 
 
-def plain(memory: Memory) -> Plain:
-    """A memory as JSON has it."""
-    told: Plain = {
-        "rank": memory.rank,
-        "score": None if memory.score is None else round(memory.score, 2),
-        "is_key_moment": memory.is_key,
-        "when": memory.when,
-        "summary": fencing.line(memory.summary),
-        "cite": memory.cite,
-    }
-    if memory.details:
-        told["details"] = [
-            {"role": line.role, "text": fencing.neutral(line.text)}
-            | ({"is_match": True} if line.is_match else {})
-            for line in memory.details
-        ]
-    return told
-
-
-def markdown(told: Plain) -> str:
-    """A memory as seed 4 writes it, with its citation at its end.
-
-    Args:
-        told: What ``plain`` gives; its texts may have been cut.
-    """
-    key = ", key moment" if told["is_key_moment"] else ""
-    rank, score = told["rank"], told["score"]
-    fit = "" if score is None else f", score: {score:.2f}"
+def markdown(item: Item) -> str:
+    """Write a memory as Markdown, its citation at the end."""
+    rank, key = item["rank"], ", key moment" if item["is_key_moment"] else ""
+    score = "" if item["score"] is None else f", score: {item['score']:.2f}"
     lines = [
-        f"## Memory {rank} [rank: {rank}{fit}{key}]",
-        f"**When:** {told['when']}",
-        f"**Summary:** {told['summary']}",
+        f"## Memory {rank} [rank: {rank}{score}{key}]",
+        f"**When:** {item['when']}",
+        f"**Summary:** {item['summary']}",
     ]
-    if details := told.get("details"):
+    if details := item.get("details"):
         lines += ["", "**Details:**"]
-        lines += [f"- {one['role']}: {quoted(one['text'])}" for one in details]
-    if told["cite"]:
-        lines.append(f"[{told['cite']}]")
+        for message in details:
+            quote = json.dumps(message["text"], ensure_ascii=False)
+            lines.append(f"- {message['role']}: {quote}")
+    if item["cite"]:
+        lines.append(f"[{item['cite']}]")
     return "\n".join(lines)
+
+
+def _memory(
+    workspace: "Workspace",
+    rank: int,
+    hit: CombinedHit,
+    node: TocNode | None,
+    asked: Query,
+    surprise: float | None,
+) -> Item:
+    ended = _ended(hit, node)
+    return {
+        "rank": rank,
+        "score": None,
+        "is_key_moment": is_key_moment(surprise),
+        "when": date_format.calendar_age(ended, workspace.now(), workspace.zone),
+        "summary": formatting.one_line(_summary(hit, node, asked)),
+        "cite": _cite(hit, node),
+    }
+
+
+def _session_quotes(
+    hit: CombinedHit, quotes: Sequence[CombinedHit]
+) -> Sequence[CombinedHit]:
+    """Return the quotes of messages of a hit's session; the hit itself without any."""
+    mine = [quote for quote in quotes if quote.session_id == hit.session_id]
+    return [quote for quote in mine if quote.event_id] or [hit]
+
+
+def _ended(hit: CombinedHit, node: TocNode | None) -> "datetime":
+    """Return the time of the last message: a session may end days later."""
+    segment = segments.get(hit.node_id) if hit.node_id else None
+    if segment is None:
+        return node.end_time if node else hit.at
+    last_ms = store_nodes.last_said_ms(segment.number, segment.start_ms, segment.end_ms)
+    return from_ms(last_ms) if last_ms is not None else hit.at
+
+
+def _summary(hit: CombinedHit, node: TocNode | None, asked: Query) -> str:
+    """Return the title and, of the bullets, those that match."""
+    summary = hit.title
+    texts = [] if hit.role or hit.grip_id else [hit.snippet.text]
+    bullets = (
+        [bullet.text for bullet in node.bullets if bullet.has_support] if node else []
+    )
+    counted = [(len(snippets.wanted_in(text, asked)), text) for text in bullets]
+    texts += [text for count, text in sorted(counted, key=lambda one: -one[0]) if count]
+    for text in map(formatting.one_line, texts):
+        is_new = analyzer.fold(text) not in analyzer.fold(summary)
+        if is_new and len(summary) + len(text) <= SUMMARY_CHARS:
+            summary = f"{summary.rstrip('.…')}. {text}" if summary else text
+    return summary
+
+
+def _cite(hit: CombinedHit, node: TocNode | None) -> str:
+    if hit.event_id:
+        return citations.cite_event(hit.event_id)
+    if hit.grip_id:
+        return citations.cite_grip(hit.grip_id)
+    bullets = node.bullets if node else ()
+    grip_ids = (grip_id for bullet in bullets for grip_id in bullet.grip_ids)
+    return citations.cite_grip(next(grip_ids, ""))
+
+
+def _details(node_id: str, quotes: Sequence[CombinedHit]) -> list[Item]:
+    """Return the messages of a segment, those that match marked."""
+    segment = segments.get(node_id) if node_id else None
+    if segment is None:
+        return []
+    found = events.between(segment.number, segment.start_ms, segment.end_ms)
+    messages = [event for event in found if event.is_message and event.text]
+    parts: dict[str, list[str]] = {}
+    for quote in quotes:
+        if quote.role:
+            parts.setdefault(quote.event_id, []).append(quote.snippet.text)
+    is_long = sum(len(event.text) for event in messages) > WHOLE_CHARS
+    details = []
+    for event in messages:
+        some = parts.get(event.event_id)
+        in_part = some and is_long and len(event.text) > SHORT_CHARS
+        text = " … ".join(some) if some and in_part else event.text
+        item: Item = {"role": event.role.value, "text": text}
+        details.append(item | ({"is_match": True} if some else {}))
+    return details

@@ -1,9 +1,9 @@
-"""A reply: what an agent is answered, as items of which any number can be left out.
+"""Replies: what a tool or a command answers, written as text or as JSON.
 
-It is written in one of two ways: as lines in a fence (``text``), the cheapest to read,
-or as JSON for programs (``data``). Both hold the same items; ``fitted`` and
-``fitted_json`` keep either within a budget. The parts of a reply are its items, then
-the single ones of what they can do without: details go before whole items do.
+``write_text`` and ``write_data`` give all of a reply, for people and their programs.
+``fit_text`` and ``fit_json`` are for agents: they keep within a budget of tokens, make
+stored text harmless, and put it in a fence. Where a budget is too small, the details of
+items are left out first, then whole items from the end, then texts are cut.
 """
 
 import json
@@ -15,116 +15,269 @@ from typing import Any
 from memtui import errors
 from memtui.errors import MemtuiError
 from memtui.text import fencing
-from memtui.text.tokens import ESTIMATE, Counter
+from memtui.text.tokens import ESTIMATOR_NAME, TokenCounter
 
-LEAST = 50
-"""The smallest budget there is, in tokens: an answer that holds nothing needs it."""
-
-
-DEFAULT = 500
-"""What an answer may cost unless more is asked for: about 2 KB of English."""
+MIN_TOKENS = 50
+"""The smallest budget: an empty reply needs about so many tokens."""
 
 
-MOST = 100_000
-"""The largest budget, in tokens."""
+DEFAULT_TOKENS = 500
+"""The budget over MCP and HTTP unless another is given: about 2 KB of English."""
+
+
+MAX_TOKENS = 100_000
+
+
+Item = dict[str, Any]
+"""A JSON object."""
+
+
+MORE = "ask for more tokens"
+
+
+NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
+"""The note of every reply while nothing is stored."""
+
+
+def _no_page(_: int) -> Item:
+    return {}
+
+
+def _whole(item: Item, _: int) -> Item:
+    return item
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a tool or a command answers: items, the most important first, and notes."""
+
+    name: str
+    """The key of the list of items in JSON: ``children``, ``hits``."""
+    items: Sequence[Item]
+    line: Callable[[Item], str]
+    """Writes an item as text, in one line or several."""
+    head: Item = field(default_factory=dict)
+    """Fields that stand beside the items in JSON."""
+    lead: Sequence[str] = ()
+    """The same as lines of text."""
+    notes: Sequence[str] = ()
+    """Remarks: how a date was read, that the index is missing."""
+    hint: str = MORE
+    """How to get what a budget left out."""
+    has_more: bool = False
+    """There are more items than these."""
+    next_page: Callable[[int], Item] = _no_page
+    """Gives the JSON fields that lead on after so many items (``next_offset`` say)."""
+    more_hint: str = ""
+    """How to get further items where ``next_page`` does not lead there."""
+    separator: str = "\n"
+    details: str = ""
+    """The key of a list within items that is left out before whole items are."""
+    shorten: Callable[[Item, int], Item] = _whole
+    """Shortens the texts of an item to so many characters, for agents."""
+    is_headed: bool = False
+    """The head is more important than the items."""
+    is_stored: bool = True
+    """Holds stored text, which is fenced for agents."""
+
+    @property
+    def parts(self) -> int:
+        """The number of parts that can be left out: items and their details."""
+        details = (len(item.get(self.details, ())) for item in self.items)
+        return len(self.items) + (sum(details) if self.details else 0)
+
+
+def empty_store() -> Reply:
+    """Return the reply to any question while there is no store."""
+    return Reply("items", (), str, notes=(NOTHING_KEPT,), is_stored=False)
+
+
+def write_text(reply: Reply) -> str:
+    """Write all of a reply as text."""
+    return _text(reply, reply.parts, None)
+
+
+def write_data(reply: Reply) -> Item:
+    """Write all of a reply as a JSON object."""
+    return _data(reply, reply.parts, None)
+
+
+# Budgets
 
 
 MARGIN = 1.15
-"""What is added to an estimated count: 97 in 100 counts are over-estimated then."""
+"""Factor on an estimated count: 97 in 100 texts cost less."""
 
 
-FOUR_BYTES = 2
-"""What is added for each character beyond the basic plane, an emoji say: these take up
-to three tokens."""
+ASTRAL_TOKENS = 2
+"""Added for each character beyond the basic plane (emoji): up to three tokens each."""
 
 
-HEADED, NOTED, PAGED = 20, 16, 12
-"""Down to these widths an answer has its head, its notice and notes, and what it goes
-on with: then it holds its parts alone."""
+HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH = 20, 16, 12
+"""Texts cut shorter than this leave no room for the head, the notice and notes, and the
+fields of the next page."""
 
 
-WIDTHS = (None, 600, 300, 150, 80, 40, HEADED, NOTED, PAGED, 10)
-"""To how many characters texts are cut, in turn, where no part fits; None for none."""
+WIDTHS = (None, 600, 300, 150, 80, 40, HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH, 10)
+"""The lengths texts are cut to in turn, in characters, until a part fits."""
 
 
-Render = Callable[[int, int | None], str]
-"""Gives the answer with so many parts, their texts cut to so many characters."""
+NOTE_CHARS = 80
+"""The head and the notes are cut no shorter than this."""
+
+
+EMPTY_NOTE_CHARS = {NOTES_WIDTH: NOTE_CHARS, PAGE_WIDTH: 40, WIDTHS[-1]: 20}
+"""Except where there is no item and the notes say why."""
+
+
+MATCH_ONLY_CHARS = 80
+"""Where texts are cut shorter than this, lists keep only what matches the query."""
+
+
+ITEM_CHARS = 400
+"""The texts of an item get at least so many characters before items are left out."""
+
+
+CHARS_PER_TOKEN = 3
+
+
+_UNCUT = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)")
+"""The names of fields that hold ids and times, which are never cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """An answer that keeps within its budget."""
+    """A reply written within its budget."""
 
     text: str
-    kept: int
-    """How many of its parts it holds: its items, then what they can do without."""
+    parts: int
+    """How many parts it holds."""
     width: int | None
-    """To how many characters its texts were cut; None if they were not."""
+    """The length its texts were cut to; None if they were not."""
     tokens: int
-    """What it costs: counted, or estimated with its margin."""
+    """What it costs: counted, or estimated with a margin."""
 
 
-def cost(text: str, counter: Counter) -> int:
-    """What a text costs at most, in tokens.
-
-    Args:
-        text: The answer.
-        counter: Of tokens; an estimate is taken with its margin.
-    """
+def cost(text: str, counter: TokenCounter) -> int:
+    """Return what a text costs at most, in tokens."""
     count = counter.count(text)
-    if counter.name != ESTIMATE:
+    if counter.name != ESTIMATOR_NAME:
         return count
-    beyond = 0 if text.isascii() else sum(char > "\uffff" for char in text)
+    astral = 0 if text.isascii() else sum(char > "\uffff" for char in text)
     return min(
-        round(count * MARGIN) + FOUR_BYTES * beyond,
+        round(count * MARGIN) + ASTRAL_TOKENS * astral,
         len(text.encode("utf-8", "replace")),
     )
 
 
-def clamped(limit: int) -> int:
-    """A budget that an answer can be fitted into."""
-    return max(LEAST, min(limit, MOST))
-
-
-def fit(
-    render: Render, count: int, limit: int, counter: Counter, *, least: int = 0
+def fit_text(
+    reply: Reply, limit: int, counter: TokenCounter, nonce: str = ""
 ) -> Fitted:
-    """The answer with as many of its first parts as a budget holds.
+    """Write a reply as text within a budget, stored text in a fence.
 
     Args:
-        render: Makes the answer of so many of its parts; with fewer it is shorter, and
-            with none of them, cut to the least, it is expected to fit.
+        reply: What is written.
+        limit: The budget in tokens.
+        counter: Counts tokens.
+        nonce: The number of the fence; a new one by default.
+    """
+    nonce = nonce or fencing.new_nonce()
+
+    def write(reply: Reply, parts: int, width: int | None) -> str:
+        body = _text(reply, parts, width)
+        return fencing.fence(body, nonce) if reply.is_stored else body
+
+    return _fit(reply, limit, counter, write)
+
+
+def fit_json(
+    reply: Reply, limit: int, counter: TokenCounter, wrap: Callable[[Item], Item]
+) -> Fitted:
+    """Write a reply as JSON within a budget, with the notice that it is quoted.
+
+    Args:
+        reply: What is written.
+        limit: The budget in tokens.
+        counter: Counts tokens.
+        wrap: Puts the data into the object that is printed, which the budget is for.
+    """
+
+    def write(reply: Reply, parts: int, width: int | None) -> str:
+        return dumps(wrap(_noticed(reply, parts, width)))
+
+    return _fit(reply, limit, counter, write)
+
+
+Write = Callable[[Reply, int, int | None], str]
+"""Writes a reply with so many of its parts, their texts cut to so many characters."""
+
+
+def _fit(reply: Reply, limit: int, counter: TokenCounter, write: Write) -> Fitted:
+    limit = max(MIN_TOKENS, min(limit, MAX_TOKENS))
+    reply = _harmless(reply, limit)
+
+    def render(parts: int, width: int | None) -> str:
+        return write(reply, parts, width)
+
+    if reply.items or not reply.notes:
+        least = HEAD_WIDTH if reply.is_headed else 0
+        return _fit_parts(render, reply.parts, limit, counter, least)
+
+    # Without an item the notes say why: they are cut before they are left out.
+    def notes_alone(notes: int, width: int | None) -> str:
+        return write(replace(reply, notes=reply.notes[: max(1, notes)]), 0, width)
+
+    fitted = _fit_parts(notes_alone, len(reply.notes), limit, counter)
+    if fitted.tokens > limit:
+        bare = replace(reply, notes=())
+        fitted = _fit_parts(lambda _, width: write(bare, 0, width), 0, limit, counter)
+    return replace(fitted, parts=0)
+
+
+def _fit_parts(
+    render: Callable[[int, int | None], str],
+    count: int,
+    limit: int,
+    counter: TokenCounter,
+    least: int = 0,
+) -> Fitted:
+    """Render as many of the first parts as a budget holds.
+
+    Args:
+        render: Writes the reply with so many parts; fewer are shorter.
         count: How many parts there are.
         limit: The budget in tokens.
-        counter: Of tokens.
-        least: Where texts were cut shorter than that, an answer without any part is
-            the better one.
+        counter: Counts tokens.
+        least: Rather than with texts cut shorter than this, write it without any part.
     """
+
+    def fitted(parts: int, width: int | None) -> Fitted:
+        text = render(parts, width)
+        return Fitted(text, parts, width, cost(text, counter))
+
     frame = None
     for width in WIDTHS:
-        kept = _most(render, width, count, limit, counter)
-        if kept > 0 and (frame is None or width is None or width >= least):
-            return _fitted(render, kept, width, counter)
-        if kept == 0 and frame is None:
-            frame = _fitted(render, 0, width, counter)
+        parts = _most_parts(render, width, count, limit, counter)
+        if parts > 0 and (frame is None or width is None or width >= least):
+            return fitted(parts, width)
+        if parts == 0 and frame is None:
+            frame = fitted(0, width)
         if frame and not count:
             break
-    return frame or _fitted(render, 0, WIDTHS[-1], counter)
+    return frame or fitted(0, WIDTHS[-1])
 
 
-def _fitted(render: Render, kept: int, width: int | None, counter: Counter) -> Fitted:
-    text = render(kept, width)
-    return Fitted(text, kept, width, cost(text, counter))
-
-
-def _most(
-    render: Render, width: int | None, count: int, limit: int, counter: Counter
+def _most_parts(
+    render: Callable[[int, int | None], str],
+    width: int | None,
+    count: int,
+    limit: int,
+    counter: TokenCounter,
 ) -> int:
-    """How many parts fit; -1 if not even none of them does."""
-    fits = -1
-    low, high = 0, count
+    """Return how many parts fit at a width; -1 if not even none does."""
     if cost(render(count, width), counter) <= limit:
         return count
+    fits, low, high = -1, 0, count
     while low <= high:
         middle = (low + high) // 2
         if cost(render(middle, width), counter) <= limit:
@@ -134,8 +287,153 @@ def _most(
     return fits
 
 
+def _harmless(reply: Reply, limit: int) -> Reply:
+    """Shorten the items of a reply to the budget, and neutralise all stored text."""
+    chars = max(ITEM_CHARS, limit * CHARS_PER_TOKEN // max(1, len(reply.items)))
+    items = [reply.shorten(item, chars) for item in reply.items]
+    return replace(
+        reply,
+        items=[_neutral(item, reply.details) for item in items],
+        head=_neutral(reply.head),
+        lead=_neutral(reply.lead),
+        notes=_neutral(reply.notes),
+    )
+
+
+def _neutral(value: Any, multiline: str = "", name: str = "") -> Any:
+    """Neutralise the texts of a value; those below ``multiline`` keep line breaks."""
+    if isinstance(value, str):
+        is_multiline = multiline and name == multiline
+        return (
+            fencing.neutralize(value)
+            if is_multiline
+            else fencing.neutralize_line(value)
+        )
+    if isinstance(value, Mapping):
+        inside = name if multiline and name == multiline else ""
+        return {
+            key: _neutral(one, multiline, inside or key) for key, one in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_neutral(one, multiline, name) for one in value]
+    return value
+
+
+def _text(reply: Reply, parts: int, width: int | None) -> str:
+    lines = _notes(reply, width)
+    lines += _cut_lines(reply.lead, width) if _fits(width, HEAD_WIDTH) else []
+    items = [reply.line(shortened(item, width)) for item in _items(reply, parts)]
+    lines += [reply.separator.join(items)] if items else []
+    if left_out := _left_out(reply, parts, width):
+        lines.append(f"({left_out})")
+    elif not reply.items and not lines:
+        lines.append("(nothing)")
+    return "\n".join(lines)
+
+
+def _data(reply: Reply, parts: int, width: int | None) -> Item:
+    data: Item = {}
+    if _fits(width, HEAD_WIDTH):
+        data |= shortened(dict(reply.head), width)
+    data[reply.name] = [shortened(item, width) for item in _items(reply, parts)]
+    if notes := _notes(reply, width):
+        data["notes"] = notes
+    if _fits(width, PAGE_WIDTH):
+        data |= reply.next_page(min(parts, len(reply.items)))
+    if left_out := _left_out(reply, parts, width, with_place=False):
+        data["left_out"] = left_out
+    return data
+
+
+def _noticed(reply: Reply, parts: int, width: int | None) -> Item:
+    """Put the notice that text is quoted before the data."""
+    data = _data(reply, parts, width)
+    is_roomy = _fits(width, NOTES_WIDTH) and not _has_notes_alone(reply, width)
+    if reply.is_stored and (is_roomy or parts > 0):
+        notice = fencing.NOTICE if is_roomy else fencing.SHORT_NOTICE
+        return {"notice": notice, **data}
+    return data
+
+
+def _fits(width: int | None, least: int) -> bool:
+    return width is None or width >= least
+
+
+def _has_notes_alone(reply: Reply, width: int | None) -> bool:
+    """Tell whether there is room for nothing but notes, which say why it is empty."""
+    return bool(reply.notes) and not reply.items and width in EMPTY_NOTE_CHARS
+
+
+def _notes(reply: Reply, width: int | None) -> list[str]:
+    if width is not None and _has_notes_alone(reply, width):
+        return [cut(note, EMPTY_NOTE_CHARS[width]) for note in reply.notes]
+    return _cut_lines(reply.notes, width) if _fits(width, NOTES_WIDTH) else []
+
+
+def _cut_lines(lines: Sequence[str], width: int | None) -> list[str]:
+    chars = None if width is None else max(width, NOTE_CHARS)
+    return [cut(line, chars) for line in lines]
+
+
+def _items(reply: Reply, parts: int) -> list[Item]:
+    """Return the items of so many parts, with as many of their details."""
+    items = list(reply.items[:parts])
+    if not reply.details:
+        return items
+    room = max(0, parts - len(reply.items))
+    in_order = sorted(
+        (not detail.get("is_match"), place, number)
+        for place, item in enumerate(items)
+        for number, detail in enumerate(item.get(reply.details, ()))
+    )
+    # What matches the query comes first, whichever item it belongs to.
+    chosen = {(place, number) for _, place, number in in_order[:room]}
+    for place, item in enumerate(items):
+        if details := item.get(reply.details):
+            some = [one for n, one in enumerate(details) if (place, n) in chosen]
+            rest = {key: item[key] for key in item if key != reply.details}
+            items[place] = rest | ({reply.details: some} if some else {})
+    return items
+
+
+def _left_out(
+    reply: Reply, parts: int, width: int | None, *, with_place: bool = True
+) -> str:
+    """Say what is left out and how to get it; return "" where nothing is.
+
+    Args:
+        reply: What is written.
+        parts: With how many of its parts.
+        width: The length its texts are cut to.
+        with_place: Name the token or offset to go on from, which JSON has as a field.
+    """
+    items, all_parts = len(reply.items) - parts, reply.parts - parts
+    if all_parts <= 0 and not reply.has_more:
+        return ""
+    if items > 0:
+        what = f"{items} left out"
+    else:
+        what = f"{all_parts} {reply.details} left out" if all_parts > 0 else "more"
+    if not _fits(width, PAGE_WIDTH):
+        return f"{what}: more tokens"
+    page = reply.next_page(min(parts, len(reply.items)))
+    token, offset = page.get("continuation_token"), page.get("next_offset")
+    if offset is not None and "total" in page:
+        rest, total = f"{page['total'] - offset:,}", f"of {page['total']:,}"
+        what = f"{rest} {total} left out" if items > 0 else f"{rest} more {total}"
+    hint = reply.hint if all_parts > 0 else reply.more_hint or reply.hint
+    if not parts and reply.items:
+        hint = MORE
+    elif items > 0 or reply.has_more:
+        place = f"offset {offset}" if offset is not None else ""
+        place = f"token {token}" if token else place
+        if place:
+            hint = f"go on with {place}" if with_place else "go on there"
+    return f"{what}: {hint}"
+
+
 def cut(text: str, width: int | None) -> str:
-    """A text of at most so many characters, cut at a word where there is one."""
+    """Cut a text to so many characters, between two words where possible."""
     if width is None or len(text) <= width:
         return text
     start = text[: width - 1]
@@ -143,305 +441,38 @@ def cut(text: str, width: int | None) -> str:
     return f"{whole if blank and len(whole) > width // 2 else start}…"
 
 
-Plain = dict[str, Any]
-"""A JSON object; its texts are neutral already."""
-
-
-Line = Callable[[Plain], str]
-"""How an item is written as lines."""
-
-
-_WHOLE = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)")
-"""The names of fields that are names or times themselves, and are never cut."""
-
-
-SAID_CHARS = 80
-"""What is said of the whole answer is never cut shorter than to so many characters."""
-
-
-WHY_CHARS = {NOTED: SAID_CHARS, PAGED: 40, WIDTHS[-1]: 20}
-"""The same where it says why there is no item: with next to nothing beside it."""
-
-
-ALONE_CHARS = 80
-"""Where texts are cut shorter than that, what stands beside a match is left out."""
-
-
-NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
-"""What is answered where there is no memory."""
-
-
-MORE = "ask for more tokens"
-"""How to get what did not fit."""
-
-
-SHORT_MORE = "more tokens"
-"""The same where there is little room."""
-
-
-def _nothing(_: int) -> Plain:
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An answer in the making: what is always said, and items in order of worth."""
-
-    name: str
-    """What the list of items is called in JSON: ``children``, ``hits``."""
-    items: Sequence[Plain]
-    line: Line
-    head: Plain = field(default_factory=dict)
-    """What is said besides, in JSON."""
-    lead: Sequence[str] = ()
-    """The same as lines."""
-    notes: Sequence[str] = ()
-    """Sentences on the answer: what a time was understood as, that an index is old."""
-    how: str = MORE
-    """How to get what is left out."""
-    more: str = ""
-    """How to get what there is besides these items, where it is not by ``after``."""
-    after: Callable[[int], Plain] = _nothing
-    """What is said after so many items were given, a token to go on with say."""
-    gap: str = "\n"
-    """What stands between two items in text."""
-    ahead: bool = False
-    """Whether there are more items than these, by what ``after`` or ``more`` says."""
-    spare: str = ""
-    """The field of an item whose list it can do without; "" if it has none."""
-    is_headed: bool = False
-    """Whether what is said besides is worth more than the items."""
-    is_quoted: bool = True
-    """Whether it holds stored text: what it was told itself needs no fence."""
-
-    @property
-    def parts(self) -> int:
-        """How many there are to be left out: items, then what they can do without."""
-        spared = (len(one.get(self.spare, ())) for one in self.items)
-        return len(self.items) + (sum(spared) if self.spare else 0)
-
-
-def none_kept() -> Reply:
-    """The answer to any question where there is no memory."""
-    return Reply("items", (), str, notes=(NOTHING_KEPT,), is_quoted=False)
-
-
-def text(reply: Reply, kept: int, width: int | None, number: str) -> str:
-    """A reply as lines, fenced if they are quoted.
-
-    Args:
-        reply: What is answered.
-        kept: With how many of its parts.
-        width: To how many characters its texts are cut.
-        number: The fence's.
-    """
-    told = _noted(reply, width)
-    told += _said(reply.lead, width) if _has(width, HEADED) else []
-    items = [reply.line(brief(one, width)) for one in _kept(reply, kept)]
-    told += [reply.gap.join(items)] if items else []
-    if left := _left(reply, kept, width):
-        told.append(f"({left})")
-    elif not reply.items and not told:
-        told.append("(nothing)")
-    body = "\n".join(told)
-    return fencing.fenced(body, number) if reply.is_quoted else body
-
-
-def data(reply: Reply, kept: int, width: int | None) -> Plain:
-    """A reply as JSON has it.
-
-    Args:
-        reply: What is answered.
-        kept: With how many of its parts.
-        width: To how many characters its texts are cut.
-    """
-    is_noted = _has(width, NOTED) and not _is_why(reply, width)
-    told: Plain = {}
-    if reply.is_quoted and (is_noted or kept > 0):
-        told["notice"] = fencing.NOTICE if is_noted else fencing.SHORT_NOTICE
-    if _has(width, HEADED):
-        told |= brief(dict(reply.head), width)
-    told[reply.name] = [brief(one, width) for one in _kept(reply, kept)]
-    if notes := _noted(reply, width):
-        told["notes"] = notes
-    if _has(width, PAGED):
-        told |= reply.after(min(kept, len(reply.items)))
-    if left := _left(reply, kept, width, with_place=False):
-        told["left_out"] = left
-    return told
-
-
-def _has(width: int | None, least: int) -> bool:
-    """Whether texts are cut no shorter than to so many characters."""
-    return width is None or width >= least
-
-
-def _is_why(reply: Reply, width: int | None) -> bool:
-    """Whether notes are all that is told: there is no item, and little room."""
-    return bool(reply.notes) and not reply.items and width in WHY_CHARS
-
-
-def _noted(reply: Reply, width: int | None) -> list[str]:
-    """The notes as there is room for them."""
-    if width is not None and _is_why(reply, width):
-        return [cut(one, WHY_CHARS[width]) for one in reply.notes]
-    return _said(reply.notes, width) if _has(width, NOTED) else []
-
-
-def _said(lines: Sequence[str], width: int | None) -> list[str]:
-    most = None if width is None else max(width, SAID_CHARS)
-    return [cut(str(one), most) for one in lines]
-
-
-def _kept(reply: Reply, kept: int) -> list[Plain]:
-    """The items of so many parts, with as much of what they can do without."""
-    items = list(reply.items[:kept])
-    if not reply.spare:
-        return items
-    room = max(0, kept - len(reply.items))
-    spared = sorted(
-        (not some.get("is_match"), at, place)
-        for at, one in enumerate(items)
-        for place, some in enumerate(one.get(reply.spare, ()))
-    )
-    # What was looked for before the rest, whosever it is.
-    told = {(at, place) for _, at, place in spared[:room]}
-    for at, one in enumerate(items):
-        if one.get(reply.spare):
-            some = [it for n, it in enumerate(one[reply.spare]) if (at, n) in told]
-            rest = {key: one[key] for key in one if key != reply.spare}
-            items[at] = rest | ({reply.spare: some} if some else {})
-    return items
-
-
-def fitted(reply: Reply, limit: int, counter: Counter, number: str = "") -> Fitted:
-    """A reply as fenced lines within a budget.
-
-    Args:
-        reply: What is answered.
-        limit: The budget in tokens.
-        counter: Of tokens.
-        number: The fence's; a new one unless given.
-    """
-    mark = number or fencing.nonce()
-    return _fit(
-        reply, limit, counter, lambda one, kept, width: text(one, kept, width, mark)
-    )
-
-
-def fitted_json(
-    reply: Reply, limit: int, counter: Counter, wrap: Callable[[Plain], Plain]
-) -> Fitted:
-    """A reply as JSON within a budget.
-
-    Args:
-        reply: What is answered.
-        limit: The budget in tokens.
-        counter: Of tokens.
-        wrap: Puts the data into what is printed: the budget is of all of it.
-    """
-    return _fit(reply, limit, counter, lambda *some: dumped(wrap(data(*some))))
-
-
-def _fit(
-    reply: Reply,
-    limit: int,
-    counter: Counter,
-    write: Callable[[Reply, int, int | None], str],
-) -> Fitted:
-    most, least = clamped(limit), _least(reply)
-
-    def render(kept: int, width: int | None) -> str:
-        return write(reply, kept, width)
-
-    def why(notes: int, width: int | None) -> str:
-        return write(replace(reply, notes=reply.notes[: max(1, notes)]), 0, width)
-
-    if reply.items or not reply.notes:
-        return fit(render, reply.parts, most, counter, least=least)
-    # Without an item the notes say why: the first one is cut before it is left out.
-    told = replace(fit(why, len(reply.notes), most, counter), kept=0)
-    if told.tokens <= most:
-        return told
-    return fit(
-        lambda _, width: write(replace(reply, notes=()), 0, width), 0, most, counter
-    )
-
-
-def _least(reply: Reply) -> int:
-    return HEADED if reply.is_headed else 0
-
-
-def dumped(value: object) -> str:
-    """A value as JSON without blanks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def brief(value: Any, width: int | None, name: str = "") -> Any:
-    """A value with its texts cut; names, ids and times stay whole."""
+def shortened(value: Any, width: int | None, name: str = "") -> Any:
+    """Return a value with its texts cut; ids and times stay whole."""
     if width is None:
         return value
     if isinstance(value, Mapping):
-        return {key: brief(one, width, key) for key, one in value.items()}
-    if _WHOLE.fullmatch(name):
+        return {key: shortened(one, width, key) for key, one in value.items()}
+    if _UNCUT.fullmatch(name):
         return value
     if isinstance(value, str):
         return cut(value, width)
     if isinstance(value, list | tuple):
-        if width < ALONE_CHARS:
-            value = _matches(value) or value
-        return [brief(one, width, name) for one in value]
+        if width < MATCH_ONLY_CHARS:
+            objects = [one for one in value if isinstance(one, Mapping)]
+            matches = [one for one in objects if one.get("is_match")]
+            value = matches or value
+        return [shortened(one, width, name) for one in value]
     return value
 
 
-def _matches(values: Sequence[Any]) -> list[Any]:
-    """Those of some objects that are marked as what was looked for."""
-    return [one for one in values if isinstance(one, Mapping) and one.get("is_match")]
+def dumps(value: object) -> str:
+    """Write a value as JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _left(
-    reply: Reply, kept: int, width: int | None, *, with_place: bool = True
-) -> str:
-    """What is left out and how to get it; "" where nothing is.
-
-    Args:
-        reply: What is answered.
-        kept: With how many of its parts.
-        width: To how many characters its texts are cut.
-        with_place: Whether the place to go on from is told, as JSON does beside it.
-    """
-    left, spared = len(reply.items) - kept, reply.parts - kept
-    if spared <= 0 and not reply.ahead:
-        return ""
-    if left > 0:
-        what = f"{left} left out"
-    else:
-        what = f"{spared} {reply.spare} left out" if spared > 0 else "more"
-    if not _has(width, PAGED):
-        return f"{what}: {SHORT_MORE}"
-    after = reply.after(min(kept, len(reply.items)))
-    on, offset = after.get("continuation_token"), after.get("next_offset")
-    if offset is not None and "total" in after:
-        some, of = f"{after['total'] - offset:,}", f"of {after['total']:,}"
-        what = f"{some} {of} left out" if left > 0 else f"{some} more {of}"
-    how = reply.how if spared > 0 else reply.more or reply.how
-    if not kept and reply.items:
-        how = MORE
-    elif left > 0 or reply.ahead:
-        if offset is not None:
-            how = f"go on with offset {offset}" if with_place else "go on there"
-        if on:
-            how = f"go on with token {on}" if with_place else "go on there"
-    return f"{what}: {how}"
+# Errors and the envelope of JSON answers
 
 
 VERSION = 1
-"""Goes up when a field is taken away or comes to mean something else."""
+"""Of the envelope; rises when a field is removed or changes its meaning."""
 
 
-USAGE, UNDONE, STOPPED = "usage", "undone", "stopped"
-"""The codes of a wrong command line, and of what is no error of a kind: something found
-to be wrong, a part that could not be done, and what a person stopped."""
+USAGE = "usage"
 
 
 CODES: dict[type[MemtuiError], tuple[str, str]] = {
@@ -451,14 +482,14 @@ CODES: dict[type[MemtuiError], tuple[str, str]] = {
     errors.StoreVersionError: ("store_too_new", "use the memtui that made it"),
     errors.StoreError: ("store", "see what is wrong: memtui doctor"),
     errors.SpoolError: ("spool", "see what is wrong: memtui doctor"),
-    errors.SourceError: ("source", "see what could not be taken: memtui quarantine"),
-    errors.SearchError: ("search", "make the index anew: memtui reindex"),
+    errors.SourceError: ("source", "see what was skipped: memtui quarantine"),
+    errors.SearchError: ("search", "rebuild the index: memtui reindex"),
     errors.HooksError: ("hooks", "see them: memtui hooks status"),
-    errors.VocabularyError: ("tokens", "counts are estimated meanwhile"),
-    errors.ModelError: ("model", "what there is without a model stays"),
-    MemtuiError: ("failed", "see what can be asked: memtui --help"),
+    errors.VocabularyError: ("tokens", "counts are estimated until then"),
+    errors.ModelError: ("model", "what needs no model still works"),
+    MemtuiError: ("failed", "see the commands: memtui --help"),
 }
-"""The code of each kind of error and what helps where its own words say nothing."""
+"""The code of each kind of error, and the hint where the message has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,35 +502,35 @@ class Problem:
 
 
 def problem(error: MemtuiError) -> Problem:
-    """An error as a program is told of it; what stands behind a semicolon helps."""
+    """Describe an error to a program; its message has the hint after a semicolon."""
     kinds = (kind for kind in type(error).__mro__ if kind in CODES)
     code, usual = CODES[next(kinds, MemtuiError)]
     message, _, hint = str(error).partition("; ")
     return Problem(code, message, hint or usual)
 
 
-def wrapped(
-    data: Any, *, tokens: int, ms: float, failing: Problem | None = None
+def envelope(
+    data: Any, *, tokens: int, ms: float, problem: Problem | None = None
 ) -> dict[str, Any]:
-    """An answer in its envelope.
+    """Put an answer into its envelope.
 
     Args:
         data: The answer, in JSON's own types; None where there is none.
-        tokens: What the whole of it costs an agent.
+        tokens: What all of it costs an agent.
         ms: How long it took.
-        failing: Why it is none, or not all of it.
+        problem: Why there is no answer, or only a part of it.
     """
-    told = None
-    if failing:
-        told = {
-            "code": failing.code,
-            "message": failing.message,
-            "hint": failing.hint,
+    error = None
+    if problem:
+        error = {
+            "code": problem.code,
+            "message": problem.message,
+            "hint": problem.hint,
         }
     return {
         "version": VERSION,
-        "status": "error" if failing else "ok",
+        "status": "error" if problem else "ok",
         "data": data,
-        "error": told,
+        "error": error,
         "meta": {"tokens": tokens, "ms": round(ms)},
     }

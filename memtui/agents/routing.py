@@ -1,37 +1,52 @@
-"""Routing: a question answered by the way that fits it, which the answer tells."""
+"""The tool ``route``: answers a question by browsing, by teleporting, or from the top.
+
+A question that names a time is answered by the nodes of that time, one that names
+something by what matches its words, one that names both by what matches within the
+time, and any other by the years.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import tzinfo
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from memtui.agents import navigation
+from memtui.agents import formatting
+from memtui.agents.replies import Item, Reply
+from memtui.agents.search import notes
+from memtui.agents.toc import MAX_CHILDREN, nothing_found
 from memtui.model import hits as model_hits
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import CombinedHit, Hit, ReadDate, ScoreBand
+from memtui.model.hits import CombinedHit, Hit, ReadDate
 from memtui.model.nodes import TocEntry
-from memtui.model.scope import ALL, Scope
-from memtui.search import query, query_dates
-from memtui.search.nodes import Teleport
+from memtui.model.scope import Scope
+from memtui.search import query as search_query
+from memtui.search import query_dates
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
-from memtui.search.quotes import Quoting
+from memtui.services import browse
 from memtui.text import analyzer
 from memtui.text.dates import Period
 
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
 
-class Way(StrEnum):
+
+class Strategy(StrEnum):
     """How a question is answered."""
 
     BROWSE = "browse"
-    """The nodes of a time."""
+    """By the nodes of a time."""
     TELEPORT = "teleport"
-    """What holds the words."""
+    """By what matches its words."""
     BOTH = "browse+teleport"
-    """What holds the words, of the nodes of a time."""
+    """By what matches its words within a time."""
     TOP = "top"
-    """The years, to be read from the top."""
+    """By the years, to be read from the top."""
+
+
+SEARCHING = (Strategy.TELEPORT, Strategy.BOTH)
 
 
 VAGUE = frozenset(
@@ -51,260 +66,215 @@ VAGUE = frozenset(
 """Words that any question may have and that name nothing."""
 
 
-SURE = 0.9
-"""How sure one is of a time that was read and of which something is kept."""
+TIME_SCORE = 0.9
+"""The score of an answer by a time of which something is stored."""
 
 
-EMPTY = 0.2
-"""How sure one is of a time of which nothing is kept, or of no way at all; at most,
-of what holds the words at another time."""
+MISS_SCORE = 0.2
+"""The score where nothing of the time is stored; and the highest score of matches that
+are of another time."""
 
 
-VAGUELY = 0.3
-"""How sure one is that the top of the tree is the place to begin."""
+TOP_SCORE = 0.3
+"""The score of the years."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """Which way is taken, and why."""
-
-    way: Way
-    why: str
-    terms: tuple[str, ...] = ()
-    """The words that name something."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sureness:
-    """How sure a way is to lead there: a score, and what it advises (bands)."""
-
-    score: float
-
-    @property
-    def band(self) -> ScoreBand:
-        """The band it lies in."""
-        return model_hits.score_band(self.score)
-
-
-def choose(asked: Query, periods: tuple[Period, ...]) -> Choice:
-    """Which way a question goes.
-
-    Args:
-        asked: What remains of it to be looked up, its times taken out.
-        periods: The times in it.
-    """
-    named = specific(asked)
-    listed = ", ".join(named[:5])
-    said = "; ".join(period.label for period in periods)
-    if periods and named:
-        return Choice(Way.BOTH, f"It names a time ({said}) and terms: {listed}.", named)
-    if periods:
-        return Choice(Way.BROWSE, f"It names a time: {said}.")
-    if named:
-        return Choice(Way.TELEPORT, f"It names specific terms: {listed}.", named)
-    return Choice(Way.TOP, "It names neither a time nor a specific term.")
-
-
-def specific(asked: Query) -> tuple[str, ...]:
-    """The words of a query that name something, phrases first."""
-    found = [word.text for word in asked.words if _names(word.text)]
-    return tuple(dict.fromkeys([*asked.phrases, *found]))
-
-
-def pointed(text: str, zone: tzinfo) -> str:
-    """A question without the words that name nothing; filters and quotes stay.
-
-    Args:
-        text: What remains of it to be looked up, its times taken out.
-        zone: The calendar's.
-    """
-    tokens = _TOKEN.findall(text[: query.CAP_CHARS])
-    return " ".join(one for one in tokens if not _is_idle(query.read(one, zone)))
+WIDER = 6
+"""How many times as many summaries are searched where only those of a time count."""
 
 
 _TOKEN = re.compile(r'[^\s"]*"[^"]*"|\S+')
 """A word, a filter or a quote, with what stands right before it."""
 
 
-def _is_idle(asked: Query) -> bool:
-    is_more = asked.needs_text or asked.filters != EVERYTHING
-    return bool(asked.words) and not is_more and not specific(asked)
+def route(
+    workspace: "Workspace",
+    question: str,
+    *,
+    limit: int = 8,
+    agent: str = "",
+    project: str = "",
+) -> Reply:
+    """Answer a question by the strategy that fits it, and say which that is.
+
+    Args:
+        workspace: Where to look.
+        question: In any words.
+        limit: How many hits, and how many nodes; twice as many quotes.
+        agent: Of this agent's work alone.
+        project: Of this project's work alone.
+    """
+    zone = workspace.zone
+    dated = query_dates.read(question, workspace.now(), zone)
+    filters = replace(EVERYTHING, scope=Scope(agent, project))
+    asked = search_query.read(dated.rest, zone, filters)
+    # Filters of the question hold for browsing too.
+    scope = asked.filters.scope
+    strategy, why = choose_strategy(asked, dated.periods)
+    by_period = {
+        period: browse.in_range(period.start, period.end, zone, scope)
+        for period in dated.periods
+    }
+    found = [node for nodes in by_period.values() for node in nodes]
+    nodes = [*{node.node_id: node for node in found}.values()]
+    hits, quotes, remarks = _search(workspace, strategy, question, dated, limit, scope)
+    elsewhere = _elsewhere(dated, nodes, [*hits, *quotes])
+    score = _score(strategy, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
+    if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
+        nodes = browse.years(limit=MAX_CHILDREN, of=scope)
+    items = [formatting.hit(hit, zone) for hit in _distinct(hits)]
+    # The best summary, then what was said, then the rest.
+    items[1:1] = formatting.quotes(quotes, zone)
+    items += [formatting.node(node, zone) for node in nodes[:limit]]
+    times = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
+    missing = [f"Nothing is kept of {one.text}." for one in times if not one.has_hits]
+    band = model_hits.score_band(score)
+    head: Item = {
+        "way": strategy.value,
+        "why": why,
+        "score": round(score, 2),
+        "band": band.value,
+        "advice": band.advice,
+        "understood": [{"text": one.text, "is_met": one.has_hits} for one in times],
+    }
+    sure = f"{head['band']} ({head['score']:.2f}): {head['advice']}"
+    return Reply(
+        "answers",
+        items,
+        _answer_line,
+        head,
+        (f"{head['way']}: {why} {sure}",),
+        notes((*missing, *elsewhere, *remarks), none="" if items else nothing_found()),
+        is_headed=True,
+    )
 
 
-def _names(word: str) -> bool:
-    return analyzer.is_telling(word) and analyzer.fold(word) not in VAGUE
+def _answer_line(item: Item) -> str:
+    if "score" not in item:
+        return formatting.node_line(item)
+    is_quote = item["id"].startswith("evt:")
+    return formatting.quote_line(item) if is_quote else formatting.hit_line(item)
 
 
-SEEN = 6
-"""How many times as many summaries are looked at where only those of a time count."""
+def choose_strategy(asked: Query, periods: Sequence[Period]) -> tuple[Strategy, str]:
+    """Choose how a question is answered, and say why.
+
+    Args:
+        asked: The question without its dates.
+        periods: The times it names.
+    """
+    named = specific_words(asked)
+    words = ", ".join(named[:5])
+    time = "; ".join(period.label for period in periods)
+    if periods and named:
+        return Strategy.BOTH, f"It names a time ({time}) and terms: {words}."
+    if periods:
+        return Strategy.BROWSE, f"It names a time: {time}."
+    if named:
+        return Strategy.TELEPORT, f"It names specific terms: {words}."
+    return Strategy.TOP, "It names neither a time nor a specific term."
 
 
-LIMIT = 8
-"""How many nodes and hits an answer has unless fewer or more are asked for."""
+def specific_words(asked: Query) -> tuple[str, ...]:
+    """Return the words of a query that name something, phrases first."""
+    words = [
+        word.text
+        for word in asked.words
+        if analyzer.is_indexed(word.text) and analyzer.fold(word.text) not in VAGUE
+    ]
+    return tuple(dict.fromkeys([*asked.phrases, *words]))
 
 
-@dataclass(frozen=True, slots=True)
-class Routed:
-    """An answer, and the way it was found."""
+def without_vague_words(text: str, zone: tzinfo) -> str:
+    """Take the words that name nothing out of a question; filters and quotes stay."""
 
-    question: str
-    choice: Choice
-    sureness: Sureness
-    times: tuple[ReadDate, ...] = ()
-    """What was understood of the times in the question."""
-    hits: tuple[Hit, ...] = ()
-    """Summaries that answer; of several that say the same the narrowest."""
-    quotes: tuple[CombinedHit, ...] = ()
-    """What was said that answers."""
-    nodes: tuple[TocEntry, ...] = ()
-    """Those of the time, or the years; newest first."""
-    notes: tuple[str, ...] = ()
+    def is_vague(token: str) -> bool:
+        asked = search_query.read(token, zone)
+        is_more = asked.needs_text or asked.filters != EVERYTHING
+        return bool(asked.words) and not is_more and not specific_words(asked)
+
+    tokens = _TOKEN.findall(text[: search_query.CAP_CHARS])
+    return " ".join(token for token in tokens if not is_vague(token))
 
 
-class Router:
-    """Answers questions by browsing, by teleporting, or from the top."""
+def _search(
+    workspace: "Workspace",
+    strategy: Strategy,
+    question: str,
+    dated: DatedQuery,
+    limit: int,
+    scope: Scope,
+) -> tuple[list[Hit], Sequence[CombinedHit], Sequence[str]]:
+    """Find summaries and quotes; of a time that has some, its own alone."""
+    if strategy not in SEARCHING:
+        return [], (), ()
+    everything = replace(EVERYTHING, scope=scope)
+    if strategy is Strategy.TELEPORT:
+        hits, remarks = _hits(workspace, dated, limit, scope)
+        return hits, _quotes(workspace, question, limit, everything), remarks
+    hits, remarks = _hits(workspace, dated, WIDER * limit, scope)
+    within = [hit for hit in hits if dated.covers(hit.at)][:limit]
+    filters = query_dates.bounded(everything, dated.periods)
+    quotes = _quotes(workspace, dated.rest, limit, filters)
+    quotes = [quote for quote in quotes if dated.covers(quote.at)]
+    if within or quotes:
+        return within, quotes, remarks
+    return hits[:limit], _quotes(workspace, dated.rest, limit, everything), remarks
 
-    def __init__(
-        self,
-        teleport: Teleport,
-        quoting: Quoting,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
-    ) -> None:
-        """Remember whom to ask.
 
-        Args:
-            teleport: Of nodes and grips.
-            quoting: Of what was said.
-            zone: The calendar's.
-            clock: Tells the time, by which "last week" is meant.
-        """
-        self._teleport, self._quoting = teleport, quoting
-        self._zone, self._clock = zone, clock
+def _hits(
+    workspace: "Workspace", dated: DatedQuery, limit: int, scope: Scope
+) -> tuple[list[Hit], list[str]]:
+    words = without_vague_words(dated.rest, workspace.zone)
+    found = workspace.teleport.find(words, limit=limit, of=scope)
 
-    def ask(self, question: str, *, limit: int = LIMIT, of: Scope = ALL) -> Routed:
-        """Answer a question; any string is one.
+    def rank(hit: Hit) -> float:
+        return -hit.score * (query_dates.BOOST if dated.covers(hit.at) else 1.0)
 
-        Args:
-            question: In whatever words.
-            limit: The most hits, and the most nodes; twice as many quotes.
-            of: Whose work.
-        """
-        read = query_dates.read(question, self._clock(), self._zone)
-        asked = query.read(read.rest, self._zone, replace(EVERYTHING, scope=of))
-        # Filters and the scope the question names itself hold for browsing too.
-        choice, of = choose(asked, read.periods), asked.filters.scope
-        found = {one: self._within(one, of) for one in read.periods}
-        nodes = list(
-            {one.node_id: one for some in found.values() for one in some}.values()
-        )
-        hits, quotes, notes = self._found(choice.way, question, read, limit, of)
-        elsewhere = _elsewhere(read, nodes, [*hits, *quotes])
-        sureness = _sure(choice.way, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
-        times = tuple(ReadDate(one.label, bool(some)) for one, some in found.items())
-        unmet = [f"Nothing is kept of {one.text}." for one in times if not one.has_hits]
-        return Routed(
-            question,
-            choice,
-            sureness,
-            times,
-            tuple(_told_apart(hits)),
-            quotes,
-            _top(choice.way, sureness, nodes, of)[:limit],
-            (*unmet, *elsewhere, *notes),
-        )
+    remarks = notes([found.note], suggestion=found.suggestion)
+    return sorted(found.hits, key=rank), remarks
 
-    def _found(
-        self, way: Way, question: str, read: DatedQuery, limit: int, of: Scope
-    ) -> tuple[list[Hit], tuple[CombinedHit, ...], tuple[str, ...]]:
-        """Summaries and quotes that answer: where a time has some, its own alone."""
-        if way is not Way.BOTH:
-            hits, notes = self._hits(way, read, limit, of)
-            return (
-                hits,
-                self._quotes(way, question, limit, replace(EVERYTHING, scope=of)),
-                notes,
-            )
-        hits, notes = self._hits(way, read, SEEN * limit, of)
-        mine = [one for one in hits if read.covers(one.at)][:limit]
-        held = query_dates.bounded(replace(EVERYTHING, scope=of), read.periods)
-        quotes = self._quotes(way, read.rest, limit, held)
-        quotes = tuple(one for one in quotes if read.covers(one.at))
-        if mine or quotes:
-            return mine, quotes, notes
-        quotes = self._quotes(way, read.rest, limit, replace(EVERYTHING, scope=of))
-        return hits[:limit], quotes, notes
 
-    def _within(self, one: Period, of: Scope) -> list[TocEntry]:
-        return navigation.in_range(one.start, one.end, self._zone, of=of)
-
-    def _hits(
-        self, way: Way, read: DatedQuery, limit: int, of: Scope
-    ) -> tuple[list[Hit], tuple[str, ...]]:
-        if way not in (Way.TELEPORT, Way.BOTH):
-            return [], ()
-        words = pointed(read.rest, self._zone)
-        answer = self._teleport.find(words, limit=limit, of=of)
-        hits = sorted(
-            answer.hits,
-            key=lambda hit: (
-                -hit.score * (query_dates.BOOST if read.covers(hit.at) else 1.0)
-            ),
-        )
-        meant = [f"Did you mean: {answer.suggestion}"] if answer.suggestion else []
-        return hits, tuple(filter(None, (answer.note, *meant)))
-
-    def _quotes(
-        self, way: Way, question: str, limit: int, filters: Filters
-    ) -> tuple[CombinedHit, ...]:
-        if way not in (Way.TELEPORT, Way.BOTH):
-            return ()
-        words = pointed(question, self._zone)
-        return self._quoting.find(words, limit=2 * limit, filters=filters).quotes
+def _quotes(
+    workspace: "Workspace", question: str, limit: int, filters: Filters
+) -> Sequence[CombinedHit]:
+    words = without_vague_words(question, workspace.zone)
+    return workspace.quotes.find(words, limit=2 * limit, filters=filters).quotes
 
 
 def _elsewhere(
-    read: DatedQuery, nodes: Sequence[TocEntry], shown: Sequence[Hit | CombinedHit]
-) -> tuple[str, ...]:
-    """That what is shown is not of the times that were asked about."""
-    if not (read.periods and shown) or any(read.covers(one.at) for one in shown):
-        return ()
-    named = " and ".join(one.label.partition(":")[0] for one in read.periods)
-    beside = f"Nothing of {named} holds it; these" if nodes else "These"
-    return (f"{beside} are of other times.",)
+    dated: DatedQuery, nodes: Sequence[TocEntry], found: Sequence[Hit | CombinedHit]
+) -> list[str]:
+    """Note that what was found is not of the times that were named."""
+    if not (dated.periods and found) or any(dated.covers(one.at) for one in found):
+        return []
+    times = " and ".join(period.label.partition(":")[0] for period in dated.periods)
+    beside = f"Nothing of {times} holds it; these" if nodes else "These"
+    return [f"{beside} are of other times."]
 
 
-def _told_apart(hits: list[Hit]) -> Iterator[Hit]:
-    """Hits without those whose words another one told: a day's are its segments'."""
-    told: set[str] = set()
+def _distinct(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Leave out hits with the snippet of an earlier one: a day repeats its segments."""
+    seen: set[str] = set()
     for hit in hits:
-        if hit.snippet.text not in told:
+        if hit.snippet.text not in seen:
             yield hit
-        told.add(hit.snippet.text)
+        seen.add(hit.snippet.text)
 
 
-def _top(
-    way: Way, sure: Sureness, nodes: list[TocEntry], of: Scope
-) -> tuple[TocEntry, ...]:
-    """The nodes of the time; the years where nothing better is known."""
-    is_known = way is Way.TELEPORT and sure.score >= VAGUELY
-    if nodes or is_known:
-        return tuple(nodes)
-    return tuple(navigation.get_toc_root(of=of))
-
-
-def _sure(
-    way: Way,
-    nodes: list[TocEntry],
-    hits: list[Hit],
+def _score(
+    strategy: Strategy,
+    nodes: Sequence[TocEntry],
+    hits: Sequence[Hit],
     quotes: Sequence[CombinedHit],
     *,
     is_elsewhere: bool,
-) -> Sureness:
-    if way is Way.TOP:
-        return Sureness(VAGUELY)
-    if way is Way.BROWSE:
-        return Sureness(SURE if nodes else EMPTY)
-    scores = [one.score for one in hits] + [one.score for one in quotes]
+) -> float:
+    """Estimate how likely the answer is there, from 0 to 1."""
+    if strategy is Strategy.TOP:
+        return TOP_SCORE
+    if strategy is Strategy.BROWSE:
+        return TIME_SCORE if nodes else MISS_SCORE
+    scores = [hit.score for hit in hits] + [quote.score for quote in quotes]
     best = max(scores, default=0.0)
-    return Sureness(min(best, EMPTY) if is_elsewhere else best)
+    return min(best, MISS_SCORE) if is_elsewhere else best

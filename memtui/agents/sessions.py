@@ -1,146 +1,285 @@
-"""Accounts: the sessions there are and what was said in them, as replies."""
+"""Tools for sessions and events: which there are, and what was said, page by page."""
 
-from datetime import tzinfo
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from memtui.agents import formatting, replies
-from memtui.agents.replies import Plain, Reply
-from memtui.model.scope import ALL, Scope
+from memtui.agents.replies import Item, Reply
+from memtui.agents.toc import NO_TIME, NO_TOKEN
+from memtui.errors import UsageError
+from memtui.model import citations
+from memtui.model.events import is_event_id, to_ms
+from memtui.model.scope import Scope
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.text import date_format
-from memtui.text.fencing import line as neutral
+from memtui.services.sessions import Facts
+from memtui.services.sources import AFTER, BEFORE, expand
+from memtui.store import database
+from memtui.store import nodes as store_nodes
+from memtui.text import date_format, dates
 
-SEE_SESSIONS = "Those there are: list_sessions."
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
 
-
-class Accounts:
-    """Answers what is asked of sessions."""
-
-    def __init__(self, zone: tzinfo) -> None:
-        """Remember the calendar.
-
-        Args:
-            zone: The calendar's.
-        """
-        self._zone = zone
-
-    def list_sessions(
-        self, *, offset: int = 0, limit: int = 20, of: Scope = ALL
-    ) -> Reply:
-        """A page of the sessions, the one that was heard of last first."""
-        page = sessions.listed(
-            agent=of.agent,
-            project=of.project,
-            offset=max(0, offset),
-            limit=max(1, limit),
-        )
-
-        def after(kept: int) -> Plain:
-            on = page.offset + kept
-            return {"total": page.total, "next_offset": on if on < page.total else None}
-
-        return Reply(
-            "sessions",
-            [formatting.session(one, self._zone) for one in page.sessions],
-            formatting.session_line,
-            notes=() if page.sessions else (_none(page.total, "session"),),
-            after=after,
-            ahead=page.offset + len(page.sessions) < page.total,
-        )
-
-    def get_session_meta(self, session: str) -> Reply:
-        """What is known of one session, named by ``[agent:]id`` or how that begins.
-
-        The items are what it was about. Where there is no such session, or more than
-        one, the answer is empty and says so.
-        """
-        try:
-            known = sessions.facts(*resolve_filters.find(session))
-        except resolve_filters.NotOne as error:
-            return nobody("about", error)
-        one = known.session
-        about = formatting.session(one, self._zone) | {
-            "began": date_format.iso_minute(one.created_at, self._zone),
-            "branch": neutral(one.branch),
-            "model": neutral(one.model),
-            "events": known.events,
-            "segments": known.segments,
-            "subagents": len(known.subagents),
-        }
-        lead = [formatting.session_line(about)]
-        lead.append(
-            " · ".join(
-                f"{k}: {about[k]}"
-                for k in ("began", "branch", "model", "segments")
-                if about[k]
-            )
-        )
-        said = [one.summary] if one.summary else []
-        told = [{"text": neutral(text)} for text in (*said, *known.summary)]
-        return Reply(
-            "about",
-            told,
-            lambda item: f"- {item['text']}",
-            about,
-            lead,
-            is_headed=True,
-        )
-
-    def list_messages(
-        self,
-        session: str,
-        *,
-        offset: int = 0,
-        limit: int = 20,
-        subagent: str = "",
-        is_all: bool = False,
-    ) -> Reply:
-        """A page of what was said in a session, oldest first.
-
-        With ``is_all`` what tools answered too, and where it was broken off.
-        Where there is no such session, or more than one, the answer is empty and says
-        so.
-        """
-        try:
-            known = sessions.facts(*resolve_filters.find(session))
-        except resolve_filters.NotOne as error:
-            return nobody("messages", error)
-        page = sessions.page(
-            known,
-            offset=max(0, offset),
-            limit=max(1, limit),
-            subagent=subagent,
-            is_all=is_all,
-        )
-
-        def after(kept: int) -> Plain:
-            on = page.offset + kept
-            return {"total": page.total, "next_offset": on if on < page.total else None}
-
-        return Reply(
-            "messages",
-            [formatting.event(one, self._zone) for one in page.events],
-            formatting.dated_event_line,
-            notes=() if page.events else (_none(page.total, "message"),),
-            after=after,
-            ahead=page.offset + len(page.events) < page.total,
-        )
+NO_GRIP = "There is no such grip or event. Search again: ids come from replies."
 
 
-def nobody(name: str, error: resolve_filters.NotOne) -> Reply:
-    """What is answered of a session that is not there, or could be any of several.
+IS_NODE = "That is no citation but a node: get_node opens it."
+
+
+SEE_SESSIONS = "See them: list_sessions."
+
+
+def list_sessions(
+    workspace: "Workspace",
+    *,
+    agent: str = "",
+    project: str = "",
+    offset: int = 0,
+    limit: int = 20,
+) -> Reply:
+    """List a page of the sessions, the latest first."""
+    page = sessions.listed(agent=agent, project=project, offset=offset, limit=limit)
+    scope = Scope(agent, project)
+    none = f"No session is of {scope}." if scope.is_narrow else "There is no session."
+    return _page(
+        "sessions",
+        [formatting.session(one, workspace.zone) for one in page.sessions],
+        page.offset,
+        page.total,
+        none,
+    )
+
+
+def get_session_meta(workspace: "Workspace", session: str) -> Reply:
+    """Describe one session, named by ``[agent:]id`` or the beginning of that."""
+    try:
+        facts = sessions.facts(*resolve_filters.find(session))
+    except resolve_filters.NotOne as error:
+        return no_session("about", error)
+    head = session_head(workspace, facts)
+    return Reply(
+        "about",
+        [{"text": text} for text in session_summary(facts)],
+        lambda item: f"- {item['text']}",
+        head,
+        session_lead(head),
+        is_headed=True,
+    )
+
+
+def session_head(workspace: "Workspace", facts: Facts) -> Item:
+    """Return what is known of a session as fields."""
+    session, zone = facts.session, workspace.zone
+    return formatting.session(session, zone) | {
+        "began": date_format.iso_minute(session.created_at, zone),
+        "branch": session.branch,
+        "model": session.model,
+        "events": facts.events,
+        "segments": facts.segments,
+        "subagents": len(facts.subagents),
+    }
+
+
+def session_lead(head: Item) -> list[str]:
+    """Write what is known of a session as lines."""
+    about = ("began", "branch", "model", "segments", "subagents")
+    rest = " · ".join(f"{name}: {head[name]}" for name in about if head[name])
+    return [formatting.session_line(head), rest]
+
+
+def session_summary(facts: Facts) -> list[str]:
+    """Return the summary a client set, then the headlines of the longest segments."""
+    summary = facts.session.summary
+    return [*([summary] if summary else []), *facts.summary]
+
+
+def list_messages(
+    workspace: "Workspace",
+    session: str,
+    *,
+    offset: int = 0,
+    limit: int = 20,
+    subagent: str = "",
+    all_events: bool = False,
+) -> Reply:
+    """List a page of the messages of a session, oldest first.
 
     Args:
-        name: What the items would be called.
-        error: Why it is not one.
+        workspace: Where to look.
+        session: Its ``[agent:]id`` or the beginning of that.
+        offset: How many to leave out.
+        limit: How many.
+        subagent: Of this subagent's conversation.
+        all_events: Tool results and boundaries as well.
+
+    Raises:
+        MemtuiError: The session has no such subagent.
     """
-    said = replies.problem(error).message.splitlines()
-    said += [SEE_SESSIONS] if isinstance(error, resolve_filters.Unknown) else []
-    return Reply(name, (), str, notes=[neutral(line) for line in said])
+    try:
+        facts = sessions.facts(*resolve_filters.find(session))
+    except resolve_filters.NotOne as error:
+        return no_session("messages", error)
+    page = sessions.page(
+        facts, offset=offset, limit=limit, subagent=subagent, is_all=all_events
+    )
+    return _page(
+        "messages",
+        [formatting.event(event, workspace.zone) for event in page.events],
+        page.offset,
+        page.total,
+        "There is no message.",
+    )
 
 
-def _none(total: int, what: str) -> str:
-    """Why a page is empty."""
-    if not total:
-        return f"There is no such {what}."
-    return f"The offset lies behind the last {what}: there are {total:,}."
+def _page(
+    name: str, items: Sequence[Item], offset: int, total: int, none: str
+) -> Reply:
+    """Return a page of a list of known length."""
+
+    def next_page(count: int) -> Item:
+        place = offset + count
+        return {"total": total, "next_offset": place if place < total else None}
+
+    past_end = f"The offset is past the end: there are {total:,} {name}."
+    is_sessions = name == "sessions"
+    return Reply(
+        name,
+        items,
+        formatting.session_line if is_sessions else formatting.dated_event_line,
+        notes=() if items else (past_end if total else none,),
+        next_page=next_page,
+        has_more=offset + len(items) < total,
+        shorten=formatting.shorten_title if is_sessions else formatting.shorten_event,
+    )
+
+
+def no_session(name: str, error: resolve_filters.NotOne) -> Reply:
+    """Return an empty reply that says why a name is not that of one session."""
+    notes = replies.problem(error).message.splitlines()
+    notes += [SEE_SESSIONS] if isinstance(error, resolve_filters.Unknown) else []
+    return Reply(name, (), str, notes=notes)
+
+
+def get_events(
+    workspace: "Workspace",
+    when: str = "",
+    *,
+    limit: int = 50,
+    token: str = "",
+    agent: str = "",
+    project: str = "",
+    session: str = "",
+) -> Reply:
+    """List a page of the events of a time or a session, oldest first.
+
+    Args:
+        workspace: Where to look.
+        when: A time in words; of several the first counts.
+        limit: How many.
+        token: The id of the last event of the page before, whole or as it is cited.
+        agent: Of this agent's sessions alone.
+        project: Of this project alone.
+        session: Of this session alone: ``[agent:]id`` or the beginning of that.
+
+    Raises:
+        UsageError: Neither a time nor a session is given.
+    """
+    if not (when.strip() or session.strip()):
+        raise UsageError("when is missing; give it, or a session")
+    periods = dates.read_exact(when, workspace.now(), workspace.zone)
+    if when.strip() and not periods:
+        return Reply("events", (), formatting.dated_event_line, notes=(NO_TIME,))
+    start, end = (periods[0].start, periods[0].end) if periods else (None, None)
+    if session:
+        try:
+            agent, session = resolve_filters.find(session)
+        except resolve_filters.NotOne as error:
+            reply = no_session("events", error)
+            return replace(reply, notes=[*reply.notes, *_labels(periods)])
+    with database.connection():
+        after = _cited_event(token)
+        found = store_nodes.events_in(
+            to_ms(start) if start else None,
+            to_ms(end) if end else None,
+            after=after,
+            limit=limit + 1,
+            of=Scope(agent, project),
+            session=session,
+        )
+    page = found[:limit]
+    notes = [NO_TOKEN] if token and not after else []
+
+    def next_page(count: int) -> Item:
+        has_more = count < len(found)
+        last = page[count - 1].event_id if count else token
+        return {"continuation_token": last if has_more else None, "has_more": has_more}
+
+    if page:
+        notes = [*_labels(periods), *notes]
+    else:
+        # Why there is nothing comes first: it is kept where there is little room.
+        notes = [*notes, "Nothing was said then.", *_labels(periods)]
+    return Reply(
+        "events",
+        [formatting.event(event, workspace.zone) for event in page],
+        formatting.dated_event_line,
+        notes=notes,
+        next_page=next_page,
+        has_more=len(found) > limit,
+        shorten=formatting.shorten_event,
+    )
+
+
+def _labels(periods: Sequence[dates.Period]) -> list[str]:
+    return [period.label for period in periods[:1]]
+
+
+def _cited_event(token: str) -> str:
+    """Return the id of the event a token names, also of one that was forgotten."""
+    token = citations.strip(token)
+    if is_event_id(token):
+        return token
+    start = citations.parse_event(token)
+    return store_nodes.find_event(start) if start else ""
+
+
+def expand_grip(
+    workspace: "Workspace", grip_id: str, *, before: int = BEFORE, after: int = AFTER
+) -> Reply:
+    """List the events a citation names, then those around them, the nearest first."""
+    found = expand(grip_id, before=before, after=after)
+    if found.grip is None:
+        note = IS_NODE if grip_id.startswith("toc:") else NO_GRIP
+        return Reply("events", (), formatting.event_line, notes=(note,))
+    items = [
+        formatting.event(event, workspace.zone) | {"is_excerpt": True}
+        for event in found.excerpt_events
+    ]
+    earlier, later = found.events_before[::-1], found.events_after
+    for distance in range(max(len(earlier), len(later))):
+        for events, sign in ((earlier, -1), (later, 1)):
+            if distance < len(events):
+                item = formatting.event(events[distance], workspace.zone)
+                items.append(item | {"place": sign * (distance + 1)})
+    head: Item = {"grip": formatting.grip(found.grip, workspace.zone)}
+    lead = []
+    if found.session:
+        head["session"] = formatting.session(found.session, workspace.zone)
+        lead = [formatting.session_line(head["session"])]
+    return Reply(
+        "events",
+        items,
+        _placed_event_line,
+        head,
+        lead,
+        hint=f"{replies.MORE}, or for fewer before and after",
+        shorten=partial(formatting.shorten_quoted_event, quote=found.grip.excerpt),
+    )
+
+
+def _placed_event_line(item: Item) -> str:
+    place = f"{item['place']:+d} " if "place" in item else ""
+    return f"{place}{formatting.event_line(item)}"

@@ -1,150 +1,125 @@
-"""What agents ask from a shell: each answer fenced, cited and within its budget."""
+"""``ask``, ``toc`` and ``call``, and how any reply is printed."""
 
 import argparse
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from memtui.agents import outline
+from memtui.agents import api, routing, toc
 from memtui.agents.replies import NOTHING_KEPT, Reply
 from memtui.cli import output
-from memtui.model.filters import Filters
-from memtui.model.scope import Scope
+from memtui.errors import UsageError
 from memtui.services import sessions
 from memtui.workspace import Workspace
-
-Ask = Callable[[Workspace, argparse.Namespace, Scope], Reply]
-
 
 COMMANDS = {
     "get_toc_root": "show",
     "get_node": "show",
-    "browse_toc": "browse",
-    "browse_time": "when",
-    "browse_keyword": "keyword",
+    "browse_toc": "show",
     "expand_grip": "expand",
-    "get_events": "events",
     "list_sessions": "sessions",
     "list_messages": "session",
     "get_session_meta": "session",
-    "search_sessions": "search-sessions",
     "search_memory": "search",
-    "retrieve_memory": "retrieve-memory",
-    "search_children": "search-children",
-    "search_node": "search-node",
 }
-"""What agents' tools are called on the command line."""
+"""Tools that are commands of their own; the others are called with ``memtui call``."""
 
 
-_TOOLS = re.compile(rf"\b(?:{'|'.join(COMMANDS)})\b")
+_TOOL = re.compile(rf"\b(?:{'|'.join(tool.name for tool in api.TOOLS)})\b(?!=)")
 
 
-def run(house: Workspace, given: argparse.Namespace) -> int:
-    """Print what answers."""
-    of = Scope(given.agent, given.project)
-    return answer(house, given, lambda: _ASKS[given.command](house, given, of))
-
-
-def answer(
-    house: Workspace,
-    given: argparse.Namespace,
-    reply: Callable[[], Reply],
-    page: Callable[[], Iterable[str]] | None = None,
-) -> int:
-    """Print an answer: to a person as a page, to all others fenced and in its budget.
-
-    Args:
-        house: Who is asked.
-        given: The command line.
-        reply: Answers.
-        page: Answers as a person reads it; None where that is the reply as well.
-    """
-    is_empty = not sessions.listed(limit=1).total
-    if page is not None and output.is_read() and not given.json:
-        output.print_lines([NOTHING_KEPT] if is_empty else page())
-        return 0
-    told = reply()
-    if is_empty and not told.items:
-        told = replace(told, notes=(NOTHING_KEPT,))
-    told = replace(
-        told,
-        notes=[_as_commands(one) for one in told.notes],
-        how=_as_commands(told.how),
-    )
-    if given.json:
-        output.as_reply(told, house.counter)
+def run(workspace: Workspace, given: argparse.Namespace) -> int:
+    """Answer ``ask``, ``toc`` or ``call``."""
+    if given.command == "call":
+        return call(workspace, given)
+    scope = {"agent": given.agent, "project": given.project}
+    if given.command == "toc":
+        reply = toc.outline(workspace, given.max_tokens, **scope, is_json=given.json)
     else:
-        output.in_lines(told, given.max_tokens, house.counter)
+        question = " ".join(given.query)
+        reply = routing.route(workspace, question, limit=given.limit, **scope)
+    return answer(workspace, given, reply)
+
+
+def call(workspace: Workspace, given: argparse.Namespace) -> int:
+    """Call a tool of the agents."""
+    tool = find_tool(given.tool)
+    reply = tool.run(workspace, tool.check(_arguments(given.arguments)))
+    return answer(workspace, given, reply)
+
+
+def find_tool(name: str) -> api.Tool:
+    """Return the tool of a name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    tools = api.available_tools(with_writing=True)
+    if name not in tools:
+        raise UsageError(f"there is no tool {name!r}; see them: memtui call")
+    return tools[name]
+
+
+def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"{pair!r} is not KEY=VALUE")
+        if name == api.MAX_TOKENS.name:
+            raise UsageError("the budget of a command is --max-tokens N")
+        before = arguments.get(name)
+        several = [*before, value] if isinstance(before, list) else [before, value]
+        arguments[name] = value if before is None else several
+    return arguments
+
+
+def list_tools(*, as_json: bool) -> int:
+    """Print the tools, each with its parameters."""
+    if as_json:
+        output.as_json(
+            [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": [
+                        {"name": one.name, **one.schema()} for one in tool.parameters
+                    ],
+                    "is_writing": tool.is_writing,
+                }
+                for tool in api.TOOLS
+            ]
+        )
+        return 0
+    for tool in api.TOOLS:
+        parameters = [
+            f"{one.name}=" if one.is_required else f"[{one.name}={one.default or ''}]"
+            for one in tool.parameters
+        ]
+        line = " ".join([tool.name, *parameters])
+        output.print_lines([line, f"    {tool.description}"])
     return 0
 
 
-def _as_commands(said: str) -> str:
-    """A sentence that names tools, with the commands that ask the same."""
-    return _TOOLS.sub(lambda found: f"memtui {COMMANDS[found[0]]}", said)
-
-
-def _query(given: argparse.Namespace) -> str:
-    return " ".join(given.query)
-
-
-def _toc(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    return outline.reply(
-        house.zone, given.max_tokens, house.counter, of=of, as_json=given.json
+def answer(workspace: Workspace, given: argparse.Namespace, reply: Reply) -> int:
+    """Print a reply, all of it or as much as ``--max-tokens`` holds."""
+    if not reply.items and not sessions.listed(limit=1).total:
+        reply = replace(reply, notes=(NOTHING_KEPT,))
+    reply = replace(
+        reply,
+        notes=[_name_commands(note) for note in reply.notes],
+        hint=_name_commands(reply.hint),
+        more_hint=_name_commands(reply.more_hint),
     )
+    output.print_reply(reply, workspace.counter, as_json=given.json)
+    return 0
 
 
-def _route(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    return house.asking.ask_route(_query(given), limit=given.limit, of=of)
+def _name_commands(text: str) -> str:
+    """Name commands in a hint that names tools."""
 
+    def command(found: "re.Match[str]") -> str:
+        return f"memtui {COMMANDS.get(found[0], f'call {found[0]}')}"
 
-def _retrieve(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    return house.asking.retrieve_memory(
-        _query(given),
-        limit=given.limit,
-        detail_limit=given.detail_limit,
-        filters=Filters(scope=of),
-    )
-
-
-def _browse(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    return house.asking.browse_toc(
-        given.node_id, limit=given.limit, token=given.token, of=of
-    )
-
-
-def _when(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    return house.asking.in_time(_query(given), of=of)
-
-
-def _events(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    return house.asking.events_when(
-        given.when, limit=given.limit, token=given.token, of=of, session=given.session
-    )
-
-
-def _keyword(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    return house.asking.by_keyword(
-        _query(given), under=given.under, limit=given.limit, of=of
-    )
-
-
-def _search_node(house: Workspace, given: argparse.Namespace, _: Scope) -> Reply:
-    return house.asking.search_node(given.node_id, _query(given), limit=given.limit)
-
-
-def _search_children(house: Workspace, given: argparse.Namespace, of: Scope) -> Reply:
-    parent = None if given.node_id == "root" else given.node_id
-    return house.asking.search_children(parent, _query(given), limit=given.limit, of=of)
-
-
-_ASKS: dict[str, Ask] = {
-    "toc": _toc,
-    "ask-route": _route,
-    "retrieve-memory": _retrieve,
-    "browse": _browse,
-    "when": _when,
-    "events": _events,
-    "keyword": _keyword,
-    "search-node": _search_node,
-    "search-children": _search_children,
-}
+    return _TOOL.sub(command, text)

@@ -49,6 +49,6 @@ def _init(paths: Paths) -> int:
 
 def fetch_tokens(paths: Paths) -> int:
     """Fetch the tokeniser's vocabulary."""
-    file = vocabulary.fetch(paths.vocabulary)
+    file = vocabulary.fetch_vocabulary(paths.vocabulary)
     output.print_lines([f"{file} is here: tokens of new events are counted by it"])
     return 0

@@ -84,9 +84,9 @@ class Report:
 
 
 TITLES = {
-    ProblemKind.FAULT: "Records that could not be taken",
-    ProblemKind.AWAITED: "Records that are not whole yet",
-    ProblemKind.LEFT: "Records that are not kept",
+    ProblemKind.DAMAGED: "Records that could not be taken",
+    ProblemKind.INCOMPLETE: "Records that are not whole yet",
+    ProblemKind.SKIPPED: "Records that are not kept",
 }
 """What is said of records that were not taken."""
 
@@ -114,7 +114,7 @@ def doctor(
     if as_json:
         output.as_json(_plain(report))
     else:
-        output.bounded(_told(report))
+        output.print_lines(_told(report))
     return 0 if report.is_well else 1
 
 
@@ -197,7 +197,7 @@ def _plain(report: Report) -> dict[str, object]:
         "findings": report.findings,
         "quarantined": report.quarantined,
         "not_taken": sorted(
-            report.not_taken, key=lambda one: one.kind != ProblemKind.FAULT
+            report.not_taken, key=lambda one: one.kind != ProblemKind.DAMAGED
         ),
         "latest": report.latest,
         "heard": report.heard,
@@ -216,7 +216,7 @@ def _told(report: Report) -> Iterator[str]:
     for kind, title in TITLES.items():
         rows = [(r.reason, r.count) for r in report.not_taken if r.kind == kind]
         yield from _table(title, rows)
-        if kind is ProblemKind.FAULT:
+        if kind is ProblemKind.DAMAGED:
             yield from _latest(report.latest)
     for title, counted in (
         ("Types of records that memtui does not know", report.unknown),

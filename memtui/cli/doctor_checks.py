@@ -213,14 +213,16 @@ def accounts(
     patient: Patient, origins: Sequence[CaptureSource], *, is_kept: bool
 ) -> dict[str, Account]:
     """Each agent's transcripts against what was read of them."""
-    days = known_agents.days(cli_hooks.machine(patient.places, None))
+    days = known_agents.claude_cleanup_days(
+        cli_hooks.this_machine(patient.places, None)
+    )
     places = transcript_folders()
     return {
         one.name: account(
             one.name,
             places[one.name],
             patient.now,
-            keep=timedelta(days=days) if one.name == known_agents.AGENT else None,
+            keep=timedelta(days=days) if one.name == "claude-code" else None,
             is_kept=is_kept,
         )
         for one in origins
@@ -255,12 +257,12 @@ def hooks(
 
 def _installed(patient: Patient) -> list[HookStatus]:
     """The person's own hooks, and those of the project memtui is started in."""
-    own = integrations_hooks.installed(cli_hooks.machine(patient.places, None))
-    here = cli_hooks.machine(patient.places, Path.cwd())
+    own = integrations_hooks.hook_statuses(cli_hooks.this_machine(patient.places, None))
+    here = cli_hooks.this_machine(patient.places, Path.cwd())
     files = {one.file for one in own}
     return own + [
         one
-        for one in integrations_hooks.installed(here)
+        for one in integrations_hooks.hook_statuses(here)
         if one.is_installed and one.file not in files
     ]
 
@@ -479,7 +481,7 @@ def zone(_: Patient) -> Iterator[Finding]:
 
 def tokens(patient: Patient) -> Iterator[Finding]:
     """How tokens are counted."""
-    if vocabulary.find(patient.places.vocabulary):
+    if vocabulary.find_vocabulary(patient.places.vocabulary):
         yield Finding("tokens", True, f"counted by tiktoken-{vocabulary.ENCODING}")
     else:
         yield Finding(

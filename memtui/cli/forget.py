@@ -8,8 +8,8 @@ from memtui.cli import output
 from memtui.cli import work as cli_work
 from memtui.errors import MemtuiError, UsageError
 from memtui.services import forget as services_forget
-from memtui.services.forget import Forget, Forgotten, Places
-from memtui.services.redact import Redact, Redacted
+from memtui.services.forget import Forget, ForgetResult, TraceFiles
+from memtui.services.redact import Redaction, RedactionResult
 from memtui.store import cursors, database, tombstones
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import date_format, vocabulary
@@ -28,7 +28,7 @@ TITLE_CHARS = 60
 def run(house: Workspace, given: argparse.Namespace) -> int:
     """Run one of the commands that change what is kept."""
     if given.command == "redact":
-        return redact(house, is_tried=given.dry_run, as_json=given.json)
+        return redact(house, is_dry_run=given.dry_run, as_json=given.json)
     if given.list:
         return forgotten(house, as_json=given.json)
     if not given.kind or not given.subjects:
@@ -42,7 +42,7 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
         house,
         given.kind,
         given.subjects,
-        is_tried=given.dry_run,
+        is_dry_run=given.dry_run,
         is_agreed=given.yes,
         as_json=given.json,
     )
@@ -53,18 +53,18 @@ def forget(
     kind: str,
     words: Sequence[str],
     *,
-    is_tried: bool,
+    is_dry_run: bool,
     is_agreed: bool,
     as_json: bool,
 ) -> int:
     """Forget events, sessions, projects, or all before a date."""
     what = TombstoneKind(kind)
     work = Forget(places_of(house), house.paths.spool, house.zone, _now)
-    if not is_tried:
+    if not is_dry_run:
         claim(house)
-    if is_tried or not is_agreed:
-        found = work.tried(what, words)
-        if is_tried:
+    if is_dry_run or not is_agreed:
+        found = work.preview(what, words)
+        if is_dry_run:
             _say(found, "would be forgotten", as_json=as_json)
             return 0
         told = [*_told(found, "would be forgotten"), *_titles(found)]
@@ -80,7 +80,9 @@ def forget(
 def remember(house: Workspace, kind: str, words: Sequence[str]) -> int:
     """Let what was forgotten be imported again."""
     with database.transaction():
-        stones = services_forget.noted(TombstoneKind(kind), words, house.zone)
+        stones = services_forget.resolve_forgotten(
+            TombstoneKind(kind), words, house.zone
+        )
         for stone in stones:
             if not tombstones.remove(stone):
                 raise MemtuiError(f"{stone.subject or words[0]} was not forgotten")
@@ -102,30 +104,30 @@ def claim(house: Workspace) -> None:
         raise MemtuiError(BUSY)
 
 
-def places_of(house: Workspace) -> Places:
+def places_of(house: Workspace) -> TraceFiles:
     """Where this house leaves traces."""
-    return Places(house.paths.index, house.paths.message_index, house.paths.log)
+    return TraceFiles(house.paths.index, house.paths.message_index, house.paths.log)
 
 
-def redact(house: Workspace, *, is_tried: bool, as_json: bool) -> int:
+def redact(house: Workspace, *, is_dry_run: bool, as_json: bool) -> int:
     """Take the secrets out of what is kept."""
-    if not is_tried:
+    if not is_dry_run:
         claim(house)
-    counter = vocabulary.counter(house.paths.vocabulary)
-    work = Redact(places_of(house), house.paths.spool, house.zone, counter, _now)
-    found = work.run(is_tried=is_tried)
-    errors = [] if is_tried else cli_work.digest(house) or []
+    counter = vocabulary.load_counter(house.paths.vocabulary)
+    work = Redaction(places_of(house), house.paths.spool, house.zone, counter, _now)
+    found = work.run(is_dry_run=is_dry_run)
+    errors = [] if is_dry_run else cli_work.digest(house) or []
     if as_json:
         said = output.to_plain(found)
-        told = {"is_done": not is_tried, "errors": [str(error) for error in errors]}
+        told = {"is_done": not is_dry_run, "errors": [str(error) for error in errors]}
         output.as_json(said | told)
     else:
-        done = "would be taken out" if is_tried else "taken out"
+        done = "would be taken out" if is_dry_run else "taken out"
         output.print_lines([*_secrets(found, done), *(f"error: {e}" for e in errors)])
     return 1 if errors else 0
 
 
-def _secrets(found: Redacted, done: str) -> list[str]:
+def _secrets(found: RedactionResult, done: str) -> list[str]:
     if found.forgotten:
         gone = output.plural(found.forgotten, "event")
         left = [f"A forgetting that was broken off is done now: {gone} forgotten."]
@@ -138,7 +140,7 @@ def _secrets(found: Redacted, done: str) -> list[str]:
         (found.events, "event", ""),
         (found.thoughts, "thought", ""),
         (found.titles, "title", ""),
-        (found.readings, "note on files read", "notes on files read"),
+        (found.states, "note on files read", "notes on files read"),
         (found.hook_files, "hook file", ""),
     )
     held = ", ".join(output.plural(*place) for place in places if place[0])
@@ -153,7 +155,7 @@ def _now() -> datetime:
 
 
 def _say(
-    found: Forgotten, done: str, *, as_json: bool, errors: Sequence[Exception] = ()
+    found: ForgetResult, done: str, *, as_json: bool, errors: Sequence[Exception] = ()
 ) -> None:
     if as_json:
         said = output.to_plain(found)
@@ -163,16 +165,16 @@ def _say(
     else:
         named = [] if done == "forgotten" else _titles(found)
         told = [*_told(found, done), *named]
-        output.bounded([*told, *(f"error: {error}" for error in errors)])
+        output.print_lines([*told, *(f"error: {error}" for error in errors)])
 
 
-def _told(found: Forgotten, done: str) -> list[str]:
-    kept = found.kept
+def _told(found: ForgetResult, done: str) -> list[str]:
+    counts = found.counts
     parts = [
-        output.plural(kept.events, "event"),
-        output.plural(kept.messages, "message") + " among them",
-        output.plural(kept.thoughts, "thought"),
-        output.plural(kept.sessions, "whole session"),
+        output.plural(counts.events, "event"),
+        output.plural(counts.messages, "message") + " among them",
+        output.plural(counts.thoughts, "thought"),
+        output.plural(counts.sessions, "whole session"),
         output.plural(found.hook_files, "hook file"),
     ]
     again = (
@@ -183,7 +185,7 @@ def _told(found: Forgotten, done: str) -> list[str]:
     return [f"{', '.join(parts)}: {done}.", again]
 
 
-def _titles(found: Forgotten) -> Iterator[str]:
+def _titles(found: ForgetResult) -> Iterator[str]:
     """What the sessions are called that go, or of which something goes."""
     for title, folder in found.titles:
         said = " ".join(title.split())
@@ -202,7 +204,7 @@ def forgotten(house: Workspace, *, as_json: bool) -> int:
         return 0
     if not stones:
         output.print_lines(["Nothing was forgotten."])
-    output.bounded(
+    output.print_lines(
         f"{date_format.moment(at, house.zone):<21}  {stone.kind:<8}"
         f" {named(stone, house.zone)}"
         for stone, at in stones

@@ -17,98 +17,44 @@ from memtui.cli.options import (
     scope,
 )
 
-ASKING = (
-    "ask-route",
-    "retrieve-memory",
-    "toc",
-    "browse",
-    "when",
-    "events",
-    "keyword",
-    "search-node",
-    "search-children",
-)
-"""The commands that answer agents."""
+ASKING = ("ask", "toc", "call")
 
 
-QUESTIONS = ("ask-route", "retrieve-memory", "when", "keyword")
+QUESTIONS = ("ask",)
 """Those whose question may hold anything."""
 
 
 def add_asking_grammar(command: AddCommand) -> None:
-    """Add the commands."""
-    route = command("ask-route", "answer a question by the way that fits it")
-    _question(route, "a question: what did we do about retries last week?", 8)
-    retrieve = command("retrieve-memory", "the memories that answer, as Markdown")
-    _question(retrieve, "a question", 5, 20)
-    retrieve.add_argument(
-        "--detail-limit",
-        type=between(0, 20),
-        metavar="N",
-        help="how many are told with their messages (default: key moments of the two"
-        " best; 0 for none)",
-    )
-    toc = command("toc", "the best table of contents that fits a budget")
-    scope(toc)
-    budget(toc, "--budget", "--max-tokens")
-    browse = command("browse", "what is under a node, a page at a time")
-    browse.add_argument("node_id", nargs="?", help="without one: the years")
-    _paged(browse, 10)
-    when = command("when", "what a time in words means, and the nodes that cover it")
-    when.add_argument("query", nargs="+", help='"last week", "in March", "Q1 2025"')
-    scope(when)
-    budget(when)
-    _add_events(command)
-    _add_finding(command)
-
-
-def _add_events(command: AddCommand) -> None:
-    events = command("events", "what was said in a time, oldest first")
-    events.add_argument("--when", default="", help='"last week", "on 3 June"')
-    events.add_argument("--session", default="", help="how the session's id begins")
-    _paged(events, 20)
-
-
-def _add_finding(command: AddCommand) -> None:
-    keyword = command("keyword", "the segments whose keywords hold a word")
-    _question(keyword, "one word or more", 10)
-    keyword.add_argument("--under", metavar="NODE_ID", help="only under this node")
-    for name, says in (
-        ("search-node", "what of one node answers; needs no index"),
-        ("search-children", "which children of a node answer; needs no index"),
-    ):
-        one = command(name, says)
-        one.add_argument("node_id", help="a node's id; for children also: root")
-        _question(one, "words", 10)
-
-
-def _question(
-    command: argparse.ArgumentParser, says: str, limit: int, most: int = 1_000
-) -> None:
-    command.add_argument("query", nargs="+", help=says)
-    command.add_argument(
+    """Add the commands that answer a question, and those of agents."""
+    ask = command("ask", "answer a question from the memory")
+    ask.add_argument("query", nargs="+", help="what did we do about retries last week?")
+    ask.add_argument(
         "--limit",
-        type=between(1, most),
-        default=limit,
-        help=f"how many, {most:,} at most (default {limit})",
+        type=between(1, 50),
+        default=8,
+        help="how many hits, 50 at most (default 8)",
     )
-    scope(command)
-    budget(command)
-
-
-def _paged(command: argparse.ArgumentParser, limit: int) -> None:
-    command.add_argument(
-        "--limit", type=positive, default=limit, help=f"how many (default {limit})"
-    )
-    command.add_argument("--token", help="go on from here, as the page before said")
-    scope(command)
-    budget(command)
+    scope(ask)
+    budget(ask)
+    toc = command("toc", "print the table of contents")
+    scope(toc)
+    budget(toc)
+    call = command("call", "call a tool of the agents; without one: list them")
+    call.add_argument("tool", nargs="?", metavar="TOOL")
+    call.add_argument("arguments", nargs="*", metavar="KEY=VALUE")
+    budget(call)
 
 
 def add_serving(command: AddCommand) -> None:
     """Add ``serve``."""
-    serve = command("serve", "answer retrieve_memory over HTTP, to this machine alone")
+    says = "serve the tools of agents over HTTP, to this machine alone"
+    serve = command("serve", says)
     serve.add_argument("--port", type=natural, default=8765, help="(default 8765)")
+    serve.add_argument(
+        "--allow-write",
+        action="store_true",
+        help="offer tools that add and change things too",
+    )
 
 
 CURATING = frozenset({"forget", "redact"})
@@ -227,7 +173,6 @@ def add_reading_grammar(command: AddCommand) -> None:
     scope(show)
     budget(show)
     _add_search(command)
-    _add_teleport(command)
     _add_sessions(command)
     expand = command("expand", "print the events behind a bullet")
     expand.add_argument("grip_id", help="a grip's id, as show prints them")
@@ -239,61 +184,23 @@ def add_reading_grammar(command: AddCommand) -> None:
 
 def _add_search(command: AddCommand) -> None:
     search = command("search", "find moments in everything that is kept")
-    _asked(search, 10)
-    says = "find messages, each with what was said around it"
-    talk = command("search-sessions", says)
-    _asked(talk, 20, 20)
-    for name, where in (("before", "before"), ("after", "after")):
-        talk.add_argument(
-            f"--context-{name}",
-            type=between(0, 15),
-            default=4,
-            metavar="N",
-            help=f"messages {where} each (default 4; 16 in all at most)",
-        )
-    talk.add_argument(
-        "--one-each", action="store_true", help="only the best message of a session"
-    )
-
-
-def _asked(command: argparse.ArgumentParser, limit: int, most: int = 1_000) -> None:
-    """What both searches are asked."""
     says = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, last week'
-    command.add_argument("query", nargs="+", help=says)
-    command.add_argument(
+    search.add_argument("query", nargs="+", help=says)
+    search.add_argument(
         "--limit",
-        type=between(1, most),
-        default=limit,
-        help=f"how many, {most:,} at most (default {limit})",
+        type=between(1, 1_000),
+        default=10,
+        help="how many, 1,000 at most (default 10)",
     )
-    scope(command)
-    command.add_argument(
-        "--session", default="", metavar="ID", help="only this session"
+    scope(search)
+    search.add_argument("--session", default="", metavar="ID", help="only this session")
+    search.add_argument(
+        "--role", default="", choices=ROLES, help="only what this one said"
     )
-    command.add_argument(
-        "--role",
-        default="",
-        choices=ROLES,
-        help="only what this one said",
-    )
-    budget(command)
-    command.add_argument(
+    budget(search)
+    search.add_argument(
         "--no-subagents", action="store_true", help="without what subagents said"
     )
-
-
-def _add_teleport(command: AddCommand) -> None:
-    says = "jump to nodes and quotes by words alone"
-    teleport = command("teleport", says)
-    teleport.add_argument("query", nargs="+", help="as in the app: words, filters, …")
-    teleport.add_argument(
-        "--limit", type=positive, default=10, help="how many (default 10)"
-    )
-    teleport.add_argument(
-        "--recent", action="store_true", help="what is old is worth less"
-    )
-    scope(teleport)
-    budget(teleport)
 
 
 def _add_sessions(command: AddCommand) -> None:
@@ -380,7 +287,7 @@ AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
 
 
-SEARCHES = ("search", "search-sessions", "teleport", *QUESTIONS)
+SEARCHES = ("search", *QUESTIONS)
 """The commands whose question may hold anything."""
 
 
@@ -425,9 +332,6 @@ def parser() -> argparse.ArgumentParser:
     add_serving(partial(_command, commands, json=False))
     add_curating_grammar(partial(_command, commands))
     add(partial(_command, commands))
-    for one in commands.choices.values():
-        if one.get_default("json") is not None and not one.get_default("max_tokens"):
-            options.budget(one)
     return top
 
 

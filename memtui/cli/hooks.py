@@ -1,37 +1,27 @@
-"""``hooks``: puts memtui's hook into agents' settings, takes it out, says how it is."""
+"""``hooks``: install memtui's hook in agents' settings, remove it, show its status."""
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.cli import output
 from memtui.errors import HooksError
-from memtui.integrations import hooks, known_agents
-from memtui.integrations.hooks import ConfigChange, HookStatus
-from memtui.integrations.known_agents import Agent, Machine
+from memtui.integrations import config_files, hooks
+from memtui.integrations.config_files import ConfigChange, ConfigEntry
+from memtui.integrations.hooks import HookStatus
+from memtui.integrations.known_agents import AGENT_NAMES, agent_by_name
+from memtui.integrations.machine import Machine
 from memtui.paths import Paths
 
 UNCONFIRMED = 2
-"""The exit code when something would change and nobody said yes."""
-
-
-_PLANS: dict[str, Callable[[Agent, Machine], ConfigChange]] = {
-    "install": hooks.install,
-    "uninstall": hooks.uninstall,
-}
-
-
-_MEANT = {"install": "Found on this machine", "uninstall": "Hooks are in"}
-
-
-_DONE = {"install": "installed", "uninstall": "taken out"}
+"""The exit code when something would change and the user has not agreed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one agent's settings."""
+class ChangeResult:
+    """What became of one settings file, as ``--json`` prints it."""
 
     agent: str
     file: Path
@@ -41,98 +31,132 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What was asked for beside the action and the agents."""
+class ChangeOptions:
+    """The options of ``install`` and ``uninstall``."""
 
     project: Path | None
-    is_only_shown: bool
-    is_confirmed: bool
+    dry_run: bool
+    yes: bool
     as_json: bool
 
 
-def machine(places: Paths, project: Path | None) -> Machine:
-    """This machine, as the hook that is installed is to see it."""
+def this_machine(paths: Paths, project: Path | None) -> Machine:
+    """Return this machine, with the hook of this memtui."""
     hook = Path(__file__).parents[1] / "hook.py"
-    # Where a hook without any environment looks; another place it must be told.
-    plain = Path.home() / ".local" / "share" / "memtui" / "spool"
+    # The spool that a hook uses by itself when it has no environment.
+    default_spool = Path.home() / ".local" / "share" / "memtui" / "spool"
     return Machine(
         home=Path.home(),
         environment=os.environ,
         python=sys.executable,
         hook=hook.absolute(),
-        backups=places.hook_backups,
-        spool=None if places.spool == plain else places.spool,
+        backups=paths.hook_backups,
+        spool=None if paths.spool == default_spool else paths.spool,
         project=project.absolute() if project else None,
     )
 
 
-def run(action: str, names: Sequence[str], places: Paths, wish: Wish) -> int:
-    """Do what was asked for with the agents named, or with all on this machine."""
-    here = machine(places, wish.project)
+def run(action: str, names: Sequence[str], paths: Paths, options: ChangeOptions) -> int:
+    """Run an action for the named agents, or for all on this machine."""
+    machine = this_machine(paths, options.project)
     if action == "status":
-        return _status(names, here, as_json=wish.as_json)
+        return _print_status(names, machine, as_json=options.as_json)
     if not names:
-        names = _meant(action, here)
-        if not wish.as_json:
-            output.print_lines([f"{_MEANT[action]}: {_titles(names)}."])
-    told = [
-        _one(action, known_agents.agent_by_name(name), here, wish) for name in names
-    ]
-    if wish.as_json:
-        output.as_json({"action": action, "changes": told})
-    if any(one.problem for one in told):
-        return 1
-    is_open = any(one.diff and not one.is_written for one in told)
-    return UNCONFIRMED if is_open and not wish.is_only_shown else 0
+        names = _default_agents(action, machine)
+        if not options.as_json:
+            titles = ", ".join(agent_by_name(name).title for name in names)
+            where = "Found on this machine" if action == "install" else "Hooks are in"
+            output.print_lines([f"{where}: {titles}."])
+    results = []
+    for name in names:
+        agent = agent_by_name(name)
+        results.append(
+            change_entry(
+                action,
+                agent,
+                agent.title,
+                "memtui's hooks are",
+                machine,
+                options,
+                note=agent.note_for(machine),
+            )
+        )
+    return finish(action, results, options)
 
 
-def _meant(action: str, here: Machine) -> list[str]:
-    """The agents that are meant when none is named."""
+def _default_agents(action: str, machine: Machine) -> list[str]:
     if action == "install":
-        names = hooks.found(here)
+        names = hooks.agents_found(machine)
         if not names:
             raise HooksError(
                 "none of the agents memtui knows was found on this machine; name one:"
-                f" {', '.join(known_agents.NAMES)}"
+                f" {', '.join(AGENT_NAMES)}"
             )
         return names
-    there = hooks.installed(here, is_tried=False)
-    names = [one.agent for one in there if one.is_installed]
+    statuses = hooks.hook_statuses(machine, run=False)
+    names = [one.agent for one in statuses if one.is_installed]
     if not names:
-        where = here.project or "your agents' settings"
+        where = machine.project or "your agents' settings"
         raise HooksError(f"no hooks of memtui are in {where}")
     return names
 
 
-def _one(action: str, agent: Agent, here: Machine, wish: Wish) -> Outcome:
-    file = agent.file(here)
+def change_entry(
+    action: str,
+    entry: ConfigEntry,
+    title: str,
+    subject: str,
+    machine: Machine,
+    options: ChangeOptions,
+    *,
+    note: str = "",
+) -> ChangeResult:
+    """Install or remove one entry: show the change, ask, and write it.
+
+    Args:
+        action: ``install`` or ``uninstall``.
+        entry: The entry.
+        title: The agent's title.
+        subject: What is installed, with its verb: "memtui is".
+        machine: This machine.
+        options: Whether to ask, to write, to print.
+        note: What to say after an installation.
+    """
+    file, is_quiet = entry.path(machine), options.as_json
+    is_install = action == "install"
+    plan = config_files.plan_installation if is_install else config_files.plan_removal
     try:
-        change = _PLANS[action](agent, here)
-        if not wish.as_json:
-            output.bounded(_shown(action, agent, change))
-        is_written = not change.is_nothing and is_wanted(wish)
-        copy = hooks.write(change, here) if is_written else None
+        change = plan(entry, machine)
+        if not is_quiet:
+            state = "already in" if is_install else "not in"
+            nothing = f"{title}: {subject} {state} {change.file}."
+            output.print_lines([nothing] if change.is_empty else _diff(title, change))
+        is_written = not change.is_empty and _is_confirmed(options)
+        copy = config_files.write(change, machine) if is_written else None
     except HooksError as error:
-        print(f"memtui: {agent.title}: {error}", file=sys.stderr)
-        return Outcome(agent.name, file, [], False, str(error))
-    if is_written and not wish.as_json:
-        output.print_lines(_written(action, agent, here, copy))
-    return Outcome(agent.name, file, change.diff(), is_written)
+        print(f"memtui: {title}: {error}", file=sys.stderr)
+        return ChangeResult(entry.name, file, [], False, str(error))
+    if is_written and not is_quiet:
+        lines = [f"{title}: {subject} {'installed' if is_install else 'removed'}."]
+        if copy:
+            lines.append(f"A copy of the original file is in {copy}.")
+        if is_install and note:
+            lines.append(note)
+        output.print_lines(lines)
+    return ChangeResult(entry.name, file, change.diff(), is_written)
 
 
-def _shown(action: str, agent: Agent, change: ConfigChange) -> list[str]:
-    if not change.is_nothing:
-        linked = f" (a link to {change.target})" if change.target != change.file else ""
-        return ["", f"{agent.title}: {change.file}{linked}", *change.diff()]
-    said = "already in" if action == "install" else "not in"
-    return [f"{agent.title}: memtui's hooks are {said} {change.file}."]
+def _diff(title: str, change: ConfigChange) -> list[str]:
+    is_link = change.target != change.file
+    target = f" (a link to {change.target})" if is_link else ""
+    return ["", f"{title}: {change.file}{target}", *change.diff()]
 
 
-def is_wanted(wish: Wish) -> bool:
-    """Whether to write: said so on the command line, or on the terminal now."""
-    if wish.is_only_shown or wish.is_confirmed:
-        return wish.is_confirmed and not wish.is_only_shown
-    if wish.as_json:
+def _is_confirmed(options: ChangeOptions) -> bool:
+    """Return whether to write: by an option, or by asking on the terminal."""
+    if options.dry_run or options.yes:
+        return options.yes and not options.dry_run
+    if options.as_json:
         return False
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         output.print_lines(["Nothing was written. To write it, say --yes."])
@@ -143,37 +167,35 @@ def is_wanted(wish: Wish) -> bool:
         return False
 
 
-def _written(action: str, agent: Agent, here: Machine, copy: Path | None) -> list[str]:
-    told = [f"{agent.title}: memtui's hooks are {_DONE[action]}."]
-    if copy:
-        told.append(f"The file as it was is kept in {copy}.")
-    note = known_agents.note_of(agent, here)
-    return [*told, note] if note and action == "install" else told
+def finish(action: str, results: Sequence[ChangeResult], options: ChangeOptions) -> int:
+    """Print the results as JSON, if wanted, and return the exit code."""
+    if options.as_json:
+        output.as_json({"action": action, "changes": list(results)})
+    if any(one.problem for one in results):
+        return 1
+    is_open = any(one.diff and not one.is_written for one in results)
+    return UNCONFIRMED if is_open and not options.dry_run else 0
 
 
-def _status(names: Sequence[str], here: Machine, *, as_json: bool) -> int:
-    found = hooks.installed(here, names or known_agents.NAMES)
+def _print_status(names: Sequence[str], machine: Machine, *, as_json: bool) -> int:
+    statuses = hooks.hook_statuses(machine, names or AGENT_NAMES)
     if as_json:
-        output.as_json({"hooks": found})
+        output.as_json({"hooks": statuses})
     else:
-        for one in found:
-            output.print_lines(_told(one))
-    return 0 if all(one.is_well for one in found) else 1
+        for one in statuses:
+            output.print_lines(_status_lines(one))
+    return 0 if all(one.is_well for one in statuses) else 1
 
 
-def _told(one: HookStatus) -> list[str]:
+def _status_lines(one: HookStatus) -> list[str]:
     mark = "✗" if one.problem else "✓" if one.is_installed else " "
-    said = "installed" if one.is_installed else "not installed"
+    state = "installed" if one.is_installed else "not installed"
     where = "" if one.is_found else ", and not found on this machine"
-    told = [f"{mark} {one.title:<12} {said}{where}", f"    {one.file}"]
+    lines = [f"{mark} {one.title:<12} {state}{where}", f"    {one.file}"]
     if one.problem:
-        told.append(f"    {one.problem}")
+        lines.append(f"    {one.problem}")
         if one.is_installed and not one.is_off:
-            told.append(f"    memtui hooks install {one.agent} puts it right")
+            lines.append(f"    memtui hooks install {one.agent} corrects it")
     elif one.is_installed:
-        told.append(f"    {', '.join(one.events)}; the command runs")
-    return told
-
-
-def _titles(names: Sequence[str]) -> str:
-    return ", ".join(known_agents.agent_by_name(name).title for name in names)
+        lines.append(f"    {', '.join(one.events)}; the command runs")
+    return lines

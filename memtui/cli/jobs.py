@@ -109,7 +109,7 @@ def tell(house: Workspace, job: Job | None, limit: int, *, as_json: bool) -> int
     if as_json:
         output.as_json({"runs": found})
     elif found:
-        output.bounded(_runs(found, house.zone))
+        output.print_lines(_runs(found, house.zone))
     else:
         output.print_lines(
             [f"{job} has not run yet." if job else "No job has run yet."]

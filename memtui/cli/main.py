@@ -66,7 +66,7 @@ def _say_usage(wrong: options.WrongLine) -> None:
 
     pass
 
-    output.begin(0)
+    output.begin(None)
     hint = f"see how: {wrong.of} --help"
     output.end(2, replies.Problem(replies.USAGE, wrong.says, hint))
 
@@ -75,7 +75,7 @@ def _answered(given: argparse.Namespace) -> int:
     """Run a command that has an answer, for a program too."""
     from memtui.cli import output
 
-    output.begin(given.max_tokens)
+    output.begin(getattr(given, "max_tokens", None))
     code, problem = _tried(given)
     if given.json:
         output.end(code, problem)
@@ -148,6 +148,10 @@ def _run(given: argparse.Namespace) -> int:
 
         wish = {"is_tried": given.dry_run, "is_agreed": given.yes}
         return backup.restore(given.file, places, settings, **wish, as_json=given.json)
+    if given.command == "call" and given.tool is None:
+        from memtui.cli import ask
+
+        return ask.list_tools(as_json=given.json)
     return _ask(given, places, settings)
 
 
@@ -168,13 +172,13 @@ def _has_tab() -> bool:
 
 def _hooks(given: argparse.Namespace, places: "Paths") -> int:
     from memtui.cli import hooks
-    from memtui.integrations.known_agents import project_of
+    from memtui.integrations.machine import find_project_root
 
     pass
 
-    project = project_of(Path.cwd()) if given.project else None
-    wish = hooks.Wish(project, given.dry_run, given.yes, given.json)
-    return hooks.run(given.action, given.agents, places, wish)
+    project = find_project_root(Path.cwd()) if given.project else None
+    options = hooks.ChangeOptions(project, given.dry_run, given.yes, given.json)
+    return hooks.run(given.action, given.agents, places, options)
 
 
 def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
@@ -184,14 +188,14 @@ def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> in
             mcp,
         )
 
-        return install_mcp.asked(given, places)
+        return install_mcp.run_command(given, places)
     pass
 
     return mcp.serve(
         lambda: open_workspace.house(places, settings),
         lambda: open_workspace.missing(places, settings) is None,
         with_writing=given.allow_write,
-        is_structured=given.structured,
+        with_data=given.structured,
     )
 
 
@@ -221,16 +225,17 @@ def _serve(given: argparse.Namespace, places: "Paths", settings: "Settings") -> 
         lambda: open_workspace.house(places, settings),
         lambda: open_workspace.missing(places, settings) is None,
         given.port,
+        with_writing=given.allow_write,
     )
 
 
 def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    makes = dispatch.makes_memory(given, has_spool=places.spool.exists())
+    makes = dispatch.makes_store(given, has_spool=places.spool.exists())
     missing = None if makes else open_workspace.missing(places, settings)
     if missing is None:
         return dispatch.run(given, open_workspace.house(places, settings))
     says = f"there is no memory in {missing} yet; memtui import makes it"
-    if not dispatch.is_answered_of_nothing(given):
+    if not dispatch.works_without_store(given):
         raise StoreError(says)
     import tempfile
 
@@ -279,7 +284,7 @@ def _desk(places: "Paths") -> "HooksEditor":
 
     pass
 
-    return HooksEditor(hooks.machine(places, None))
+    return HooksEditor(hooks.this_machine(places, None))
 
 
 def _demo(settings: "Settings", desk: "SettingsEditor") -> str | MemtuiError | None:

@@ -6,10 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-DEFAULT = 500
-"""The default budget of an answer, in tokens."""
-
-
 LEAST, MOST = 50, 100_000
 """The bounds of it: those of ``memory.replies.budgets``."""
 
@@ -66,15 +62,13 @@ def scope(command: argparse.ArgumentParser) -> None:
     command.add_argument("--project", default="", help="only work on this project")
 
 
-def budget(command: argparse.ArgumentParser, *names: str) -> None:
-    """Let a command be told how many tokens its answer may cost."""
+def budget(command: argparse.ArgumentParser) -> None:
+    """Add ``--max-tokens`` to a command."""
     command.add_argument(
-        *(names or ["--max-tokens"]),
-        dest="max_tokens",
+        "--max-tokens",
         type=between(LEAST, MOST),
-        default=DEFAULT,
         metavar="N",
-        help=f"the most tokens an answer may cost, {LEAST} or more (default {DEFAULT})",
+        help=f"write for an agent: fenced, and at most N tokens, {LEAST} or more",
     )
 
 

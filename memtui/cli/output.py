@@ -10,10 +10,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from memtui.agents import replies, trimming
+from memtui.agents import replies
 from memtui.agents.replies import Problem, Reply
 from memtui.text import fencing
-from memtui.text.tokens import ESTIMATED, Counter
+from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
 
 _CUTS = (600, 300, 150, 80, 40, 20)
 """To how many characters an error's words are cut, in turn, where they do not fit."""
@@ -32,22 +32,18 @@ class _Answer:
 
     data: Any = None
     reply: Reply | None = None
-    limit: int = replies.DEFAULT
-    counter: Counter = ESTIMATED
+    limit: int | None = None
+    counter: TokenCounter = ESTIMATING_COUNTER
     began_s: float = 0.0
 
 
 _answer = _Answer()
 
 
-def begin(limit: int) -> None:
-    """Forget what was answered before, and look at the clock.
-
-    Args:
-        limit: The budget of the answer in tokens, where it has one.
-    """
+def begin(limit: int | None) -> None:
+    """Start the answer of a command; its budget in tokens, if any."""
     global _answer
-    _answer = _Answer(limit=limit or replies.DEFAULT, began_s=time.perf_counter())
+    _answer = _Answer(limit=limit, began_s=time.perf_counter())
 
 
 def as_json(value: Any) -> None:
@@ -55,82 +51,70 @@ def as_json(value: Any) -> None:
     _answer.data = to_plain(value)
 
 
-def as_reply(reply: Reply, counter: Counter = ESTIMATED) -> None:
-    """Answer with a reply, within the budget."""
-    _answer.reply, _answer.counter = reply, counter
-
-
-def bounded(told: Iterable[str]) -> None:
-    """Print lines; where no person reads them, as many as the budget holds."""
-    if is_read():
-        print_lines(told)
-        return
-    some = trimming.lines([*told], _answer.limit, ESTIMATED)
-    _answer.limit -= replies.cost("\n".join(some), ESTIMATED)
-    print_lines(some)
+def print_reply(reply: Reply, counter: TokenCounter, *, as_json: bool) -> None:
+    """Answer with a reply, all of it or as much as the budget holds."""
+    if as_json:
+        _answer.reply, _answer.counter = reply, counter
+    elif _answer.limit is None:
+        print_lines([replies.write_text(reply)])
+    else:
+        print_lines([replies.fit_text(reply, _answer.limit, counter).text])
 
 
 def is_read() -> bool:
-    """Whether a person reads what is printed."""
+    """Tell whether a person reads what is printed."""
     return sys.stdout.isatty()
 
 
-def in_lines(reply: Reply, limit: int, counter: Counter = ESTIMATED) -> None:
-    """Print a reply within so many tokens; fenced wherever no person reads it."""
-    told = replies.fitted(reply, limit, counter).text.splitlines()
-    print_lines(told[1:-1] if is_read() else told)
-
-
-def end(code: int, failing: Problem | None = None) -> None:
-    """Print the answer in its envelope.
+def end(code: int, problem: Problem | None = None) -> None:
+    """Print the JSON answer in its envelope.
 
     Args:
         code: The exit code; where it is not 0 the status says so too.
-        failing: Why, where that is known.
+        problem: Why, where that is known.
     """
-    if code and failing is None:
-        failing = Problem(*_CODES.get(code, _CODES[1]))
+    if code and problem is None:
+        problem = Problem(*_CODES.get(code, _CODES[1]))
     ms = (time.perf_counter() - _answer.began_s) * 1000
-    counter, reply = _answer.counter, _answer.reply
-    if failing and _answer.data is None:
-        failing = _brief(failing, ms, counter)
+    reply, limit, counter = _answer.reply, _answer.limit, _answer.counter
+    if problem and limit and _answer.data is None:
+        problem = _cut(problem, ms, limit)
 
-    def wrap(data: Any, left: str = "", tokens: int = _answer.limit) -> dict[str, Any]:
-        told = replies.wrapped(data, tokens=tokens, ms=ms, failing=failing)
-        told["meta"] |= {"left_out": left} if left else {}
-        return told
+    def wrap(data: Any, tokens: int = limit or 0) -> dict[str, Any]:
+        return replies.envelope(data, tokens=tokens, ms=ms, problem=problem)
 
-    data, left = trimming.fitted(_answer.data, _answer.limit, counter, wrap)
-    if reply is not None:
-        told = replies.fitted_json(reply, _answer.limit, counter, wrap)
-        data = json.loads(told.text)["data"]
-    tokens = replies.cost(replies.dumped(wrap(data, left)), counter)
-    whole = wrap(data, left, tokens)
-    if is_read():
-        print(json.dumps(whole, ensure_ascii=False, indent=2))
-    else:
-        print(replies.dumped(whole))
+    data = _answer.data
+    if reply is not None and limit is None:
+        data = replies.write_data(reply)
+    elif reply is not None and limit is not None:
+        data = json.loads(replies.fit_json(reply, limit, counter, wrap).text)["data"]
+    tokens = replies.cost(replies.dumps(wrap(data)), counter)
+    print_lines([replies.dumps(wrap(data, tokens))])
 
 
 _CODES = {
-    1: (replies.UNDONE, "not all is well, or not all could be done", "see data"),
+    1: ("undone", "not all is well, or not all could be done", "see data"),
     2: ("unasked", "nothing was done", "add --yes to do it"),
-    130: (replies.STOPPED, "it was stopped", "what was done is kept"),
+    130: ("stopped", "it was stopped", "what was done is kept"),
 }
 """What an exit code says where nothing else does."""
 
 
-def _brief(failing: Problem, ms: float, counter: Counter) -> Problem:
-    """A problem whose words keep within the budget; they may quote what was asked."""
-    says, hint = fencing.neutral(failing.message), fencing.neutral(failing.hint)
-    limit = _answer.limit
+def _cut(problem: Problem, ms: float, limit: int) -> Problem:
+    """Cut the words of a problem, which may quote a command line, to the budget."""
+    message, hint = (
+        fencing.neutralize(problem.message),
+        fencing.neutralize(problem.hint),
+    )
     for width in _CUTS:
-        # What to do is worth more than what was wrong, and is short.
-        told = Problem(failing.code, replies.cut(says, width), replies.cut(hint, 150))
-        whole = replies.wrapped(None, tokens=limit, ms=ms, failing=told)
-        if replies.cost(replies.dumped(whole), counter) <= limit:
-            return told
-    return Problem(failing.code, replies.cut(says, _CUTS[-1]))
+        # The hint is more important than the message, and is short.
+        short = Problem(
+            problem.code, replies.cut(message, width), replies.cut(hint, 150)
+        )
+        whole = replies.envelope(None, tokens=limit, ms=ms, problem=short)
+        if replies.cost(replies.dumps(whole), ESTIMATING_COUNTER) <= limit:
+            return short
+    return Problem(problem.code, replies.cut(message, _CUTS[-1]))
 
 
 def to_plain(value: Any) -> Any:

@@ -7,14 +7,14 @@ from datetime import tzinfo
 from memtui.cli import output, work
 from memtui.errors import UsageError
 from memtui.services.quarantine import (
-    Became,
-    Dropped,
-    Entry,
+    DropResult,
     EntryKind,
-    Outcome,
-    Page,
-    Retried,
-    Shown,
+    QuarantineContent,
+    QuarantineEntry,
+    QuarantinePage,
+    RetryOutcome,
+    RetryResult,
+    RetryState,
 )
 from memtui.text import date_format
 from memtui.workspace import Workspace
@@ -60,7 +60,7 @@ def show_all(house: Workspace, offset: int, limit: int, *, as_json: bool) -> int
     if as_json:
         output.as_json(page)
     elif page.entries:
-        output.bounded(_list(page, house.zone))
+        output.print_lines(_list(page, house.zone))
     elif page.total:
         output.print_lines([f"There are {page.total:,} entries, no more."])
     else:
@@ -68,7 +68,7 @@ def show_all(house: Workspace, offset: int, limit: int, *, as_json: bool) -> int
     return 0
 
 
-def _list(page: Page, zone: tzinfo) -> Iterator[str]:
+def _list(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
     for entry in page.entries:
         yield entry.name
         yield f"    {_about(entry, zone)}"
@@ -84,7 +84,7 @@ def _list(page: Page, zone: tzinfo) -> Iterator[str]:
         yield f"{page.offset + 1:,} to {last:,} of {page.total:,} entries{ahead}"
 
 
-def _about(entry: Entry, zone: tzinfo) -> str:
+def _about(entry: QuarantineEntry, zone: tzinfo) -> str:
     how_much = _size(entry.size)
     if entry.kind is EntryKind.TRANSCRIPT:
         how_much = output.plural(entry.count, "record")
@@ -93,7 +93,7 @@ def _about(entry: Entry, zone: tzinfo) -> str:
     return " · ".join(part for part in said if part)
 
 
-def _place(entry: Entry) -> str:
+def _place(entry: QuarantineEntry) -> str:
     return f"{entry.file}:{entry.line}" if entry.line else entry.file
 
 
@@ -113,11 +113,11 @@ def show(house: Workspace, names: Sequence[str], *, as_json: bool) -> int:
         return 0
     for place, one in enumerate(shown):
         output.print_lines([""] * bool(place))
-        output.bounded(_whole(one, house.zone))
+        output.print_lines(_whole(one, house.zone))
     return 0
 
 
-def _whole(shown: Shown, zone: tzinfo) -> Iterator[str]:
+def _whole(shown: QuarantineContent, zone: tzinfo) -> Iterator[str]:
     entry = shown.entry
     yield entry.name
     yield _about(entry, zone)
@@ -143,7 +143,7 @@ def retry(house: Workspace, names: Sequence[str] | None, *, as_json: bool) -> in
         output.print_lines(_became(tried, outcomes, is_ours=errors is not None))
         output.print_lines(f"error: {error}" for error in errors or ())
     is_well = not tried.problems and not errors
-    refused = any(one.became is Became.REFUSED for one in outcomes)
+    refused = any(one.became is RetryState.REFUSED for one in outcomes)
     return 0 if is_well and not refused else 1
 
 
@@ -155,19 +155,21 @@ def _digest(house: Workspace) -> list[Exception] | None:
 
 
 def _became(
-    tried: Retried, outcomes: Sequence[Outcome], *, is_ours: bool
+    tried: RetryResult, outcomes: Sequence[RetryOutcome], *, is_ours: bool
 ) -> Iterator[str]:
     if not outcomes and not tried.problems:
         yield "Nothing lies here: there was nothing to try again."
-    said = {became: [o for o in outcomes if o.became is became] for became in Became}
-    if taken := said[Became.TAKEN]:
+    said = {
+        became: [o for o in outcomes if o.became is became] for became in RetryState
+    }
+    if taken := said[RetryState.TAKEN]:
         yield f"{output.plural(len(taken), 'entry', 'entries')} taken."
-    if waiting := said[Became.WAITING]:
+    if waiting := said[RetryState.WAITING]:
         number = output.plural(len(waiting), "file")
         them = "it" if len(waiting) == 1 else "them"
         why = f"the memtui that works this store takes {them} next"
         yield f"{number} put back: {why if not is_ours else 'for another memory'}."
-    if refused := said[Became.REFUSED]:
+    if refused := said[RetryState.REFUSED]:
         number = output.plural(len(refused), "entry", "entries")
         yield f"{number} refused again:"
     for one in refused:
@@ -199,7 +201,7 @@ def drop(
     return 1 if dropped.problems else 0
 
 
-def _say(dropped: Dropped, done: str, *, as_json: bool) -> None:
+def _say(dropped: DropResult, done: str, *, as_json: bool) -> None:
     if as_json:
         said: dict[str, object] = output.to_plain(dropped)
         output.as_json({**said, "is_done": done == "dropped"})
@@ -207,7 +209,7 @@ def _say(dropped: Dropped, done: str, *, as_json: bool) -> None:
         output.print_lines(_told(dropped, done))
 
 
-def _told(dropped: Dropped, done: str) -> Iterator[str]:
+def _told(dropped: DropResult, done: str) -> Iterator[str]:
     if not dropped.files and not dropped.notes and not dropped.problems:
         yield "Nothing lies here: there was nothing to drop."
     if dropped.files:

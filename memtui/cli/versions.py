@@ -31,7 +31,7 @@ def run(house: Workspace, given: argparse.Namespace) -> int:
 
 
 def _history(node_id: str) -> TocHistory:
-    found = versions.history(node_id)
+    found = versions.get_history(node_id)
     if found is None:
         raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
     return found
@@ -45,10 +45,14 @@ def edition(node_id: str | None, version: int) -> TocNode:
     """
     if not node_id:
         raise UsageError("say of which node: memtui show NODE_ID --version N")
-    found = versions.edition(node_id, version)
+    found = versions.get_version(node_id, version)
     if found is None:
         editions = _history(node_id).versions
-        has = f"it has {versions.numbers(editions)}" if editions else "it has none yet"
+        has = (
+            f"it has {versions.describe_numbers(editions)}"
+            if editions
+            else "it has none yet"
+        )
         raise MemtuiError(f"{node_id} has no version {version}: {has}")
     return found
 
@@ -64,7 +68,7 @@ def show(house: Workspace, node_id: str, *, as_json: bool) -> int:
         promise = workspace.describe_turn(
             house.settings, workspace.has_active_worker(house.paths)
         )
-        output.bounded(_list(found, house.zone, promise))
+        output.print_lines(_list(found, house.zone, promise))
     return 0
 
 
@@ -144,7 +148,7 @@ def pin(
     wish = {"even_rejected": even_rejected}
     try:
         shown = versions.pin(node_id, version, house.zone, datetime.now(UTC), **wish)
-    except versions.Rejected as reason:
+    except versions.VersionRejectedError as reason:
         again = f"memtui pin {node_id} {reason.edition.version} --even-rejected"
         raise MemtuiError(f"{reason}; to show it all the same: {again}") from None
     notes = [
@@ -167,7 +171,7 @@ def unpin(house: Workspace, node_id: str, *, as_json: bool) -> int:
 
 def anew(house: Workspace, node_id: str, *, as_json: bool) -> int:
     """Ask for a new version by a model, and say who will do it."""
-    shown = versions.ask(node_id, datetime.now(UTC))
+    shown = versions.request(node_id, datetime.now(UTC))
     notes = ["A new version is asked for."]
     notes.append(
         workspace.describe_turn(

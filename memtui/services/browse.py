@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode
@@ -29,7 +29,7 @@ def children(
 ) -> list[TocEntry]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
     with database.connection():
-        return scoped_nodes.list_children(ours(node_id), offset, limit, of)
+        return scoped_nodes.list_children(nodes.resolve_id(node_id), offset, limit, of)
 
 
 def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocEntry]:
@@ -68,7 +68,7 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
         of: Whose work.
     """
     found: dict[str, Sequence[TocEntry]] = {}
-    waiting, total = deque([ours(node_id)]), 0
+    waiting, total = deque([nodes.resolve_id(node_id)]), 0
     with database.connection():
         while waiting:
             page = scoped_nodes.list_children(waiting[0], 0, limit - total + 1, of)
@@ -83,14 +83,54 @@ def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
 def node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
     with database.connection():
-        return nodes.get(ours(node_id))
+        return nodes.get(nodes.resolve_id(node_id))
 
 
 def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
     """The latest version of a node, with no more than what a scope has of it."""
     with database.connection():
-        found = nodes.get(ours(node_id))
+        found = nodes.get(nodes.resolve_id(node_id))
         return scoped_nodes.narrow_node(found, of) if found else None
+
+
+def in_range(
+    start: datetime | None, end: datetime | None, zone: tzinfo, of: Scope = ALL
+) -> list[TocEntry]:
+    """Return the widest nodes that cover a time and no day besides, newest first.
+
+    Days decide, not months, since a month holds whole weeks: March is covered by the
+    weeks within it and the days at its ends. Hours are covered by segments.
+
+    Args:
+        start: From when, aware; None from the first on.
+        end: Until before when; None until now.
+        zone: The store's time zone.
+        of: Whose work.
+    """
+    found: list[str] = []
+    with database.connection():
+        partly: Sequence[str] | None = None
+        while partly is None or partly:
+            names, partly = nodes.list_ids_under(partly, of), []
+            for name in names:
+                first, last = calendar.bounds(name, zone)
+                if (end and first >= end) or (start and last <= start):
+                    continue
+                is_within = (not start or first >= start) and (not end or last <= end)
+                if is_within or calendar.period(name).level is TocLevel.SEGMENT:
+                    found.append(name)
+                else:
+                    partly.append(name)
+        entries = nodes.get_entries(found)
+
+    def overlaps(entry: TocEntry) -> bool:
+        if entry.level is not TocLevel.SEGMENT:
+            return True
+        starts_before_end = not end or entry.start_time < end
+        return starts_before_end and (not start or entry.end_time >= start)
+
+    within = [entry for entry in entries if overlaps(entry)]
+    return sorted(within, key=lambda entry: entry.start_time, reverse=True)
 
 
 def surprise(segment_id: str) -> float | None:
@@ -102,16 +142,8 @@ def surprise(segment_id: str) -> float | None:
 def path(node_id: str) -> list[str]:
     """The ids from the year down to this node, itself included; empty if unknown."""
     with database.connection():
-        known = nodes.get_entries([ours(node_id)])
+        known = nodes.get_entries([nodes.resolve_id(node_id)])
     return calendar.path(node_id) if known else []
-
-
-def ours(node_id: str) -> str:
-    """An id in the form we keep; what is no id stays as it is and is not found."""
-    try:
-        return calendar.canonical(node_id)
-    except ValueError:
-        return node_id
 
 
 def year(number: int, zone: tzinfo, of: Scope = ALL) -> CalendarYear:

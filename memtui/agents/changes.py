@@ -1,0 +1,293 @@
+"""Tools that change something: they add events by the spool, and steer the jobs.
+
+Every reply says what was done and when it takes effect.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import ulid
+
+from memtui.agents.replies import Item, Reply
+from memtui.capture import spool
+from memtui.capture.formats.base import parse_time
+from memtui.errors import MemtuiError, UsageError
+from memtui.model import jobs as model_jobs
+from memtui.model.events import EARLIEST, EventType, is_event_id, is_in_future
+from memtui.model.jobs import Job
+from memtui.pipeline import worker_lock
+from memtui.search import resolve_filters
+from memtui.services import jobs as services_jobs
+from memtui.services.jobs import JobStatus
+from memtui.text import date_format
+
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
+
+DEFAULT_AGENT: Final = "mcp"
+"""The agent of a session that names none."""
+
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
+"""What an agent or a session that is made here may be called."""
+
+
+_NAME_RULE: Final = (
+    "a letter or digit, then letters, digits, '_', '.' and '-', 100 at most, behind its"
+    " agent's and a colon if that is not mcp; see them: memtui sessions"
+)
+
+
+ROLES: Final = {
+    "user": EventType.USER_MESSAGE,
+    "assistant": EventType.ASSISTANT_MESSAGE,
+}
+
+
+def new_session(
+    workspace: "Workspace",
+    *,
+    title: str = "",
+    agent: str = "",
+    cwd: str = "",
+    timestamp: str = "",
+) -> Reply:
+    """Begin a session and return its id."""
+    agent = agent or DEFAULT_AGENT
+    if not _NAME.fullmatch(agent):
+        raise UsageError("agent is a plain word")
+    at = _read_time(workspace, timestamp)
+    name = str(ulid.ULID.from_datetime(workspace.now())).lower()
+    start = {"cwd": cwd, "source": "mcp"}
+    spool.write_event(
+        workspace.paths.spool, spool.SESSION_START, agent, name, at, start
+    )
+    if title:
+        info = {"title": title}
+        spool.write_event(
+            workspace.paths.spool, spool.SESSION_INFO, agent, name, at, info
+        )
+    return _added(workspace, agent, name, at, "Begun")
+
+
+def append_message(
+    workspace: "Workspace",
+    session: str,
+    role: str,
+    text: str,
+    *,
+    timestamp: str = "",
+    message_id: str = "",
+) -> Reply:
+    """Add a message to a session."""
+    fields = {"text": text, "source_key": message_id}
+    return _add(workspace, session, ROLES[role], text, timestamp, fields)
+
+
+def ingest_event(
+    workspace: "Workspace",
+    session: str,
+    event_type: str,
+    *,
+    text: str = "",
+    timestamp: str = "",
+    message_id: str = "",
+    tool_name: str = "",
+    tool_use_id: str = "",
+    cwd: str = "",
+) -> Reply:
+    """Add an event of any type to a session."""
+    fields = {
+        "content": text,
+        "tool_name": tool_name,
+        "tool_use_id": tool_use_id,
+        "cwd": cwd,
+        "source_key": message_id or tool_use_id,
+    }
+    return _add(workspace, session, EventType(event_type), text, timestamp, fields)
+
+
+def set_session_title(workspace: "Workspace", session: str, title: str) -> Reply:
+    """Set the title of a session."""
+    return _set_info(workspace, session, {"title": title})
+
+
+def set_session_summary(workspace: "Workspace", session: str, summary: str) -> Reply:
+    """Set the summary of a session."""
+    return _set_info(workspace, session, {"summary": summary})
+
+
+def _set_info(
+    workspace: "Workspace", session: str, info: Mapping[str, object]
+) -> Reply:
+    agent, name, is_known = _resolve(session)
+    if not (is_known or _may_be_new(name)):
+        known = "see them: list_sessions()"
+        raise MemtuiError(f"there is no session {session!r} yet; {known}")
+    at = workspace.now()
+    spool.write_event(workspace.paths.spool, spool.SESSION_INFO, agent, name, at, info)
+    return _added(workspace, agent, name, at, "Noted; searches rank by it")
+
+
+def _add(
+    workspace: "Workspace",
+    session: str,
+    event_type: EventType,
+    text: str,
+    timestamp: str,
+    fields: Mapping[str, object],
+) -> Reply:
+    needs_text = event_type in (*ROLES.values(), EventType.TOOL_RESULT)
+    if needs_text and not text.strip():
+        raise UsageError("text is empty")
+    agent, name, is_known = _resolve(session)
+    at = _read_time(workspace, timestamp)
+    spool.write_event(workspace.paths.spool, event_type.value, agent, name, at, fields)
+    is_expected = is_known or _may_be_new(name)
+    done = "Taken" if is_expected else "Taken; a session of that name begins with it"
+    return _added(workspace, agent, name, at, done)
+
+
+def _resolve(session: str) -> tuple[str, str, bool]:
+    """Return the agent and name of a session by its whole id, and whether it is stored.
+
+    The beginning of an id is refused: it may be meant for another session.
+    """
+    try:
+        agent, name = resolve_filters.find(session)
+    except resolve_filters.Unknown:
+        agent, _, name = session.rpartition(":")
+        agent = agent or DEFAULT_AGENT
+        if not (_NAME.fullmatch(agent) and _NAME.fullmatch(name)):
+            what = f"{session[:80]!r} names no session: a new one's name is"
+            raise UsageError(f"{what} {_NAME_RULE}") from None
+        return agent, name, False
+    except resolve_filters.NotOne as error:
+        raise UsageError(f"{error}; give one of these whole") from None
+    whole = f"{agent}:{name}"
+    if session not in (name, whole):
+        raise UsageError(f"{session!r} is half a name; give {whole}")
+    return agent, name, True
+
+
+def _may_be_new(name: str) -> bool:
+    """Tell whether ``new_session`` may have made a name, which is not stored yet."""
+    return is_event_id(name.upper())
+
+
+def _read_time(workspace: "Workspace", timestamp: str) -> datetime:
+    now = workspace.now()
+    if not timestamp:
+        return now
+    at = parse_time(timestamp)
+    if at is None:
+        raise UsageError("timestamp is not ISO 8601, as 2025-03-14T10:05:00Z")
+    if is_in_future(at, now):
+        raise UsageError("timestamp lies in the future")
+    if at < EARLIEST:
+        raise UsageError(f"timestamp lies before {EARLIEST:%Y}")
+    return at
+
+
+def _added(
+    workspace: "Workspace", agent: str, name: str, at: datetime, done: str
+) -> Reply:
+    when = "in a moment" if _is_worked(workspace) else "as soon as a memtui works"
+    head = {"session": f"{agent}:{name}", "timestamp": at.isoformat()}
+    lead = [f"{key}: {value}" for key, value in head.items()]
+    notes = (f"{done}. It shows {when}.",)
+    return Reply("done", (), str, head, lead, notes, is_stored=False)
+
+
+# Jobs
+
+
+def scheduler_status(workspace: "Workspace") -> Reply:
+    """Describe every job."""
+    return _job_statuses(workspace, list(Job))
+
+
+def scheduler_pause(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
+    """Pause jobs until they are resumed."""
+    chosen = _find_jobs(jobs)
+    for job in chosen:
+        workspace.jobs.pause(job)
+    return _job_statuses(workspace, chosen, "Paused.")
+
+
+def scheduler_resume(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
+    """Resume paused jobs."""
+    chosen = _find_jobs(jobs)
+    for job in chosen:
+        workspace.jobs.resume(job)
+    return _job_statuses(workspace, chosen, "Resumed.")
+
+
+def scheduler_run_now(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
+    """Request a run of jobs."""
+    chosen = _find_jobs(jobs)
+    (when, *_) = [workspace.jobs.request_run(job) for job in chosen]
+    return _job_statuses(workspace, chosen, f"Asked for. {when}")
+
+
+def _find_jobs(names: Sequence[str]) -> list[Job]:
+    return model_jobs.find_jobs(names or (model_jobs.ALL_JOBS,))
+
+
+def _is_worked(workspace: "Workspace") -> bool:
+    return bool(worker_lock.holder(workspace.paths.worker_lock))
+
+
+def _job_statuses(
+    workspace: "Workspace", chosen: Sequence[Job], done: str = ""
+) -> Reply:
+    is_worked = _is_worked(workspace)
+    works = (
+        "A memtui is at work." if is_worked else "No memtui is at work: no job runs."
+    )
+    found = services_jobs.statuses(
+        workspace.schedules, workspace.now(), is_worked=is_worked
+    )
+    items = [_job(status, workspace) for status in found if status.job in chosen]
+    return Reply(
+        "jobs",
+        items,
+        _job_line,
+        {"is_worked": is_worked},
+        notes=[*([done] if done else []), works],
+        is_stored=any("error" in item for item in items),
+    )
+
+
+def _job(status: JobStatus, workspace: "Workspace") -> Item:
+    last, zone = status.last, workspace.zone
+    item: Item = {
+        "job": status.job.value,
+        "schedule": status.schedule,
+        "is_paused": status.is_paused,
+        "is_running": status.is_running,
+        "is_asked": status.asked_at is not None,
+    }
+    if status.next_at:
+        item["next"] = date_format.iso_minute(status.next_at, zone)
+    if last and last.result:
+        item["last"] = date_format.iso_minute(last.started_at, zone)
+        item |= {"result": last.result.value, "made": last.created}
+        item |= {"error": last.error} if last.error else {}
+    return item
+
+
+def _job_line(item: Item) -> str:
+    state = "runs now" if item["is_running"] else item["schedule"]
+    parts = [f"{item['job']}: {'paused' if item['is_paused'] else state}"]
+    if "last" in item:
+        error = f" ({item['error']})" if "error" in item else ""
+        parts.append(
+            f"last {item['last']} {item['result']}, {item['made']} made{error}"
+        )
+    parts += ["asked for"] * item["is_asked"]
+    if "next" in item:
+        parts.append(f"next {item['next']}")
+    return "; ".join(parts)

@@ -1,0 +1,188 @@
+"""The HTTP server: ``POST /api/v0/TOOL`` with a tool's arguments as JSON.
+
+It serves this machine alone, and only callers that know the key: as a bearer token or
+as ``?key=``. It answers only requests that name this machine as their host and come
+from no web page, takes JSON of a bounded size, and lets no page read the answer.
+"""
+
+import json
+import secrets
+import sys
+from contextlib import suppress
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from memtui.agents import api, replies
+from memtui.agents.api import ToolRunner
+from memtui.agents.replies import Problem
+from memtui.errors import MemtuiError
+from memtui.text.fencing import neutralize_line
+from memtui.text.tokens import ESTIMATING_COUNTER
+
+HOST = "127.0.0.1"
+
+
+PREFIX = "/api/v0/"
+
+
+MAX_BODY_BYTES = 64 * 1024
+
+
+TIMEOUT_S = 10.0
+"""How long a request may take to arrive."""
+
+
+KEY_BYTES = 24
+
+
+_USAGE = f'POST {PREFIX}retrieve_memory {{"query": "…"}} as application/json'
+
+
+def create(
+    runner: ToolRunner, port: int, key: str, *, with_writing: bool = False
+) -> HTTPServer:
+    """Create the server; port 0 takes any that is free.
+
+    Raises:
+        MemtuiError: The port cannot be used.
+    """
+
+    class Handler(_Handler):
+        pass
+
+    Handler.runner, Handler.key = runner, key
+    Handler.tools = api.available_tools(with_writing=with_writing)
+    try:
+        return _Server((HOST, port), Handler)
+    except (OSError, OverflowError) as error:
+        raise MemtuiError(f"port {port} cannot be used: {error}; try --port") from error
+
+
+def create_key() -> str:
+    """Return a key nobody can guess."""
+    return secrets.token_urlsafe(KEY_BYTES)
+
+
+class _Refused(Exception):
+    """A request that is not answered."""
+
+    def __init__(self, status: HTTPStatus, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.code = status, code
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print an error, unless the client has gone: that is none."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Handles one request, on a thread of its own."""
+
+    runner: ToolRunner
+    key: str
+    tools: dict[str, api.Tool]
+    timeout = TIMEOUT_S
+    server_version, sys_version = "memtui", ""
+
+    def do_POST(self) -> None:
+        """Call a tool."""
+        try:
+            tool = self._tool()
+            arguments = self._arguments()
+        except _Refused as error:
+            self._fail(error.status, Problem(error.code, str(error), _USAGE))
+            return
+        answer = self.runner.call(tool, arguments)
+        if answer.problem is None:
+            self._send(HTTPStatus.OK, answer.text, "text/markdown; charset=utf-8")
+        elif answer.problem.code == replies.USAGE:
+            self._fail(HTTPStatus.BAD_REQUEST, answer.problem)
+        else:
+            self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, answer.problem)
+
+    def send_error(
+        self, code: int, message: str | None = None, explain: str | None = None
+    ) -> None:
+        """Answer what is no request of ours."""
+        status = HTTPStatus(code)
+        if status is HTTPStatus.NOT_IMPLEMENTED:
+            status, message = HTTPStatus.METHOD_NOT_ALLOWED, "only POST is answered"
+        self.close_connection = True
+        text = neutralize_line(message or status.phrase)
+        self._fail(status, Problem(replies.USAGE, text, _USAGE))
+
+    def _tool(self) -> api.Tool:
+        """Return the tool that is called by somebody who may."""
+        headers, url = self.headers, urlsplit(self.path)
+        host = headers.get("Host", "")
+        name = host.rpartition(":")[0] or host
+        # A page elsewhere can send requests here, by a name that leads here.
+        if name not in (HOST, "localhost") or headers.get("Origin"):
+            raise _Refused(HTTPStatus.FORBIDDEN, "forbidden", "not from this machine")
+        bearer = headers.get("Authorization", "").removeprefix("Bearer ").strip()
+        given = bearer or parse_qs(url.query).get("key", [""])[0]
+        if not secrets.compare_digest(
+            given.encode(errors="replace"), self.key.encode()
+        ):
+            text = "the key is missing or wrong; memtui serve prints it"
+            raise _Refused(HTTPStatus.UNAUTHORIZED, "forbidden", text)
+        tool = self.tools.get(url.path.removeprefix(PREFIX))
+        if tool is None or not url.path.startswith(PREFIX):
+            raise _Refused(HTTPStatus.NOT_FOUND, "not_found", "there is nothing here")
+        kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+            raise _Refused(status, replies.USAGE, "the body is not application/json")
+        return tool
+
+    def _arguments(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            raise self._bad_request("Content-Length is missing")
+        if int(length) > MAX_BODY_BYTES:
+            raise self._bad_request(f"the body is longer than {MAX_BODY_BYTES:,} bytes")
+        body = b""
+        with suppress(TimeoutError):
+            body = self.rfile.read(int(length))
+        if len(body) != int(length):
+            text = f"the body broke off before its {int(length):,} bytes were there"
+            raise self._bad_request(text)
+        try:
+            arguments = json.loads(body)
+        except (ValueError, RecursionError):
+            arguments = None
+        if not isinstance(arguments, dict):
+            raise self._bad_request("the body is not a JSON object")
+        return arguments
+
+    def _bad_request(self, message: str) -> _Refused:
+        self.close_connection = True
+        return _Refused(HTTPStatus.BAD_REQUEST, replies.USAGE, message)
+
+    def _fail(self, status: HTTPStatus, problem: Problem) -> None:
+        body = replies.envelope(None, tokens=0, ms=0, problem=problem)
+        body["meta"]["tokens"] = replies.cost(replies.dumps(body), ESTIMATING_COUNTER)
+        self._send(status, replies.dumps(body), "application/json")
+
+    def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
+        body = text.encode("utf-8", "replace")
+        self.send_response(status)
+        if status is HTTPStatus.METHOD_NOT_ALLOWED:
+            self.send_header("Allow", "POST")
+        if status is HTTPStatus.UNAUTHORIZED:
+            self.send_header("WWW-Authenticate", "Bearer")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Log nothing: requests hold questions and the key."""

@@ -1,0 +1,443 @@
+"""Tools for the table of contents: from the years down, by time, keyword or words.
+
+Any id, token or text is legal: what is not there gives an empty reply with a note.
+"""
+
+import heapq
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from memtui.agents import formatting, replies
+from memtui.agents.replies import Item, Reply
+from memtui.model import citations
+from memtui.model.nodes import TocEntry, TocLevel, TocNode
+from memtui.model.scope import ALL, Scope
+from memtui.search import query as search_query
+from memtui.search import title_match
+from memtui.services import browse
+from memtui.store import database, scoped_nodes
+from memtui.store import nodes as store_nodes
+from memtui.text import analyzer, date_format, dates, stemmer
+from memtui.text.dates import Period
+
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
+
+LIMIT = 10
+"""How many nodes are on a page by default."""
+
+
+MAX_CHILDREN = 400
+"""How many children of a node are listed with it, or searched, the newest first."""
+
+
+MAX_SEGMENTS = 10_000
+"""How many segments a keyword is looked for in, the newest that may have it."""
+
+
+NO_NODE = "There is no such node. Start from the top: get_toc_root."
+
+
+IS_GRIP = "That is no node but a citation: expand_grip opens it."
+
+
+NO_TOKEN = "There is no such token: this is the beginning."
+
+
+NO_TIME = 'No date or time was recognised. Try "last week", "in March", "2025-03-14".'
+
+
+HIDDEN = "Bullets that rest on other work than {} are left out: {}."
+
+
+_OFFSET = re.compile("[0-9]{1,9}")
+
+
+def nothing_found(scope: Scope = ALL) -> str:
+    """Return the note of an empty result."""
+    where = f"Nothing of {scope}" if scope.is_narrow else "Nothing"
+    return f"{where} matches. Fewer or other words find more; so does browsing."
+
+
+def get_toc_root(
+    workspace: "Workspace", *, agent: str = "", project: str = ""
+) -> Reply:
+    """List the years, newest first."""
+    return browse_toc(workspace, limit=MAX_CHILDREN, agent=agent, project=project)
+
+
+def browse_toc(
+    workspace: "Workspace",
+    node_id: str = "",
+    *,
+    limit: int = LIMIT,
+    token: str = "",
+    agent: str = "",
+    project: str = "",
+) -> Reply:
+    """List a page of a node's children, or of the years, newest first.
+
+    Args:
+        workspace: Where to look.
+        node_id: The parent; the years without one.
+        limit: How many children.
+        token: Where the page begins, as the page before it said.
+        agent: Of this agent's work alone.
+        project: Of this project's work alone.
+    """
+    scope, digits = Scope(agent, project), token.strip()
+    is_known = bool(_OFFSET.fullmatch(digits))
+    offset = int(digits) if is_known else 0
+    found = _children(node_id, offset, limit + 1, scope)
+    page = found[:limit]
+    notes = [NO_TOKEN] if token and not is_known else []
+    if not page:
+        nothing = f"Nothing here is of {scope}." if scope.is_narrow else ""
+        notes.append(nothing or "Nothing is here.")
+
+    def next_page(count: int) -> Item:
+        has_more = count < len(found)
+        place = str(offset + count) if has_more else None
+        return {"continuation_token": place, "has_more": has_more}
+
+    return Reply(
+        "children",
+        [formatting.node(entry, workspace.zone) for entry in page],
+        formatting.node_line,
+        notes=notes,
+        next_page=next_page,
+        has_more=len(found) > limit,
+    )
+
+
+def _children(node_id: str, offset: int, limit: int, scope: Scope) -> list[TocEntry]:
+    with database.connection():
+        parent = store_nodes.resolve_id(node_id) if node_id else None
+        return scoped_nodes.list_children(parent, offset, limit, scope)
+
+
+def get_node(
+    workspace: "Workspace", node_id: str, *, agent: str = "", project: str = ""
+) -> Reply:
+    """Describe a node: its bullets with their grips, then its children."""
+    scope = Scope(agent, project)
+    found = browse.part(node_id, scope)
+    if found is None:
+        note = IS_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
+        return Reply("parts", (), formatting.bullet_or_node_line, notes=(note,))
+    reply = node_reply(workspace, found.node, scope)
+    if not found.hidden_bullets:
+        return reply
+    return replace(reply, notes=(HIDDEN.format(scope, found.hidden_bullets),))
+
+
+def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Reply:
+    """Describe a node in any of its versions."""
+    zone = workspace.zone
+    found = _children(node.node_id, 0, MAX_CHILDREN + 1, scope)
+    children = found[:MAX_CHILDREN]
+    head: Item = {
+        "node_id": node.node_id,
+        "level": node.level.value,
+        "title": node.title,
+        "headline": node.headline,
+        "status": node.status.value,
+        "version": node.version,
+        "start": date_format.iso_minute(node.start_time, zone),
+        "end": date_format.iso_minute(node.end_time, zone),
+        "keywords": list(node.words),
+        "bullets": len(node.bullets),
+        "children": len(children),
+    }
+    if node.level is TocLevel.SEGMENT:
+        head["surprise"] = browse.surprise(node.node_id)
+    lead = f"{node.title} ({node.status.value}): {', '.join(node.words)}"
+    items = [formatting.bullet(bullet) for bullet in node.bullets]
+    items += [formatting.node(entry, zone) for entry in children]
+    page_through = f"browse_toc {node.node_id} pages through its children"
+    return Reply(
+        "parts",
+        items,
+        formatting.bullet_or_node_line,
+        head,
+        (lead,),
+        hint=f"{replies.MORE}; {page_through}" if children else replies.MORE,
+        has_more=len(found) > len(children),
+        more_hint=page_through,
+    )
+
+
+def browse_time(
+    workspace: "Workspace", when: str, *, agent: str = "", project: str = ""
+) -> Reply:
+    """List the widest nodes that cover a time in words, newest first."""
+    periods = dates.read_exact(when, workspace.now(), workspace.zone)
+    scope, found = Scope(agent, project), dict[str, TocEntry]()
+    for period in periods:
+        entries = browse.in_range(period.start, period.end, workspace.zone, scope)
+        found |= {entry.node_id: entry for entry in entries}
+    notes = [period.label for period in periods] or [NO_TIME]
+    if periods and not found:
+        notes.append("Nothing is stored of it.")
+    return Reply(
+        "nodes",
+        [formatting.node(entry, workspace.zone) for entry in found.values()],
+        formatting.node_line,
+        {"understood": [_period(period) for period in periods]},
+        notes=notes,
+    )
+
+
+def _period(period: Period) -> Item:
+    start, end = (at.isoformat() if at else None for at in (period.start, period.end))
+    return {"text": period.label, "start": start, "end": end}
+
+
+def browse_keyword(
+    workspace: "Workspace",
+    keyword: str,
+    *,
+    node_id: str = "",
+    limit: int = LIMIT,
+    agent: str = "",
+    project: str = "",
+) -> Reply:
+    """List the segments whose keywords hold all of some words, newest first.
+
+    The segments themselves are asked: a node above them keeps only the most important
+    of their keywords.
+    """
+    scope = Scope(agent, project)
+    terms = {*analyzer.query_terms(keyword[: search_query.CAP_CHARS])}
+    if not terms:
+        return _matching_nodes([], scope)
+    with database.connection():
+        starts = [stemmer.word_prefixes(term) for term in terms]
+        parent = store_nodes.resolve_id(node_id) if node_id else None
+        segments = store_nodes.read_keywords(parent, scope, begun=starts)
+        matching = _with_terms(islice(segments, MAX_SEGMENTS), terms)
+        found = dict(islice(matching, limit + 1))
+        is_cut = len(found) <= limit and next(segments, None) is not None
+        entries = {entry.node_id: entry for entry in store_nodes.get_entries([*found])}
+    items = [
+        formatting.node(entries[name], workspace.zone)
+        | {
+            "score": None,  # all match alike
+            "field": title_match.Field.KEYWORDS.value,
+            "text": " · ".join(keywords),
+            "grip_ids": [],
+        }
+        for name, keywords in found.items()
+        if name in entries
+    ]
+    note = (
+        f"Of the segments that may have it the newest {MAX_SEGMENTS:,} were searched:"
+        " a longer word, or a node_id, finds older ones."
+    )
+    return _matching_nodes(items, scope, limit, [note] if is_cut else [])
+
+
+def _with_terms(
+    segments: Iterable[tuple[str, list[str]]], terms: set[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the segments whose keywords hold all terms between them."""
+    known: dict[str, set[str]] = {}
+    for name, keywords in segments:
+        for word in keywords:
+            if word not in known:
+                known[word] = terms.intersection(analyzer.terms(word))
+        if len(set[str]().union(*(known[word] for word in keywords))) == len(terms):
+            yield name, keywords
+
+
+def search_node(
+    workspace: "Workspace", node_id: str, query: str, *, limit: int = LIMIT
+) -> Reply:
+    """List the parts of one node that match, best first; needs no index."""
+    asked = search_query.read(query, workspace.zone)
+    node = browse.node(node_id)
+    found = title_match.of(node, asked, frozenset()) if node else []
+    found = [] if asked.is_empty else found
+    items = [
+        {
+            "score": one.score,
+            "field": one.field.value,
+            "text": one.text,
+            "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
+            "node_id": citations.cite_node(node_id),
+        }
+        for one in found[:limit]
+    ]
+    notes = () if items else (nothing_found(),)
+    return Reply("finds", items, _match_line, notes=notes)
+
+
+def search_children(
+    workspace: "Workspace",
+    query: str,
+    node_id: str = "",
+    *,
+    limit: int = LIMIT,
+    agent: str = "",
+    project: str = "",
+) -> Reply:
+    """List the children of a node, or the years, that match, best first.
+
+    Needs no index: the nodes themselves are read.
+    """
+    scope, asked = Scope(agent, project), search_query.read(query, workspace.zone)
+    if asked.is_empty:
+        return _matching_nodes([], scope)
+    with database.connection():
+        parent = [store_nodes.resolve_id(node_id)] if node_id else None
+        names = store_nodes.list_ids_under(parent, scope)[:MAX_CHILDREN]
+        children = store_nodes.get_many(names)
+        entries = {entry.node_id: entry for entry in store_nodes.get_entries(names)}
+    found: list[tuple[float, float, Item]] = []
+    for node in children:
+        if matches := title_match.of(node, asked, frozenset()):
+            score, best = title_match.score(node, asked, frozenset()), matches[0]
+            item = formatting.node(entries[node.node_id], workspace.zone) | {
+                "score": score,
+                "field": best.field.value,
+                "text": best.text,
+                "grip_ids": [citations.cite_grip(name) for name in best.grip_ids],
+            }
+            found.append((-score, -node.start_time.timestamp(), item))
+    items = [item for _, _, item in sorted(found, key=lambda one: one[:2])]
+    return _matching_nodes(items, scope, limit)
+
+
+def _matching_nodes(
+    items: Sequence[Item], scope: Scope, limit: int = LIMIT, notes: Sequence[str] = ()
+) -> Reply:
+    page = items[:limit]
+    return Reply(
+        "nodes",
+        page,
+        _match_line,
+        notes=notes if page or notes else (nothing_found(scope),),
+        more_hint="a larger limit gives more",
+        has_more=len(items) > limit,
+    )
+
+
+def _match_line(item: Item) -> str:
+    source = f" [{item['grip_ids'][0]}]" if item["grip_ids"] else ""
+    score = formatting.score_text(item)
+    return f"{score}{item['node_id']} {item['field']}: {item['text']}{source}"
+
+
+# The outline
+
+
+HALF_LIFE_DAYS = 30.0
+"""An entry so much older than the newest is worth half."""
+
+
+DEPTH_FACTOR = 0.8
+"""What an entry is worth against its parent, of the same age and size."""
+
+
+FRAME_TOKENS, ENVELOPE_TOKENS = 50, 90
+"""What stands around the entries costs, as text and as JSON."""
+
+
+DEPTHS = {level: depth for depth, level in enumerate(TocLevel)}
+
+
+Branches = dict[str, list[TocEntry]]
+"""The entries of an outline by their parent's id; the years under ""."""
+
+
+def outline(
+    workspace: "Workspace",
+    limit: int | None,
+    *,
+    agent: str = "",
+    project: str = "",
+    is_json: bool = False,
+) -> Reply:
+    """Return the table of contents, all of it or as much as a budget holds.
+
+    It begins with the years and opens first what is recent and what has many messages.
+    An entry never stands without its parents.
+
+    Args:
+        workspace: Where to look.
+        limit: The budget in tokens; None for all of it.
+        agent: Of this agent's work alone.
+        project: Of this project's work alone.
+        is_json: It is written as JSON, where an entry costs more.
+    """
+    zone, counter = workspace.zone, workspace.counter
+
+    def price(entry: TocEntry) -> int:
+        item = _outline_item(entry, zone)
+        text = f"{replies.dumps(item)}," if is_json else f"{_outline_line(item)}\n"
+        return replies.cost(text, counter)
+
+    if limit is not None:
+        limit -= ENVELOPE_TOKENS if is_json else FRAME_TOKENS
+    branches, is_all = _choose(limit, price, Scope(agent, project))
+    return Reply(
+        "lines",
+        [_outline_item(entry, zone) for entry in _in_order(branches, "")],
+        _outline_line,
+        notes=() if branches[""] else ("Nothing is stored yet.",),
+        hint="get_node NODE_ID, or a larger budget, opens more",
+        has_more=not is_all,
+    )
+
+
+def _choose(
+    limit: int | None, price: Callable[[TocEntry], int], scope: Scope
+) -> tuple[Branches, bool]:
+    """Choose the entries that are worth most; tell whether these are all."""
+    years = _children("", 0, MAX_CHILDREN, scope)
+    newest = max((year.end_time for year in years), default=None)
+    branches: Branches = {"": []}
+    queue = [(-_worth(year, newest), year.node_id, "", year) for year in years]
+    heapq.heapify(queue)
+    spent = 0
+    while queue:
+        _, node_id, parent, entry = heapq.heappop(queue)
+        spent += price(entry) if limit is not None else 0
+        if limit is not None and spent > limit and branches[""]:
+            return branches, False
+        branches.setdefault(parent, []).append(entry)
+        if entry.level is not TocLevel.SEGMENT:
+            for child in _children(node_id, 0, MAX_CHILDREN, scope):
+                worth = _worth(child, newest)
+                heapq.heappush(queue, (-worth, child.node_id, node_id, child))
+    return branches, True
+
+
+def _worth(entry: TocEntry, newest: datetime | None) -> float:
+    days = (newest - entry.end_time).total_seconds() / 86_400 if newest else 0.0
+    recent = math.pow(0.5, max(days, 0.0) / HALF_LIFE_DAYS)
+    dense = math.log1p(entry.counts.messages)
+    depth = DEPTHS[entry.level]
+    # A year is always worth more than what is in it.
+    first = 1.0 if depth else 10.0
+    return first * (recent + 0.05) * dense * math.pow(DEPTH_FACTOR, depth)
+
+
+def _in_order(branches: Branches, parent: str) -> Iterator[TocEntry]:
+    children = branches.get(parent, [])
+    for entry in sorted(children, key=lambda one: one.start_time, reverse=True):
+        yield entry
+        yield from _in_order(branches, entry.node_id)
+
+
+def _outline_item(entry: TocEntry, zone: tzinfo) -> Item:
+    return formatting.node(entry, zone) | {"depth": DEPTHS[entry.level]}
+
+
+def _outline_line(item: Item) -> str:
+    return "  " * int(item["depth"]) + formatting.node_line(item)
