@@ -1,5 +1,6 @@
 """Atomic writing of files: a reader sees the old content or the new, never a part."""
 
+import errno
 import glob
 import os
 import stat
@@ -11,7 +12,6 @@ from pathlib import Path
 
 PRIVATE = 0o600
 """The mode of files that only their owner may read."""
-
 
 ABANDONED_S = 3600.0
 """After so many seconds without a write a temporary file is left over from a crash."""
@@ -64,6 +64,17 @@ def replacement(path: Path, mode: int = PRIVATE) -> Iterator[Path]:
         sync(path.parent)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def require_regular_file(path: Path) -> Path:
+    """Return a path that is safe to open: reading a pipe would wait for its writer.
+
+    Raises:
+        OSError: There is no regular file.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return path
 
 
 def sync(path: Path) -> None:

@@ -46,7 +46,7 @@ def settings(person: Path) -> str:
 
 
 def test_the_command_line_knows_the_agents_there_are() -> None:
-    assert AGENTS == known_agents.NAMES
+    assert AGENTS == known_agents.AGENT_NAMES
 
 
 def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:

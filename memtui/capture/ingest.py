@@ -23,7 +23,7 @@ from memtui.capture.policy import Exclusions
 from memtui.capture.quarantine import InvalidPart, Quarantine
 from memtui.capture.spool import Spool, SpoolFile
 from memtui.errors import SpoolError, StoreError
-from memtui.model.events import CLOCK_SKEW, Event, Thought, clean, is_in_future, to_ms
+from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.segments import counted_text
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
 from memtui.store import (
@@ -39,7 +39,7 @@ from memtui.store import (
 from memtui.store import events as store_events
 from memtui.store.problems import ProblemCount, ProblemKind
 from memtui.text import secrets
-from memtui.text.tokens import Counter
+from memtui.text.tokens import TokenCounter
 
 TELLING = (
     "branch",
@@ -53,14 +53,11 @@ TELLING = (
 )
 """What is told of a session in words that may hold a secret."""
 
-
 ABOUT_HELPERS = ("kind", "tool_use_id", "subagent", "task")
 """What is told so of a subagent."""
 
-
 OTHER_PROJECT = "of another project, whose memory is kept apart"
 """Why a session is left out of a store that keeps one project alone."""
-
 
 FORGOTTEN = "of a project that was forgotten"
 """Why a session is left out that a person does not want back."""
@@ -189,7 +186,7 @@ class IngestFilter:
         return event
 
     def _name(self, name: str) -> str:
-        return secrets.redact_name(name).text if name else name
+        return secrets.redact_cached(name).text if name else name
 
     def _text(self, text: str) -> str:
         redacted = secrets.redact(text)
@@ -198,32 +195,23 @@ class IngestFilter:
 
     def _strings(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
         # What waits is counted when it is stored as an event.
-        cleaned, _ = secrets.redact_strings(state)
+        cleaned, _ = secrets.redact_json(state)
         return tombstones.remove_titles(cleaned) if isinstance(cleaned, dict) else {}
 
 
 log = logging.getLogger(__name__)
 
-
 FILES_AT_ONCE = 200
 """How many spool files one transaction takes."""
-
 
 BYTES_AT_ONCE = 32 * 1024 * 1024
 """How much of them one transaction takes, unless one file alone is larger."""
 
-
 DRAFTS_S = 60.0
 """How often drafts are looked for that killed hooks have left, in seconds."""
 
-
 ABANDONED = timedelta(minutes=10)
 """How long after its last word a draft's hook has surely been killed."""
-
-
-FORESEEN = timedelta(days=2)
-"""How far a clock is set back, for what comes from the future to be waited for."""
-
 
 SOURCE = "hooks"
 """The name under which problems with spool files are counted."""
@@ -257,7 +245,7 @@ class SpoolIngester:
     def __init__(
         self,
         spool: Spool,
-        counter: Counter,
+        counter: TokenCounter,
         clock: Callable[[], datetime],
         admission: CapturePolicy,
     ) -> None:
@@ -265,7 +253,6 @@ class SpoolIngester:
         self._spool, self._counter, self._clock = spool, counter, clock
         self._admission = admission
         self._elsewhere: set[str] = set()
-        self._early: dict[str, datetime] = {}
         self._next_drafts_s = 0.0
         self._is_counted = False
 
@@ -274,7 +261,7 @@ class SpoolIngester:
         if not self._is_counted:
             self.recount()
         self._take_up_drafts()
-        names = [name for name in self._spool.names() if self._is_due(name)]
+        names = [name for name in self._spool.names() if name not in self._elsewhere]
         with database.connection():
             taken = list(self._read(names[:FILES_AT_ONCE]))
         # What is for another project's memory is left lying for it.
@@ -316,7 +303,7 @@ class SpoolIngester:
             counted = Tally(problems.get_damaged(SOURCE))
             more = (there - counted).items()
             counts = [
-                ProblemCount(reason, ProblemKind.FAULT, 0, number)
+                ProblemCount(reason, ProblemKind.DAMAGED, 0, number)
                 for reason, number in more
             ]
             problems.add(SOURCE, counts, to_ms(self._clock()))
@@ -330,13 +317,6 @@ class SpoolIngester:
         if now_s >= self._next_drafts_s:
             self._next_drafts_s = now_s + DRAFTS_S
             self._spool.recover_drafts(self._clock() - ABANDONED)
-
-    def _is_due(self, name: str) -> bool:
-        """Whether a file is to be taken now."""
-        if name in self._elsewhere:
-            return False
-        at = self._early.get(name)
-        return at is None or not is_in_future(at, self._clock())
 
     def _kept_alone(self, file: _Taken) -> _Taken:
         """Keep one file, or refuse it: it must not hold up those behind it."""
@@ -384,18 +364,6 @@ class SpoolIngester:
             meta.set_stored_hook_files(file.name for file in taken)
             owners.update()
 
-    def _is_early(self, letter: SpoolFile) -> bool:
-        """Whether a file comes from a moment that a clock set back has still to reach.
-
-        It is left lying until then, unless nobody would live to see it.
-        """
-        self._early.pop(letter.name, None)
-        ahead = letter.received_at - self._clock()
-        if not CLOCK_SKEW < ahead <= FORESEEN:
-            return False
-        self._early[letter.name] = letter.received_at
-        return True
-
     def _read(self, names: Sequence[str]) -> Iterator[_Taken]:
         size = 0
         for name in names:
@@ -406,8 +374,6 @@ class SpoolIngester:
                 yield _Taken(name, refused=(reason,))
                 continue
             if letter is None:
-                continue
-            if self._is_early(letter):
                 continue
             yield self._taken(letter)
             size += len(letter.raw)
@@ -442,12 +408,12 @@ class SpoolIngester:
 
 def _faults(file: _Taken) -> Iterator[ProblemCount]:
     for refused in file.refused:
-        yield ProblemCount(refused.reason, ProblemKind.FAULT, refused.line, 1)
+        yield ProblemCount(refused.reason, ProblemKind.DAMAGED, refused.line, 1)
 
 
 def _left(file: _Taken) -> Iterator[ProblemCount]:
     for left in file.left:
-        yield ProblemCount(left.reason, ProblemKind.LEFT, left.line, 1)
+        yield ProblemCount(left.reason, ProblemKind.SKIPPED, left.line, 1)
 
 
 def _sorted(name: str, readings: Sequence[ParsedItem]) -> _Taken:
@@ -461,7 +427,7 @@ def _sorted(name: str, readings: Sequence[ParsedItem]) -> _Taken:
     )
 
 
-def count_tokens(told: Iterable[Event], counter: Counter) -> list[Event]:
+def count_tokens(told: Iterable[Event], counter: TokenCounter) -> list[Event]:
     """Events with their tokens, counted once and for all; by another memory, maybe."""
     return [
         event

@@ -24,7 +24,6 @@ from memtui.text import secrets
 UNKNOWN = "no reason is known"
 """Why a file lies there that has no reasons beside it."""
 
-
 _NS_PER_MS = 1_000_000
 
 
@@ -170,18 +169,10 @@ def _age(file: QuarantinedFile) -> tuple[int, str]:
 
 
 _UTF8 = "utf-8"
-
-
 Kinds = list[str]
-
-
 Fields = dict[str, object]
-
-
 WhyNot = Callable[[Fields], str]
-
-
-Redact = Callable[[str], secrets.Redacted]
+Redact = Callable[[str], secrets.RedactedText]
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +271,7 @@ def _cleaned(held: list[SpoolRecord], kinds: Kinds) -> Iterator[SpoolRecord]:
     for is_damaged, some in groupby(held, lambda piece: piece.fields is None):
         if is_damaged:
             raw = spool.join_records(list(some))
-            yield SpoolRecord(_in_bytes(raw, kinds, secrets.redact_torn), None)
+            yield SpoolRecord(_in_bytes(raw, kinds, secrets.redact_fragment), None)
         else:
             yield from (_in_record(piece, kinds) for piece in some)
 
@@ -288,7 +279,7 @@ def _cleaned(held: list[SpoolRecord], kinds: Kinds) -> Iterator[SpoolRecord]:
 def _in_record(piece: SpoolRecord, kinds: Kinds) -> SpoolRecord:
     raw = piece.raw
     try:
-        fields, found = secrets.redact_strings(piece.fields)
+        fields, found = secrets.redact_json(piece.fields)
         if found:
             raw = json.dumps(fields, ensure_ascii=False).encode(_UTF8, "replace")
             kinds += found

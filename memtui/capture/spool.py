@@ -29,16 +29,11 @@ from memtui.model.events import from_ms
 
 PRIVATE = 0o700
 
-
 DRAFTS_FOLDER = "tmp"
 """The box of what hooks are still writing."""
 
-
 FOLDERS = (DRAFTS_FOLDER, "new", "bad")
-
-
 REASON = ".reason"
-
 
 _NAME = re.compile(
     r"\d{1,20}\.\d{1,10}\.[0-9A-Za-z]{1,40}"
@@ -46,7 +41,6 @@ _NAME = re.compile(
     re.ASCII,
 )
 """A name that says who told it; either word may be missing."""
-
 
 _LINE = re.compile(r"^line \d+: ")
 
@@ -277,7 +271,6 @@ def _draft(file: Path, raw: bytes, like: os.stat_result) -> Path:
 PROBE_BYTES = 4096
 """How much is written to see whether there is room: as much as a small event."""
 
-
 FINISHED = timedelta(minutes=10)
 """A file that a hook still wrote to before this was never finished."""
 
@@ -427,7 +420,6 @@ def join_records(pieces: list[SpoolRecord]) -> bytes:
 
 SESSION_INFO = "SessionInfo"
 """The event that says what a session is called, and what it was about."""
-
 
 SESSION_START = "SessionStart"
 

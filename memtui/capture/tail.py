@@ -23,18 +23,14 @@ from memtui.store.cursors import FileStamp, read_stamp
 LOOK_S = 2.0
 """How often all files are looked at when nothing tells of changes, in seconds."""
 
-
 WATCHED_LOOK_S = 30.0
 """How often that is done when something does, in seconds."""
-
 
 READ_S = 0.25
 """How long one step reads, unless one transaction takes longer, in seconds."""
 
-
 FILES_AT_ONCE = 20
 """How many files it reads at most: no more sessions than the next stage cuts."""
-
 
 LOOK_SHARE = 50
 """Looking takes at most one part in this many of the time, however many files."""
@@ -142,7 +138,6 @@ class Tail:
         """Files that hold something back, and those that are watched by themselves."""
         with database.connection():
             held = cursors.list_pending(to_ms(self._clock() - HOLD_TIME))
-            held += cursors.due_ahead(to_ms(self._clock()))
         yield from filter(Path.is_file, map(Path, held))
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):

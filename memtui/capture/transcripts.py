@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 
 from memtui.capture import formats
-from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
     Cursor,
     FileReplaced,
@@ -31,6 +30,7 @@ from memtui.capture.ingest import (
     store_session_metadata,
 )
 from memtui.errors import SourceError, StoreBusyError, StoreError
+from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
@@ -45,7 +45,7 @@ from memtui.store import (
 from memtui.store import events as store_events
 from memtui.store.cursors import FileCursor, FileStamp, read_stamp
 from memtui.store.problems import ProblemCount, ProblemHistory, ProblemKind
-from memtui.text.tokens import Counter
+from memtui.text.tokens import TokenCounter
 
 
 @dataclass(slots=True)
@@ -60,8 +60,6 @@ class Batch:
     missed: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
     lines: dict[tuple[str, ProblemKind], int] = field(default_factory=dict)
     restarted: str = ""
-    until: datetime | None = None
-    """When the earliest of what comes from the future will have come."""
 
     def take(self, reading: ParsedItem) -> None:
         """Add what was read."""
@@ -83,8 +81,6 @@ class Batch:
                 key = reading.reason, _KINDS[type(reading)]
                 self.missed[key] += 1
                 self.lines[key] = reading.line
-        if isinstance(reading, InvalidRecord) and reading.until:
-            self.until = min(self.until or reading.until, reading.until)
 
     def counts(self) -> Iterator[ProblemCount]:
         """What was not taken, by why."""
@@ -93,18 +89,15 @@ class Batch:
 
 
 _KINDS = {
-    InvalidRecord: ProblemKind.FAULT,
-    SkippedRecord: ProblemKind.LEFT,
-    PendingRecord: ProblemKind.AWAITED,
+    InvalidRecord: ProblemKind.DAMAGED,
+    SkippedRecord: ProblemKind.SKIPPED,
+    PendingRecord: ProblemKind.INCOMPLETE,
 }
-
 
 log = logging.getLogger(__name__)
 
-
 EVENTS_AT_ONCE = 1000
 """How many events one transaction stores."""
-
 
 UNFINISHED = FileStamp(-1, -1)
 """How a file looks that has been read in part: never as it does on the disk."""
@@ -135,7 +128,7 @@ class TranscriptReader:
         self,
         *,
         agent: str,
-        counter: Counter,
+        counter: TokenCounter,
         clock: Callable[[], datetime],
         admission: CapturePolicy,
     ) -> None:
@@ -160,15 +153,15 @@ class TranscriptReader:
         name = clean(str(file.resolve()))
         try:
             with database.connection():
-                place = None if self._is_due(name) else cursors.get(name)
-                if place and not place.source and place.look == read_stamp(file):
+                place = cursors.get(name)
+                if place and not place.source and place.stamp == read_stamp(file):
                     self.progress.unreadable += 1
                     return
-                source = _source(jsonl.require_regular_file(file), place)
+                source = _source(require_regular_file(file), place)
                 if source is None:
                     return
                 look = read_stamp(file, source.related_files(file))
-                if place and place.look == look and not place.has_pending:
+                if place and place.stamp == look and not place.has_pending:
                     self.progress.unchanged += 1
                     return
                 yield from self._read(name, file, source, place, look)
@@ -183,14 +176,6 @@ class TranscriptReader:
         except Exception as error:  # one file's surprise must not stop the others
             log.exception("%s could not be read", name)
             self._give_up(name, f"{type(error).__name__}: {error}")
-
-    def _is_due(self, name: str) -> bool:
-        """Whether a file is to be read from its start, since its future has come."""
-        if name not in cursors.due_ahead(to_ms(self._clock())):
-            return False
-        with database.transaction():
-            cursors.restart_ahead(name)
-        return True
 
     def _read(
         self,
@@ -234,7 +219,7 @@ class TranscriptReader:
             now_ms = to_ms(self._clock())
             noted = problems.clear(name)
             problems.add(
-                name, [ProblemCount(said, ProblemKind.FAULT, 0, 1)], now_ms, noted
+                name, [ProblemCount(said, ProblemKind.DAMAGED, 0, 1)], now_ms, noted
             )
             if file and file.exists():
                 status = file.stat()
@@ -302,8 +287,6 @@ class _Telling:
             if at is not None:
                 cursors.save(self._name, self._place(at, look), now_ms)
                 self._offset = at.offset
-            if batch.until:
-                cursors.note_ahead(self._name, to_ms(batch.until))
             gate.store_redaction_counts(now_ms)
         imported.created += len(added.created)
         imported.forgotten += added.forgotten + gate.forgotten_count
@@ -335,10 +318,10 @@ class _Telling:
             self._noted = problems.clear(self._name)
             self._is_first = False
         else:
-            problems.clear(self._name, ProblemKind.AWAITED)
+            problems.clear(self._name, ProblemKind.INCOMPLETE)
         problems.add(self._name, batch.counts(), now_ms, self._noted)
         for (_, kind), number in batch.missed.items():
-            if kind is ProblemKind.FAULT:
+            if kind is ProblemKind.DAMAGED:
                 imported.refused += number
             else:
                 imported.left += number
@@ -346,7 +329,7 @@ class _Telling:
     def _place(self, at: Cursor, look: FileStamp) -> FileCursor:
         return FileCursor(
             source=self._source.name,
-            look=look,
+            stamp=look,
             offset=at.offset,
             line=at.line,
             fingerprint=at.fingerprint,

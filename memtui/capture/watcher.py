@@ -12,14 +12,11 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
-
 GATHER_MS = 100
 """How long changes are gathered before they are told, in milliseconds."""
 
-
 STEP_MS = 10
 """A pause between changes that ends the gathering, in milliseconds."""
-
 
 UNTOLD = (
     "9p",
@@ -37,7 +34,6 @@ UNTOLD = (
     "virtiofs",
 )
 """How the types of file systems begin that do not tell of changes made elsewhere."""
-
 
 MOUNTS = Path("/proc/self/mounts")
 

@@ -100,10 +100,8 @@ def clock() -> datetime:
 OLD = timedelta(days=3)
 """What lies in the spool for longer is said, though nothing is lost there."""
 
-
 TAKEN = timedelta(minutes=15)
 """How soon a memtui that is at work has taken what hooks leave."""
-
 
 SILENT = timedelta(minutes=15)
 """How much later than a hook's last word a transcript may be before that is odd."""
@@ -301,10 +299,8 @@ def _heard(
 LOW_BYTES = 200_000_000
 """With less room than this on a disk something is wrong."""
 
-
 LOW_FILES = 1000
 """With room for fewer files than this, too."""
-
 
 WAITS = {
     UPDATE_TOC: "event to cut",
@@ -313,7 +309,6 @@ WAITS = {
     INDEX_SESSION: "title to index",
 }
 """What a row of the outbox is that waits."""
-
 
 AT_WORK = "the memtui that works"
 """Whose look at the model is told beside our own."""
@@ -510,10 +505,7 @@ def disk(patient: Patient) -> Iterator[Finding]:
 PATIENCE_S = 2.0
 """How long to wait for all that a server answers, in seconds."""
 
-
 OWN = "memtui's own summariser is used"
-
-
 WISH = "to have summaries by a model: "
 
 
@@ -618,7 +610,6 @@ def _allowing(options: "ModelOptions", settings: Settings) -> str:
 
 SLOW_BYTES = 50_000_000
 """A store larger than this takes a moment to be checked, and that is said."""
-
 
 UNDAMAGED = "memtui restore FILE from a backup; without one move it away: memtui import"
 """What to do with a store that cannot be used."""

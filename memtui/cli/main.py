@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 EXIT_ERROR = 1
 """Something could not be done; the sentence on standard error says what."""
 
-
 EXIT_USAGE = 2
 """The command line is wrong."""
-
 
 NO_TERMINAL = (
     "the app needs a terminal to draw on and to be typed at; without one:"
@@ -35,10 +33,8 @@ NO_TERMINAL = (
 )
 """What is said where what is typed or drawn would go elsewhere."""
 
-
 LONGEST = 2000
 """How much of an error's words is printed, in characters."""
-
 
 STOPPED = 130
 """The exit code of what a person stopped with ctrl+c, as shells have it."""

@@ -11,12 +11,11 @@ from peewee import fn
 
 from memtui.model.events import Event, clean, from_ms
 from memtui.store.database import connection, db
-from memtui.store.schema import CursorRow, MetaRow, SourceActivityRow
+from memtui.store.schema import CursorRow, SourceActivityRow
 
 _NAMING = frozenset({"claude-code", "codex"})
 """The formats whose readers remember nothing of a session without its name, unless
 the file's path has it."""
-
 
 _OF_ANY = "plain"
 """The format of files whose sessions may be of any agent; of the others it is said by
@@ -37,7 +36,7 @@ class FileCursor:
 
     source: str
     """The name of its format."""
-    look: FileStamp
+    stamp: FileStamp
     offset: int
     line: int
     fingerprint: str
@@ -66,7 +65,7 @@ def get(path: str) -> FileCursor | None:
         return None
     return FileCursor(
         source=row.source,
-        look=FileStamp(row.size, row.mtime_ns),
+        stamp=FileStamp(row.size, row.mtime_ns),
         offset=row.offset,
         line=row.line,
         fingerprint=row.fingerprint,
@@ -80,8 +79,8 @@ def save(path: str, place: FileCursor, now_ms: int) -> None:
     CursorRow.insert(
         path=path,
         source=place.source,
-        size=place.look.size,
-        mtime_ns=place.look.mtime_ns,
+        size=place.stamp.size,
+        mtime_ns=place.stamp.mtime_ns,
         offset=place.offset,
         line=place.line,
         fingerprint=place.fingerprint,
@@ -178,39 +177,6 @@ def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
     ]
     delete(found)
     return found
-
-
-_AHEAD = "ahead"
-
-
-def note_ahead(path: str, at_ms: int) -> None:
-    """Note when the earliest of a file's records will have come, in milliseconds."""
-    waiting = _waiting()
-    if at_ms < waiting.get(path, at_ms + 1):
-        _set(waiting | {path: at_ms})
-
-
-def due_ahead(now_ms: int) -> list[str]:
-    """The files to be read again now."""
-    return [path for path, at_ms in _waiting().items() if at_ms <= now_ms]
-
-
-def restart_ahead(path: str) -> None:
-    """Have a file read from its start."""
-    _set({name: at for name, at in _waiting().items() if name != path})
-    delete([path])
-
-
-def _waiting() -> dict[str, int]:
-    # Asked for every file: building the statement would cost more than it does.
-    asked = "SELECT value FROM meta WHERE name = ?"
-    row = db.execute_sql(asked, (_AHEAD,)).fetchone()
-    return dict(json.loads(row[0])) if row else {}
-
-
-def _set(waiting: dict[str, int]) -> None:
-    value = json.dumps(waiting)
-    MetaRow.insert(name=_AHEAD, value=value).on_conflict_replace().execute()
 
 
 @dataclass(frozen=True, slots=True)

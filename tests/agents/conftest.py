@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from memtui import hook
-from memtui.integrations.known_agents import Machine
+from memtui.integrations.machine import Machine
 
 
 @pytest.fixture

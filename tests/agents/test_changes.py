@@ -1,6 +1,7 @@
 """Installing and undoing, on real settings files."""
 
 import json
+import os
 import stat
 import tempfile
 from dataclasses import replace
@@ -11,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import HooksError
-from memtui.integrations import hooks as integrations_hooks
-from memtui.integrations import known_agents
-from memtui.integrations.known_agents import Agent, Machine
+from memtui.integrations import config_files, known_agents
+from memtui.integrations.known_agents import KnownAgent
+from memtui.integrations.machine import Machine
 from tests.conftest import often
 
 CLAUDE = known_agents.agent_by_name("claude-code")
-EVERY = pytest.mark.parametrize("agent", known_agents.AGENTS, ids=known_agents.NAMES)
+EVERY = pytest.mark.parametrize(
+    "agent", known_agents.AGENTS, ids=known_agents.AGENT_NAMES
+)
 OTHERS = {"type": "command", "command": "notify-send done", "timeout": 5}
 
 ODD = {
@@ -42,29 +45,31 @@ ODD = {
 }
 
 
-def put(agent: Agent, machine: Machine) -> Path:
-    change = integrations_hooks.install(agent, machine)
-    integrations_hooks.write(change, machine)
-    assert integrations_hooks.install(agent, machine).is_nothing
-    return agent.file(machine)
+def put(agent: KnownAgent, machine: Machine) -> Path:
+    change = config_files.plan_installation(agent, machine)
+    config_files.write(change, machine)
+    assert config_files.plan_installation(agent, machine).is_empty
+    return agent.path(machine)
 
 
-def take(agent: Agent, machine: Machine) -> None:
-    integrations_hooks.write(integrations_hooks.uninstall(agent, machine), machine)
-    assert integrations_hooks.uninstall(agent, machine).is_nothing
+def take(agent: KnownAgent, machine: Machine) -> None:
+    config_files.write(config_files.plan_removal(agent, machine), machine)
+    assert config_files.plan_removal(agent, machine).is_empty
 
 
-def settings(machine: Machine, content: str | bytes, agent: Agent = CLAUDE) -> Path:
-    file = agent.file(machine)
+def settings(
+    machine: Machine, content: str | bytes, agent: KnownAgent = CLAUDE
+) -> Path:
+    file = agent.path(machine)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return file
 
 
 @EVERY
-def test_what_was_not_there_is_gone_again(agent: Agent, machine: Machine) -> None:
+def test_what_was_not_there_is_gone_again(agent: KnownAgent, machine: Machine) -> None:
     file = put(agent, machine)
-    assert [entry.event for entry in agent.ours(file.read_text("utf-8"))] == list(
+    assert [entry.key for entry in agent.existing(file.read_text("utf-8"))] == list(
         agent.events
     )
     take(agent, machine)
@@ -73,13 +78,13 @@ def test_what_was_not_there_is_gone_again(agent: Agent, machine: Machine) -> Non
 
 
 @EVERY
-def test_a_projects_settings_are_its_own(agent: Agent, machine: Machine) -> None:
+def test_a_projects_settings_are_its_own(agent: KnownAgent, machine: Machine) -> None:
     project = machine.home / "shop"
     project.mkdir()
     here = replace(machine, project=project)
     file = put(agent, here)
     assert file.is_relative_to(project)
-    assert integrations_hooks.uninstall(agent, machine).is_nothing
+    assert config_files.plan_removal(agent, machine).is_empty
     take(agent, here)
     assert list(project.iterdir()) == []
 
@@ -154,12 +159,12 @@ def test_undoing_is_the_opposite_of_installing(
         file = settings(here, content)
         if any(not isinstance(v, list) for k, v in hooks.items() if k in CLAUDE.events):
             with pytest.raises(HooksError):
-                integrations_hooks.install(CLAUDE, here)
+                config_files.plan_installation(CLAUDE, here)
             return
         put(CLAUDE, here)
         # Without what is remembered of the file its meaning is the same all the same.
         forgetful = replace(here, backups=home / "nothing")
-        rest = integrations_hooks.uninstall(CLAUDE, forgetful).after
+        rest = config_files.plan_removal(CLAUDE, forgetful).after
         assert rest is not None
         assert meaning(rest) == meaning(content)
         take(CLAUDE, here)
@@ -229,7 +234,7 @@ def test_a_command_that_does_more_is_not_ours(line: str, machine: Machine) -> No
     theirs = [{"hooks": [{"type": "command", "command": line}]}]
     content = json.dumps({"hooks": {"Stop": theirs}})
     file = settings(machine, content)
-    assert integrations_hooks.uninstall(CLAUDE, machine).is_nothing
+    assert config_files.plan_removal(CLAUDE, machine).is_empty
     put(CLAUDE, machine)
     take(CLAUDE, machine)
     assert file.read_text("utf-8") == content
@@ -255,7 +260,7 @@ def test_another_memtuis_hooks_make_way(machine: Machine) -> None:
         ('{"a": NaN}', "NaN is not JSON"),
         ('{"hooks": []}', "line 1: hooks is not an object"),
         ('{\n"hooks": {\n"Stop": {}}}', "line 3: hooks.Stop is not a list"),
-        ('{"hooks": {},\n"hooks": {}}', 'line 2: "hooks" stands there a second time'),
+        ('{"hooks": {},\n"hooks": {}}', 'line 2: "hooks" occurs a second time'),
         (b'{\n"a": "\xff"}', "line 2: not UTF-8"),
         ('{"a": ' + "[" * 100_000, "it is nested too deeply"),
     ],
@@ -266,9 +271,9 @@ def test_what_is_no_settings_is_refused_and_left_alone(
     file = settings(machine, content)
     before = file.read_bytes()
     with pytest.raises(HooksError) as refused:
-        integrations_hooks.install(CLAUDE, machine)
+        config_files.plan_installation(CLAUDE, machine)
     assert str(refused.value).startswith(f"{file}: {reason}")
-    assert "left as it is" in str(refused.value)
+    assert "the file was not changed" in str(refused.value)
     assert file.read_bytes() == before
     assert not machine.backups.exists()
 
@@ -277,7 +282,7 @@ def test_somebody_elses_plugin_is_left_alone(machine: Machine) -> None:
     opencode = known_agents.agent_by_name("opencode")
     file = settings(machine, "export const Memtui = 1\n", opencode)
     with pytest.raises(HooksError, match="not a plugin that memtui wrote"):
-        integrations_hooks.install(opencode, machine)
+        config_files.plan_installation(opencode, machine)
     assert file.read_text("utf-8") == "export const Memtui = 1\n"
 
 
@@ -297,12 +302,12 @@ def test_a_link_is_written_through(is_there: bool, machine: Machine) -> None:
     target.parent.mkdir()
     if is_there:
         target.write_text('{"model": "opus"}')
-    file = CLAUDE.file(machine)
+    file = CLAUDE.path(machine)
     file.parent.mkdir()
     file.symlink_to(Path("../dotfiles/claude.json"))
     put(CLAUDE, machine)
     assert file.is_symlink()
-    assert CLAUDE.ours(target.read_text("utf-8"))
+    assert CLAUDE.existing(target.read_text("utf-8"))
     take(CLAUDE, machine)
     assert file.is_symlink()
     assert target.exists() is is_there
@@ -311,11 +316,24 @@ def test_a_link_is_written_through(is_there: bool, machine: Machine) -> None:
     )
 
 
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "circle"])
+def test_only_regular_files_are_read_and_written(kind: str, machine: Machine) -> None:
+    file = CLAUDE.path(machine)
+    file.parent.mkdir()
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/null" if kind == "device" else file.name)
+    reason = "leads to itself" if kind == "circle" else "not a regular file"
+    with pytest.raises(HooksError, match=reason):
+        config_files.plan_installation(CLAUDE, machine)
+
+
 def test_a_copy_is_kept_for_its_owner_alone(machine: Machine) -> None:
     settings(machine, '{"env": {"KEY": "secret"}}')
-    copy = integrations_hooks.write(
-        integrations_hooks.install(CLAUDE, machine), machine
-    )
+    copy = config_files.write(config_files.plan_installation(CLAUDE, machine), machine)
     assert copy is not None
     assert copy.read_text("utf-8") == '{"env": {"KEY": "secret"}}'
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
@@ -324,17 +342,17 @@ def test_a_copy_is_kept_for_its_owner_alone(machine: Machine) -> None:
 
 def test_what_changed_since_it_was_shown_is_not_written(machine: Machine) -> None:
     file = settings(machine, "{}")
-    planned = integrations_hooks.install(CLAUDE, machine)
+    planned = config_files.plan_installation(CLAUDE, machine)
     file.write_text('{"model": "opus"}')
-    with pytest.raises(HooksError, match="changed meanwhile"):
-        integrations_hooks.write(planned, machine)
+    with pytest.raises(HooksError, match="has changed meanwhile"):
+        config_files.write(planned, machine)
     assert file.read_text("utf-8") == '{"model": "opus"}'
 
 
 def test_the_diff_is_what_becomes_of_the_file(machine: Machine) -> None:
     copilot = known_agents.agent_by_name("copilot-cli")
-    diff = integrations_hooks.install(copilot, machine).diff()
-    assert diff[:2] == ["--- /dev/null", f"+++ {copilot.file(machine)}"]
+    diff = config_files.plan_installation(copilot, machine).diff()
+    assert diff[:2] == ["--- /dev/null", f"+++ {copilot.path(machine)}"]
     assert "\n".join(line[1:] for line in diff[3:]) + "\n" == (
         put(copilot, machine).read_text("utf-8")
     )
@@ -350,7 +368,7 @@ def test_variables_say_where_agents_keep_their_settings(machine: Machine) -> Non
             "XDG_CONFIG_HOME": "/xdg",
         },
     )
-    assert [str(agent.file(moved)) for agent in known_agents.AGENTS] == [
+    assert [str(agent.path(moved)) for agent in known_agents.AGENTS] == [
         "/c/settings.json",
         f"{machine.home}/x/hooks.json",
         f"{machine.home}/.gemini/settings.json",

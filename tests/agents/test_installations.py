@@ -12,26 +12,26 @@ import pytest
 
 from memtui.capture.formats import hooks as formats_hooks
 from memtui.capture.spool import Spool
-from memtui.integrations import hooks, known_agents
+from memtui.integrations import config_files, hooks, known_agents
 from memtui.integrations.hooks import HookStatus
-from memtui.integrations.known_agents import Machine
+from memtui.integrations.machine import Machine
 from memtui.model.events import Event
 
 
 def put(name: str, machine: Machine) -> Path:
     agent = known_agents.agent_by_name(name)
-    hooks.write(hooks.install(agent, machine), machine)
-    return agent.file(machine)
+    config_files.write(config_files.plan_installation(agent, machine), machine)
+    return agent.path(machine)
 
 
 def look(name: str, machine: Machine) -> HookStatus:
-    (found,) = hooks.installed(machine, [name])
+    (found,) = hooks.hook_statuses(machine, [name])
     return found
 
 
 def test_nothing_is_installed_at_first(machine: Machine) -> None:
-    found = hooks.installed(machine)
-    assert [one.agent for one in found] == list(known_agents.NAMES)
+    found = hooks.hook_statuses(machine)
+    assert [one.agent for one in found] == list(known_agents.AGENT_NAMES)
     assert not any(one.is_found or one.is_installed or one.problem for one in found)
 
 
@@ -42,10 +42,10 @@ def test_an_agent_is_found_by_its_folder_or_its_program(machine: Machine) -> Non
     (programs / "codex").write_text("#!/bin/sh\n")
     (programs / "codex").chmod(0o755)
     here = replace(machine, environment={"PATH": str(programs)})
-    assert hooks.found(here) == ["codex", "gemini-cli"]
+    assert hooks.agents_found(here) == ["codex", "gemini-cli"]
 
 
-@pytest.mark.parametrize("name", known_agents.NAMES)
+@pytest.mark.parametrize("name", known_agents.AGENT_NAMES)
 def test_what_is_installed_runs(name: str, machine: Machine) -> None:
     put(name, machine)
     found = look(name, machine)
@@ -90,7 +90,7 @@ def test_hooks_that_are_switched_off_are_told(
 
 
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
-    file = known_agents.agent_by_name("gemini-cli").file(machine)
+    file = known_agents.agent_by_name("gemini-cli").path(machine)
     file.parent.mkdir()
     file.write_text("{\n// mine\n}")
     assert look("gemini-cli", machine).problem.startswith(f"{file}: line 2: ")
@@ -107,10 +107,15 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> None:
     file = put(name, machine)
-    entries = known_agents.agent_by_name(name).ours(file.read_text("utf-8"))
-    (entry,) = [e for e in entries if e.event in ("Stop", "AfterAgent", "agentStop")]
+    entries = known_agents.agent_by_name(name).existing(file.read_text("utf-8"))
+    (entry,) = [e for e in entries if e.key in ("Stop", "AfterAgent", "agentStop")]
     payload = json.dumps(SAID[name]).encode()
-    ended = subprocess.run(entry.words, input=payload, env={}, capture_output=True)
+    ended = subprocess.run(
+        known_agents.command_words(entry.value),
+        input=payload,
+        env={},
+        capture_output=True,
+    )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
     assert machine.spool is not None
     spool = Spool(machine.spool)

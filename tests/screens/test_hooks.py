@@ -13,7 +13,7 @@ from textual.widgets import OptionList, Static
 from memtui import hook
 from memtui.errors import MemtuiError
 from memtui.integrations.hooks import HooksEditor
-from memtui.integrations.known_agents import Machine
+from memtui.integrations.machine import Machine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.hooks import HooksScreen
@@ -148,7 +148,7 @@ async def test_settings_that_cannot_be_changed_say_why(
         await pilot.press("down", "down", "enter")
         await settle(pilot)
         assert "line 2: expecting property name" in change(hooked)
-        assert "left as it is" in change(hooked)
+        assert "the file was not changed" in change(hooked)
 
 
 async def test_a_file_that_changed_since_is_not_written(

@@ -39,7 +39,6 @@ from memtui.model.events import EventRole, EventType
 from memtui.model.sessions import SessionMetadata
 
 AGENT = "aider"
-
 FILE_NAME = ".aider.chat.history.md"
 
 _EMPTY_PROMPT = "<blank>"

@@ -249,7 +249,7 @@ class ToolCall:
             key,
             tool_name,
             tool_calls.describe(tool_name, tool_input),
-            tool_calls.compact(tool_input),
+            tool_calls.compact_json(tool_input),
         )
         if position is None:
             return call

@@ -136,7 +136,6 @@ _IDE_CONTEXT = re.compile(
 """What an editor puts before a prompt."""
 
 _PLAN = re.compile(r"<proposed_plan>(.*?)</proposed_plan>", re.DOTALL)
-
 _CITATION = re.compile(r"<oai-mem-citation>.*?(?:</oai-mem-citation>|\Z)", re.DOTALL)
 
 _FILE_NAME = re.compile(r"(?:rollout-[\d\-T]{10,19}-)?(.+)")
@@ -151,9 +150,7 @@ _REMEMBERED_RESULTS = 300
 """How many calls with results are remembered, to find records that repeat them."""
 
 _TURN_KINDS = ("task_started", "turn_started", "turn_context")
-
 _SUBAGENT_KIND_FIELDS = ("agent_role", "agent_nickname")
-
 _Fields = Mapping[str, object]
 
 
@@ -343,7 +340,7 @@ class _RolloutReader:
                     fields.get("new_agent_role") or fields.get("new_agent_nickname")
                 ),
                 codex_tools.call_key(fields),
-                tool_calls.task(as_text(fields.get("prompt"))),
+                tool_calls.describe_task(as_text(fields.get("prompt"))),
             )
 
     def _read(

@@ -72,7 +72,6 @@ _EXIT_CODE_WITHIN = 400
 """How many characters into a result the line with the exit code may be."""
 
 _FAILED = ("failed", "declined")
-
 _Fields = Mapping[str, object]
 
 

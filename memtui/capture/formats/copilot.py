@@ -68,7 +68,6 @@ _TYPE_PREFIXES = (
 )
 
 _TYPES_WITH_FOLDER = ("session.start", "session.resume", "session.context_changed")
-
 _Fields = Mapping[str, object]
 
 
@@ -393,4 +392,6 @@ def _task(call: ToolCall) -> str:
     """Return what a subagent was asked to do, from the call that started it."""
     arguments = _arguments(call.tool_input)
     fields = arguments if isinstance(arguments, Mapping) else {}
-    return tool_calls.task(as_text(fields.get("description") or fields.get("prompt")))
+    return tool_calls.describe_task(
+        as_text(fields.get("description") or fields.get("prompt"))
+    )

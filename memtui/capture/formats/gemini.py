@@ -47,14 +47,12 @@ from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "gemini-cli"
-
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 _HEADER_FIELDS = frozenset({"projectHash", "startTime", "lastUpdated"})
 """The fields, besides the id, that only a session's header has."""
 
 _ASSISTANT_TYPES = frozenset({"gemini", "model"})
-
 _NOTICE_TYPES = frozenset({"info", "warning"})
 
 _MESSAGE_KINDS = frozenset({"user", "error", "gemini"})

@@ -287,7 +287,7 @@ def _tool_result(payload: Payload) -> Iterator[Event]:
         key=key,
         metadata={
             "tool_name": name,
-            "tool_input": tool_calls.compact(tool_input),
+            "tool_input": tool_calls.compact_json(tool_input),
             "tool_use_id": key,
             "is_error": "true" if error else "",
         },

@@ -4,11 +4,9 @@ Whatever is complete is read, the rest is reported. Of a last line without its n
 the complete objects are read; the remainder is pending.
 """
 
-import errno
 import hashlib
 import json
 import os
-import stat
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +24,7 @@ from memtui.capture.formats.base import (
     Record,
     SourceFormat,
 )
+from memtui.files import require_regular_file
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 """Longer lines are not read: parsing one would take more than a gigabyte of memory."""
@@ -37,7 +36,6 @@ FINGERPRINT_BYTES = 4096
 """How many bytes at the file's start and before the cursor are compared."""
 
 TOO_DEEP = "nested too deeply"
-
 _DECODER = json.JSONDecoder(strict=False)
 
 _SEPARATORS = "\ufeff \t\r\n\0,"
@@ -214,17 +212,6 @@ def read_head(path: Path, limit: int) -> list[Record]:
             if number >= limit:
                 break
     return records
-
-
-def require_regular_file(path: Path) -> Path:
-    """Return a path that is safe to open: reading a pipe would wait for its writer.
-
-    Raises:
-        OSError: There is no regular file.
-    """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return path
 
 
 def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:

@@ -24,7 +24,6 @@ from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
-from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
     HOLD_TIME,
     IN_THE_FUTURE,
@@ -44,14 +43,13 @@ from memtui.capture.formats.base import (
     parse_time,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_object
+from memtui.files import require_regular_file
 from memtui.model import events
 from memtui.model.events import EventRole, EventType, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "opencode"
-
 _SQLITE_HEADER = b"SQLite format 3\0"
-
 _TABLES = ("session", "message", "part")
 
 _UNREAD_TABLES = ("session_message", "session_entry", "session_v2")
@@ -92,7 +90,6 @@ _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
 """The title of a session that has none yet."""
 
 _SUBAGENT_TITLE = re.compile(r"(.*) \(@(\S+) subagent\)")
-
 _Fields = Mapping[str, object]
 
 
@@ -307,7 +304,7 @@ class _StorageFolder:
 
 def _read_object(file: Path) -> dict[str, object] | None:
     try:
-        return parse_object(jsonl.require_regular_file(file).read_bytes())
+        return parse_object(require_regular_file(file).read_bytes())
     except (OSError, ValueError):
         return None
 
@@ -334,11 +331,8 @@ _Contents = dict[str, list[float]]
 """For each session: its number of messages, the sum of their times, the latest time."""
 
 _ID = "CAST(id AS TEXT)"
-
 _CREATED = "CAST(ifnull(time_created, 0) AS INTEGER)"
-
 _CHANGED = "CAST(ifnull(time_updated, 0) AS INTEGER)"
-
 _SUMMARY = f"count(*), total({_CREATED}), ifnull(max({_CREATED}), 0)"
 
 

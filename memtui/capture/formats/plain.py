@@ -60,7 +60,6 @@ _SESSION_FIELDS = (
 )
 
 _WRITTEN_IF_ZERO = frozenset({"tokens", "ordinal"})
-
 _Fields = dict[str, object]
 
 _SessionKey = tuple[str, str]

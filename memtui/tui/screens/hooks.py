@@ -24,7 +24,8 @@ from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.integrations.hooks import ConfigChange, HooksEditor, HookStatus
+    from memtui.integrations.config_files import ConfigChange
+    from memtui.integrations.hooks import HooksEditor, HookStatus
 
 HINT = "Press enter to see the change for the agent above."
 
@@ -86,7 +87,7 @@ class HooksScreen(BaseScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one(AgentList).loading = True
-        self.load(self._hooks.look, self._show, "hooks")
+        self.load(self._hooks.statuses, self._show, "hooks")
 
     def _show(self, installations: "Sequence[HookStatus]") -> None:
         self._installations = installations
@@ -173,7 +174,7 @@ class HooksScreen(BaseScreen[None]):
 
 def _write(hooks: "HooksEditor", change: "ConfigChange") -> "Sequence[HookStatus]":
     hooks.write(change)
-    return hooks.look()
+    return hooks.statuses()
 
 
 def _row(one: "HookStatus") -> Content:

@@ -1,0 +1,246 @@
+"""Edit JSON text in place: add or remove one member, and keep every other byte.
+
+Comments and trailing commas are allowed, as in OpenCode's settings. Positions are those
+in the text; values are read from a copy in which comments are blanked out.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+_WHITESPACE = " \t\r\n"
+_DEFAULT_INDENT = "  "
+_STRING = r'"(?:\\.|[^"\\\n])*"'
+_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=[ \t\r\n]*[\]}}])")
+
+_COMMENT_AFTER = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)")
+"""A comment that ends on the line where a member ends."""
+
+
+class ConfigSyntaxError(ValueError):
+    """A settings text is not valid, or does not have the expected shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an object, or an element of an array."""
+
+    key: str
+    """Empty in an array."""
+    start: int
+    """Where the key starts, or the element."""
+    at: int
+    """Where the value starts."""
+    end: int
+    value: object
+
+
+def _reject_constant(name: str) -> object:
+    raise ConfigSyntaxError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_reject_constant)
+
+
+def check(text: str, *, allow_comments: bool = False) -> None:
+    """Check that a text is one JSON object.
+
+    Raises:
+        ConfigSyntaxError: It is not; the message names the line.
+    """
+    text = without_comments(text) if allow_comments else text
+    try:
+        value, end = _DECODER.raw_decode(text, root(text))
+        if text[end:].strip(_WHITESPACE):
+            raise json.JSONDecodeError("Something follows the end", text, end)
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg[0].lower()}{error.msg[1:]}"
+        raise ConfigSyntaxError(f"line {error.lineno}: {reason}") from None
+    except RecursionError:
+        raise ConfigSyntaxError("it is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ConfigSyntaxError("line 1: it is not an object")
+
+
+def line_number(text: str, at: int) -> int:
+    """Return the number of the line that a position is on."""
+    return text.count("\n", 0, at) + 1
+
+
+def root(text: str) -> int:
+    """Return where the outermost value starts."""
+    start = 1 if text.startswith("\ufeff") else 0
+    return _skip_space(_blank_comments(text), start)
+
+
+def members(text: str, at: int) -> list[Member]:
+    """Return the members of the object or array that starts at a position."""
+    text = without_comments(text)
+    found = []
+    here = _skip_space(text, at + 1)
+    while text[here] not in "]}":
+        start, key = here, ""
+        if text[at] == "{":
+            key, here = _DECODER.raw_decode(text, here)
+            here = _skip_space(text, _skip_space(text, here) + 1)
+        value, end = _DECODER.raw_decode(text, here)
+        found.append(Member(key, start, here, end, value))
+        here = _skip_space(text, end)
+        here = _skip_space(text, here + 1) if text[here] == "," else here
+    return found
+
+
+def find(text: str, *keys: str) -> Member | None:
+    """Return the member at the end of a path of keys, or None.
+
+    Raises:
+        ConfigSyntaxError: A key of the path occurs twice.
+    """
+    at, found = root(text), None
+    for key in keys:
+        if text[at] != "{":
+            return None
+        same = [member for member in members(text, at) if member.key == key]
+        if len(same) > 1:
+            line = line_number(text, same[1].start)
+            raise ConfigSyntaxError(f'line {line}: "{key}" occurs a second time')
+        if not same:
+            return None
+        found = same[0]
+        at = found.at
+    return found
+
+
+def append(text: str, at: int, value: object, key: str = "") -> str:
+    """Return the text with one more member at the end of an object or array.
+
+    Args:
+        text: Valid JSON, possibly with comments.
+        at: Where the object or array starts.
+        value: The new value.
+        key: Its key, in an object.
+    """
+    existing = members(text, at)
+    if not existing:
+        return _append_first(text, at, value, key)
+    last = existing[-1]
+    bare, lead = _blank_comments(text), _gap(text)
+    if "\n" in bare[len(bare[: last.start].rstrip(_WHITESPACE)) : last.start]:
+        lead = _newline(text) + _line_indent(text, last.start)
+    after = _skip_space(bare, last.end)
+    has_comma = bare[after] == ","
+    end = after + 1 if has_comma else last.end
+    if "\n" in lead and (comment := _COMMENT_AFTER.match(text, end)):
+        end = comment.start() + len(comment[0].rstrip(_WHITESPACE))
+    member = f"{lead}{_format(text, value, key, lead)}"
+    if has_comma:
+        return f"{text[:end]}{member},{text[end:]}"
+    return f"{text[: last.end]},{text[last.end : end]}{member}{text[end:]}"
+
+
+def _append_first(text: str, at: int, value: object, key: str) -> str:
+    outer = _newline(text) + _line_indent(text, at)
+    inner = outer + _indent(text)
+    if not has_no_comments(text, at):
+        # Before the comments: the last of them may end the line of the bracket.
+        member = _format(text, value, key, inner)
+        return f"{text[: at + 1]}{inner}{member}{outer}{text[at + 1 :]}"
+    close = _skip_space(text, at + 1)
+    is_one_line = "\n" not in text.strip(_WHITESPACE)
+    if is_one_line and text.strip("\ufeff" + _WHITESPACE) != "{}":
+        return f"{text[: at + 1]}{_format(text, value, key, '')}{text[close:]}"
+    member = _format(text, value, key, inner)
+    return f"{text[: at + 1]}{inner}{member}{outer}{text[close:]}"
+
+
+def remove(text: str, at: int, index: int) -> str:
+    """Return the text without one member of an object or array, and its comma."""
+    existing, bare = members(text, at), _blank_comments(text)
+    member = existing[index]
+    start = len(text[: member.start].rstrip(_WHITESPACE))
+    after = _skip_space(bare, member.end)
+    if bare[after] == ",":
+        return text[:start] + text[after + 1 :]
+    if index:
+        comma = _skip_space(bare, existing[index - 1].end)
+        return text[:comma] + text[comma + 1 : start] + text[member.end :]
+    return text[:start] + text[after if has_no_comments(text, at) else member.end :]
+
+
+def has_no_comments(text: str, at: int) -> bool:
+    """Return whether an object or array has no comments beside its members."""
+    existing = members(text, at)
+    ends = [at + 1, *(member.end for member in existing)]
+    close = _skip_space(without_comments(text), ends[-1])
+    starts = [*(member.start for member in existing), close]
+    return all(
+        not text[end:start].strip(f"{_WHITESPACE},")
+        for end, start in zip(ends, starts, strict=True)
+    )
+
+
+def without_comments(text: str) -> str:
+    """Return a text as plain JSON, with everything at its old position."""
+    bare = _blank_comments(text)
+
+    def blank(match: "re.Match[str]") -> str:
+        before = bare[: match.start()].rstrip(_WHITESPACE)[-1:]
+        return " " if match[0] == "," and before not in "{[,:" else match[0]
+
+    return _TRAILING_COMMA.sub(blank, bare)
+
+
+def _blank_comments(text: str) -> str:
+    def blank(match: "re.Match[str]") -> str:
+        token = match[0]
+        return token if token[0] == '"' else re.sub(r"[^\r\n]", " ", token)
+
+    return _COMMENT.sub(blank, text)
+
+
+def _skip_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _WHITESPACE:
+        at += 1
+    return at
+
+
+def _format(text: str, value: object, key: str, lead: str) -> str:
+    """Format a member in the style of the text.
+
+    Args:
+        text: The text.
+        value: The value.
+        key: Its key, or "".
+        lead: The white space before it; with a newline, it goes on several lines.
+    """
+    gap = _gap(text)
+    if "\n" in lead:
+        gap = " "
+        written = json.dumps(value, ensure_ascii=False, indent=_indent(text))
+        written = written.replace("\n", _newline(text) + lead.rpartition("\n")[2])
+    else:
+        separators = (f",{gap}", f":{gap}")
+        written = json.dumps(value, ensure_ascii=False, separators=separators)
+    return (f'"{key}":{gap}' if key else "") + written
+
+
+def _gap(text: str) -> str:
+    """Return what follows a colon or a comma within a line."""
+    return "" if re.search(r'":[^\s]', text) and '": ' not in text else " "
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _line_indent(text: str, at: int) -> str:
+    """Return the indentation of the line that a position is on."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _indent(text: str) -> str:
+    """Return one step of indentation: that of the first indented line."""
+    match = re.search(r"\n([ \t]+)\S", text)
+    return match[1] if match else _DEFAULT_INDENT
