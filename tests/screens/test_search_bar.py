@@ -145,7 +145,7 @@ async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
         await pilot.press("b", "c")
         assert screen.query_one(Input).value == "abc"
         assert screen.is_waiting and not screen.results
-        while told(screen, "count") != "looking…":
+        while told(screen, "count") != "searching…":
             await pilot.pause()
         gate.set()
         await answered(pilot, settle)
@@ -226,7 +226,7 @@ async def test_notes_are_four_lines_at_the_most_and_a_time_is_explained(
 async def test_while_an_index_is_made_the_answer_follows_by_itself(
     settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.tui.screens.search.AGAIN_S", 0.05)
+    monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)
     first = CombinedResult("", notes=("The index is being built: 300 nodes to go.",))
     fake = Fake(lambda _: first if len(fake.asked) < 4 else FINDINGS)
     async with Bare(all=fake).run_test(size=SIZE) as pilot:

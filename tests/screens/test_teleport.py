@@ -229,7 +229,7 @@ async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
     def broken(query: str, **_: object) -> TeleportResult:
         raise OSError("disk on fire")
 
-    monkeypatch.setattr("memtui.tui.screens.search.AGAIN_S", 0.05)
+    monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         with monkeypatch.context() as patch:

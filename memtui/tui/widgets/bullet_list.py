@@ -336,7 +336,7 @@ def _draw_bullet(
 ) -> Paragraph:
     style = "$context" if is_withheld and not is_explained else ""
     text = Content.styled(" ".join(bullet.text.split()), style)
-    reason = explain.of(bullet) if is_explained else ""
+    reason = explain.explain_verdict(bullet) if is_explained else ""
     under = [Content.styled(reason, "not bold")] if reason else []
     if not bullet.grip_ids:
         end = Content.styled(NO_SOURCE, "$error")

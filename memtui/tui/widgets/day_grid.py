@@ -37,9 +37,7 @@ WIDE_CELLS = 112
 """From this width on, in cells, a week is two cells wide."""
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-
 DAY = timedelta(days=1)
-
 GAP = "   "
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from memtui.pipeline.progress import Progress
 
 MAX_FAILURES = 3
-
 RETRIES_ITSELF = "memtui retries by itself; nothing is lost. Details are in memtui.log."
 
 

@@ -55,7 +55,6 @@ ELSEWHERE = "in another memtui"
 """The state of an idle stage if another process does the work."""
 
 DONE_ELSEWHERE = "Another memtui does this now and shows its progress."
-
 TITLE_CELLS = 17
 
 

@@ -56,7 +56,6 @@ REMEDIES = {
 }
 
 LOOKED_FOR = "memtui will check again; x on a job checks now."
-
 NO_MODEL = "No model is used (see above): summaries are extracts."
 
 WAITS_FOR_MODEL = (

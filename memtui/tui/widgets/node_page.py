@@ -24,9 +24,7 @@ from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.pane_title import SEPARATOR, PaneTitle
 
 PLACEHOLDER = "Choose a row of the contents to read it here."
-
 NOT_FOUND = "This node is no longer in the contents. Choose another row."
-
 NOTHING_TO_SAY = "There was nothing worth a bullet here."
 
 NO_BULLETS = {
@@ -37,7 +35,6 @@ NO_BULLETS = {
 }
 
 ALL_WITHHELD = "No source supports any claim of the model here."
-
 NONE_IN_SCOPE = "No bullet here is in this scope. Expand the row (→) to see more."
 
 
@@ -223,7 +220,7 @@ class NodePage(Vertical):
 
 def _read(node_id: str, scope: Scope) -> tuple[ScopedNode, bool] | None:
     part = browse.part(node_id, scope)
-    return None if part is None else (part, versions.is_refused(node_id))
+    return None if part is None else (part, versions.has_rejected(node_id))
 
 
 def _count_tokens(count: Callable[[str], int], node: TocNode) -> tuple[TocNode, int]:

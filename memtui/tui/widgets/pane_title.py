@@ -5,34 +5,34 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 SEPARATOR = " · "
-"""Between the parts of a measure."""
+"""Between the parts of the info."""
 
 MIN_TITLE = 24
-"""The cells that a title keeps before its measure gets any."""
+"""The cells that a title keeps before the info gets any."""
 
 
 class PaneTitle(Widget):
-    """A rule with a title at its left and a measure at its right.
+    """A rule with a title at its left and an info at its right.
 
-    The measure consists of parts with ``SEPARATOR`` between them, the most important
+    The info consists of parts with ``SEPARATOR`` between them, the most important
     first; the last ones are left out where the pane is narrow.
     """
 
     title = reactive("")
     info = reactive("")
 
-    def __init__(self, what: str = "", measure: str = "") -> None:
+    def __init__(self, title: str = "", info: str = "") -> None:
         super().__init__()
-        self.set_reactive(PaneTitle.title, what)
-        self.set_reactive(PaneTitle.info, measure)
+        self.set_reactive(PaneTitle.title, title)
+        self.set_reactive(PaneTitle.info, info)
 
-    def show(self, what: str, measure: str = "") -> None:
-        self.title, self.info = what, measure
+    def show(self, title: str, info: str = "") -> None:
+        self.title, self.info = title, info
 
     def render(self) -> Content:
-        title, measure = fit_title(self.title, self.info, self.size.width)
+        title, info = fit_title(self.title, self.info, self.size.width)
         left = Content("─").stylize("$rule") + Content(f" {title} ")
-        right = Content(f" {measure} " if measure else "")
+        right = Content(f" {info} " if info else "")
         rule = self.size.width - left.cell_length - right.cell_length - 1
         return Content.assemble(
             left,
@@ -42,18 +42,18 @@ class PaneTitle(Widget):
         )
 
 
-def fit_title(title: str, measure: str, width: int) -> tuple[str, str]:
-    """Shorten title and measure to a width in cells, by whole words and parts."""
+def fit_title(title: str, info: str, width: int) -> tuple[str, str]:
+    """Shorten title and info to a width in cells, by whole words and parts."""
     room = width - len("─  ─")
     needed = min(Content(title).cell_length, MIN_TITLE)
-    parts = measure.split(SEPARATOR) if measure else []
+    parts = info.split(SEPARATOR) if info else []
     while parts and needed + _cells(parts) > room:
         parts.pop()
     return _truncate(title, room - _cells(parts)), SEPARATOR.join(parts)
 
 
 def _cells(parts: list[str]) -> int:
-    """Return the width of a measure with the spaces around it."""
+    """Return the width of an info with the spaces around it."""
     return Content(SEPARATOR.join(parts)).cell_length + 2 if parts else 0
 
 

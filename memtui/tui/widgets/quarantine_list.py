@@ -12,13 +12,14 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from memtui.services.quarantine import QuarantineEntry
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import MoreRequested
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
-    from memtui.services.quarantine import Entry, Shown
+    from memtui.services.quarantine import QuarantineContent, QuarantineEntry
 
 PREFETCH = 20
 """The distance from the end at which the list asks for more, in entries."""
@@ -38,17 +39,19 @@ class QuarantineList(ItemList, inherit_bindings=False):
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="entries", markup=False)
         self._zone = zone
-        self.entries: list[Entry] = []
+        self.entries: list[QuarantineEntry] = []
         self.total = 0
 
     @property
-    def current(self) -> "Entry | None":
+    def current(self) -> "QuarantineEntry | None":
         index = self.highlighted
         if index is None or index >= len(self.entries):
             return None
         return self.entries[index]
 
-    def show(self, entries: "Sequence[Entry]", total: int, returning: str = "") -> None:
+    def show(
+        self, entries: "Sequence[QuarantineEntry]", total: int, returning: str = ""
+    ) -> None:
         """List entries; the cursor stays on its entry, or at its index.
 
         Args:
@@ -72,7 +75,7 @@ class QuarantineList(ItemList, inherit_bindings=False):
         if names:
             self.highlighted = min(index, len(names) - 1)
 
-    def add(self, entries: "Sequence[Entry]", total: int) -> None:
+    def add(self, entries: "Sequence[QuarantineEntry]", total: int) -> None:
         """Append entries that are not listed yet."""
         self.total = total
         known = {entry.name for entry in self.entries}
@@ -88,11 +91,11 @@ class QuarantineList(ItemList, inherit_bindings=False):
         if highlighted >= len(self.entries) - PREFETCH:
             self.post_message(MoreRequested())
 
-    def _option(self, entry: "Entry") -> Option:
+    def _option(self, entry: "QuarantineEntry") -> Option:
         return Option(_draw_entry(entry, self._zone))
 
 
-def _draw_entry(entry: "Entry", zone: tzinfo) -> Content:
+def _draw_entry(entry: "QuarantineEntry", zone: tzinfo) -> Content:
     """Draw an entry in two lines: time and origin, and the reason."""
     parts = [entry.agent or UNKNOWN_AGENT, entry.event]
     reason = "; ".join(entry.reasons)
@@ -108,19 +111,19 @@ def _draw_entry(entry: "Entry", zone: tzinfo) -> Content:
     )
 
 
-def location(entry: "Entry") -> str:
+def location(entry: "QuarantineEntry") -> str:
     """Return the file and line of a record of a transcript."""
     return f"{entry.file}:{entry.line}" if entry.line else entry.file
 
 
-def describe_amount(entry: "Entry") -> str:
+def describe_amount(entry: "QuarantineEntry") -> str:
     """Return the number of records of a transcript, or the size of a hook's file."""
     if entry.file:
         return format.quantity(entry.count, "record")
     return format.size(entry.size).replace("characters", "bytes")
 
 
-def describe_entry(shown: "Shown", zone: tzinfo, now: datetime) -> Content:
+def describe_entry(shown: "QuarantineContent", zone: tzinfo, now: datetime) -> Content:
     """Describe an entry: time, origin and reasons, then its text."""
     entry = shown.entry
     when = f"{date_format.moment(entry.at, zone)} ({date_format.age(entry.at, now)})"

@@ -342,9 +342,7 @@ MIN_NEIGHBORS = 60
 """From this width on, in cells, the messages before and after are shown."""
 
 UNSUMMARIZED = "unsummarized"
-
 _MARGIN = Content(" " * INDENT)
-
 _SPACES = re.compile(r"\s{2,}")
 
 

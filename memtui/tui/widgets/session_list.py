@@ -36,7 +36,6 @@ DIM_SELECTED = "$footer-foreground"
 """The dim color on the brighter background of the cursor."""
 
 SEPARATOR = "  "
-
 UNTITLED = "(untitled)"
 
 WHEN, LONG_WHEN, AGE, LENGTH, MESSAGES = 11, 17, 13, 7, 6

@@ -47,11 +47,8 @@ MAX_CONTEXT = 60
 """The most events shown on each side."""
 
 PLACEHOLDER = "The source of the selected bullet is shown here, word for word."
-
 NOT_FOUND = "This source no longer exists: its conversation may have been deleted."
-
 NO_SOURCE = "There is no source here."
-
 TEXT_CHANGED = "This text has changed since it was checked: nothing is marked."
 
 
@@ -318,7 +315,7 @@ def _matched_spans(
     return tuple(
         (start + first, start + last)
         for start, end in quoted
-        for first, last in analyzer.spans(
+        for first, last in analyzer.find_spans(
             text[start : min(end, start + MATCHED_CHARS)], terms
         )
     )

@@ -39,9 +39,7 @@ OTHER_PROCESS = "another memtui is at work here"
 """Shown where another process does the background work of this store."""
 
 IDLE, UNREADABLE = "idle", "✗ the store cannot be read"
-
 IMPORT_ELSEWHERE = f"{OTHER_PROCESS.capitalize()}: import there."
-
 SEPARATOR = " · "
 
 

@@ -34,7 +34,6 @@ from memtui.tui.messages import (
 )
 
 NOT_FOUND = "This node is not in the contents."
-
 OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
 
 MAX_EXPANDED = 500

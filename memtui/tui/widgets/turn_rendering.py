@@ -40,7 +40,6 @@ MAX_CHARS = 20_000
 """The most characters of a turn that are shown."""
 
 COLLAPSED, EXPANDED = "▸ ", "▾ "
-
 DIM = "$context"
 
 MARKED = "$evidence on $evidence-back"
@@ -185,10 +184,8 @@ def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Con
     mark = "  "
     if output or _edits(event):
         mark = EXPANDED if is_expanded else COLLAPSED
-    time, speaker = (
-        date_format.clock(event.timestamp, layout.zone),
-        format.speaker(event),
-    )
+    time = date_format.clock(event.timestamp, layout.zone)
+    speaker = format.speaker(event)
     room = max(1, layout.width - MARGIN)
     is_wide = layout.width >= SIDE_BY_SIDE
     name = f"{speaker:<{format.SPEAKER_CELLS}} " if is_wide else ""
@@ -209,6 +206,7 @@ def _tool_end(
     event: Event, output: str, layout: TurnLayout, is_expanded: bool
 ) -> Content:
     """Return the end of a tool's line: changed lines, failure, subagent, a match."""
+    words = layout.words.casefold()
     parts = []
     if changes := count_changes(event):
         parts.append(Content.styled(changes, DIM))
@@ -216,11 +214,7 @@ def _tool_end(
         parts.append(Content.styled("✗ failed", "$error"))
     if event.metadata.get("tool_use_id", "") in dict(layout.subagents):
         parts.append(Content.styled("enter: open subagent", "$accent"))
-    if (
-        not is_expanded
-        and layout.words
-        and layout.words.casefold() in output.casefold()
-    ):
+    if not is_expanded and words and words in output.casefold():
         parts.append(Content.styled("match inside", "bold $evidence"))
     return Content("").join([Content("  ") + part for part in parts])
 
@@ -322,9 +316,7 @@ FENCE = re.compile(r" {0,3}(```+|~~~+)\s*([\w+#.-]*)")
 """A line that opens or closes a code block."""
 
 HEADING = re.compile(r"#{1,6} \S")
-
 INLINE_CODE = re.compile(r"`[^`\n]+`")
-
 BOLD = re.compile(r"\*\*(?=\S)[^*\n]+(?<=\S)\*\*")
 
 MAX_HIGHLIGHTED = 20_000

@@ -24,9 +24,7 @@ DIGEST_CHARS = 12
 """The shown length of a model's digest."""
 
 NOT_SUMMARIZED = "Not summarized yet. memtui will do this in the background."
-
 WITHHELD = "Withheld, because no source supports it:"
-
 BLANK = Content("")
 
 
@@ -182,7 +180,7 @@ def _cost(stats: GenerationStats) -> str:
 
 
 def _draw_bullet(bullet: Bullet) -> Paragraph:
-    reason = explain.of(bullet)
+    reason = explain.explain_verdict(bullet)
     under = [Content.styled(reason, "$context")] if reason else []
     text = Content(" ".join(bullet.text.split()))
     return Paragraph(bullet_list.draw_mark(bullet), text, under=under)
