@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-
-
 Report = Callable[["Progress"], None]
 
 
@@ -288,7 +286,7 @@ class Workspace:
         return transcript_folders()
 
     def watched_folders(self) -> dict[str, tuple[Path, ...]]:
-        """Return the folders to watch, by agent; those of ``capture.folders`` under ""."""
+        """Return the folders to watch by agent; "" are those of ``capture.folders``."""
         if self.is_demo:
             return {}
         names = set(self.settings.capture_sources)

@@ -59,14 +59,15 @@ class Compare(Protocol):
 def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The full house; a model is asked, and its day job has failed once."""
     plan = replace(full_house.schedules, jitter_s=0)
-    desk = JobsController(full_house.paths, full_house.settings, lambda: plan, _now)
+    monkeypatch.setattr(Workspace, "schedules", plan)
+    desk = JobsController(full_house, _now)
     monkeypatch.setattr(JobsController, "why_no_model", "")
     monkeypatch.setattr(Workspace, "jobs", desk)
     before_ms = to_ms(NOW) - 3_600_000
     with database.transaction():
         number = jobs.start_run(Job.DAY, RunReason.SCHEDULE, before_ms)
         jobs.update_run(
-            number, before_ms, jobs.RunProgress(made=2, failed=1), waiting=3
+            number, before_ms, jobs.RunProgress(created=2, failed=1), waiting=3
         )
         error = "the model's reply was cut [short]"
         jobs.end_run(number, RunResult.FAILED, before_ms + 95_000, error=error)
