@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from memtui.model.events import Event, EventType
-from memtui.text.prose import sentences
+from memtui.text.prose import message_sentences
 
 EACH = 4
 """How many bullets of one kind a segment gives at most."""
@@ -89,6 +89,6 @@ def _said(events: Sequence[Event]) -> list[str]:
         part.text
         for event in events
         if event.is_message and event.role.value == "assistant"
-        for part in sentences(event.text)
+        for part in message_sentences(event.text)
         if 20 < len(part.text) < 120 and part.text not in tools
     ]

@@ -21,7 +21,7 @@ from statistics import median
 
 from benchmarks import finding
 from benchmarks.transcripts import DATA
-from memtui.agents import replies
+from memtui.agents import memories, replies, routing, search, sessions, toc
 from memtui.agents.replies import Reply
 from memtui.model.filters import Filters
 from memtui.model.scope import Scope
@@ -103,13 +103,12 @@ def _opened(house: Workspace, first: Reply, ids: Sequence[str]) -> Iterator[Repl
     yield first
     for name in dict.fromkeys(filter(None, ids)):
         is_node = name.startswith("toc:")
-        ask = house.asking.get_node if is_node else house.asking.expand_grip
-        yield ask(name)
+        yield (toc.get_node if is_node else sessions.expand_grip)(house, name)
 
 
 def teleporting(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Teleport, then open hit after hit."""
-    first = house.asking.teleport(asked.text, limit=6, of=asked.of)
+    first = search.teleport(house, asked.text, limit=6, project=asked.project)
     ids = [str(one.get("leads_to") or one["id"]) for one in first.items]
     return _opened(house, first, ids)
 
@@ -117,36 +116,38 @@ def teleporting(house: Workspace, asked: Sought) -> Iterator[Reply]:
 def searching(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Search everything, then expand hit after hit."""
     filters = Filters(scope=asked.of)
-    first = house.asking.search_memory(asked.text, limit=8, filters=filters)
+    first = search.search_memory(house, asked.text, limit=8, filters=filters)
     return _opened(house, first, [one["id"] for one in first.items])
 
 
 def retrieving(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Retrieve memories, then expand what they cite."""
     filters = Filters(scope=asked.of)
-    first = house.asking.retrieve_memory(asked.text, filters=filters)
+    first = memories.retrieve_memory(house, asked.text, filters=filters)
     return _opened(house, first, [one["cite"] for one in first.items])
 
 
 def talking(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """Search sessions, then expand message after message."""
     filters = Filters(scope=asked.of)
-    first = house.asking.search_sessions(asked.text, limit=10, filters=filters)
+    first = search.search_sessions(house, asked.text, limit=10, filters=filters)
     return _opened(house, first, [one["id"] for one in first.items])
 
 
 def browsing(house: Workspace, asked: Sought) -> Iterator[Reply]:
     """From the years down, at each level the child that answers best."""
-    node: str | None = None
+    node = ""
     while True:
-        reply = house.asking.search_children(node, asked.text, limit=4, of=asked.of)
+        reply = toc.search_children(
+            house, asked.text, node, limit=4, project=asked.project
+        )
         yield reply
         if not reply.items:
             return
         node = reply.items[0]["node_id"]
         if node.startswith("toc:segment:"):
             break
-    last = house.asking.get_node(node)
+    last = toc.get_node(house, node)
     cited = [g for one in last.items for g in one.get("grip_ids", ())]
     yield from _opened(house, last, cited)
 
@@ -164,7 +165,7 @@ def cost(house: Workspace, way: Way, asked: Sought) -> int | None:
     """What is paid until the evidence is read; None if it never is."""
     paid = 0
     for reply in way(house, asked):
-        told = replies.fitted(reply, STEP, house.counter)
+        told = replies.fit_text(reply, STEP, house.counter)
         paid += told.tokens
         if asked.is_in(told.text):
             return paid
@@ -176,17 +177,17 @@ def cost(house: Workspace, way: Way, asked: Sought) -> int | None:
 Answer = Callable[[Workspace, Sought], Reply]
 
 ONCE: dict[str, Answer] = {
-    "search": lambda house, asked: house.asking.search_memory(
-        asked.text, limit=50, filters=Filters(scope=asked.of)
+    "search": lambda house, asked: search.search_memory(
+        house, asked.text, limit=50, filters=Filters(scope=asked.of)
     ),
-    "ask-route": lambda house, asked: house.asking.ask_route(
-        asked.text, limit=20, of=asked.of
+    "route": lambda house, asked: routing.route(
+        house, asked.text, limit=20, project=asked.project
     ),
-    "retrieve-memory": lambda house, asked: house.asking.retrieve_memory(
-        asked.text, filters=Filters(scope=asked.of)
+    "retrieve_memory": lambda house, asked: memories.retrieve_memory(
+        house, asked.text, filters=Filters(scope=asked.of)
     ),
-    "retrieve-memory, all details": lambda house, asked: house.asking.retrieve_memory(
-        asked.text, detail_limit=5, filters=Filters(scope=asked.of)
+    "retrieve_memory, all details": lambda house, asked: memories.retrieve_memory(
+        house, asked.text, detail_limit=5, filters=Filters(scope=asked.of)
     ),
 }
 """What is answered in one go, with nothing opened afterwards."""
@@ -196,7 +197,7 @@ def in_one(house: Workspace, answer: Answer, asked: Sought) -> int:
     """The least of the budgets in whose answer the evidence is; 0 if in none."""
     reply = answer(house, asked)
     for most in BUDGETS:
-        if asked.is_in(replies.fitted(reply, most, house.counter).text):
+        if asked.is_in(replies.fit_text(reply, most, house.counter).text):
             return most
     return 0
 

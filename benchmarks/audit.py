@@ -27,7 +27,7 @@ from memtui.model.verdicts import Support, Verdict
 from memtui.summarize import extractive
 from memtui.summarize.grounding import anchoring as grounding_anchoring
 from memtui.summarize.grounding import claims as grounding_claims
-from memtui.text.passages import Fits, Passages
+from memtui.text.passages import NeighbourIndex, PassageIndex
 
 AIMS = {
     "verbatim": 0.97,
@@ -118,16 +118,18 @@ def main() -> int:
     for source in planter.sources:
         half = source.stretch.is_held_out
         for kind, claim, held_against in planter.made(source):
-            (verdict,) = grounding_claims.of_texts([claim], held_against.passages)
+            (verdict,) = grounding_claims.check_against_texts(
+                [claim], held_against.passages
+            )
             table.add(kind, half, verdict)
-        own = extractive.summarize(source.stretch.events).bullets
-        for verdict in grounding_claims.of_texts(own, source.passages):
+        own = extractive.summarize_segment(source.stretch.events).bullets
+        for verdict in grounding_claims.check_against_texts(own, source.passages):
             table.add("extractive summariser's own", half, verdict)
         for kind, verdict in _deeds(source.stretch, acting):
             table.add(kind, half, verdict)
     for kind, (texts, said) in foreign.BULLETS.items():
-        for verdict in grounding_claims.of_texts(
-            [*map(DraftBullet, said)], Passages(texts)
+        for verdict in grounding_claims.check_against_texts(
+            [*map(DraftBullet, said)], PassageIndex(texts)
         ):
             table.add(kind, True, verdict)
     for row in _written_by_others(stretches):
@@ -151,7 +153,7 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
 def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]:
     """Verdicts on bullets that tell what tools did, or did not do."""
     told = list(acts.made(one.events, chance))
-    found = grounding_claims.of_events(
+    found = grounding_claims.check_against_events(
         [DraftBullet(text) for _, text in told], one.events
     )
     for (kind, _), verdict in zip(told, found, strict=True):
@@ -163,15 +165,15 @@ def _written_by_others(
 ) -> Iterator[tuple[str, bool, Verdict]]:
     """Verdicts on what others wrote, against what it is about and the next best."""
     for one in written.commits(stretches):
-        verdict = _verdict(one.claims[0], Passages(one.turns))
+        verdict = _verdict(one.claims[0], PassageIndex(one.turns))
         yield "commit's subject, its segment", one.is_held_out, verdict
     for name, asked in (
         ("LoCoMo fact", grips.facts()),
         ("QMSum sentence", written.meetings()),
         ("Entire sentence", written.sessions(stretches)),
     ):
-        sources = [Passages(one.turns) for one in asked]
-        near = Fits(["\n".join(one.turns) for one in asked])
+        sources = [PassageIndex(one.turns) for one in asked]
+        near = NeighbourIndex(["\n".join(one.turns) for one in asked])
         for at, one in enumerate(asked):
             for claim in one.claims:
                 scores = near.scores(claim.text)
@@ -182,8 +184,8 @@ def _written_by_others(
                 yield f"{name}, nearest other", half, _verdict(claim, sources[nearest])
 
 
-def _verdict(claim: DraftBullet, source: Passages) -> Verdict:
-    return grounding_claims.of_texts([claim], source)[0]
+def _verdict(claim: DraftBullet, source: PassageIndex) -> Verdict:
+    return grounding_claims.check_against_texts([claim], source)[0]
 
 
 def _tell_time(stretches: Sequence[Stretch]) -> None:
@@ -191,12 +193,12 @@ def _tell_time(stretches: Sequence[Stretch]) -> None:
     anchoring: list[float] = []
     auditing: list[float] = []
     for one in stretches:
-        claims = extractive.summarize(one.events).bullets
+        claims = extractive.summarize_segment(one.events).bullets
         if claims:
             began = time.process_time()
-            grounding_anchoring.find(claims, Fits(one.texts))
+            grounding_anchoring.find_anchors(claims, NeighbourIndex(one.texts))
             anchored = time.process_time()
-            grounding_claims.of_events(claims, one.events)
+            grounding_claims.check_against_events(claims, one.events)
             audited = time.process_time()
             anchoring.append(1000 * (anchored - began) / len(claims))
             auditing.append(1000 * (audited - anchored) / len(claims))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memtui.model.events import Event
 from memtui.text import analyzer
-from memtui.text.prose import sentences
+from memtui.text.prose import message_sentences
 
 FEWEST_TERMS, MOST_CHARS, FEWEST_CHARS = 5, 240, 30
 """What makes a sentence a possible bullet: enough to say, and short enough."""
@@ -122,9 +122,9 @@ def bases(events: Sequence[Event], chance: random.Random, most: int) -> list[Bas
         part.text: Base(part.text, at)
         for at, event in enumerate(events)
         if event.is_message
-        for part in sentences(event.text)
+        for part in message_sentences(event.text)
         if FEWEST_CHARS <= len(part.text) <= MOST_CHARS
-        and len(analyzer.needed(part.text)) >= FEWEST_TERMS
+        and len(analyzer.query_terms(part.text)) >= FEWEST_TERMS
         and not part.is_heading
         and not part.text.endswith(("?", ":"))
     }
@@ -160,7 +160,7 @@ def _told(text: str) -> str:
     """What somebody said, told by another: without a lead and an aside."""
     bare = _LEAD.sub("", text.replace("’", "'"), count=1)
     short = _TAIL.sub("", bare)
-    if len(analyzer.needed(short)) < FEWEST_TERMS:
+    if len(analyzer.query_terms(short)) < FEWEST_TERMS:
         short = bare
     return _WORD.sub(lambda word: _SPOKEN.get(word[0], word[0]), short)
 
@@ -191,7 +191,7 @@ def swapped(text: str, chance: random.Random, others: Sequence[str]) -> str | No
         return None
     old = chance.choice(found)
     rest = text[: old.start()] + text[old.end() :]
-    if len(analyzer.needed(rest)) < FEWEST_TERMS:
+    if len(analyzer.query_terms(rest)) < FEWEST_TERMS:
         return None
     kind = _kind(old[0])
     held = text.lower()

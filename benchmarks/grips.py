@@ -30,7 +30,7 @@ from benchmarks.seed0 import Found
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.text import analyzer, passages
-from memtui.text.passages import Fits
+from memtui.text.passages import NeighbourIndex
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 QMSUM = DATA / "summaries" / "qmsum"
@@ -154,14 +154,14 @@ def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """Where the bullets stand, however little of them is said there."""
     return [
         (place.start, place.best) if place else None
-        for place in anchoring.nearest(claims, Fits(turns))
+        for place in anchoring.nearest_anchors(claims, NeighbourIndex(turns))
     ]
 
 
 def one_by_one(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """The same without a look at the bullets beside each."""
-    fitted = Fits(turns)
-    found = [anchoring.nearest([claim], fitted)[0] for claim in claims]
+    fitted = NeighbourIndex(turns)
+    found = [anchoring.nearest_anchors([claim], fitted)[0] for claim in claims]
     return [(place.start, place.best) if place else None for place in found]
 
 
@@ -169,7 +169,7 @@ def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
     """Where bullets get a grip: the product's way, which declines some."""
     return [
         (found[0].start, found[0].best) if found else None
-        for found in anchoring.find(claims, Fits(turns))
+        for found in anchoring.find_anchors(claims, NeighbourIndex(turns))
     ]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from benchmarks import bullets, wrongs
 from benchmarks.transcripts import Stretch
 from memtui.model.summaries import DraftBullet
-from memtui.text.passages import Fits, Passages
+from memtui.text.passages import NeighbourIndex, PassageIndex
 
 EACH = 40
 """How many sentences of a segment become bullets at most."""
@@ -25,7 +25,7 @@ class Source:
     """A segment's texts, prepared once."""
 
     stretch: Stretch
-    passages: Passages
+    passages: PassageIndex
     bare: str
     """All its letters and digits in a row: to find whether it holds a sentence."""
     names: list[str]
@@ -38,13 +38,13 @@ class Planter:
         self.sources = [
             Source(
                 one,
-                Passages(one.texts),
+                PassageIndex(one.texts),
                 _bare(" ".join(one.texts)),
                 bullets.names(one.texts),
             )
             for one in stretches
         ]
-        self._all = Fits([" ".join(one.texts) for one in stretches])
+        self._all = NeighbourIndex([" ".join(one.texts) for one in stretches])
         self._names = [name for source in self.sources for name in source.names]
         self._chance = chance
         self._further = random.Random(1)

@@ -66,7 +66,7 @@ def _drawn(dice: random.Random, ranks: tuple[int, int], count: int) -> list[str]
     found: list[str] = []
     while len(found) < count:
         word = ranked[dice.randrange(*ranks)]
-        if analyzer.is_telling(word):
+        if analyzer.is_indexed(word):
             found.append(word)
     return found
 
@@ -92,7 +92,7 @@ def _name(dice: random.Random, _: Sequence[str]) -> str:
     """An identifier as it stands, or a part of one."""
     while True:
         (word,) = _drawn(dice, NAMES, 1)
-        parts = analyzer.needed(word)
+        parts = analyzer.query_terms(word)
         if len(parts) > 1:
             return dice.choice([word, word, parts[0], " ".join(parts)])
 

@@ -18,9 +18,9 @@ from memtui.model.verdicts import (
 from memtui.pipeline.summarization import SOURCE, Made, OfSegment, Summarize
 from memtui.store.surprise import SegmentTerms
 from memtui.summarize import keywords
-from memtui.summarize.summarizer import Extractive
+from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import analyzer
-from memtui.text.prose import shorten_excerpt
+from memtui.text.prose import truncate
 
 BULLETS = 5
 """How many bullets a segment has at most, each from a message of its own."""
@@ -30,7 +30,7 @@ CHARS = 110
 
 KEYWORDS = 8
 
-IDENTITY = Extractive().identity
+IDENTITY = ExtractiveSummarizer().identity
 """It goes by the real one's name, or else all would be made anew by that."""
 
 
@@ -49,14 +49,12 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, SegmentTerms]:
     node = TocNode(
         node_id=work.name,
         level=TocLevel.SEGMENT,
-        title=shorten_excerpt(bullets[0].text, 60) if bullets else "Nothing was said",
-        headline=shorten_excerpt(bullets[0].text, 60)
-        if bullets
-        else "Nothing was said",
+        title=truncate(bullets[0].text, 60) if bullets else "Nothing was said",
+        headline=truncate(bullets[0].text, 60) if bullets else "Nothing was said",
         start_time=work.segment.start_time,
         end_time=work.segment.end_time,
         bullets=bullets,
-        keywords=keywords.of_words(found),
+        keywords=keywords.keywords_from_words(found),
         status=NodeStatus.PROVISIONAL if work.stretch.is_open else NodeStatus.CURRENT,
         counts=NodeCounts(1, work.stretch.events, work.stretch.messages),
         agents=(work.agent,),
@@ -69,7 +67,7 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, SegmentTerms]:
 
 
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:
-    text = shorten_excerpt(event.text, CHARS)
+    text = truncate(event.text, CHARS)
     grip = Grip(
         grip_id=grips.grip_id(name, text, event),
         excerpt=text,
@@ -79,7 +77,7 @@ def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:
         source=SOURCE,
         toc_node_id=name,
     )
-    terms = tuple(analyzer.needed(text))
+    terms = tuple(analyzer.query_terms(text))
     span = EventQuote(event.event_id, 0, len(text), hash_quote(text))
     features = VerdictFeatures(covered=1.0, terms=len(terms))
     verdict = Verdict(Support.SUPPORTED, features, terms, spans=(span,))

@@ -108,7 +108,7 @@ Summarize = Callable[[list[Event], int], list[str]]
 
 def ours(run: list[Event], _: int) -> list[str]:
     """The extractive summary's bullets."""
-    return [claim.text for claim in extractive.summarize(run).bullets]
+    return [claim.text for claim in extractive.summarize_segment(run).bullets]
 
 
 def lead(run: list[Event], chars: int) -> list[str]:
@@ -130,7 +130,7 @@ def _said(run: list[Event]) -> list[str]:
         part.text
         for event in run
         if event.is_message
-        for part in prose.sentences(event.text)
+        for part in prose.message_sentences(event.text)
     ]
 
 
@@ -160,7 +160,7 @@ def main() -> int:
     runs = [list(one.events) for one in transcripts.stretches()]
     began = time.process_time()
     for run in runs:
-        extractive.summarize(run)
+        extractive.summarize_segment(run)
     took_ms = 1000 * (time.process_time() - began)
     print(f"{took_ms / len(runs):.1f} ms a segment, over {len(runs)} real ones")
     return 0
@@ -186,7 +186,9 @@ def _whole(task: Task) -> str:
 def _shares(task: Task, weight: dict[str, float]) -> tuple[float, float, float, float]:
     """What each way holds of the reference's stems that the text has at all."""
     wanted = {
-        term: weight[term] for term in analyzer.needed(task.reference) if term in weight
+        term: weight[term]
+        for term in analyzer.query_terms(task.reference)
+        if term in weight
     }
     made = [ours(run, 0) for run in task.segments]
     sizes = [sum(map(len, told)) for told in made]

@@ -34,7 +34,7 @@ from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow, SessionRow
-from memtui.text.tokens import ESTIMATED
+from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 
 MB = 1_000_000
@@ -102,7 +102,7 @@ def reader() -> TranscriptReader:
     """What reads files into the store."""
     return TranscriptReader(
         agent="",
-        counter=ESTIMATED,
+        counter=ESTIMATING_COUNTER,
         clock=lambda: datetime.now(UTC),
         admission=CapturePolicy(),
     )

@@ -92,7 +92,7 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
 
 def typed(rng: random.Random, count: int) -> list[str]:
     """Queries of one to five words; every fourth of very common words alone."""
-    common = [word for word in zipf.ranked()[:COMMON] if analyzer.is_telling(word)]
+    common = [word for word in zipf.ranked()[:COMMON] if analyzer.is_indexed(word)]
     return [
         " ".join(
             rng.choices(common, k=1 + number % 5)

@@ -27,7 +27,7 @@ def commits(stretches: Sequence[Stretch]) -> list[grips.Asked]:
             one.is_held_out,
         )
         for one in stretches
-        for commit in tool_actions.commits(one.events)
+        for commit in tool_actions.find_commits(one.events)
     ]
 
 
@@ -51,7 +51,7 @@ def sessions(stretches: Sequence[Stretch]) -> list[grips.Asked]:
         claims = [
             DraftBullet(part)
             for line in _lines(told["summary"])
-            for part in prose.split(line)
+            for part in prose.split_paragraph(line)
         ]
         if texts:
             held_out = transcripts.is_held_out(told["session_id"])

@@ -74,7 +74,6 @@ def _check_zone(name: str) -> str:
 
 
 _DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+")
-
 _SECONDS = re.compile(r"[+-]?\d+")
 
 

@@ -247,7 +247,7 @@ def _events() -> dict[str, Any]:
         rows = EventRow.select().order_by(EventRow.id).dicts()
         events = [(row["id"], row["text"], row["tokens"]) for row in rows]
         sessions = SessionRow.select(
-            *columns, SessionRow.forked_from, SessionRow.prompt
+            *columns, SessionRow.forked_from, SessionRow.first_prompt
         )
         told = sorted(sessions.tuples())
     return {

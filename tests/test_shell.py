@@ -14,7 +14,7 @@ import pytest
 from memtui import __version__
 from memtui.agents import replies
 from memtui.text import fencing
-from memtui.text.tokens import ESTIMATED
+from memtui.text.tokens import ESTIMATING_COUNTER
 from tests.commanding import apart, data_of, memtui, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
@@ -134,9 +134,9 @@ def test_whatever_is_asked_off_a_terminal_is_fenced_and_within_its_budget(
         told = memtui(home, *words, "--max-tokens", limit).stdout
         first, *_, last = told.splitlines()
         assert fencing.NOTICE in first and last.startswith("</memory ")
-        assert replies.cost(told.rstrip("\n"), ESTIMATED) <= int(limit)
+        assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
         told = memtui(home, *words, "--max-tokens", limit, "--json").stdout
-        assert replies.cost(told.rstrip("\n"), ESTIMATED) <= int(limit)
+        assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
         assert data_of(told) is not None
     assert len(memtui(home, *words, "--json").stdout.encode()) <= 2048
 
@@ -144,7 +144,7 @@ def test_whatever_is_asked_off_a_terminal_is_fenced_and_within_its_budget(
 def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
     words = ("session", "shop-1", "--subagent", "x" * 10_000, "--max-tokens", "60")
     told = memtui(home, *words, "--json", code=1)
-    assert replies.cost(told.stdout.rstrip("\n"), ESTIMATED) <= 60
+    assert replies.cost(told.stdout.rstrip("\n"), ESTIMATING_COUNTER) <= 60
     assert data_of(told.stdout) is None
     assert len(told.stderr) < 3000
 

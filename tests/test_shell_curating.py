@@ -62,7 +62,7 @@ def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
 def test_a_dry_run_is_told_in_json_too(home: Path) -> None:
     told = data_of(memtui(home, *FORGET, "--dry-run", "--json").stdout)
     assert told["is_done"] is False
-    assert told["kept"]["events"] == 11
+    assert told["counts"]["events"] == 11
     assert events(home) == 44
 
 

@@ -36,7 +36,7 @@ def home(tmp_path: Path) -> Path:
     with database.transaction():
         jobs.activate([Job.DAY], to_ms(BEGAN))
         number = jobs.start_run(Job.DAY, RunReason.SCHEDULE, to_ms(BEGAN))
-        counts = jobs.RunProgress(made=1204, rejected=2, failed=1)
+        counts = jobs.RunProgress(created=1204, rejected=2, failed=1)
         jobs.update_run(number, to_ms(BEGAN), counts, 3)
         ended = BEGAN + timedelta(minutes=4, seconds=2)
         jobs.end_run(number, RunResult.DONE, to_ms(ended), skipped=1)

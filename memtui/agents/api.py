@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 log = logging.getLogger(__name__)
-
-
 MAX_TEXT_CHARS: Final = 100_000
-
 
 _TYPES: Final = {
     "string": "text",
@@ -39,7 +36,6 @@ _TYPES: Final = {
     "boolean": "true or false",
     "array": "a list of words",
 }
-
 
 _INTEGER: Final = re.compile("-?[0-9]{1,18}")
 
@@ -203,7 +199,6 @@ MAX_TOKENS: Final = Parameter(
     maximum=20_000,  # clients cut what is longer
 )
 
-
 _TIMES = '"last week", "in March", "2025-03-14"'
 _SESSION_ID = "agent:id, or how that id begins"
 _NODE = Parameter("node_id", "as in toc:day:2025-03-14", is_required=True)
@@ -219,7 +214,6 @@ _AGENT = Parameter("agent")
 _PROJECT = Parameter("project")
 _TOKEN = Parameter("token", "where the page before ended")
 _OFFSET = Parameter("offset", type="integer", default=0, minimum=0, maximum=10_000_000)
-
 _WHOLE_SESSION = Parameter("session", "agent:id", is_required=True)
 _AT = Parameter("timestamp", "ISO 8601; now without it")
 _MESSAGE_ID = Parameter(
@@ -229,7 +223,6 @@ _MESSAGE_ID = Parameter(
 )
 _CWD = Parameter("cwd", max_chars=4_096)
 _JOBS = Parameter("jobs", "all without any", "array", choices=(*Job, ALL_JOBS))
-
 
 TOOLS: Final = (
     Tool(
@@ -451,7 +444,6 @@ MIME_TYPE = "text/markdown"
 RESOURCE_TOKENS = 2_000
 """The budget of a resource: its reader cannot give one."""
 
-
 TEMPLATES = (
     (
         "node",
@@ -513,7 +505,6 @@ class Answer:
 
 INTERNAL: Final = "internal"
 """The code of an error nobody expected."""
-
 
 MAX_ERROR_CHARS: Final = 600
 

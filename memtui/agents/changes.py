@@ -29,16 +29,13 @@ if TYPE_CHECKING:
 DEFAULT_AGENT: Final = "mcp"
 """The agent of a session that names none."""
 
-
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 """What an agent or a session that is made here may be called."""
-
 
 _NAME_RULE: Final = (
     "a letter or digit, then letters, digits, '_', '.' and '-', 100 at most, behind its"
     " agent's and a colon if that is not mcp; see them: memtui sessions"
 )
-
 
 ROLES: Final = {
     "user": EventType.USER_MESSAGE,

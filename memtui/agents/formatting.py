@@ -21,17 +21,13 @@ from memtui.text import date_format
 CONTEXT_CHARS = 160
 """The messages around a hit are shortened to so many characters for agents."""
 
-
 TITLE_CHARS = 120
-
 
 QUOTED_CHARS = 900
 """An event that a grip quotes is not shortened below so many characters."""
 
-
 SEGMENT_KEYS = ("session", "title", "node_id")
 """The fields given with the first hit of a segment alone."""
-
 
 MARKS = {
     Support.SUPPORTED.value: "✓",

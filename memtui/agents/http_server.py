@@ -22,21 +22,13 @@ from memtui.text.fencing import neutralize_line
 from memtui.text.tokens import ESTIMATING_COUNTER
 
 HOST = "127.0.0.1"
-
-
 PREFIX = "/api/v0/"
-
-
 MAX_BODY_BYTES = 64 * 1024
-
 
 TIMEOUT_S = 10.0
 """How long a request may take to arrive."""
 
-
 KEY_BYTES = 24
-
-
 _USAGE = f'POST {PREFIX}retrieve_memory {{"query": "…"}} as application/json'
 
 

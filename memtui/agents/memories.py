@@ -31,22 +31,17 @@ if TYPE_CHECKING:
 
 MAX_MEMORIES = 20
 
-
 KEY_SURPRISE = 0.7
 """A segment at least as surprising is a key moment (decisions §9)."""
-
 
 DETAILED_RANKS = 2
 """By default key moments among so many ranks have details."""
 
-
 SUMMARY_CHARS = 400
 """The bullets that match lengthen a summary to at most so many characters."""
 
-
 WHOLE_CHARS = 2_000
 """Of details longer than this, long messages that match are quoted in part."""
-
 
 SHORT_CHARS = 400
 """A message no longer than this is never quoted in part."""

@@ -20,20 +20,15 @@ from memtui.text.tokens import ESTIMATOR_NAME, TokenCounter
 MIN_TOKENS = 50
 """The smallest budget: an empty reply needs about so many tokens."""
 
-
 DEFAULT_TOKENS = 500
 """The budget over MCP and HTTP unless another is given: about 2 KB of English."""
 
-
 MAX_TOKENS = 100_000
-
 
 Item = dict[str, Any]
 """A JSON object."""
 
-
 MORE = "ask for more tokens"
-
 
 NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
 """The note of every reply while nothing is stored."""
@@ -108,38 +103,29 @@ def write_data(reply: Reply) -> Item:
 MARGIN = 1.15
 """Factor on an estimated count: 97 in 100 texts cost less."""
 
-
 ASTRAL_TOKENS = 2
 """Added for each character beyond the basic plane (emoji): up to three tokens each."""
-
 
 HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH = 20, 16, 12
 """Texts cut shorter than this leave no room for the head, the notice and notes, and the
 fields of the next page."""
 
-
 WIDTHS = (None, 600, 300, 150, 80, 40, HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH, 10)
 """The lengths texts are cut to in turn, in characters, until a part fits."""
-
 
 NOTE_CHARS = 80
 """The head and the notes are cut no shorter than this."""
 
-
 EMPTY_NOTE_CHARS = {NOTES_WIDTH: NOTE_CHARS, PAGE_WIDTH: 40, WIDTHS[-1]: 20}
 """Except where there is no item and the notes say why."""
-
 
 MATCH_ONLY_CHARS = 80
 """Where texts are cut shorter than this, lists keep only what matches the query."""
 
-
 ITEM_CHARS = 400
 """The texts of an item get at least so many characters before items are left out."""
 
-
 CHARS_PER_TOKEN = 3
-
 
 _UNCUT = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)")
 """The names of fields that hold ids and times, which are never cut."""
@@ -471,9 +457,7 @@ def dumps(value: object) -> str:
 VERSION = 1
 """Of the envelope; rises when a field is removed or changes its meaning."""
 
-
 USAGE = "usage"
-
 
 CODES: dict[type[MemtuiError], tuple[str, str]] = {
     errors.UsageError: (USAGE, ""),

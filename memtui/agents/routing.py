@@ -48,7 +48,6 @@ class Strategy(StrEnum):
 
 SEARCHING = (Strategy.TELEPORT, Strategy.BOTH)
 
-
 VAGUE = frozenset(
     """
     anything best bit bring bug chat conversation conversations decide decided
@@ -65,23 +64,18 @@ VAGUE = frozenset(
 )
 """Words that any question may have and that name nothing."""
 
-
 TIME_SCORE = 0.9
 """The score of an answer by a time of which something is stored."""
-
 
 MISS_SCORE = 0.2
 """The score where nothing of the time is stored; and the highest score of matches that
 are of another time."""
 
-
 TOP_SCORE = 0.3
 """The score of the years."""
 
-
 WIDER = 6
 """How many times as many summaries are searched where only those of a time count."""
-
 
 _TOKEN = re.compile(r'[^\s"]*"[^"]*"|\S+')
 """A word, a filter or a quote, with what stands right before it."""

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 NO_GRIP = "There is no such grip or event. Search again: ids come from replies."
-
-
 IS_NODE = "That is no citation but a node: get_node opens it."
-
-
 SEE_SESSIONS = "See them: list_sessions."
 
 

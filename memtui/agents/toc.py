@@ -31,30 +31,17 @@ if TYPE_CHECKING:
 LIMIT = 10
 """How many nodes are on a page by default."""
 
-
 MAX_CHILDREN = 400
 """How many children of a node are listed with it, or searched, the newest first."""
-
 
 MAX_SEGMENTS = 10_000
 """How many segments a keyword is looked for in, the newest that may have it."""
 
-
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
-
-
 IS_GRIP = "That is no node but a citation: expand_grip opens it."
-
-
 NO_TOKEN = "There is no such token: this is the beginning."
-
-
 NO_TIME = 'No date or time was recognised. Try "last week", "in March", "2025-03-14".'
-
-
 HIDDEN = "Bullets that rest on other work than {} are left out: {}."
-
-
 _OFFSET = re.compile("[0-9]{1,9}")
 
 
@@ -339,17 +326,13 @@ def _match_line(item: Item) -> str:
 HALF_LIFE_DAYS = 30.0
 """An entry so much older than the newest is worth half."""
 
-
 DEPTH_FACTOR = 0.8
 """What an entry is worth against its parent, of the same age and size."""
-
 
 FRAME_TOKENS, ENVELOPE_TOKENS = 50, 90
 """What stands around the entries costs, as text and as JSON."""
 
-
 DEPTHS = {level: depth for depth, level in enumerate(TocLevel)}
-
 
 Branches = dict[str, list[TocEntry]]
 """The entries of an outline by their parent's id; the years under ""."""

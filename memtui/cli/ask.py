@@ -25,7 +25,6 @@ COMMANDS = {
 }
 """Tools that are commands of their own; the others are called with ``memtui call``."""
 
-
 _TOOL = re.compile(rf"\b(?:{'|'.join(tool.name for tool in api.TOOLS)})\b(?!=)")
 
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 READING = ("show", "sessions", "session", "expand", "stats", "search", *grammar.ASKING)
 """The commands that only read."""
 
-
 MAKING = ("import", "work")
 """The commands that make a store where there is none."""
 

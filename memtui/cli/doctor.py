@@ -37,10 +37,8 @@ from memtui.text import date_format
 WIDTH = 80
 """How wide the lines are, in characters."""
 
-
 INDENT = 15
 """Where what a finding says begins."""
-
 
 LATEST = 20
 """How many of the latest damaged records are told."""

@@ -20,7 +20,6 @@ BUSY = (
     " run this again"
 )
 
-
 TITLE_CHARS = 60
 """How much of a title is shown of what is to go."""
 

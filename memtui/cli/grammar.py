@@ -19,7 +19,6 @@ from memtui.cli.options import (
 
 ASKING = ("ask", "toc", "call")
 
-
 QUESTIONS = ("ask",)
 """Those whose question may hold anything."""
 
@@ -60,14 +59,11 @@ def add_serving(command: AddCommand) -> None:
 CURATING = frozenset({"forget", "redact"})
 """The commands that change what is kept."""
 
-
 VERSIONING = frozenset({"versions", "pin", "unpin", "anew"})
 """The commands that tell and choose which version of a node is shown."""
 
-
 COPYING = frozenset({"backup", "export"})
 """The commands that copy what is kept."""
-
 
 STANDARD_OUTPUT = Path("-")
 """The name of no file."""
@@ -228,7 +224,6 @@ def _add_sessions(command: AddCommand) -> None:
 CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli")
 """The agents the server can be registered with."""
 
-
 SERVE = "serve"
 
 
@@ -286,10 +281,8 @@ def find_usage_error(given: argparse.Namespace) -> str:
 AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli", "opencode")
 """The agents whose hooks can be installed: those of ``memtui.agents.known``."""
 
-
 SEARCHES = ("search", *QUESTIONS)
 """The commands whose question may hold anything."""
-
 
 LISTS = {
     "hooks": "agents",

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 SDK = "mcp"
 """The package of the protocol, an optional dependency."""
 
-
 MISSING = (
     "the MCP server needs the package mcp, which is not here; get it with:"
     " pipx install 'memtui[mcp]' (or: uv tool install 'memtui[mcp]',"
     " pip install 'memtui[mcp]')"
 )
-
 
 AT_A_TERMINAL = (
     "memtui: this serves agents over standard input and output; to tell yours of it:"

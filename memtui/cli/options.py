@@ -9,10 +9,8 @@ from typing import NoReturn
 LEAST, MOST = 50, 100_000
 """The bounds of it: those of ``memory.replies.budgets``."""
 
-
 NEAR = 0.8
 """How like an option a word is that is taken for one, mistyped."""
-
 
 AddCommand = Callable[[str, str], argparse.ArgumentParser]
 """Adds a command by its name and what it does."""

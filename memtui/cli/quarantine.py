@@ -22,7 +22,6 @@ from memtui.workspace import Workspace
 MOST_REASONS = 3
 """How many reasons of one file stand in the list."""
 
-
 _KB = 1000
 
 
@@ -143,7 +142,7 @@ def retry(house: Workspace, names: Sequence[str] | None, *, as_json: bool) -> in
         output.print_lines(_became(tried, outcomes, is_ours=errors is not None))
         output.print_lines(f"error: {error}" for error in errors or ())
     is_well = not tried.problems and not errors
-    refused = any(one.became is RetryState.REFUSED for one in outcomes)
+    refused = any(one.state is RetryState.REFUSED for one in outcomes)
     return 0 if is_well and not refused else 1
 
 
@@ -160,7 +159,7 @@ def _became(
     if not outcomes and not tried.problems:
         yield "Nothing lies here: there was nothing to try again."
     said = {
-        became: [o for o in outcomes if o.became is became] for became in RetryState
+        became: [o for o in outcomes if o.state is became] for became in RetryState
     }
     if taken := said[RetryState.TAKEN]:
         yield f"{output.plural(len(taken), 'entry', 'entries')} taken."

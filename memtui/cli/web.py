@@ -15,10 +15,8 @@ from memtui.errors import MemtuiError
 HOSTS = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
 """Where it can be served: to this machine alone."""
 
-
 DRIVER = "textual.drivers.web_driver:WebDriver"
 """What draws the app in a process that a tab shows."""
-
 
 MISSING = "memtui web needs textual-serve: pip install 'memtui[web]'"
 

@@ -22,21 +22,14 @@ from textual_serve.server import Server, to_int
 KEY_BYTES = 24
 """How long the key is, in bytes."""
 
-
 KEPT_S = 30 * 24 * 3600
 """How long a browser keeps the key, in seconds; each start has a key of its own."""
-
 
 UNSAID_PORT = 80
 """The port that a browser leaves out of a host's name."""
 
-
 NO_KEY = "This is somebody's memtui. Open the address that memtui web printed."
-
-
 ELSEWHERE = "memtui answers no other site: open it at the address it printed."
-
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -127,25 +120,19 @@ class Guard:
 PATIENCE_S = 5.0
 """How long a process may take to end, in seconds."""
 
-
 HEARTBEAT_S = 15.0
 """How often a tab is asked whether it is still there, in seconds."""
-
 
 SIZES = range(6, 61)
 """How large letters may be, in pixels, as ``?fontsize=`` asks for."""
 
-
 USUAL = 16
-
 
 WIDTH, HEIGHT = 80, 24
 """What is drawn for where a browser does not say."""
 
-
 WIDTHS, HEIGHTS = (8, 1000), (4, 500)
 """The least and the most that is drawn for, whatever a browser says, in cells."""
-
 
 _PAGE, _SCRIPT = (Path(__file__).with_name(f"web.{kind}") for kind in ("html", "js"))
 

@@ -29,7 +29,6 @@ STAGES = {
 }
 """What each stage does, in words."""
 
-
 RESTING = "all is done that can be"
 """What is said while nothing waits."""
 

@@ -29,13 +29,8 @@ TOOLS = {
 }
 """The tools that occur, and what each calls the argument behind the colon."""
 
-
 _SESSION = re.compile(r"=== day (\d+) (\d\d):(\d\d) (\S+) (\S+)")
-
-
 _TURN = re.compile(rf"(you|agent|pause|{'|'.join(TOOLS)})( failed)?: (.*)")
-
-
 _DATE = re.compile(r"\{(day|month|year)(?:-(\d+))?\}")
 
 
@@ -131,18 +126,14 @@ def _add(turns: list[Turn], line: str, number: int) -> None:
 LAST_WORKDAY = 65
 """The number of the scripts' last day: it becomes yesterday."""
 
-
 SATURDAY = 5
 """The first day of a week that is no workday, as ``date.weekday`` counts."""
-
 
 THINKING_S = (20, 200)
 """How long the person takes to answer, in seconds: the least, and how much more."""
 
-
 RUNNING_S = (1, 25)
 """How long a tool takes, in seconds: the least, and how much more."""
-
 
 CHARS_PER_S = 60
 """How fast the assistant writes."""

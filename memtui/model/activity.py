@@ -11,10 +11,7 @@ from memtui.model.nodes import NodeCounts, TocLevel, TocNode
 PART_HOURS = 3
 """How long a part of a day is."""
 
-
 _HOUR_MS = 3_600_000
-
-
 _DAYS_OF_WEEK, _MONTHS = 7, 12
 
 

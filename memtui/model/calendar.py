@@ -15,7 +15,6 @@ from memtui.model.nodes import TocLevel
 THURSDAY = 4
 """The day that decides where an ISO week belongs."""
 
-
 _FORMS = {
     TocLevel.YEAR: re.compile(r"(\d{4})"),
     TocLevel.MONTH: re.compile(r"(\d{4})[-:](\d{2})"),

@@ -12,22 +12,17 @@ from memtui.model.events import clean
 HASH_CHARS = 4
 """How much of a grip's hash tells it from others of its moment."""
 
-
 EVENT_CHARS = 14
 """How much of an event's id tells it from others: its time and 20 bits."""
-
 
 CONTEXT_EVENTS = 3
 """How many events are shown on each side of those that one stands for, unless more are
 asked for."""
 
-
 SEGMENT_PREFIX = "toc:segment:"
 """How a segment's id begins."""
 
-
 _GRIP = re.compile(r"grip:\d{1,16}(?::[0-9a-z]*)?", re.I)
-
 
 _EVENT = re.compile(
     r"evt:(?:\d{13}:)?(?P<start>[0-9A-HJKMNP-TV-Z]{1,26})"

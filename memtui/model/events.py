@@ -39,7 +39,6 @@ class Provenance:
 CLOCK_SKEW = timedelta(minutes=5)
 """How far into the future a timestamp may lie before it is refused (decisions §1)."""
 
-
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 """Nothing we keep is older; an earlier time is seconds taken for milliseconds."""
 
@@ -78,7 +77,6 @@ TYPICAL_ROLE = {
 }
 """The role an event of a type has when its source names none (seed 1)."""
 
-
 TYPE_ORDER = {
     EventType.SESSION_START: 0,
     EventType.USER_MESSAGE: 1,
@@ -92,16 +90,11 @@ TYPE_ORDER = {
 """Which of two events of one millisecond comes first, where the source does not say:
 it follows from what they are, never from the order in which they arrived."""
 
-
 MESSAGES = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE})
-
-
 SPEAKERS = frozenset({EventRole.USER, EventRole.ASSISTANT})
-
 
 BOUNDARIES = frozenset(EventType) - MESSAGES - {EventType.TOOL_RESULT}
 """The types whose text may be empty."""
-
 
 EventPosition = tuple[int, int, str]
 """Where an event stands among those of its session: its time, ordinal and id."""
@@ -291,10 +284,7 @@ def from_ms(at_ms: int) -> datetime:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 _MILLISECOND = timedelta(milliseconds=1)
-
 
 _ANSI = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?"
@@ -302,11 +292,9 @@ _ANSI = re.compile(
     re.DOTALL,
 )
 
-
 _UNSHOWABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]"
 )
-
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -51,7 +51,6 @@ class Filters:
 EVERYTHING = Filters()
 """The whole memory."""
 
-
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
 
 
@@ -127,7 +126,6 @@ def _values(kind: type[StrEnum]) -> tuple[str, ...]:
 
 
 _DATE = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"
-
 
 FILTER_FIELDS: Mapping[str, FilterField] = {
     "agent": FilterField("an agent's name", _agent),

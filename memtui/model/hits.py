@@ -12,10 +12,8 @@ MIN_EXCELLENT = 0.8
 """From this score on, all of the query stands where it says what something is about:
 in one title, or several times over."""
 
-
 MIN_GOOD = 0.5
 """From this score on, all or nearly all of the query is there, if only in passing."""
-
 
 MIN_PARTIAL = 0.3
 """From this score on, the better part of the query is there. Below, a word or two."""
@@ -140,10 +138,8 @@ class TeleportResult:
 SNIPPET_BYTES = 1_024
 """The most of a message that is shown in a window, in bytes (decisions §8)."""
 
-
 WINDOW_MESSAGES = 16
 """How many messages a window has at most."""
-
 
 MAX_HITS = 20
 """How many hits a search of sessions gives at most."""

@@ -11,7 +11,6 @@ from memtui.model.nodes import TocLevel
 ALL_JOBS = "all"
 """What stands for all jobs."""
 
-
 _ROLL_UP = "rollup_"
 
 

@@ -38,7 +38,7 @@ class ModelHealth:
     """Whether the model is in memory; what it runs on is known only then."""
     on_cpu: bool = False
     """Whether the model, as it is loaded, uses no graphics card at all."""
-    retry_s: float = 0.0
+    retry_after_s: float = 0.0
     """In how many seconds to ask again; 0 for whenever one likes."""
 
     @property

@@ -34,7 +34,6 @@ class TocLevel(StrEnum):
 
 _ORDER = tuple(TocLevel)
 
-
 BULLET_COUNTS = {
     TocLevel.SEGMENT: (2, 5),
     TocLevel.DAY: (3, 8),
@@ -43,7 +42,6 @@ BULLET_COUNTS = {
     TocLevel.YEAR: (3, 5),
 }
 """How many bullets a node has, fewer where there is less to say (decisions §5)."""
-
 
 MAX_KEYWORDS = {
     TocLevel.SEGMENT: 10,

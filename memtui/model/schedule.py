@@ -19,13 +19,10 @@ from memtui.model.jobs import Job
 CRON_FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
 """What a cron expression tells, in its order."""
 
-
 MAX_COUNTED = 1000
 """More times than this that passed are not told apart."""
 
-
 _SECOND = timedelta(seconds=1)
-
 
 _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
 """Where the search for a time begins that any expression must have."""

@@ -13,18 +13,14 @@ from memtui.model.events import Event, EventRole, EventType
 MAX_GAP_S = 1800.0
 """A pause strictly longer than this, in seconds, ends a segment (decisions §4)."""
 
-
 MAX_TOKENS = 4000
 """The most tokens a segment holds, unless one event alone is longer."""
-
 
 OVERLAP_S = 300.0
 """How far back the context before a segment may reach, in seconds."""
 
-
 OVERLAP_TOKENS = 500
 """How long the context before a segment may be, in tokens."""
-
 
 TOOL_CHARS = 1000
 """How much of a tool's text counts and is shown to a summariser, in characters."""

@@ -125,7 +125,6 @@ _COMMANDS = {
 }
 """What each agent is called and told, before the session's id."""
 
-
 _NOT_BY_NAME = {
     "aider": "Aider keeps one history for a folder and no sessions to go back to:"
     " aider --restore-chat-history, run there, reads it in again."

@@ -74,19 +74,14 @@ class Summary:
 BULLET_CHARS = 240
 """How long a bullet may be: a model is asked for no more, a longer one is cut."""
 
-
 TITLE_CHARS = 80
 """How long a title may be: a longer one does not fit a line and is cut."""
-
 
 MIN_SHARE = 0.4
 """The least share of its limit that a text is cut to so that it ends with a sentence
 or a clause; where there is no such end, it is cut on a word."""
 
-
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
-
-
 _CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
 
 

@@ -10,10 +10,8 @@ from enum import StrEnum
 HASH_BYTES = 16
 """How long the hash of a quoted text is, in bytes."""
 
-
 WEAK_SHARE = 0.35
 """Below this share of its weighted wording a bullet is unsupported."""
-
 
 SUPPORTED_SHARE = 0.60
 """From this share on it is supported, if nothing speaks against it."""
@@ -104,7 +102,6 @@ class Verdict:
 
 SUPPORTED = Verdict(Support.SUPPORTED)
 """The verdict on what is supported, and nothing more is known."""
-
 
 UNSUPPORTED = Verdict(Support.UNSUPPORTED)
 """The verdict on what nobody has looked for yet."""

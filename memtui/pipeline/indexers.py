@@ -88,10 +88,8 @@ class Follow:
 EVENTS_AT_ONCE = 1_000
 """About how many events one step looks at."""
 
-
 SESSIONS_AT_ONCE = 200
 """How many sessions one step indexes by their titles."""
-
 
 RUNS_AT_ONCE = 200
 """How many announcements one step follows at most."""

@@ -74,7 +74,7 @@ class Finder:
         """The same model as it is found now, at rest, with how much waits for it."""
         health, until = self._summarizer.health(), None
         if health.condition is ModelCondition.RESTING:
-            rest = max(timedelta(seconds=health.retry_s), LOOK_AGAIN)
+            rest = max(timedelta(seconds=health.retry_after_s), LOOK_AGAIN)
             until = (self._clock() + rest).astimezone(self._zone)
         found = health.condition, health.message, until
         with database.connection():
@@ -89,19 +89,15 @@ class Finder:
 LAST_WORDS = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
 """Faults that the same model would only repeat with the same text."""
 
-
 OF_THE_TEXT = (TransientError, OutOfMemoryError, UnsupportedModeError)
 """Faults that may lie in the text: others are tried before it is tried again."""
-
 
 PUT_OFF_S = 600.0
 """How much later what is above a node follows, in seconds: a model writes for hours,
 and each of its versions would make four more."""
 
-
 FORBIDDEN_S = 1800.0
 """How long to ask nothing of a server that passed a prompt on, or refused it."""
-
 
 Work = OfSegment | OfChildren
 
@@ -373,13 +369,10 @@ AGES = {
 }
 """How long a period must be over before a model sums it up (decisions §7)."""
 
-
 LONGEST_REST = timedelta(minutes=30)
-
 
 OPEN_PERIODS = 2
 """How many nodes of a level may begin long enough ago and not be over long enough."""
-
 
 MakeSummarizer = Callable[[Callable[[ModelProgress], None]], Summarizer]
 """Makes a summariser that tells how far it is."""
@@ -567,7 +560,7 @@ class Improve:
         health = self.model.health
         assert health is not None
         if not health.is_ready:
-            self._rest(health.retry_s)
+            self._rest(health.retry_after_s)
             return False
         self._rests_until = None
         maker = self._summarizer.identity.split(" ")[0] + " "

@@ -29,11 +29,10 @@ from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import backup, database, outbox, versions
 from memtui.summarize.summarizer import Summarizer
-from memtui.text.tokens import Counter
+from memtui.text.tokens import TokenCounter
 
 MODEL_RESTS_S = (1.0,)
 """How long the model's loop rests when there is nothing for it, in seconds."""
-
 
 Watched = Callable[[], Mapping[str, Collection[Path]]]
 
@@ -49,7 +48,7 @@ class Setup:
     claim: Path
     zone: tzinfo
     rules: SegmentRules
-    counter: Counter
+    counter: TokenCounter
     summarizer: Summarizer
     """Who summarises at once, and without a model."""
     clock: Callable[[], datetime]

@@ -100,7 +100,6 @@ class Progress:
 REPORT_S = 0.2
 """How often the state is told while work goes on, in seconds."""
 
-
 Report = Callable[[Progress], None]
 
 

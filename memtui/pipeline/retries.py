@@ -9,10 +9,8 @@ from memtui.store.database import MAX_RETRY_MS
 
 log = logging.getLogger(__name__)
 
-
 FIRST_MS, LAST_MS = 60_000, MAX_RETRY_MS
 """The first and the longest wait before another try, in milliseconds."""
-
 
 T = TypeVar("T")
 

@@ -22,14 +22,11 @@ from memtui.summarize.summarizer import Summarizer
 NODES_AT_ONCE = 20
 """How many nodes one step rolls up."""
 
-
 PATIENCE_S = 10.0
 """How long it waits for what arrives to cease, in seconds."""
 
-
 SHARE = 10
 """While more arrives, going up takes at most one part in this many of the time."""
-
 
 UPWARDS = (TocLevel.DAY, TocLevel.WEEK, TocLevel.MONTH, TocLevel.YEAR)
 

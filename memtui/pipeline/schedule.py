@@ -19,10 +19,8 @@ from memtui.store import database, jobs
 LATE = timedelta(hours=1)
 """A run that begins later than this after its time makes up for one that was missed."""
 
-
 TRIES = 3
 """After so many runs in a row that were broken off a job waits for its next time."""
-
 
 _PASSING = frozenset({RunReason.SEGMENTS_DONE, RunReason.WAITING})
 """Runs for these reasons are remembered only if they did something."""

@@ -35,9 +35,9 @@ from memtui.store.surprise import SegmentTerms
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize import keywords
 from memtui.summarize import surprise as summarize_surprise
-from memtui.summarize.draft import Vouched
+from memtui.summarize.draft import GroundedSummary
 from memtui.summarize.grounding import claims
-from memtui.summarize.keywords import Weighed
+from memtui.summarize.keywords import WordWeights
 from memtui.summarize.summarizer import Summarizer
 from memtui.text import secrets
 
@@ -94,7 +94,7 @@ class OfSegment:
         identity: str,
         digest: str,
         instead: str,
-        weighed: Weighed | None = None,
+        weighed: WordWeights | None = None,
     ) -> Made:
         """A version of the node.
 
@@ -107,7 +107,7 @@ class OfSegment:
         """
         segment, stretch = self.segment, self.stretch
         sound = _redacted(sanitize(draft))
-        vouched = summarize_draft.of_segment(
+        vouched = summarize_draft.ground_segment(
             sound, segment.events, node_id=self.name, source=SOURCE
         )
         node = TocNode(
@@ -117,7 +117,7 @@ class OfSegment:
             headline=vouched.title or instead,
             start_time=segment.start_time,
             end_time=segment.end_time,
-            keywords=keywords.of_events(segment.events, sound.keywords, weighed),
+            keywords=keywords.segment_keywords(segment.events, sound.keywords, weighed),
             status=NodeStatus.PROVISIONAL if stretch.is_open else NodeStatus.CURRENT,
             counts=NodeCounts(
                 1, stretch.events, stretch.messages, stretch.subagent_events
@@ -156,7 +156,7 @@ class OfChildren:
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
         sound = _redacted(sanitize(draft))
-        vouched = summarize_draft.of_children(
+        vouched = summarize_draft.ground_parent(
             sound, self.children, store_grips.get_events
         )
         node = TocNode(
@@ -165,7 +165,7 @@ class OfChildren:
             title=calendar.title(self.name),
             start_time=start,
             end_time=end,
-            keywords=keywords.of_children(
+            keywords=keywords.parent_keywords(
                 level, [child.keywords for child in self.children], sound.keywords
             ),
             child_node_ids=tuple(child.node_id for child in self.children),
@@ -221,11 +221,11 @@ def _redacted(draft: Summary) -> Summary:
 
 def _who(identity: str, attempt: int) -> str:
     """Who makes a version, and by which audit; another attempt is another version."""
-    return f"{identity} {claims.RULE} {attempt or ''}".strip()
+    return f"{identity} {claims.GROUNDING_VERSION} {attempt or ''}".strip()
 
 
 def _with(
-    node: TocNode, vouched: Vouched, draft: Summary, identity: str, digest: str
+    node: TocNode, vouched: GroundedSummary, draft: Summary, identity: str, digest: str
 ) -> TocNode:
     is_models = bool(draft.generation.model)
     return replace(
@@ -311,7 +311,7 @@ class Summarize:
 
     def _renew(self) -> None:
         """Once, want all summaries anew if they were made by other rules."""
-        rules = f"{self._summarizer.identity} {claims.RULE}"
+        rules = f"{self._summarizer.identity} {claims.GROUNDING_VERSION}"
         with database.connection():
             if meta.summary_rules() != rules:
                 with database.transaction():
@@ -322,10 +322,10 @@ class Summarize:
     def _make(self, work: OfSegment) -> tuple[Made, SegmentTerms]:
         identity = self._summarizer.identity
         draft = work.draft(self._summarizer)
-        weighed = keywords.weigh(work.segment.events)
+        weighed = keywords.weigh_words(work.segment.events)
         digest = work.input_hash(identity)
         made = work.made(draft, identity, digest, draft.title, weighed)
-        terms = summarize_surprise.terms(weighed.weights)
+        terms = summarize_surprise.surprise_terms(weighed.weights)
         return made, SegmentTerms(work.name, work.stretch.number, terms)
 
     def _keep(self, made: Sequence[Made], now_ms: int) -> None:

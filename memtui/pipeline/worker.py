@@ -15,14 +15,11 @@ from memtui.errors import StoreGoneError
 
 log = logging.getLogger(__name__)
 
-
 Step = Callable[[], int]
 """Do a little work and return how many things were done; 0 means none is left."""
 
-
 IDLE_S = (0.1, 0.1, 0.2, 0.2, 0.4)
 """How long to rest after each empty round, in seconds; the last one repeats."""
-
 
 STANDBY_S = 1.0
 """How often a process that may not work asks again, in seconds."""

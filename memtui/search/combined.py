@@ -34,9 +34,7 @@ from memtui.store import nodes as store_nodes
 FIRST = 3
 """Of how many that rank best the best score is shown of the first."""
 
-
 MESSAGE, WINDOW, THREAD = "message", "window", "thread"
-
 
 WEIGHTS = {
     MESSAGE: 1.0,
@@ -195,10 +193,8 @@ def _most(scores: Iterable[float]) -> float:
 LIMIT = 20
 """How many moments are answered unless fewer or more are asked for."""
 
-
 NODES = 50
 """How many matches of the teleport are ranked with the messages."""
-
 
 SNIPPET_CHARS = 8_000
 """How much of a message is looked through for its best line, in characters."""

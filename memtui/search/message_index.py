@@ -34,29 +34,22 @@ from memtui.store.outbox import EventRange
 VERSION = "1"
 """Raised whenever what is indexed changes; an index of another one is made anew."""
 
-
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
-
 
 CACHED_KB = 16_000
 """How much of the index a connection that is kept remembers, in kilobytes."""
 
-
 EPOCH_MS = 946_684_800_000
 """The first moment that a message can have been said: 2000-01-01, UTC."""
-
 
 A_SECOND = 16
 """How many numbers a second has."""
 
-
 _PUNCTUATION = "!#$%&()*+,-./:;<=>?@[\\]^_`{|}~"
-
 
 _TOKENS = f"ascii tokenchars '{_PUNCTUATION}'''"
 """Terms come apart at blanks alone: they were cut before (``memory.words``)."""
-
 
 _SCHEMA = f"""
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -82,7 +75,6 @@ CREATE VIRTUAL TABLE called USING fts5 (
 CREATE VIRTUAL TABLE about USING fts5 (title, summary, tokenize="{_TOKENS}");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (said, row);
 """
-
 
 View = sqlite3.Connection
 """What an index is asked through."""
@@ -297,10 +289,8 @@ def number_at(at_ms: int) -> int:
 NOBODY = 0
 """The thread of messages that are forgotten: no other has this number."""
 
-
 OF_SESSION, OF_SUBAGENT = "\ue000", "\ue001"
 """How the terms begin that say whose a message is: no text has these letters."""
-
 
 _ROWS_AT_ONCE = 500
 
@@ -713,44 +703,33 @@ def to_id(raw: bytes) -> str:
 
 
 _LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
 _VALUES = {letter: value for value, letter in enumerate(_LETTERS)}
-
 
 ENDLESS = 2**62
 """No message has so high a number."""
 
-
 LISTED = 400
 """Up to so many sessions are named in a question; of more, each message is asked."""
-
 
 NUMBERED = 150_000
 """Of more sessions than that, up to so many messages' numbers are written down first;
 of still more, each message is asked for its conversation."""
 
-
 COUNTED = 10_000
 """Up to so many messages that hold a word are counted; of more, samples are."""
 
-
 SAMPLES, SAMPLED = 4, 2_000
 """How many samples are taken, from all times alike, and of how many messages each."""
-
 
 SPELT = 300
 """Up to so many terms that begin so are asked for one by one: each time it is asked for
 a beginning, FTS5 goes through all messages that hold any of them."""
 
-
 PREFIX = 3
 """Of beginnings up to so long the index knows the messages itself."""
 
-
 _LAST = "\U0010ffff"
 """No text has this letter."""
-
 
 _CUTS = re.compile(r'[\x00-\x20"\x7f]+')
 """What stands between terms in the index (``messages``): no term has it."""
@@ -964,24 +943,19 @@ def quoted(term: str) -> str:
 CAP = 3_000
 """How many messages of one word are looked at; of a rarer word all are."""
 
-
 PAIRED = 4
 """How many of the very common words are looked up with the others: the rarest ones.
 What the rest of them say is little."""
-
 
 TELLING = 0.05
 """A word that is worth less than this share of the query's rarest one is not looked up
 with others: it says hardly anything."""
 
-
 TITLE, SUMMARY = 2.0, 3.0
 """What a word weighs in a session's title, and in its summary (decisions §8)."""
 
-
 TITLES = 50
 """How many sessions are found by their titles at most."""
-
 
 CALLS = 100
 """How many calls of tools are found at most."""

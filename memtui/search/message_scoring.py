@@ -20,18 +20,14 @@ from memtui.text import analyzer
 K1 = 1.2
 """How soon saying a word again adds nothing."""
 
-
 B = 0.6
 """How much a text's length counts against it."""
-
 
 MOST = (K1 + 1) / (1 + K1 * (1 - B))
 """The most that a word adds to a message's relevance, for each unit of its worth."""
 
-
 BEFORE, AFTER = 1, 2
 """A window: so many messages before the one it is of, and so many after."""
-
 
 WEIGHED = 1_200
 """How many messages are weighed at most: those that hold the rarest words."""
@@ -232,14 +228,11 @@ def _bits(held: int) -> tuple[int, ...]:
 NEAR = 8
 """So many words apart, two words are still near."""
 
-
 READ_CHARS = 4_000
 """How much of a message is read, in characters."""
 
-
 EXACT = 0.3
 """What the form that was asked for adds, against the word itself."""
-
 
 VERBATIM = 0.5
 """What a text adds that holds the whole query as it was typed, against its words."""
@@ -263,7 +256,7 @@ def bonuses(query: Query, rarities: Mapping[str, float]) -> Callable[[str], floa
 
     def bonus_of(text: str) -> float:
         stands: dict[str, list[int]] = {}
-        for at, chunk in enumerate(analyzer.of(text[:READ_CHARS])):
+        for at, chunk in enumerate(analyzer.words(text[:READ_CHARS])):
             for term in told[chunk]:
                 stands.setdefault(term, []).append(at)
         added = 0.0
@@ -285,12 +278,12 @@ class _Told(dict[str, tuple[str, ...]]):
     """Which of some terms a chunk gives: each is looked at once."""
 
     def __init__(self, wanted: frozenset[str]) -> None:
-        self._wanted, self._likely = wanted, analyzer.may_give(wanted)
+        self._wanted, self._likely = wanted, analyzer.term_prefilter(wanted)
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         found: tuple[str, ...] = ()
         if self._likely(chunk):
-            terms = analyzer.terms_of(chunk)
+            terms = analyzer.word_terms(chunk)
             found = tuple(term for term in terms if term in self._wanted)
         self[chunk] = found
         return found

@@ -57,14 +57,11 @@ from memtui.text import analyzer
 FEW = 5
 """With fewer messages that hold a word, tools that are called so are found too."""
 
-
 LATE = 1 << 62
 """Numbers from here on are those of messages that are not indexed yet."""
 
-
 LATE_CHARS = 100_000
 """How much of such a message is read, in characters."""
-
 
 Weights = Mapping[int, float]
 """What a word is worth, by who said it (``said.Kind``)."""
@@ -181,65 +178,43 @@ class Looked:
 TERMS = 60
 """How many terms of a query are looked up: its first ones."""
 
-
 READ = 40
 """How many of the likeliest messages are read."""
-
 
 READ_MORE = 2_000
 """How many are read at most where some of them fall away."""
 
-
 TAIL = 300
 """How many of the latest messages are read while they are not indexed."""
-
 
 SPILT = 16 * 3_600
 """So far behind its time, in numbers, a message can stand that shares its moment."""
 
-
 SCANNED = 5_000
 """How many of the newest messages are read for a phrase that holds no word."""
-
 
 UNINDEXED = 2_000
 """How many of the newest messages are read while there is no index."""
 
-
 MISSING = "There is no index of messages yet: the newest of them are read meanwhile."
-
 
 BROKEN = (
     "The index of messages is broken: until it is made anew, the newest of them are"
     " read."
 )
 
-
 FILLING = "The index of messages is being made, the newest first: {:,} events so far."
-
-
 BEHIND = "{:,} events are still to be indexed; the latest of them are read."
-
-
 NO_WORD = 'Type a word to look for. Signs alone are found in quotes: "=>".'
-
-
 STOP_WORDS = "These words are too common to look up; in quotes they are found."
-
 
 TOOLS_ASIDE = (
     "What tools answered is not searched (search.with_tools): only their names are."
 )
 
-
 UNLOOKED = "No word to look up: the newest {:,} messages were read."
-
-
 TOO_COMMON = "Of words that very many messages hold, the newest {:,} were weighed: {}."
-
-
 log = logging.getLogger(__name__)
-
 
 KINDS = {
     EventRole.USER: Kind.USER,
@@ -247,7 +222,6 @@ KINDS = {
     EventRole.SYSTEM: Kind.SYSTEM,
     EventRole.TOOL: Kind.TOOL,
 }
-
 
 ALIKE: Weights = dict.fromkeys(Kind, 1.0)
 
@@ -451,7 +425,7 @@ def _bounds(query: Query, sessions: frozenset[int] | None) -> Bounds:
                 for t in word.terms
             )
             for word in query.without
-            if analyzer.is_telling(word.text)
+            if analyzer.is_indexed(word.text)
         ),
     )
 
@@ -500,7 +474,6 @@ def snippet(session: Session, query: Query) -> Snippet:
 BEFORE, AFTER = 4, 4
 """How many messages a window has before the one that answers, and after it."""
 
-
 WEIGHTS: Weights = {
     Kind.USER: 1.5,
     Kind.ASSISTANT: 1.0,
@@ -509,26 +482,20 @@ WEIGHTS: Weights = {
 }
 """What a word is worth by who said it (decisions §8)."""
 
-
 USED_TOOLS = 1.3
 """What a turn that used tools is worth, against one that did not."""
-
 
 TITLED = 0.5
 """What a session's title and summary add to its messages, against their own."""
 
-
 READ_CHARS = 20_000
 """How much of a long message is looked through for what answers, in characters."""
-
 
 LEAD_CHARS = 200
 """How much of a long message is shown before what answers, in characters."""
 
-
 LISTED = 200
 """How many of the newest messages are gone through where no word is looked for."""
-
 
 OF_NODES = "level:, has: and by: are of summaries, and this looks through messages."
 

@@ -33,40 +33,30 @@ from memtui.search.scoring import Said
 from memtui.search.snapshot import FILTERS, NODE, WORDS, ModelCondition, Snapshot
 
 log = logging.getLogger(__name__)
-
-
 T = TypeVar("T")
-
 
 MARK, SUSPECT, SUMS = "memtui-index", "memtui-suspect", "memtui-sums"
 """Our own files beside Whoosh's: the index's version and name (its presence makes the
 folder ours), a reader's report of damage, and the checksums of the segments."""
 
-
 TRIES = 2
 """How often a query is tried: a writer may replace files while they are read."""
-
 
 MEMORY_MB = 64
 """How much memory Whoosh uses for what it has not written yet."""
 
-
 SCHEMA_VERSION = "5"
 """Raise it when other documents or fields are indexed: the index is then rebuilt."""
-
 
 LARGE, SMALL = 25_000, 400
 """The most documents of a segment that is merged, which takes up to 0.7 ms for each:
 in large updates, and in small ones, which are to be visible within a second."""
 
-
 LARGE_UPDATE = 200
 """How many documents make an update large."""
 
-
 SEGMENTS = 8
 """Segments are merged when there are so many, each with others of about its size."""
-
 
 SIMILAR_SIZE = 2
 """A segment up to so many times as large as all smaller ones is merged with them."""

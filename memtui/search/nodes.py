@@ -108,48 +108,34 @@ def _passes(node: TocNode, filters: Filters) -> bool:
 
 log = logging.getLogger(__name__)
 
-
 LIMIT = 50
 """How many hits are answered unless fewer are asked for."""
 
-
 REBUILDING = 200
 """With more announcements than this waiting, the index is said to be behind."""
-
 
 LOOKED_AT = 400, 3200
 """How many matches are read in the store, where the best are too few, for what an index
 cannot know: whether a phrase stands there as it is. As many whatever is asked for, so
 that no question asks the index for the same ones twice."""
 
-
 CHECKED = LOOKED_AT[-1]
 """How many are at the most."""
-
 
 FEW = 3
 """With fewer hits a word of the query may be misspelt, even if it is found."""
 
-
 OF_SESSION = 1000
 """How many segments of the sessions that a filter names are looked through."""
-
 
 BROKEN = (
     "The search index is missing or broken: until it is made anew, the newest nodes"
     " are read."
 )
 
-
 NO_WORD = "Type a word to look for."
-
-
 NOT_TELLING = "Such words are everywhere and not looked up: add one that says more."
-
-
 OF_MESSAGES = "role: is of messages, and this looks through summaries."
-
-
 TOO_COMMON = "Too common to look at all that holds it: {}. Another word narrows it."
 
 
@@ -350,7 +336,7 @@ def _led(matches: Sequence[IndexMatch]) -> list[IndexMatch]:
 
 def _is_telling(asked: Query) -> bool:
     """Whether any of its words is one that is looked up."""
-    return any(analyzer.is_telling(word.text) for word in asked.words)
+    return any(analyzer.is_indexed(word.text) for word in asked.words)
 
 
 def _among(filters: Filters) -> list[str] | None:

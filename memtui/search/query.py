@@ -22,27 +22,20 @@ from memtui.text import analyzer
 CAP_CHARS = 10_000
 """How much of a query is read, in characters."""
 
-
 CAP_WORDS = 64
 """How many different words of a query are searched for: its first ones."""
-
 
 FLAG_CHARS = 2
 """After one hyphen, so many letters are a flag (``-rf``), more are an exclusion."""
 
-
 PART_CHARS = 3
 """From so many letters on, the last part of an identifier is looked on from."""
-
 
 _TOKEN = re.compile(
     r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<said>[^"]+)"|\S+'
 )
 
-
 _EXCLUDED = re.compile(rf"-(\w[\w.@/-]{{{FLAG_CHARS},}}\*?)$")
-
-
 _HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
 
 
@@ -105,7 +98,7 @@ class Query:
     @property
     def is_of_stop_words(self) -> bool:
         """Whether it has words, and none that could be looked up."""
-        return not any(analyzer.is_telling(word.text) for word in self.words)
+        return not any(analyzer.is_indexed(word.text) for word in self.words)
 
     @property
     def needs_text(self) -> bool:
@@ -125,7 +118,7 @@ class Query:
 
     def _is_excluded(self, text: str) -> bool:
         # Stop words are no terms, and can be excluded.
-        held = {*analyzer.terms(text), *map(analyzer.fold, analyzer.of(text))}
+        held = {*analyzer.terms(text), *map(analyzer.fold, analyzer.words(text))}
         return any(_holds(word, held) for word in self.without)
 
 
@@ -219,7 +212,7 @@ def _words(typed: list[tuple[str, bool]]) -> list[Word]:
     found = [
         word for text, is_last in typed for word in _of_token(text, is_last=is_last)
     ]
-    telling = [word for word in found if analyzer.is_telling(word.text)]
+    telling = [word for word in found if analyzer.is_indexed(word.text)]
     return list({word.terms: word for word in telling or found}.values())
 
 
@@ -231,14 +224,16 @@ def _named(typed: str) -> str:
 
 def _quoted(phrases: list[str]) -> tuple[str, ...]:
     """What can be looked up of phrases: their words without stop words."""
-    found = [chunk for said in phrases for chunk in analyzer.of(said)]
-    telling = filter(analyzer.is_telling, found)
-    return tuple(dict.fromkeys(t for chunk in telling for t in analyzer.needed(chunk)))
+    found = [chunk for said in phrases for chunk in analyzer.words(said)]
+    telling = filter(analyzer.is_indexed, found)
+    return tuple(
+        dict.fromkeys(t for chunk in telling for t in analyzer.query_terms(chunk))
+    )
 
 
 def _of_token(token: str, *, is_last: bool) -> list[Word]:
     is_open = token.endswith("*") or (is_last and token[-1].isalnum())
-    found = [_word(chunk) for chunk in analyzer.of(token)]
+    found = [_word(chunk) for chunk in analyzer.words(token)]
     found = [word for word in found if word.terms]
     if is_open and found:
         found[-1] = replace(found[-1], begun=_begun(found[-1].text))
@@ -255,7 +250,7 @@ def _word(chunk: str) -> Word:
     folded = analyzer.fold(chunk)
     if _HASH.fullmatch(folded):
         return Word(chunk, (folded,), begun=folded)
-    terms = tuple(analyzer.needed(chunk))
+    terms = tuple(analyzer.query_terms(chunk))
     whole = analyzer.terms(chunk)[0]
     return Word(chunk, terms, "" if whole in terms else whole)
 

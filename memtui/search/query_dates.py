@@ -18,20 +18,16 @@ from memtui.text.dates import Period
 BOOST = 1.5
 """The factor on the score of what lies in a period of the query."""
 
-
 MAX_PERIODS = 12
 """How many periods of a query are used: its first ones."""
 
-
 FILTER_CHARS = 60
 """How far a date after ``after:`` or ``before:`` is read, in characters."""
-
 
 _FILTER = re.compile(
     r'\b(?P<name>after|before):(?:"(?P<quoted>[^"]*)"|(?=[^\W\d]|\d+[^\W\d]|\d+ ))',
     re.I,
 )
-
 
 _NOT_READ = re.compile(
     rf'"[^"]*"|\b(?:{"|".join(filters.FILTER_FIELDS)}):(?:"[^"]*"|\S+)', re.I

@@ -25,26 +25,20 @@ from memtui.text import analyzer
 SESSIONS = 4
 """How many of the sessions that answer best are looked through once more."""
 
-
 LIMIT = 20
 """How many quotes an answer has unless fewer or more are asked for."""
-
 
 AGAIN = 0.6
 """What a further quote of a message is worth, against its best."""
 
-
 HELD = 0.5
 """What a quote counts that holds none of the words, against one that holds all."""
-
 
 ANSWERED = 0.95
 """What the answer to a question is worth, against the question."""
 
-
 BESIDE = 0.3
 """What a session is worth that was not looked through, against the one above it."""
-
 
 ASKS = ("?", "？")
 """What a question ends in."""

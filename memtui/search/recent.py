@@ -22,9 +22,7 @@ from memtui.store import nodes, segments, sessions
 LISTED = "No word is looked for: the newest are listed. Type one to find it among them."
 """The note that tells a list from what was found."""
 
-
 OF_MESSAGES = "role: is of messages: these are listed among the messages alone."
-
 
 READ = 200
 """How many of the newest segments are gone through for one of each session."""

@@ -6,7 +6,7 @@ from memtui.errors import AmbiguousError, MemtuiError
 from memtui.model.events import clean
 from memtui.search.query import Query
 from memtui.store import database, scopes, sessions
-from memtui.text.fencing import line as neutral
+from memtui.text.fencing import neutralize_line as neutral
 
 CANDIDATES = 5
 """How many sessions are named when an id could be any of them."""

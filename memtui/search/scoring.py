@@ -33,7 +33,6 @@ class Part(StrEnum):
 Said = tuple[Part, str]
 """A text and the part it is of; a part may have several."""
 
-
 BOOSTS = {
     Part.TITLE: 4.0,
     Part.HEADLINE: 4.0,
@@ -43,19 +42,15 @@ BOOSTS = {
 }
 """What an occurrence weighs in each part, against one in a bullet."""
 
-
 USUAL = {Part.BULLETS: 20, Part.EXCERPT: 25}
 """How long a text of a part usually is, in terms; the others' length says nothing."""
-
 
 B = 0.5
 """How much a text's length weighs: 0 not at all, 1 as much as its terms."""
 
-
 K1 = 0.6
 """BM25's saturation. Small, since what is written once in a title is said: it is worth
 0.87 there, 0.62 in a bullet."""
-
 
 PRIORS = {
     TocLevel.SEGMENT: 1.0,
@@ -66,22 +61,17 @@ PRIORS = {
 }
 """What a fit is worth at each level: among equals the narrower node comes first."""
 
-
 STEMMED = 0.95
 """What another form of a word is worth, or its parts, against the word as it stands."""
-
 
 COMPLETED = 0.8
 """What a word is worth that goes on where the one typed is not finished."""
 
-
 EXPANSIONS = 8
 """How many completions of the word being typed are looked up."""
 
-
 HALF_LIFE_DAYS = 30.0
 """After so many days half of what recency adds is gone."""
-
 
 LASTING = 0.5
 """What of a score no age takes away, where recent things come first."""

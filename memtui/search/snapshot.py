@@ -30,31 +30,24 @@ from memtui.search.scoring import Unit
 WORDS, FILTERS, NODE = "words", "filters", "node"
 """The indexed fields: words to search for, filter tokens, and the node's id."""
 
-
 MINUTES_A_DAY = 24 * 60
-
 
 POSTINGS = 40_000
 """How many postings of a query's rarer terms are read to find documents."""
 
-
 COMMON = 4_000
 """Of terms with so many postings it is checked if they can still change the matches."""
 
-
 FEW = 20
 """With so many times more postings than documents, each document is looked up alone."""
-
 
 SAMPLE, COMPLETIONS_SEEN = 3_000, 200
 """Segments of about so many documents are the first that completions are looked for in;
 the others are not needed if so many completions are known."""
 
-
 ONE_TERM = 65_536.0
 """Added to the sum of a document's weights for each term it has, so that one number
 holds both: the weights of all terms together stay far below."""
-
 
 Postings = tuple["array[int]", "array[float]"]
 """The numbers of a term's documents, and its weight in each."""

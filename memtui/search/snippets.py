@@ -11,7 +11,6 @@ from memtui.text import analyzer, cues, prose
 CHARS = 200
 """The most a snippet shows, in characters."""
 
-
 ASIDE = CHARS // 3
 """How much is shown before what answers, and at the least from it on."""
 
@@ -54,43 +53,36 @@ def _typed(asked: Query) -> list[str]:
 
 def wanted_in(text: str, asked: Query) -> set[str]:
     """The terms of a text that answer a query, in any form."""
-    return analyzer.answering(text, asked.terms, asked.begun)
+    return analyzer.matching_terms(text, asked.terms, asked.begun)
 
 
 def marks_in(text: str, asked: Query) -> list[tuple[int, int]]:
     """Where a text holds what answers a query, in any form; touching ones joined."""
     if asked.is_of_stop_words:
-        return analyzer.spans(text, wanted_in(text, asked))
-    return analyzer.spans(text, asked.terms, asked.begun)
+        return analyzer.find_spans(text, wanted_in(text, asked))
+    return analyzer.find_spans(text, asked.terms, asked.begun)
 
 
 WHOLE_CHARS = 400
 """A message of no more characters is quoted whole."""
 
-
 QUOTES_CHARS = 320
 """The most characters of a quote from a longer one."""
-
 
 MANY = 3
 """How many quotes one message gives at most."""
 
-
 READ_CHARS = 20_000
 """How much of a message is looked through, in characters."""
-
 
 ANNOUNCED = 0.6
 """What saying what one is about to do is worth, against saying what is so."""
 
-
 WORDED = 0.1
 """What a sentence's wording counts beside the words it holds (``cues.worth``)."""
 
-
 LEAST = 0.1
 """What a word is worth that all of the messages hold."""
-
 
 BULLETS = " \t-*#>"
 """What may stand before the first word of a line."""
@@ -113,11 +105,11 @@ class Sentences:
         self._text, self._query = text[:READ_CHARS], query
         self._spans = [
             (start, end)
-            for start, end in prose.split_sentences(self._text)
+            for start, end in prose.sentence_spans(self._text)
             if not self._text[start:end].isspace()
         ]
         starts = [start for start, _ in self._spans]
-        marks = analyzer.spans(self._text, query.terms, query.begun)
+        marks = analyzer.find_spans(self._text, query.terms, query.begun)
         marked = {bisect_right(starts, start) - 1 for start, _ in marks}
         self._held = {
             at: wanted_in(self._text[slice(*self._spans[at])], query)
@@ -154,8 +146,8 @@ class Sentences:
     def _value(self, at: int, worth: Mapping[str, float]) -> float:
         said = self._text[slice(*self._spans[at])].strip(BULLETS)
         value = sum(worth.get(term, 0.0) for term in self._held[at])
-        value *= ANNOUNCED if cues.announces(said) else 1.0
-        return value * (1.0 + WORDED * max(-1.0, min(1.0, cues.worth(said))))
+        value *= ANNOUNCED if cues.is_announcement(said) else 1.0
+        return value * (1.0 + WORDED * max(-1.0, min(1.0, cues.wording_score(said))))
 
     def _widened(
         self, at: int, value: Mapping[int, float], taken: set[int]
@@ -181,7 +173,7 @@ class Sentences:
         if end - start > QUOTES_CHARS:
             # One long sentence, a log's line say: what is around the first mark.
             said = self._text[start:end]
-            marks = analyzer.spans(said, self._query.terms, self._query.begun)
+            marks = analyzer.find_spans(said, self._query.terms, self._query.begun)
             start += max(0, (marks[0][0] if marks else 0) - QUOTES_CHARS // 3)
             start = self._text.find(" ", start, start + QUOTES_CHARS // 6) + 1 or start
             end = min(end, start + QUOTES_CHARS)

@@ -11,14 +11,11 @@ from memtui.text.stemmer import stem
 SHORTEST, LONGEST = 4, 40
 """Words of fewer letters are close to too many others; longer ones are no words."""
 
-
 TWO_EDITS = 6
 """Words of so many letters may be two edits off, shorter ones one."""
 
-
 BEGINNING = 3
 """A word that is two edits off has its first letters right."""
-
 
 RARE = 10
 """A word that is found is replaced by one that is so many times more frequent."""

@@ -11,7 +11,6 @@ from memtui.store.cursors import SourceActivity
 HOOKS = "hooks"
 """The source that hooks are, whoever's they are."""
 
-
 FOLDERS = "folders"
 """The name of what a person named beside the agents' own places."""
 

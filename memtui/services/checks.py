@@ -215,7 +215,6 @@ def time_zone() -> str:
 SETTLED = timedelta(minutes=5)
 """A file that changed later than this may be about to be read."""
 
-
 SOON = timedelta(days=7)
 """What is to be deleted within this time is said."""
 

@@ -16,7 +16,6 @@ from memtui.store import conversations, database, events, sessions
 PAGE = 60
 """How many events are read at once, on each side of a place."""
 
-
 THOUGHTS = 500
 """How many thoughts stand beside a page at most: the first ones."""
 

@@ -12,7 +12,6 @@ from memtui.store import database, jobs
 LIMIT = 20
 """How many runs are told unless fewer or more are asked for."""
 
-
 NO_TIMES = "whenever there is something"
 """What is said of the schedule of a job without times."""
 

@@ -1,13 +1,13 @@
-"""The quarantine: what could not be taken, to look at, to try again, or to drop.
+"""The quarantine: input that could not be stored, to show, retry or delete.
 
-Hook files lie in it; transcripts are their agents' own and are only named. Whatever is
-asked for is looked up in the list, so that a name is never taken for a path.
+Hook files lie in the quarantine folder; transcripts belong to their agents and are only
+listed. Names are looked up in the list and never used as paths.
 """
 
 import hashlib
 import heapq
 import json
-from collections import Counter as Tally
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,77 +17,83 @@ from itertools import islice
 from pathlib import Path
 
 from memtui.capture import quarantine
-from memtui.capture import spool as capture_spool
 from memtui.capture.formats import hooks
 from memtui.capture.quarantine import UNKNOWN, Quarantine, QuarantinedFile
-from memtui.capture.spool import Spool
+from memtui.capture.spool import Spool, split_records
 from memtui.errors import MemtuiError, SpoolError
 from memtui.model.events import clean, to_ms
-from memtui.services.forget import PROBLEMS
-from memtui.store import cursors, database
-from memtui.store import problems as store_problems
+from memtui.services.forget import HOOK_PROBLEMS
+from memtui.store import cursors, database, problems
 from memtui.store.problems import Problem, ProblemKind
 from memtui.text import secrets
 
-GLANCE_BYTES = 64 * 1024
-"""How much of a file is read to say whose it is."""
+MAX_SENDER_BYTES = 64 * 1024
+"""Of a larger file the agent and event are not read."""
 
 
 MARGIN_BYTES = 4096
 """How much more is read than shown, so that no secret is cut in two."""
 
 
-MOST_CHARS = 40
-"""How long an agent's or event's name may be."""
+MAX_NAME_CHARS = 40
+"""The maximum length of an agent's or event's name."""
 
 
-NOWHERE = "line 0: "
-"""What stands before a reason that is no line's."""
+BATCH_FILES = 200
+"""How many files are moved or deleted before they are counted."""
 
 
 _PREFIX = "fault-"
 
 
-_WHOLE_DOCUMENTS = frozenset({".db", ".json", ".sqlite"})
-"""Files whose records stand on no line of their own."""
+_NO_LINE = "line 0: "
+"""The prefix of a reason that concerns no line."""
+
+
+_SINGLE_DOCUMENTS = frozenset({".db", ".json", ".sqlite"})
+"""Files whose records are not lines."""
+
+
+Item = QuarantinedFile | Problem
+"""A hook file, or damaged records of a transcript."""
 
 
 class EntryKind(StrEnum):
-    """What could not be taken."""
+    """The kinds of entries."""
 
     HOOK = "hook"
-    """A hook's file, which lies in the quarantine."""
+    """A hook file in the quarantine folder."""
     TRANSCRIPT = "transcript"
     """Records of a transcript, which stays where its agent keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One thing that could not be taken."""
+class QuarantineEntry:
+    """One thing that could not be stored."""
 
     name: str
-    """What it is called in the list: no path."""
+    """Its name in the list; not a path."""
     kind: EntryKind
     at: datetime
-    """When the hook left it; of a transcript, when the last record was noticed."""
+    """When the hook wrote it, or the last record was noticed."""
     agent: str
     event: str
     file: str
-    """The transcript; empty for a hook's file."""
+    """The transcript; empty for a hook file."""
     line: int
-    """The line of the latest of the records, from 1; 0 where there are no lines."""
+    """The line of the latest record, from 1; 0 where there are no lines."""
     count: int
-    """How many records."""
+    """The number of records."""
     size: int
-    """In bytes, of a hook's file."""
+    """The size of a hook file in bytes."""
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """One of them with what it says."""
+class QuarantineContent:
+    """An entry with its text."""
 
-    entry: Entry
+    entry: QuarantineEntry
     text: str
     """Without secrets and control characters; empty where there is nothing to show."""
     is_cut: bool
@@ -96,151 +102,32 @@ class Shown:
     """Why there is nothing to show; else empty."""
 
 
-def of_hook(found: QuarantinedFile, box: Quarantine) -> Entry:
-    """A hook's file in the list."""
-    letter = found.letter
-    said = letter.agent, letter.event
-    if found.is_regular and found.size <= GLANCE_BYTES:
-        with suppress(SpoolError):
-            said = hooks.sender(box.read(found), agent=said[0], event=said[1])
-    reasons = box.reasons(found) or [UNKNOWN]
-    return Entry(
-        name=found.name,
-        kind=EntryKind.HOOK,
-        at=found.received_at,
-        agent=_word(said[0]),
-        event=_word(said[1]),
-        file="",
-        line=0,
-        count=len(reasons),
-        size=found.size if found.is_regular else 0,
-        reasons=tuple(_plain(reason).removeprefix(NOWHERE) for reason in reasons),
-    )
-
-
-def of_fault(fault: Problem, agent: str) -> Entry:
-    """Records of a transcript in the list."""
-    return Entry(
-        name=name_of(fault),
-        kind=EntryKind.TRANSCRIPT,
-        at=fault.last_at,
-        agent=agent,
-        event="",
-        file=fault.source,
-        line=fault.line,
-        count=fault.count,
-        size=0,
-        reasons=(_plain(fault.reason),),
-    )
-
-
-def name_of(fault: Problem) -> str:
-    """What records of a transcript that fail for one reason are called."""
-    named = f"{fault.source}\x1f{fault.reason}".encode("utf-8", "replace")
-    return _PREFIX + hashlib.blake2b(named, digest_size=5).hexdigest()
-
-
-def content(
-    found: QuarantinedFile, box: Quarantine, limit: int | None
-) -> tuple[str, bool, str]:
-    """What a hook's file says: the text, whether it is cut, or why there is none.
-
-    Args:
-        found: The file.
-        box: Where it lies.
-        limit: How many bytes to read of it; all when None.
-    """
-    most = None if limit is None else limit + MARGIN_BYTES
-    try:
-        raw = box.read(found, most)
-    except SpoolError as error:
-        return "", False, f"It cannot be read: {error}."
-    if not raw:
-        return "", False, "The file is empty."
-    return *_legible(raw, limit), ""
-
-
-def line(file: Path, number: int, limit: int | None) -> tuple[str, bool, str]:
-    """What a line of a transcript says now, as ``content`` tells it."""
-    if not number or file.suffix in _WHOLE_DOCUMENTS:
-        return "", False, "The record stands on no line of its own."
-    most = -1 if limit is None else limit + MARGIN_BYTES
-    try:
-        if not file.is_file():
-            return "", False, "The file is not there any more."
-        with file.open("rb") as opened:
-            for _ in islice(opened, number - 1):
-                pass
-            raw = opened.readline(most)
-    except OSError as error:
-        return "", False, f"It cannot be read: {error.strerror}."
-    if not raw.strip():
-        return "", False, "The file has nothing on this line any more."
-    return *_legible(raw, limit), ""
-
-
-def _legible(raw: bytes, limit: int | None) -> tuple[str, bool]:
-    cleaned, _ = quarantine.redact_file(raw)
-    text = "\n".join(_parts(cleaned)).strip("\n")
-    if limit is None or len(raw) <= limit:
-        return text, False
-    return text[:limit], True
-
-
-def _parts(raw: bytes) -> Iterator[str]:
-    """The text of every piece, records one field a line."""
-    for piece in capture_spool.split_records(raw):
-        if piece.fields is not None:
-            try:
-                yield clean(json.dumps(piece.fields, ensure_ascii=False, indent=2))
-                continue
-            except RecursionError:
-                pass
-        yield clean(quarantine.decode(piece.raw))
-
-
-def _word(said: str) -> str:
-    return " ".join(_plain(said).split())[:MOST_CHARS]
-
-
-def _plain(said: str) -> str:
-    return secrets.redact(clean(said)).text
-
-
-FILES_AT_ONCE = 200
-"""How many files are moved or deleted before they are counted no more."""
-
-
-Held = QuarantinedFile | Problem
-"""A hook's file, or records of a transcript."""
-
-
 @dataclass(frozen=True, slots=True)
-class Page:
-    """Some of what could not be taken, the newest first."""
+class QuarantinePage:
+    """Some of the entries, the newest first."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[QuarantineEntry, ...]
     offset: int
     total: int
-    """How many entries there are: hook files, and faults of transcripts."""
+    """The number of entries."""
     records: int
-    """How many records of both could not be taken: a fault may have many."""
+    """The number of records: an entry may have many."""
 
 
 @dataclass(frozen=True, slots=True)
-class Retried:
-    """What is to be tried again."""
+class RetryResult:
+    """What is retried."""
 
     names: tuple[str, ...]
-    """What it is called in the list."""
+    """The names of the entries."""
     files: tuple[Path, ...]
     """The transcripts to be read again from their start."""
     problems: tuple[str, ...]
-    """Why the others are not."""
+    """Why the others are not retried."""
 
 
-class Became(StrEnum):
-    """What became of something that was tried again."""
+class RetryState(StrEnum):
+    """The state of an entry after a retry."""
 
     TAKEN = "taken"
     REFUSED = "refused again"
@@ -248,184 +135,292 @@ class Became(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one of them, and why."""
+class RetryOutcome:
+    """The outcome of the retry of one entry."""
 
     name: str
-    became: Became
+    state: RetryState
     reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
-    """What was dropped."""
+class DropResult:
+    """What was deleted."""
 
     files: int
-    """Hook files that were deleted."""
+    """Hook files."""
     notes: int
-    """Transcripts' faults that are not noted any more."""
+    """Entries of transcripts."""
     problems: tuple[str, ...]
-    """Why others were not."""
+    """Why others were not deleted."""
 
 
 class QuarantineService:
-    """What one memtui could not take."""
+    """Shows, retries and deletes input that could not be stored."""
 
     def __init__(self, spool: Path) -> None:
-        """Remember the hooks directory."""
-        self._box, self._spool = quarantine.Quarantine(spool), Spool(spool)
+        """Create the service.
 
-    def page(self, offset: int = 0, limit: int = 50) -> Page:
-        """Some of what could not be taken, the newest first."""
-        files: list[Held] = [*self._box.files()]
+        Args:
+            spool: The folder of hook files.
+        """
+        self._quarantine, self._spool = Quarantine(spool), Spool(spool)
+
+    def page(self, offset: int = 0, limit: int = 50) -> QuarantinePage:
+        """Return some of the entries, the newest first."""
+        files: list[Item] = [*self._quarantine.files()]
         with database.connection():
-            noted: list[Held] = [*_faults(offset + limit)]
-            total = len(files) + store_problems.count_rows(
-                ProblemKind.FAULT, besides=PROBLEMS
+            damaged: list[Item] = [*_list_damaged(offset + limit)]
+            total = len(files) + problems.count_rows(
+                ProblemKind.DAMAGED, besides=HOOK_PROBLEMS
             )
-            merged = heapq.merge(files, noted, key=_at_ms, reverse=True)
-            found = list(islice(merged, offset, offset + limit))
-            entries = tuple(self._entries(found))
-            return Page(entries, offset, total, store_problems.count_damaged())
+            merged = heapq.merge(files, damaged, key=_at_ms, reverse=True)
+            items = list(islice(merged, offset, offset + limit))
+            entries = tuple(self._to_entries(items))
+            return QuarantinePage(entries, offset, total, problems.count_damaged())
 
-    def show(self, name: str, limit: int | None = None) -> Shown:
-        """One of them with what it says.
-
-        Args:
-            name: What it is called in the list.
-            limit: How much of it to read, in bytes; all when None.
-
-        Raises:
-            MemtuiError: Nothing is called so.
-        """
-        with database.connection():
-            (held,) = self._named([name])
-            (entry,) = self._entries([held])
-        if isinstance(held, QuarantinedFile):
-            return Shown(entry, *content(held, self._box, limit))
-        return Shown(entry, *line(Path(held.source), held.line, limit))
-
-    def retry(self, names: Sequence[str] | None = None) -> Retried:
-        """Have hook files taken again, and transcripts read from their start.
+    def show(self, name: str, limit: int | None = None) -> QuarantineContent:
+        """Return an entry with its text.
 
         Args:
-            names: What they are called in the list; all when None.
+            name: The name of the entry.
+            limit: The maximum number of bytes to read; all when None.
 
         Raises:
-            MemtuiError: Nothing is called so; then nothing is done.
+            MemtuiError: There is no such entry.
         """
         with database.connection():
-            held = self._named(names)
-        files = {h.source: Path(h.source) for h in held if isinstance(h, Problem)}
-        there = {source for source, file in files.items() if file.is_file()}
-        done, why_not = self._move(held, self._box.retry)
-        given = [h for h in held if isinstance(h, Problem)]
-        why_not += [f"{s}: is not there any more" for s in files if s not in there]
+            (item,) = self._find([name])
+            (entry,) = self._to_entries([item])
+        if isinstance(item, QuarantinedFile):
+            return QuarantineContent(entry, *self._read_file(item, limit))
+        return QuarantineContent(entry, *_read_line(item, limit))
+
+    def retry(self, names: Sequence[str] | None = None) -> RetryResult:
+        """Have hook files stored again, and transcripts read from their start.
+
+        Args:
+            names: The names of the entries; all when None.
+
+        Raises:
+            MemtuiError: There is no such entry; then nothing is done.
+        """
+        with database.connection():
+            items = self._find(names)
+        damaged = [item for item in items if isinstance(item, Problem)]
+        sources = {item.source: Path(item.source) for item in damaged}
+        existing = {source for source, file in sources.items() if file.is_file()}
+        done, failures = self._process_files(items, self._quarantine.retry)
+        missing = [source for source in sources if source not in existing]
+        failures += [f"{source}: is not there any more" for source in missing]
         with database.transaction():
-            cursors.delete(sorted(there))
-        done += [name_of(one) for one in given if one.source in there]
-        return Retried(
-            tuple(done), tuple(files[s] for s in sorted(there)), tuple(why_not)
-        )
+            cursors.delete(sorted(existing))
+        done += [problem_name(item) for item in damaged if item.source in existing]
+        transcripts = tuple(sources[source] for source in sorted(existing))
+        return RetryResult(tuple(done), transcripts, tuple(failures))
 
-    def outcomes(self, names: Iterable[str]) -> list[Outcome]:
-        """What became of what was tried again, once it was."""
-        # In this order: what is refused meanwhile is found in one place at least.
+    def outcomes(self, names: Iterable[str]) -> list[RetryOutcome]:
+        """Return the outcomes of a retry."""
+        # In this order: what is refused meanwhile is found in at least one place.
         waiting = set(self._spool.names())
         with database.connection():
-            bad = self._all()
-        return [_outcome(name, bad.get(name), self._box, waiting) for name in names]
+            items = self._list_items()
+        return [self._outcome(name, items.get(name), waiting) for name in names]
 
-    def count(self, names: Sequence[str] | None = None) -> Dropped:
-        """What ``drop`` would drop."""
+    def _outcome(self, name: str, item: Item | None, waiting: set[str]) -> RetryOutcome:
+        if isinstance(item, QuarantinedFile):
+            reasons = tuple(self._quarantine.reasons(item))
+            return RetryOutcome(name, RetryState.REFUSED, reasons)
+        if item is not None:
+            where = f"line {item.line}: " if item.line else ""
+            return RetryOutcome(name, RetryState.REFUSED, (f"{where}{item.reason}",))
+        is_waiting = name in waiting
+        return RetryOutcome(
+            name, RetryState.WAITING if is_waiting else RetryState.TAKEN
+        )
+
+    def count(self, names: Sequence[str] | None = None) -> DropResult:
+        """Return what ``drop`` would delete."""
         with database.connection():
-            held = self._named(names)
-        files = sum(isinstance(one, QuarantinedFile) for one in held)
-        return Dropped(files, len(held) - files, ())
+            items = self._find(names)
+        files = sum(isinstance(item, QuarantinedFile) for item in items)
+        return DropResult(files, len(items) - files, ())
 
-    def drop(self, names: Sequence[str] | None = None) -> Dropped:
-        """Delete hook files, and note faults of transcripts no more.
+    def drop(self, names: Sequence[str] | None = None) -> DropResult:
+        """Delete hook files, and the entries of transcripts.
 
         Args:
-            names: What they are called in the list; all when None.
+            names: The names of the entries; all when None.
 
         Raises:
-            MemtuiError: Nothing is called so; then nothing is done.
+            MemtuiError: There is no such entry; then nothing is done.
         """
         with database.connection():
-            held = self._named(names)
-        done, why_not = self._move(held, self._box.delete)
-        noted = [one for one in held if isinstance(one, Problem)]
+            items = self._find(names)
+        done, failures = self._process_files(items, self._quarantine.delete)
+        damaged = [item for item in items if isinstance(item, Problem)]
         with database.transaction():
-            for one in noted:
-                store_problems.subtract(one.source, one.reason, one.count)
-        return Dropped(len(done), len(noted), tuple(why_not))
+            for item in damaged:
+                problems.subtract(item.source, item.reason, item.count)
+        return DropResult(len(done), len(damaged), tuple(failures))
 
-    def _move(
-        self, held: Sequence[Held], move: Callable[[QuarantinedFile], None]
+    def _process_files(
+        self, items: Sequence[Item], process: Callable[[QuarantinedFile], None]
     ) -> tuple[list[str], list[str]]:
-        """Move or delete hook files; what was, and why others were not."""
+        """Move or delete the hook files; return their names, and the failures."""
         done: list[str] = []
-        why_not: list[str] = []
-        files = [one for one in held if isinstance(one, QuarantinedFile)]
-        for start in range(0, len(files), FILES_AT_ONCE):
-            gone: Tally[str] = Tally()
-            for file in files[start : start + FILES_AT_ONCE]:
-                reasons = self._box.counted_reasons(file)
+        failures: list[str] = []
+        files = [item for item in items if isinstance(item, QuarantinedFile)]
+        for start in range(0, len(files), BATCH_FILES):
+            counts: Counter[str] = Counter()
+            for file in files[start : start + BATCH_FILES]:
+                reasons = self._quarantine.counted_reasons(file)
                 try:
-                    move(file)
+                    process(file)
                 except SpoolError as error:
-                    why_not.append(str(error))
+                    failures.append(str(error))
                     continue
                 done.append(file.name)
-                gone.update(reasons)
+                counts.update(reasons)
             with database.transaction():
-                for reason, count in gone.items():
-                    store_problems.subtract(PROBLEMS, reason, count)
-        return done, why_not
+                for reason, count in counts.items():
+                    problems.subtract(HOOK_PROBLEMS, reason, count)
+        return done, failures
 
-    def _named(self, names: Sequence[str] | None) -> list[Held]:
-        every = self._all()
+    def _find(self, names: Sequence[str] | None) -> list[Item]:
+        items = self._list_items()
         if names is None:
-            return list(every.values())
+            return list(items.values())
         for name in names:
-            if name not in every:
+            if name not in items:
                 raise MemtuiError(
                     f"nothing in the quarantine is called {name!r};"
                     " memtui quarantine list names all there is"
                 )
-        return [every[name] for name in dict.fromkeys(names)]
+        return [items[name] for name in dict.fromkeys(names)]
 
-    def _all(self) -> dict[str, Held]:
-        noted: dict[str, Held] = {name_of(one): one for one in _faults(None)}
-        return noted | {file.name: file for file in self._box.files()}
+    def _list_items(self) -> dict[str, Item]:
+        damaged: dict[str, Item] = {problem_name(p): p for p in _list_damaged(None)}
+        return damaged | {file.name: file for file in self._quarantine.files()}
 
-    def _entries(self, held: Sequence[Held]) -> Iterator[Entry]:
-        sources = (one.source for one in held if isinstance(one, Problem))
-        agents = cursors.get_formats(sources)
-        for one in held:
-            if isinstance(one, QuarantinedFile):
-                yield of_hook(one, self._box)
+    def _to_entries(self, items: Sequence[Item]) -> Iterator[QuarantineEntry]:
+        sources = (item.source for item in items if isinstance(item, Problem))
+        formats = cursors.get_formats(sources)
+        for item in items:
+            if isinstance(item, QuarantinedFile):
+                yield self._hook_entry(item)
             else:
-                yield of_fault(one, agents.get(one.source, ""))
+                yield _transcript_entry(item, formats.get(item.source, ""))
+
+    def _hook_entry(self, file: QuarantinedFile) -> QuarantineEntry:
+        letter = file.letter
+        sender = letter.agent, letter.event
+        if file.is_regular and file.size <= MAX_SENDER_BYTES:
+            with suppress(SpoolError):
+                raw = self._quarantine.read(file)
+                sender = hooks.sender(raw, agent=letter.agent, event=letter.event)
+        reasons = self._quarantine.reasons(file) or [UNKNOWN]
+        return QuarantineEntry(
+            name=file.name,
+            kind=EntryKind.HOOK,
+            at=file.received_at,
+            agent=_shorten(sender[0]),
+            event=_shorten(sender[1]),
+            file="",
+            line=0,
+            count=len(reasons),
+            size=file.size if file.is_regular else 0,
+            reasons=tuple(_redact(reason).removeprefix(_NO_LINE) for reason in reasons),
+        )
+
+    def _read_file(
+        self, file: QuarantinedFile, limit: int | None
+    ) -> tuple[str, bool, str]:
+        """Return a hook file's text, whether it is cut, or why there is none."""
+        max_bytes = None if limit is None else limit + MARGIN_BYTES
+        try:
+            raw = self._quarantine.read(file, max_bytes)
+        except SpoolError as error:
+            return "", False, f"It cannot be read: {error}."
+        if not raw:
+            return "", False, "The file is empty."
+        return *_to_text(raw, limit), ""
 
 
-def _faults(limit: int | None) -> list[Problem]:
-    return store_problems.list_latest(limit, kind=ProblemKind.FAULT, besides=PROBLEMS)
+def problem_name(problem: Problem) -> str:
+    """Return the name in the list of records that fail for one reason."""
+    key = f"{problem.source}\x1f{problem.reason}".encode("utf-8", "replace")
+    return _PREFIX + hashlib.blake2b(key, digest_size=5).hexdigest()
 
 
-def _at_ms(held: Held) -> int:
-    return to_ms(
-        held.received_at if isinstance(held, QuarantinedFile) else held.last_at
+def _transcript_entry(problem: Problem, agent: str) -> QuarantineEntry:
+    return QuarantineEntry(
+        name=problem_name(problem),
+        kind=EntryKind.TRANSCRIPT,
+        at=problem.last_at,
+        agent=agent,
+        event="",
+        file=problem.source,
+        line=problem.line,
+        count=problem.count,
+        size=0,
+        reasons=(_redact(problem.reason),),
     )
 
 
-def _outcome(
-    name: str, held: Held | None, box: quarantine.Quarantine, waiting: set[str]
-) -> Outcome:
-    if isinstance(held, QuarantinedFile):
-        return Outcome(name, Became.REFUSED, tuple(box.reasons(held)))
-    if held is not None:
-        where = f"line {held.line}: " if held.line else ""
-        return Outcome(name, Became.REFUSED, (f"{where}{held.reason}",))
-    return Outcome(name, Became.WAITING if name in waiting else Became.TAKEN)
+def _read_line(problem: Problem, limit: int | None) -> tuple[str, bool, str]:
+    """Return a line of a transcript, whether it is cut, or why there is none."""
+    file = Path(problem.source)
+    if not problem.line or file.suffix in _SINGLE_DOCUMENTS:
+        return "", False, "The record stands on no line of its own."
+    max_bytes = -1 if limit is None else limit + MARGIN_BYTES
+    try:
+        if not file.is_file():
+            return "", False, "The file is not there any more."
+        with file.open("rb") as opened:
+            for _ in islice(opened, problem.line - 1):
+                pass
+            raw = opened.readline(max_bytes)
+    except OSError as error:
+        return "", False, f"It cannot be read: {error.strerror}."
+    if not raw.strip():
+        return "", False, "The file has nothing on this line any more."
+    return *_to_text(raw, limit), ""
+
+
+def _to_text(raw: bytes, limit: int | None) -> tuple[str, bool]:
+    redacted, _ = quarantine.redact_file(raw)
+    text = "\n".join(_format_records(redacted)).strip("\n")
+    if limit is None or len(raw) <= limit:
+        return text, False
+    return text[:limit], True
+
+
+def _format_records(raw: bytes) -> Iterator[str]:
+    """Yield the text of every record, those in JSON with a field on each line."""
+    for record in split_records(raw):
+        if record.fields is not None:
+            try:
+                yield clean(json.dumps(record.fields, ensure_ascii=False, indent=2))
+                continue
+            except RecursionError:
+                pass
+        yield clean(quarantine.decode(record.raw))
+
+
+def _shorten(name: str) -> str:
+    return " ".join(_redact(name).split())[:MAX_NAME_CHARS]
+
+
+def _redact(text: str) -> str:
+    return secrets.redact(clean(text)).text
+
+
+def _list_damaged(limit: int | None) -> list[Problem]:
+    return problems.list_latest(limit, kind=ProblemKind.DAMAGED, besides=HOOK_PROBLEMS)
+
+
+def _at_ms(item: Item) -> int:
+    return to_ms(
+        item.received_at if isinstance(item, QuarantinedFile) else item.last_at
+    )

@@ -1,11 +1,11 @@
-"""Taking secrets out of what is kept already, by the rules of today.
+"""Removal of secrets from stored content, by the current rules.
 
-What comes in is redacted before it is stored; this is for what was stored by older
-rules, or before there were any. It goes through the store in batches and notes how far
-it has come: ended anywhere, it goes on from there.
+New content is redacted before it is stored; this is for what was stored by older rules.
+It reads the store in batches and saves its position: if the process ends, the next run
+continues there.
 """
 
-from collections import Counter as Tally
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
@@ -19,205 +19,210 @@ from memtui.services import forget
 from memtui.services.forget import Forget
 from memtui.store import archive, database, deletion, meta, problems, redaction
 from memtui.text import secrets
-from memtui.text.tokens import Counter
+from memtui.text.tokens import TokenCounter
 
-WRITTEN_FOR = timedelta(minutes=1)
-"""How long a hook may take to write its file; nobody touches a draft before."""
+MIN_DRAFT_AGE = timedelta(minutes=1)
+"""A hook may still be writing to a younger draft."""
 
-
-def clean(
-    spool: Spool, now: datetime, *, is_tried: bool = False
-) -> tuple[int, Tally[str]]:
-    """Take the secrets out of all files.
-
-    Args:
-        spool: The hooks directory.
-        now: The time: a draft that may still be written to is left to its hook.
-        is_tried: Only count.
-
-    Returns:
-        How many files held a secret, and how many secrets of each kind there were.
-    """
-    count, all_kinds = 0, Tally[str]()
-    for box, letter in spool.all_files():
-        if box == DRAFTS_FOLDER and now - letter.received_at < WRITTEN_FOR:
-            continue
-        raw, found = quarantine.redact_file(letter.raw)
-        kinds = Tally(found)
-        said = [secrets.redact(line) for line in spool.reason_lines(box, letter.name)]
-        for line in said:
-            kinds.update(line.kinds)
-        if not kinds:
-            continue
-        count += 1
-        all_kinds += kinds
-        if not is_tried:
-            spool.rewrite(box, letter, raw, [line.text for line in said])
-    return count, all_kinds
-
-
-AT_ONCE = 500
-"""How many events, or thoughts, one transaction looks at."""
+BATCH_SIZE = 500
+"""How many events, or thoughts, are read in one transaction."""
 
 
 @dataclass(slots=True)
-class Redacted:
-    """What was taken out, and of how much."""
+class RedactionResult:
+    """What was removed, and from how much."""
 
-    kinds: Tally[str] = field(default_factory=Tally)
-    """How many secrets of each kind."""
+    kinds: Counter[str] = field(default_factory=Counter)
+    """The number of secrets of each kind."""
     events: int = 0
     thoughts: int = 0
     titles: int = 0
-    """Sessions and subagents of which something was told that held one."""
-    readings: int = 0
-    """Files whose readers remember what they read, and reasons for what they left."""
+    """Sessions and subagents whose titles, tasks or metadata had a secret."""
+    states: int = 0
+    """Saved states of file readers, and reasons of skipped records."""
     hook_files: int = 0
     forgotten: int = 0
-    """Events of a forgetting that was broken off, and is done now."""
+    """Events of an interrupted forgetting, which was finished first."""
 
 
-class Redact:
-    """Takes secrets out of one store."""
+class Redaction:
+    """Removes secrets from one store."""
 
     def __init__(
         self,
-        places: forget.Places,
+        traces: forget.TraceFiles,
         spool: Path,
         zone: tzinfo,
-        counter: Counter,
+        counter: TokenCounter,
         clock: Callable[[], datetime],
     ) -> None:
-        """Remember where everything lies; nobody else may work the store meanwhile.
+        """Create the service; no other process may work on the store meanwhile.
 
         Args:
-            places: Where traces are left.
-            spool: The hooks directory.
+            traces: The files that hold traces of the content.
+            spool: The folder of hook files.
             zone: The store's time zone.
-            counter: How the tokens of changed events are counted.
-            clock: The time, aware.
+            counter: Counts the tokens of changed events.
+            clock: Returns the current time, aware.
         """
-        self._places, self._folder, self._zone = places, spool, zone
+        self._traces, self._spool_folder, self._zone = traces, spool, zone
         self._spool = Spool(spool)
         self._counter, self._clock = counter, clock
-        self._done, self._is_tried = Redacted(), False
+        self._result, self._is_dry_run = RedactionResult(), False
 
-    def run(self, *, is_tried: bool = False) -> Redacted:
-        """Take out all secrets.
+    def run(self, *, is_dry_run: bool = False) -> RedactionResult:
+        """Remove all secrets.
 
         Args:
-            is_tried: Only look, and count; nothing changes.
+            is_dry_run: Only count them; nothing changes.
 
         Raises:
             MemtuiError: Something is in use or cannot be written; what was done stays,
-                and the rest can be done by another run.
+                and another run does the rest.
         """
-        self._done, self._is_tried = Redacted(), is_tried
-        if not is_tried:
-            self._finish()
+        self._result, self._is_dry_run = RedactionResult(), is_dry_run
+        if not is_dry_run:
+            self._finish_forgetting()
         with database.connection():
-            forget.write_over()
-            self._events()
-            self._thoughts()
-            self._rest()
-            is_due = meta.needs_cleanup()
-        if is_due and not is_tried:
-            forget.remove(self._places)
-        if not is_tried:
+            deletion.overwrite_deleted()
+            self._redact_events()
+            self._redact_thoughts()
+            self._redact_others()
+            needs_cleanup = meta.needs_cleanup()
+        if needs_cleanup and not is_dry_run:
+            forget.remove_traces(self._traces)
+        if not is_dry_run:
             with database.transaction():
                 meta.set_redaction_version(secrets.RULES_VERSION)
-        return self._done
+        return self._result
 
-    def _finish(self) -> None:
-        """Do what a forgetting left to be done: only then are its traces all of it."""
-        left = Forget(self._places, self._folder, self._zone, self._clock).finish()
-        self._done.forgotten = left.kept.events if left else 0
+    def _finish_forgetting(self) -> None:
+        """Finish an interrupted forgetting, so that the traces removed are all."""
+        work = Forget(self._traces, self._spool_folder, self._zone, self._clock)
+        finished = work.finish()
+        self._result.forgotten = finished.counts.events if finished else 0
 
-    def _events(self) -> None:
-        last = "" if self._is_tried else _left_at()
-        while batch := archive.read_events_after(last, AT_ONCE):
-            kinds: Tally[str] = Tally()
-            changed = list(self._changed(batch, kinds))
-            self._done.events += len(changed)
-            self._done.kinds += kinds
+    def _redact_events(self) -> None:
+        last = "" if self._is_dry_run else _saved_position()
+        while batch := archive.read_events_after(last, BATCH_SIZE):
+            kinds = Counter[str]()
+            changed = list(self._find_changed(batch, kinds))
+            self._result.events += len(changed)
+            self._result.kinds += kinds
             last = batch[-1].event_id
-            if not self._is_tried:
+            if not self._is_dry_run:
                 with database.transaction():
                     if changed:
-                        self._put(changed)
+                        self._replace_events(changed)
                     self._count(kinds)
                     meta.set_redaction_position(f"{secrets.RULES_VERSION} {last}")
 
-    def _changed(self, batch: Sequence[Event], kinds: Tally[str]) -> Iterator[Event]:
-        """The events that held a secret, without it."""
+    def _find_changed(
+        self, batch: Sequence[Event], kinds: Counter[str]
+    ) -> Iterator[Event]:
+        """Yield the events that had a secret, without it."""
         for event in batch:
-            cleaned, found = secrets.redact_event(event)
+            redacted, found = secrets.redact_event(event)
             if found:
                 kinds.update(found)
-                tokens = self._counter.count(counted_text(cleaned))
-                yield replace(cleaned, tokens=tokens, token_counter=self._counter.name)
+                tokens = self._counter.count(counted_text(redacted))
+                name = self._counter.name
+                yield replace(redacted, tokens=tokens, token_counter=name)
 
-    def _put(self, changed: Sequence[Event]) -> None:
-        """Put changed events in place, and have all that was made of them made anew."""
+    def _replace_events(self, changed: Sequence[Event]) -> None:
+        """Replace events, and have all that was made from them made again."""
         deletion.clear()
         deletion.select_events([event.event_id for event in changed])
         deletion.find_derived()
         deletion.delete_derived(self._zone, to_ms(self._clock()))
         archive.replace(changed)
 
-    def _thoughts(self) -> None:
+    def _redact_thoughts(self) -> None:
         last = ""
-        while batch := redaction.list_thoughts_after(last, AT_ONCE):
-            kinds: Tally[str] = Tally()
-            cleaned = [(name, text, _clean(text, kinds)) for name, text in batch]
-            changed = [(name, new) for name, old, new in cleaned if new != old]
-            self._done.thoughts += len(changed)
-            self._done.kinds += kinds
+        while batch := redaction.list_thoughts_after(last, BATCH_SIZE):
+            kinds = Counter[str]()
+            texts = [(name, text, _redact(text, kinds)) for name, text in batch]
+            changed = [(name, new) for name, old, new in texts if new != old]
+            self._result.thoughts += len(changed)
+            self._result.kinds += kinds
             last = batch[-1][0]
-            if changed and not self._is_tried:
+            if changed and not self._is_dry_run:
                 with database.transaction():
                     redaction.update_thoughts(changed)
                     self._count(kinds)
 
-    def _rest(self) -> None:
-        """What is little: titles, tasks, what readers remember, the hooks directory."""
-        kinds: Tally[str] = Tally()
-        done = self._done
-        with forget.writing(is_undone=self._is_tried):
-            done.titles += redaction.redact_sessions(lambda text: _clean(text, kinds))
-            done.titles += redaction.redact_subagents(lambda text: _clean(text, kinds))
-            done.readings += redaction.redact_cursors(lambda held: _all(held, kinds))
-            done.readings += redaction.redact_problems(lambda text: _clean(text, kinds))
+    def _redact_others(self) -> None:
+        """Redact titles, tasks, states of file readers, and hook files."""
+        kinds = Counter[str]()
+        result = self._result
+        with forget.rolled_back() if self._is_dry_run else database.transaction():
+            result.titles += redaction.redact_sessions(lambda t: _redact(t, kinds))
+            result.titles += redaction.redact_subagents(lambda t: _redact(t, kinds))
+            result.states += redaction.redact_cursors(lambda v: _redact_all(v, kinds))
+            result.states += redaction.redact_problems(lambda t: _redact(t, kinds))
             self._count(kinds)
-        done.hook_files, others = clean(
-            self._spool, self._clock(), is_tried=self._is_tried
+        result.hook_files, in_spool = redact_spool(
+            self._spool, self._clock(), is_dry_run=self._is_dry_run
         )
-        done.kinds += kinds + others
-        if others and not self._is_tried:
+        result.kinds += kinds + in_spool
+        if in_spool and not self._is_dry_run:
             with database.transaction():
-                self._count(others)
+                self._count(in_spool)
 
-    def _count(self, kinds: Tally[str]) -> None:
-        """Count what is taken out, whose traces are then to be removed."""
+    def _count(self, kinds: Counter[str]) -> None:
+        """Count removed secrets, and have their traces removed."""
         if kinds:
             problems.add_redactions(kinds, to_ms(self._clock()))
             meta.set_needs_cleanup(True)
             meta.reset_indexes()
 
 
-def _left_at() -> str:
-    """The last event that was looked at by these rules, if not all were yet."""
+def redact_spool(
+    spool: Spool, now: datetime, *, is_dry_run: bool = False
+) -> tuple[int, Counter[str]]:
+    """Remove the secrets from all hook files.
+
+    Args:
+        spool: The spool.
+        now: The current time; young drafts are left to their hook.
+        is_dry_run: Only count.
+
+    Returns:
+        The number of files with a secret, and of secrets of each kind.
+    """
+    count, all_kinds = 0, Counter[str]()
+    for folder, file in spool.all_files():
+        if folder == DRAFTS_FOLDER and now - file.received_at < MIN_DRAFT_AGE:
+            continue
+        raw, found = quarantine.redact_file(file.raw)
+        kinds = Counter(found)
+        reasons = [
+            secrets.redact(line) for line in spool.reason_lines(folder, file.name)
+        ]
+        for reason in reasons:
+            kinds.update(reason.kinds)
+        if not kinds:
+            continue
+        count += 1
+        all_kinds += kinds
+        if not is_dry_run:
+            spool.rewrite(folder, file, raw, [reason.text for reason in reasons])
+    return count, all_kinds
+
+
+def _saved_position() -> str:
+    """Return the last event checked by the current rules; "" to start again."""
     version, _, last = meta.redaction_position().partition(" ")
     return last if version == str(secrets.RULES_VERSION) else ""
 
 
-def _clean(text: str, kinds: Tally[str]) -> str:
+def _redact(text: str, kinds: Counter[str]) -> str:
     redacted = secrets.redact(text)
     kinds.update(redacted.kinds)
     return redacted.text
 
 
-def _all(held: object, kinds: Tally[str]) -> object:
-    cleaned, found = secrets.redact_strings(held)
+def _redact_all(value: object, kinds: Counter[str]) -> object:
+    redacted, found = secrets.redact_json(value)
     kinds.update(found)
-    return cleaned
+    return redacted

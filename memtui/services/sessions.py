@@ -15,10 +15,8 @@ from memtui.store import sessions as store_sessions
 LIMIT = 50
 """How many messages, or sessions, are a page unless fewer or more are asked for."""
 
-
 SUMMARY_LINES = 4
 """How many headlines sum a session up."""
-
 
 THOUGHTS = 500
 """How many thoughts stand beside a page at most: the first ones."""

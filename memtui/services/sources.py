@@ -8,14 +8,11 @@ from memtui.store import database, events, grips, nodes, sessions
 BEFORE = citations.CONTEXT_EVENTS
 """How many events are shown before the excerpt unless more are asked for."""
 
-
 AFTER = citations.CONTEXT_EVENTS
 """How many events are shown after it."""
 
-
 SEARCH = "search"
 """The process that found an event which no grip names."""
-
 
 WINDOW_MS = 3_600_000
 """How far around the excerpt events are looked for, in milliseconds (decisions §6)."""

@@ -81,7 +81,7 @@ def is_empty() -> bool:
 def latest_problems(*, limit: int = 200) -> list[Problem]:
     """Damaged records, by where they came from and why, the latest first."""
     with database.connection():
-        return store_problems.list_latest(limit, kind=ProblemKind.FAULT)
+        return store_problems.list_latest(limit, kind=ProblemKind.DAMAGED)
 
 
 def count_skipped() -> list[tuple[str, ProblemKind, int]]:

@@ -1,4 +1,4 @@
-"""The versions of a node: its history, and each of them whole."""
+"""The versions of a node: its history, pins, and requests for new versions."""
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
@@ -9,46 +9,45 @@ from memtui.model.nodes import TocHistory, TocNode, TocVersion
 from memtui.store import database, nodes, versions
 
 
-def history(node_id: str) -> TocHistory | None:
-    """All versions of a node, the latest first; None for an unknown node."""
+class VersionRejectedError(MemtuiError):
+    """A version was rejected; pinning it must be confirmed."""
+
+    def __init__(self, version: TocVersion) -> None:
+        """Create the error with the reason of the rejection."""
+        self.version = version
+        super().__init__(f"version {version.version} was rejected: {version.rejection}")
+
+
+class NotPinnedError(MemtuiError):
+    """A node has no pinned version."""
+
+    def __init__(self, node_id: str, shown: TocVersion) -> None:
+        """Create the error with the version that is shown."""
+        self.shown = shown
+        super().__init__(f"no version of {node_id} is pinned: the newest is shown")
+
+
+def get_history(node_id: str) -> TocHistory | None:
+    """Return all versions of a node, the latest first; None for an unknown node."""
     with database.connection():
-        name = nodes.resolve_id(node_id)
-        found = nodes.get_entries([name])
-        if not found:
+        node_id = nodes.resolve_id(node_id)
+        entries = nodes.get_entries([node_id])
+        if not entries:
             return None
-        return TocHistory(
-            found[0], versions.get_requested_at(name), tuple(nodes.list_versions(name))
-        )
+        requested_at = versions.get_requested_at(node_id)
+        return TocHistory(entries[0], requested_at, tuple(nodes.list_versions(node_id)))
 
 
-def edition(node_id: str, version: int) -> TocNode | None:
-    """Any version of a node with its bullets; None if there is no such version."""
+def get_version(node_id: str, version: int) -> TocNode | None:
+    """Return a version of a node with its bullets; None if it does not exist."""
     with database.connection():
         return nodes.get_version(nodes.resolve_id(node_id), version)
 
 
-def is_refused(node_id: str) -> bool:
-    """Whether a model's version of a node was rejected."""
+def has_rejected(node_id: str) -> bool:
+    """Return whether a model's version of a node was rejected."""
     with database.connection():
         return versions.has_rejected(nodes.resolve_id(node_id))
-
-
-class Rejected(MemtuiError):
-    """A version was rejected: whoever wants it all the same must say so."""
-
-    def __init__(self, edition: TocVersion) -> None:
-        """Say why it was."""
-        self.edition = edition
-        super().__init__(f"version {edition.version} was rejected: {edition.rejection}")
-
-
-class NotPinned(MemtuiError):
-    """No version of a node is pinned, so that none could be let go."""
-
-    def __init__(self, name: str, shown: TocVersion) -> None:
-        """Say of which node, and what is shown of it."""
-        self.shown = shown
-        super().__init__(f"no version of {name} is pinned: the newest is shown")
 
 
 def pin(
@@ -65,24 +64,23 @@ def pin(
         node_id: The node.
         version: The version; the one that is shown when None.
         zone: The store's time zone.
-        now: The time.
-        even_rejected: Whether it is wanted even if it was rejected.
+        now: The current time.
+        even_rejected: Pin it even if it was rejected.
 
     Returns:
-        What is shown now.
+        The version that is shown now.
 
     Raises:
         MemtuiError: There is no such node or version.
-        Rejected: It was rejected, and that is not wanted.
+        VersionRejectedError: It was rejected.
     """
     with database.transaction():
-        name = nodes.resolve_id(node_id)
-        editions = _editions(name)
-        chosen = _chosen(name, editions, version)
-        if chosen.rejection and not even_rejected:
-            raise Rejected(chosen)
-        versions.pin(name, chosen.version, zone, to_ms(now))
-        return _shown(nodes.list_versions(name))
+        node_id = nodes.resolve_id(node_id)
+        selected = _select(node_id, _list_versions(node_id), version)
+        if selected.rejection and not even_rejected:
+            raise VersionRejectedError(selected)
+        versions.pin(node_id, selected.version, zone, to_ms(now))
+        return _find_shown(nodes.list_versions(node_id))
 
 
 def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
@@ -91,89 +89,85 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
     Args:
         node_id: The node.
         zone: The store's time zone.
-        now: The time.
+        now: The current time.
 
     Returns:
-        What is shown now.
+        The version that is shown now.
 
     Raises:
         MemtuiError: There is no such node, or it has no version.
-        NotPinned: None is pinned.
+        NotPinnedError: No version is pinned.
     """
     with database.transaction():
-        name = nodes.resolve_id(node_id)
-        shown = _shown(_editions(name))
+        node_id = nodes.resolve_id(node_id)
+        shown = _find_shown(_list_versions(node_id))
         if not shown.is_pinned:
-            raise NotPinned(name, shown)
-        versions.unpin(name, zone, to_ms(now))
-        return _shown(nodes.list_versions(name))
+            raise NotPinnedError(node_id, shown)
+        versions.unpin(node_id, zone, to_ms(now))
+        return _find_shown(nodes.list_versions(node_id))
 
 
-def ask(node_id: str, now: datetime) -> TocVersion:
-    """Ask for a new version by a model, before all that nobody asked for.
+def request(node_id: str, now: datetime) -> TocVersion:
+    """Request a new version by a model, before all that nobody requested.
 
     Args:
         node_id: The node.
-        now: The time.
+        now: The current time.
 
     Returns:
-        What is shown until then.
+        The version that is shown until then.
 
     Raises:
         MemtuiError: There is no such node, or it has no version yet.
     """
     with database.transaction():
-        name = nodes.resolve_id(node_id)
-        shown = _shown(_editions(name))
-        versions.request(name, to_ms(now))
+        node_id = nodes.resolve_id(node_id)
+        shown = _find_shown(_list_versions(node_id))
+        versions.request(node_id, to_ms(now))
         return shown
 
 
-def _unknown(node_id: str) -> MemtuiError:
-    return MemtuiError(f"there is no node {node_id}; see the years: memtui show")
-
-
-def _editions(name: str) -> list[TocVersion]:
-    """The versions of a node, of which there is at least one."""
-    if not nodes.get_entries([name]):
-        raise _unknown(name)
-    found = nodes.list_versions(name)
-    if not any(one.is_shown for one in found):
+def _list_versions(node_id: str) -> list[TocVersion]:
+    """Return the versions of a node; at least one."""
+    if not nodes.get_entries([node_id]):
+        raise MemtuiError(f"there is no node {node_id}; see the years: memtui show")
+    found = nodes.list_versions(node_id)
+    if not any(version.is_shown for version in found):
         raise MemtuiError(
-            f"{name} has no version yet: it is summarised by itself, as soon as a"
+            f"{node_id} has no version yet: it is summarised by itself, as soon as a"
             " memtui works"
         )
     return found
 
 
-def _shown(editions: Sequence[TocVersion]) -> TocVersion:
-    return next(one for one in editions if one.is_shown)
+def _find_shown(found: Sequence[TocVersion]) -> TocVersion:
+    return next(version for version in found if version.is_shown)
 
 
-def _chosen(
-    name: str, editions: Sequence[TocVersion], version: int | None
+def _select(
+    node_id: str, found: Sequence[TocVersion], number: int | None
 ) -> TocVersion:
-    if version is None:
-        return _shown(editions)
-    for one in editions:
-        if one.version == version:
-            return one
+    if number is None:
+        return _find_shown(found)
+    for version in found:
+        if version.version == number:
+            return version
     raise MemtuiError(
-        f"{name} has no version {version}: it has {numbers(editions)}; they are listed"
-        f" by memtui versions {name}"
+        f"{node_id} has no version {number}: it has {describe_numbers(found)}; they are"
+        f" listed by memtui versions {node_id}"
     )
 
 
-def numbers(editions: Sequence[TocVersion]) -> str:
-    """Which versions there are: ``version 3 alone``, ``versions 1 to 4``.
+def describe_numbers(found: Sequence[TocVersion]) -> str:
+    """Return the numbers of versions: ``version 3 alone``, ``versions 1 to 4``.
 
     Args:
-        editions: The versions, at least one, in any order.
+        found: The versions, at least one, in any order.
     """
-    known = sorted(one.version for one in editions)
-    first, last = known[0], known[-1]
+    numbers = sorted(version.version for version in found)
+    first, last = numbers[0], numbers[-1]
     if first == last:
         return f"version {first} alone"
-    if last - first + 1 == len(known):
+    if last - first + 1 == len(numbers):
         return f"versions {first} to {last}"
-    return f"versions {', '.join(map(str, known[:-1]))} and {last}"
+    return f"versions {', '.join(map(str, numbers[:-1]))} and {last}"

@@ -22,9 +22,7 @@ from memtui.store.schema import EventRow, SourceCopyRow, unlocked_events
 PAGE_ROWS = 500
 """How many rows are fetched together."""
 
-
 CountTokens = Callable[[Sequence[Event]], list[Event]]
-
 
 _SESSIONS = (
     "SELECT agent, name, cwd, project, branch, title, model, project_ms, root,"
@@ -32,13 +30,11 @@ _SESSIONS = (
     " ORDER BY created_ms, agent, name"
 )
 
-
 _EVENTS = (
     "SELECT e.id, s.agent, s.name, e.at_ms, e.type, e.role, e.text, e.metadata,"
     " e.subagent, e.ordinal, e.tokens, e.token_counter, e.route, e.source_hash"
     " FROM events e JOIN sessions s ON s.id = e.session_id"
 )
-
 
 _COPIES = (
     "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
@@ -46,12 +42,10 @@ _COPIES = (
     " WHERE c.event_id IN (SELECT value FROM json_each(?)) ORDER BY c.copy_id"
 )
 
-
 _SUBAGENTS = (
     "SELECT agent, session_name, subagent, kind, tool_use_id, task FROM subagents"
     " ORDER BY agent, session_name, subagent"
 )
-
 
 _THOUGHTS = (
     "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"

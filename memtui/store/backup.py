@@ -25,17 +25,13 @@ from memtui.store.tombstones import Tombstone, TombstoneKind
 COPY_PAGES = 4096
 """How many pages are copied at a time (16 MB), so that Ctrl+C is noticed."""
 
-
 DRAFT_SUFFIX = ".restoring"
 """The suffix of the prepared file that is about to replace the store."""
-
 
 READ_TIMEOUT_S = 1.0
 """How long ``open_read_only`` waits for a locked store, in seconds."""
 
-
 READ_PRAGMAS = {"query_only": 1, "cache_size": -16_000, "temp_store": "memory"}
-
 
 MAX_DAMAGES = 10
 """The maximum number of damages reported."""

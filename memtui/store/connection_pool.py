@@ -10,7 +10,6 @@ from pathlib import Path
 MAX_IDLE = 2
 """How many unused connections stay open."""
 
-
 FileState = tuple[int, int, int, int]
 """Device, inode, size and time of change of a file."""
 

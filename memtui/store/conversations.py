@@ -20,21 +20,11 @@ from memtui.store.segments import SegmentRange
 MAX_SESSIONS = 200
 """In how many sessions ``list_recent_messages`` looks for messages."""
 
-
 _EVENTS = "FROM events WHERE session_id = ? AND subagent = ?"
-
-
 _POSITION = "at_ms, ordinal, id"
-
-
 _ASCENDING = f"ORDER BY {_POSITION}"
-
-
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
-
-
 _IS_PROMPT = "type = 'user_message' AND role = 'user'"
-
 
 _IS_MESSAGE = (
     "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"

@@ -31,33 +31,26 @@ from memtui.errors import (
 IDENTITY_KEY = "identity"
 """The key of a store's random identity in ``meta``."""
 
-
 MISSING = (
     "the memory at {} is gone. Put it back or quit; nothing is written meanwhile, and"
     " hook events wait in the spool"
 )
-
 
 REPLACED = (
     "another memory lies at {} now. Put the former one back, or quit and start memtui"
     " again to read it; nothing is written meanwhile"
 )
 
-
 BUSY_TIMEOUT_S = 5.0
 """How long a write waits for another one to end, in seconds."""
-
 
 MIN_FREE_BYTES = 65_536
 """With less free space a disk counts as full: a database page may not fit."""
 
-
 DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
-
 
 MAX_RETRY_MS = 6 * 3_600_000
 """The longest wait before a failed step is retried, in milliseconds."""
-
 
 PRAGMAS = {
     "journal_mode": "wal",
@@ -66,7 +59,6 @@ PRAGMAS = {
     "cache_size": -16_000,
     "temp_store": "memory",
 }
-
 
 db = peewee.SqliteDatabase(None, autoconnect=False)
 """The one database of this process; use ``connection()`` and ``transaction()``."""

@@ -24,25 +24,20 @@ from memtui.store.schema import EventRow, SourceCopyRow, unlocked_events
 
 _HOOK = "hook"
 
-
 _RANKS = {_HOOK: 0, "jsonl": 1, "transcript": 2}
 """Which copy is better: a hook knows neither the time nor the id of an event."""
 
-
 _KNOWN_COLUMNS = (EventRow.id, EventRow.route, EventRow.session, EventRow.at_ms)
-
 
 _BY_SOURCE_HASH = (
     "SELECT id, route, session_id, at_ms, source_hash, text FROM events"
     " WHERE source_hash IN"
 )
 
-
 _OWNER_NAMES = (
     "SELECT DISTINCT s.name FROM source_copies c JOIN events e ON e.id = c.event_id"
     " JOIN sessions s ON s.id = e.session_id WHERE c.session_id = ?"
 )
-
 
 _ASSISTANT_MESSAGES_NEAR = (
     "SELECT id, route, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
@@ -53,13 +48,10 @@ _ASSISTANT_MESSAGES_NEAR = (
 )
 """Assistant messages around a time, where exactly one of two routes is the hooks'."""
 
-
 _BLOCK_SEPARATOR = "\n\n"
 """What stands between the blocks of a message."""
 
-
 _CHUNK_ROWS = 500
-
 
 Numbers = Mapping[tuple[str, str], int]
 """The store's numbers of sessions, by (agent, session id)."""

@@ -31,27 +31,17 @@ _MESSAGE = (
     " AND subagent = ''"
 )
 
-
 _SELECTED = "IN (SELECT id FROM selected)"
-
-
 _SELECTED_SESSIONS = "IN (SELECT id FROM selected_sessions)"
-
 
 _AFFECTED_SESSIONS = (
     "(id IN (SELECT id FROM selected_sessions) OR id IN (SELECT session FROM selected)"
     " OR id IN (SELECT session FROM selected_thoughts))"
 )
 
-
 _SESSION = "(SELECT id FROM sessions WHERE agent = ? AND name = ?)"
-
-
 _FOLDER = r"rtrim(replace(CASE WHEN root <> '' THEN root ELSE cwd END, '\', '/'), '/')"
-
-
 _PROJECT_BY_FOLDER = f"(SELECT id FROM sessions WHERE {_FOLDER} = ?)"
-
 
 _PROJECT_BY_NAME = (
     f"(SELECT id FROM sessions WHERE project = ? AND {_FOLDER} NOT GLOB '/?*'"
@@ -59,14 +49,11 @@ _PROJECT_BY_NAME = (
 )
 """Sessions of a project of which no folder is known."""
 
-
 _SEGMENT = TocLevel.SEGMENT.value
-
 
 CONTEXT_MS = 3_600_000
 """How far from a segment an event may lie and still be used by one of its versions: as
 its context, or at another time by another route."""
-
 
 _SEGMENTS_AROUND = (
     "SELECT id FROM segments s WHERE EXISTS (SELECT 1 FROM selected e"
@@ -74,19 +61,16 @@ _SEGMENTS_AROUND = (
     f" AND e.at_ms BETWEEN s.start_ms - {CONTEXT_MS} AND s.end_ms)"
 )
 
-
 _SEGMENTS_AFTER = (
     "SELECT s.id FROM selected e JOIN segments s ON s.id = (SELECT id FROM segments"
     " WHERE session_id = e.session AND start_ms > e.at_ms ORDER BY start_ms LIMIT 1)"
 )
-
 
 _EARLIER_SEGMENTS = (
     f"SELECT DISTINCT node_id FROM node_versions v WHERE level = '{_SEGMENT}'"
     " AND EXISTS (SELECT 1 FROM selected e WHERE e.at_ms"
     f" BETWEEN v.start_ms - {CONTEXT_MS} AND v.end_ms + {CONTEXT_MS})"
 )
-
 
 _DERIVED_VERSIONS = (
     "SELECT id FROM node_versions WHERE node_id IN (SELECT id FROM derived_nodes)"

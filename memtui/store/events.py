@@ -36,7 +36,6 @@ _OUTLINE_COLUMNS = (
     EventRow.tokens,
 )
 
-
 _COLUMNS = (
     EventRow.id,
     SessionRow.name,

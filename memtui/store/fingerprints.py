@@ -13,7 +13,6 @@ from memtui.model.events import Event
 MAX_TIME_DIFFERENCE_MS = 600_000
 """How far the times of two copies of one event may differ, in milliseconds."""
 
-
 _PLACEHOLDER = re.compile(r"\[(?:image|document|file)(?:: [^\]\n]+)?\]")
 """What transcript readers write in place of a picture or file; hooks leave it out."""
 

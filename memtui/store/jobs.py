@@ -12,7 +12,6 @@ from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
 MAX_RUNS = 200
 """How many runs of each job are remembered."""
 
-
 ERROR_CHARS = 500
 """How much of an error is remembered."""
 
@@ -21,7 +20,7 @@ ERROR_CHARS = 500
 class RunProgress:
     """What a run did since it last told."""
 
-    made: int = 0
+    created: int = 0
     rejected: int = 0
     failed: int = 0
 
@@ -93,7 +92,7 @@ def update_run(
     left = {} if waiting is None else {"waiting": waiting}
     JobRunRow.update(
         heartbeat_ms=now_ms,
-        created=JobRunRow.created + counts.made,
+        created=JobRunRow.created + counts.created,
         rejected=JobRunRow.rejected + counts.rejected,
         failed=JobRunRow.failed + counts.failed,
         **left,

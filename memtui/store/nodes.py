@@ -290,9 +290,7 @@ _OF_POINTER = (
     NodeRow.needs_model,
 )
 
-
 _OF_NODE = {"id", "node_id", "level", "start_ms"}
-
 
 _OF_VERSION = [
     field for field in VersionRow._meta.sorted_fields if field.name not in _OF_NODE
@@ -376,13 +374,11 @@ _KEYWORDS = (
     " JOIN node_versions v ON v.id = n.latest_id WHERE n.node_id IN ({})"
 )
 
-
 _BULLETS = (
     "SELECT n.node_id, b.text FROM nodes n"
     " JOIN bullets b ON b.version_id = n.latest_id"
     " WHERE n.node_id IN ({}) AND NOT b.is_withheld ORDER BY b.version_id, b.position"
 )
-
 
 _WHOLE = (
     "SELECT n.node_id, v.title, v.headline, v.keywords, ("
@@ -392,7 +388,6 @@ _WHOLE = (
     " FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
     " WHERE n.node_id IN (SELECT value FROM json_each(?))"
 )
-
 
 Worded = tuple[list[str], list[str]]
 """A node's keywords and its bullets."""
@@ -431,7 +426,6 @@ def _joined(
 AFTER_ALL = "\U0010ffff"
 """Sorts behind whatever a name may go on with."""
 
-
 NAMED = 5
 """How many are named of those that a name could be any of."""
 
@@ -463,7 +457,6 @@ _WITHIN = """(
     SELECT node_id FROM below
 )"""
 """A node and all that is under it."""
-
 
 _PLAIN = re.compile(r"[!#-\[\]-~]+")
 """What LIKE looks for as it stands in a list, in either case: ASCII that JSON does not

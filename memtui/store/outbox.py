@@ -19,15 +19,12 @@ from memtui.store.schema import OutboxRow
 UPDATE_TOC = "update_toc"
 """An event was added: its session must be segmented again."""
 
-
 INDEX_EVENT = "index_event"
 """Events were added, or moved to another session: update the message index. One row
 stands for all events that one statement added."""
 
-
 INDEX_SESSION = "index_session"
 """The title or summary of a session has changed: update the message index."""
-
 
 INDEX_NODE = "index_node"
 """A node has another version, or was removed: update the node index."""

@@ -8,13 +8,11 @@ from memtui.store.database import db
 
 _KEY = "owner_updates"
 
-
 _EARLIER_OWN_EVENT = (
     "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ? AND NOT EXISTS"
     " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id"
     " AND c.session_id != e.session_id) ORDER BY e.at_ms DESC LIMIT 1"
 )
-
 
 _SHARING_SESSIONS = (
     "SELECT DISTINCT e.session_id FROM events e"

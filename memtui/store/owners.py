@@ -22,7 +22,6 @@ _OWNERS = (
     " JOIN events e ON e.id = c.event_id WHERE c.session_id = ?"
 )
 
-
 _MOVE_COPIES = (
     "UPDATE source_copies SET event_id = ?1,"
     " session_id = nullif(coalesce(session_id, ?3), ?2) WHERE event_id = ?4"

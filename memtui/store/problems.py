@@ -15,11 +15,11 @@ from memtui.store.schema import ProblemRow, RedactionRow
 class ProblemKind(StrEnum):
     """Why something was not taken."""
 
-    FAULT = "fault"
+    DAMAGED = "fault"
     """It is damaged."""
-    LEFT = "left"
+    SKIPPED = "left"
     """It is whole, and of a kind that is not kept."""
-    AWAITED = "awaited"
+    INCOMPLETE = "awaited"
     """It is not whole yet."""
 
 
@@ -30,7 +30,6 @@ _COUNT_UP = """
         count = count + excluded.count, line = excluded.line,
         last_ms = CASE WHEN count + excluded.count <= ? THEN ? ELSE ? END
 """
-
 
 ProblemHistory = Mapping[str, tuple[int, int]]
 """Of a source, how many records were counted for a reason, and when the last was."""
@@ -108,7 +107,7 @@ def subtract(source: str, reason: str, count: int = 1) -> None:
 def count_damaged() -> int:
     """How many damaged records there are."""
     total = ProblemRow.select(fn.SUM(ProblemRow.count)).where(
-        ProblemRow.kind == ProblemKind.FAULT.value
+        ProblemRow.kind == ProblemKind.DAMAGED.value
     )
     return int(total.scalar() or 0)
 
@@ -116,7 +115,7 @@ def count_damaged() -> int:
 def get_damaged(source: str) -> dict[str, int]:
     """How many damaged records of a source there are, by reason."""
     mine = (ProblemRow.source == clean(source)) & (
-        ProblemRow.kind == ProblemKind.FAULT.value
+        ProblemRow.kind == ProblemKind.DAMAGED.value
     )
     return dict(
         ProblemRow.select(ProblemRow.reason, ProblemRow.count).where(mine).tuples()

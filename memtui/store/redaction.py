@@ -18,7 +18,6 @@ from memtui.store.schema import (
 Redact = Callable[[str], str]
 """Returns a text without secrets."""
 
-
 _SESSION_FIELDS = (
     SessionRow.title,
     SessionRow.summary,
@@ -29,7 +28,6 @@ _SESSION_FIELDS = (
     SessionRow.model,
     SessionRow.created_by,
 )
-
 
 _SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
 

@@ -16,7 +16,6 @@ from memtui.store.schema import NodeRow
 _IS_ASKED = SQL("requested_ms > 0")
 """A constant, not a value: only so does SQLite look in the index of those asked for."""
 
-
 _EASIEST_FIRST = (NodeRow.model_attempts, NodeRow.start_ms.desc())
 
 

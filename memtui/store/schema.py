@@ -15,7 +15,6 @@ from memtui.text.secrets import RULES_VERSION
 VERSION = 1
 """The schema of this memtui."""
 
-
 VERSION_KEY = "schema_version"
 """The key of a store's schema version in ``meta``."""
 
@@ -518,7 +517,6 @@ TABLES = (
     UnlockRow,
 )
 
-
 INDEXES = (
     "CREATE INDEX events_source_hash ON events (source_hash)"
     " WHERE source_hash IS NOT NULL",
@@ -526,7 +524,6 @@ INDEXES = (
     "CREATE INDEX nodes_requested ON nodes (requested_ms) WHERE requested_ms > 0",
 )
 """The partial indexes, which Peewee does not make."""
-
 
 TRIGGERS = (
     "CREATE TRIGGER events_no_update BEFORE UPDATE ON events"

@@ -31,7 +31,6 @@ from memtui.store.schema import NodeRow, VersionRow
 DayRange = tuple[str, str]
 """The id of a first day, and that of the one after the last."""
 
-
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
 """All there are: no id of another level sorts between these."""
 

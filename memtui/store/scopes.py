@@ -27,7 +27,6 @@ _TOGETHER = """(
 )"""
 """The segments of one agent's work on one project, and all nodes above them."""
 
-
 _CARRYING = """(
     WITH RECURSIVE made(node_id) AS (
         SELECT near.node_id FROM nodes AS near
@@ -48,7 +47,6 @@ What is looked for is how the keyword is written in the list of a version's: tha
 ten times as fast as to read each list.
 """
 
-
 SESSIONS_WITH_KEYWORD = """(
     SELECT segments.session_id FROM segments
     JOIN nodes ON nodes.node_id = segments.id
@@ -57,10 +55,8 @@ SESSIONS_WITH_KEYWORD = """(
 )"""
 """The numbers of the sessions of which a segment carries a keyword, as ``listed``."""
 
-
 _EVER = (-(1 << 62), 1 << 62)
 """From when until when, in milliseconds: all there is."""
-
 
 _LOWERED = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 """What ``LOWER`` does to a text."""

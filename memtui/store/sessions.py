@@ -40,11 +40,9 @@ from memtui.text import titles
 
 _IS_MAIN = EventRow.subagent == ""
 
-
 _IS_MESSAGE = EventRow.type.in_(("user_message", "assistant_message")) & (
     EventRow.role.in_(("user", "assistant"))
 )
-
 
 _FIRST_PROMPTS = (
     "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
@@ -52,9 +50,7 @@ _FIRST_PROMPTS = (
     " ORDER BY at_ms, ordinal, id"
 )
 
-
 _TITLE = "CASE WHEN title != '' THEN title ELSE first_prompt END"
-
 
 _ORDERS = {
     SessionOrder.NEWEST: ("created_ms", "DESC"),
@@ -137,10 +133,12 @@ def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
             continue
         at_ms = event.timestamp_ms
         is_earlier = row.first_prompt_ms is None or at_ms < row.first_prompt_ms
-        if not is_earlier and titles.tells(row.first_prompt):
+        if not is_earlier and titles.is_informative(row.first_prompt):
             continue
-        title = titles.of(event.text)
-        if titles.tells(title) or (is_earlier and not titles.tells(row.first_prompt)):
+        title = titles.session_title(event.text)
+        if titles.is_informative(title) or (
+            is_earlier and not titles.is_informative(row.first_prompt)
+        ):
             row.first_prompt_ms, row.first_prompt = at_ms, title
 
 
@@ -155,9 +153,11 @@ def update_first_prompts(numbers: Iterable[int]) -> None:
 def _find_first_prompt(number: int) -> tuple[int | None, str]:
     first: tuple[int | None, str] = None, ""
     # Most sessions say at once what they are about: read only as far as needed.
-    for at_ms, text in db.execute_sql(_FIRST_PROMPTS, (titles.READ_CHARS, number)):
-        title = titles.of(text)
-        if titles.tells(title):
+    for at_ms, text in db.execute_sql(
+        _FIRST_PROMPTS, (titles.SESSION_TEXT_CHARS, number)
+    ):
+        title = titles.session_title(text)
+        if titles.is_informative(title):
             return int(at_ms), title
         if first[0] is None:
             first = int(at_ms), title

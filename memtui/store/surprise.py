@@ -21,10 +21,8 @@ from memtui.summarize import surprise
 NUMBER = "<i"
 """How a number is kept: four bytes keep 200,000 terms apart but for five pairs."""
 
-
 RANKED = 2000
 """Of about so many sessions it is looked at when they began; of more by share."""
-
 
 _HOLDING = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
@@ -33,23 +31,19 @@ _HOLDING = (
     " FROM json_each(?) j"
 )
 
-
 _ADD = (
     "INSERT INTO terms (term, start_s, session, segments) VALUES (?, ?, ?, 1)"
     " ON CONFLICT DO UPDATE SET segments = segments + 1"
 )
-
 
 _LESS = (
     "UPDATE terms SET segments = segments - 1"
     " WHERE term = ? AND start_s = ? AND session = ?"
 )
 
-
 _NONE = (
     "DELETE FROM terms WHERE term = ? AND start_s = ? AND session = ? AND segments < 1"
 )
-
 
 Said = tuple[int, int, int]
 """The key of a row: a term's number, the second its session began, the session."""
@@ -160,18 +154,24 @@ def _weighed(
     start_s: int,
     earlier: Callable[[int], int],
 ) -> float:
-    asked = (start_s, surprise.COMMON, json.dumps(list(numbers.values())))
+    asked = (
+        start_s,
+        surprise.MAX_SESSIONS_PER_TERM,
+        json.dumps(list(numbers.values())),
+    )
     held: dict[int, set[int]] = {}
     counts: dict[int, int] = {}
     every = earlier(start_s)
     for number, told_by in db.execute_sql(_HOLDING, asked).fetchall():
         *sessions, first_s = json.loads(told_by)
         held[number] = set(sessions)
-        if len(sessions) == surprise.COMMON:
+        if len(sessions) == surprise.MAX_SESSIONS_PER_TERM:
             # As often as among the sessions since the first of these.
             among = max(every - earlier(first_s), 1)
-            counts[number] = round(surprise.COMMON * max(every / among, 1.0))
-    return surprise.of(
+            counts[number] = round(
+                surprise.MAX_SESSIONS_PER_TERM * max(every / among, 1.0)
+            )
+    return surprise.surprise_score(
         told,
         {term: held.get(number, set()) for term, number in numbers.items()},
         every,

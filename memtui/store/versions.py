@@ -268,7 +268,7 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
         sum(bullet.support is Support.WEAK for bullet in node.bullets),
         len(node.withheld),
         sum(one.verdict.is_repaired for one in (*node.bullets, *node.withheld)),
-        claims.RULE,
+        claims.GROUNDING_VERSION,
         node.rejection,
     )
 

@@ -16,27 +16,23 @@ from memtui.model.segments import counted_text
 from memtui.model.summaries import DraftBullet, Summary
 from memtui.model.verdicts import SourceQuote, Support, Verdict
 from memtui.summarize.grounding import anchoring, claims
-from memtui.summarize.grounding.actions import Record
-from memtui.summarize.grounding.claims import Below
+from memtui.summarize.grounding.actions import EventPassages
+from memtui.summarize.grounding.claims import ChildBullet
 from memtui.text import prose
-from memtui.text.passages import Passages
+from memtui.text.passages import PassageIndex
 
-STANDING_SHARE = 0.5
+MIN_SUPPORTED_SHARE = 0.5
 """A model's summary of whose bullets fewer stand up to their sources is rejected."""
 
-
 NO_BULLET = "no bullet was written"
-
-
 NONE_SUPPORTED = "no bullet is supported by the source"
 
-
-Leaves = Callable[[Sequence[str]], Sequence[Event]]
+EventReader = Callable[[Sequence[str]], Sequence[Event]]
 """The events behind some grips, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Vouched:
+class GroundedSummary:
     """What has become of a draft."""
 
     title: str
@@ -52,15 +48,15 @@ class Vouched:
         return _why_not([one.support for one in (*self.bullets, *self.withheld)])
 
 
-def why_not(draft: Summary, texts: Sequence[str]) -> str:
+def rejection_reason(draft: Summary, texts: Sequence[str]) -> str:
     """Why a draft will not be good enough to be shown; "" if it may be.
 
     Args:
         draft: What a model wrote.
         texts: What it was shown.
     """
-    found = claims.of_texts(
-        [DraftBullet(one.text) for one in draft.bullets], Passages(texts)
+    found = claims.check_against_texts(
+        [DraftBullet(one.text) for one in draft.bullets], PassageIndex(texts)
     )
     return _why_not([one.support for one in found])
 
@@ -71,14 +67,14 @@ def _why_not(found: Sequence[Support]) -> str:
     if Support.SUPPORTED not in found:
         return NONE_SUPPORTED
     missing = found.count(Support.UNSUPPORTED)
-    if len(found) - missing < STANDING_SHARE * len(found):
+    if len(found) - missing < MIN_SUPPORTED_SHARE * len(found):
         return f"{missing} of {len(found)} bullets are not supported by the source"
     return ""
 
 
-def of_segment(
+def ground_segment(
     draft: Summary, events: Sequence[Event], *, node_id: str, source: str
-) -> Vouched:
+) -> GroundedSummary:
     """Hold a segment's draft against its events.
 
     Args:
@@ -87,8 +83,10 @@ def of_segment(
         node_id: The segment.
         source: The process that asks.
     """
-    passages = Record(events)
-    anchored = anchoring.anchor(draft.bullets, events, node_id=node_id, source=source)
+    passages = EventPassages(events)
+    anchored = anchoring.create_grips(
+        draft.bullets, events, node_id=node_id, source=source
+    )
     places = {event.event_id: at for at, event in enumerate(events)}
     made: list[Grip] = []
     bullets = []
@@ -101,12 +99,16 @@ def of_segment(
             found = (*found, *map(named, quoted.values()))
         made += found
         names = tuple(dict.fromkeys(grip.grip_id for grip in found))
-        bullets.append(Bullet(claim.text, names, claims.spanned(verdict, events)))
+        bullets.append(
+            Bullet(claim.text, names, claims.with_event_quotes(verdict, events))
+        )
     title = _title(draft, passages)
     return _sorted(title, bullets, made, is_models=_is_models(draft))
 
 
-def of_children(draft: Summary, children: Sequence[TocNode], leaves: Leaves) -> Vouched:
+def ground_parent(
+    draft: Summary, children: Sequence[TocNode], leaves: EventReader
+) -> GroundedSummary:
     """Hold a parent's draft against its children's bullets, and these against leaves.
 
     A bullet inherits the grips of the children's bullets it rests on.
@@ -120,11 +122,13 @@ def of_children(draft: Summary, children: Sequence[TocNode], leaves: Leaves) -> 
     row = [bullet for child in children for bullet in child.bullets]
     is_models = _is_models(draft)
     below = [
-        Below(one.text, one.verdict, tuple(leaves(one.grip_ids)) if is_models else ())
+        ChildBullet(
+            one.text, one.verdict, tuple(leaves(one.grip_ids)) if is_models else ()
+        )
         for one in row
     ]
     bullets = []
-    verdicts = claims.of_children(draft.bullets, below)
+    verdicts = claims.check_against_children(draft.bullets, below)
     for claim, verdict in zip(draft.bullets, verdicts, strict=True):
         rests_on = {one.index for one in verdict.quotes} or {
             at for at in claim.refs if 0 <= at < len(row)
@@ -132,7 +136,7 @@ def of_children(draft: Summary, children: Sequence[TocNode], leaves: Leaves) -> 
         names = (name for at in sorted(rests_on) for name in row[at].grip_ids)
         bullets.append(Bullet(claim.text, tuple(dict.fromkeys(names)), verdict))
     told = [one.text for one in row] + [child.headline for child in children]
-    title = _title(draft, Passages(told))
+    title = _title(draft, PassageIndex(told))
     return _sorted(title, bullets, (), is_models=is_models)
 
 
@@ -142,16 +146,16 @@ def _is_models(draft: Summary) -> bool:
 
 def _sorted(
     title: str, bullets: Sequence[Bullet], made: Sequence[Grip], *, is_models: bool
-) -> Vouched:
+) -> GroundedSummary:
     shown = [one for one in bullets if one.has_support or not is_models]
     withheld = [one for one in bullets if not one.has_support and is_models]
-    return Vouched(title, tuple(shown), tuple(withheld), tuple(made))
+    return GroundedSummary(title, tuple(shown), tuple(withheld), tuple(made))
 
 
-def _title(draft: Summary, source: Passages) -> str:
+def _title(draft: Summary, source: PassageIndex) -> str:
     """A draft's title; of a model's only what nothing in the source speaks against."""
     if _is_models(draft):
-        (verdict,) = claims.of_texts([DraftBullet(draft.title)], source)
+        (verdict,) = claims.check_against_texts([DraftBullet(draft.title)], source)
         if verdict.support is Support.UNSUPPORTED or verdict.features.is_contradicted:
             return ""
     return draft.title
@@ -161,11 +165,15 @@ def _range(grip: Grip, places: dict[str, int]) -> range:
     return range(places[grip.event_id_start], places[grip.event_id_end] + 1)
 
 
-def _held_there(claim: DraftBullet, held: Sequence[int], source: Passages) -> Verdict:
+def _held_there(
+    claim: DraftBullet, held: Sequence[int], source: PassageIndex
+) -> Verdict:
     """The verdict on a claim, quoting where its grips are unless that supports less."""
-    (verdict,) = claims.of_texts([claim], source)
+    (verdict,) = claims.check_against_texts([claim], source)
     if held and not {one.index for one in verdict.quotes} <= {*held}:
-        (there,) = claims.of_texts([DraftBullet(claim.text, tuple(held))], source)
+        (there,) = claims.check_against_texts(
+            [DraftBullet(claim.text, tuple(held))], source
+        )
         return replace(there, is_repaired=verdict.is_repaired)
     return verdict
 
@@ -183,7 +191,7 @@ def _quoting(
     said = counted_text(event)[quote.start : quote.end]
     return Grip(
         grip_id=model_grips.grip_id(node_id, claim.text, event),
-        excerpt=prose.shorten_excerpt(said.strip(), prose.EXCERPT_CHARS),
+        excerpt=prose.truncate(said.strip(), prose.EXCERPT_CHARS),
         event_id_start=event.event_id,
         event_id_end=event.event_id,
         timestamp=event.timestamp,

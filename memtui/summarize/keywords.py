@@ -33,12 +33,10 @@ _ENDS = (
     "|webp|whl|woff2?|xlsx?|xml|xsd|ya?ml|zig|zip|zsh"
 )
 
-
 _FILE = re.compile(
     rf"[\w\-.]*\w\.(?:{_ENDS})|(?:Docker|Container|Make|Gem|Just|Proc|Jenkins)file"
     r"|\.(?:env|git\w+|\w+rc|\w+ignore|editorconfig)(?:\.\w+)?"
 )
-
 
 _FRAMEWORK = re.compile(
     r"(?:node|next|nuxt|vue|react|three|express|commander|d3|discord|chart|p5|alpine"
@@ -46,16 +44,13 @@ _FRAMEWORK = re.compile(
     re.IGNORECASE,
 )
 
-
 _CODES = frozenset(errno.errorcode.values()) | {
     *("ENOTFOUND", "ERESOLVE", "ELIFECYCLE", "EINTEGRITY", "EUSAGE", "EBADENGINE"),
     *("SIGABRT", "SIGBUS", "SIGFPE", "SIGHUP", "SIGILL", "SIGINT", "SIGKILL"),
     *("SIGPIPE", "SIGQUIT", "SIGSEGV", "SIGTERM"),
 }
 
-
 _NO_ERROR = "(?:SHA|AES|RSA|RFC|ISO|ES|MD|UTF|GPT|PEP|GH|PR|CVE|RTX|IPV|MP|H|X|V|P)"
-
 
 _ERROR = re.compile(
     r"\b(?:(?!No[A-Z])[A-Z]\w*(?:Error|Exception|Warning)"
@@ -63,34 +58,26 @@ _ERROR = re.compile(
     r"|(?:E|SIG)[A-Z][A-Z0-9]{2,})\b"
 )
 
-
 CAMEL = re.compile(r"[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
 """A word of several humps."""
 
-
 _DOTTED = re.compile(r"\w+(?:(?:\.|::)\w+)+")
-
-
 _TICKED = re.compile(r"`([^`\s]{1,60})`")
-
 
 _CALLED = re.compile(
     r"(?<![\w@#$.\]/\-])((?:[A-Za-z_]\w*(?:\.|::|->))*[A-Za-z_]\w*)"
     r"\((?!e?s\)|[\w./, \-]*\)!?:\s)"
 )
 
-
 _DEFINED = re.compile(
     r"\b(?:def|func|fn|fun|function)\s+(?:\([^)\n]*\)\s*)?([A-Za-z_]\w*)\s*[(<\[]"
 )
-
 
 _INSTALLED = re.compile(
     r"\b(?:(?:pipx?3?|uv(?: pip)?|conda|poetry|apt(?:-get)?|brew|gem|dnf|npm|pnpm|yarn"
     r"|bun|cargo|go|composer)\s+(?:-\S+\s+)*(?:install|i|add|get|require)"
     r"|npx|bunx|uvx)((?:[ \t]+[^\s;&|`'\"(),]+){1,6})"
 )
-
 
 _IMPORTED = (
     re.compile(
@@ -104,7 +91,6 @@ _IMPORTED = (
     ),
     re.compile(r"^\s*use\s+([a-z_]\w*)::", re.MULTILINE),
 )
-
 
 _PACKAGE = re.compile(r"(@[\w\-]+/[\w.\-]+|[A-Za-z][\w.\-/]*)(?:[\[@=<>~^!].*)?$")
 
@@ -120,7 +106,7 @@ def classify_origin(word: str, used: Mapping[str, KeywordOrigin]) -> KeywordOrig
     return min(_by_shape(word), told, key=ORIGIN_RANK.__getitem__)
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _by_shape(word: str) -> KeywordOrigin:
     if _ERROR.fullmatch(word) and _is_error(word):
         return KeywordOrigin.ERROR
@@ -149,7 +135,7 @@ def _is_error(like: str) -> bool:
     return like in _CODES or not (like.isupper() and like.isalpha())
 
 
-def uses_of(texts: Iterable[str]) -> dict[str, KeywordOrigin]:
+def origins_from_usage(texts: Iterable[str]) -> dict[str, KeywordOrigin]:
     """What texts tell of their words by how they are used there, by the folded word."""
     found: dict[str, KeywordOrigin] = {}
     for text in texts:
@@ -207,19 +193,15 @@ def _package(said: str) -> Iterable[str]:
 SHORTEST = 3
 """A keyword of plain letters has at least this many."""
 
-
 LONGEST = 40
 """A longer word is not a keyword but a path, an address or a blob."""
-
 
 LONGEST_RUN = 8
 """The same for a script without blanks: a longer run is a clause."""
 
-
 _HEX = re.compile(
     r"(?=[0-9a-f]*\d)[0-9a-f]{7,}|[0-9a-f]{8}-[0-9a-f]{4}-.*", re.IGNORECASE
 )
-
 
 _JUNK = re.compile(
     r"[\d.:,_/\-#+%]+|\d+(?:px|ms|kb|mb|gb|s|am|pm|m|h|d|x|rd|th|st|nd)|v?\d[\d.\-a-z]*"
@@ -227,35 +209,18 @@ _JUNK = re.compile(
     re.IGNORECASE,
 )
 
-
 _BLOB = re.compile(r"(?=.{16,})(?=(?:[^0-9]*[0-9]){4})[A-Za-z0-9_\-]+")
-
-
 _APOSTROPHE_S = re.compile("['’]s$")
-
-
 _CONTRACTED = re.compile("[a-z]+['’](?:d|ll|m|re|t|ve)", re.IGNORECASE)
-
-
 _IN_CALL = re.compile(r"(?<!\S)--?[\w\-]+|\"\w+\"\s*:")
-
-
 _OWN = re.compile(r"(?:this|self)\.(?=\w)")
-
-
 _DOTFILE = re.compile(r"\.(?:env|git\w+|\w+rc|\w+ignore|editorconfig)(?:\.\w+)?")
-
-
 _SCOPED = re.compile(r"@[\w\-]+/[\w.\-]+")
-
-
 _STARTS = re.compile(r"(?:\A|[.!?:]\s|\n)\W{0,6}[A-Z][a-z]+(?=[\s,:])")
-
-
 _ADDRESS = re.compile(r"\w+://|@.*\.|^www\.|.*\.(?:com|org|io|net|dev)$")
 
 
-def telling(event: Event) -> str:
+def keyword_source(event: Event) -> str:
     """What of an event can give keywords: of a tool, the call and the errors' names.
 
     A capital at the start of a sentence does not make a name. Neither the name of a
@@ -271,46 +236,46 @@ def telling(event: Event) -> str:
     return " ".join((served, _IN_CALL.sub("", given), *errors))
 
 
-def of(text: str) -> Iterator[str]:
+def candidate_words(text: str) -> Iterator[str]:
     """The words that could be keywords; a path gives its last part."""
-    for chunk in analyzer.of(text):
+    for chunk in analyzer.words(text):
         if name := _name(chunk):
             yield name
         elif not chunk.isascii():
             yield from _clauses(chunk)
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _name(chunk: str) -> str:
     """The name a word or a path gives; an empty string for what is none."""
-    if len(chunk) > analyzer.CHUNK_CHARS or _ADDRESS.search(chunk):
+    if len(chunk) > analyzer.MAX_WORD_CHARS or _ADDRESS.search(chunk):
         return ""
     if _SCOPED.fullmatch(chunk):
         return chunk
-    last = normal(chunk.rpartition("/")[2])
+    last = normalize(chunk.rpartition("/")[2])
     if _DOTFILE.fullmatch(last):
         return last
     name = _OWN.sub("", _APOSTROPHE_S.sub("", last.strip("_-.'’@#")), count=1)
     return "" if not name or _is_junk(name) else name
 
 
-def tells(phrase: str) -> bool:
+def is_keyword_phrase(phrase: str) -> bool:
     """Whether a phrase holds a word that could be a keyword, and is no longer."""
     return len(phrase) <= LONGEST and any(
-        _name(chunk) or analyzer.is_unspaced(chunk) for chunk in analyzer.of(phrase)
+        _name(chunk) or analyzer.is_unspaced(chunk) for chunk in analyzer.words(phrase)
     )
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _clauses(run: str) -> tuple[str, ...]:
     """The words that the small words of Chinese and Japanese leave of a run."""
     if not analyzer.is_unspaced(run):
         return ()
-    parts = stopwords.BETWEEN_HAN.split(unicodedata.normalize("NFC", run))
+    parts = stopwords.HAN_FUNCTION_WORDS.split(unicodedata.normalize("NFC", run))
     return tuple(part for part in parts if 2 <= len(part) <= LONGEST_RUN)
 
 
-def normal(word: str) -> str:
+def normalize(word: str) -> str:
     """A word in the one form that it is kept in."""
     if word.isascii():
         return word
@@ -323,7 +288,7 @@ def _is_junk(name: str) -> bool:
     if _BLOB.fullmatch(name) and not CAMEL.fullmatch(name):
         return True
     folded = analyzer.fold(name)
-    if folded in stopwords.STOP_WORDS or folded in stopwords.GENERIC:
+    if folded in stopwords.STOP_WORDS or folded in stopwords.GENERIC_WORDS:
         return True
     if _CONTRACTED.fullmatch(name) or analyzer.is_unspaced(name):
         return True
@@ -338,14 +303,11 @@ ROLE_WEIGHT = {
 }
 """What a mention counts by who made it."""
 
-
 IN_A_CALL = 0.25
 """What a word counts in a tool's call that looks like no name there: ``log``."""
 
-
 SATURATION = 6.0
 """How many mentions, weighted, come to half of what mentions can give."""
-
 
 LIKENESS = {
     KeywordOrigin.ERROR: 2.0,
@@ -355,21 +317,18 @@ LIKENESS = {
 }
 """What a word of an origin tells; of the other origins it follows from its shape."""
 
-
 PROPOSED = 1.5
 """What a model's first keyword gains; the later ones less and less."""
 
-
 OFTEN = 0.5
 """What it counts that a child says a word often, against telling what sort it is."""
-
 
 DAMPING = 4
 """The keyword in this place, counted from none, counts half of the first one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WordWeights:
     """The words of a segment that could be keywords, by their roots."""
 
     weights: Mapping[str, float]
@@ -377,10 +336,10 @@ class Weighed:
     origins: Mapping[str, KeywordOrigin]
 
 
-def of_events(
+def segment_keywords(
     events: Sequence[Event],
     proposed: Sequence[str] = (),
-    weighed: Weighed | None = None,
+    weighed: WordWeights | None = None,
 ) -> tuple[Keyword, ...]:
     """The keywords of a segment, weightiest first.
 
@@ -391,7 +350,7 @@ def of_events(
             does.
         weighed: What ``weigh`` tells of the events, where that is known already.
     """
-    told = weighed or weigh(events)
+    told = weighed or weigh_words(events)
     found = {
         root: Keyword(told.shown[root], told.origins[root], weight)
         for root, weight in told.weights.items()
@@ -401,7 +360,7 @@ def of_events(
         root, gain = _root(phrase), PROPOSED * _damped(place)
         mine = found.get(root)
         origin = mine.origin if mine else classify_origin(phrase, {})
-        parts = [told.weights.get(part, 0.0) for part in analyzer.needed(phrase)]
+        parts = [told.weights.get(part, 0.0) for part in analyzer.query_terms(phrase)]
         weight = mine.weight if mine else max(parts, default=0.0) / 2
         found[root] = Keyword(
             mine.word if mine else phrase,
@@ -411,7 +370,7 @@ def of_events(
     return _best(found, MAX_KEYWORDS[TocLevel.SEGMENT])
 
 
-def of_children(
+def parent_keywords(
     level: TocLevel,
     children: Iterable[Sequence[Keyword]],
     proposed: Sequence[str] = (),
@@ -440,7 +399,7 @@ def of_children(
             kinds[folded][one.origin] += mine * share
     top = max(weight.values(), default=0.0)
     for place, phrase in enumerate(proposed):
-        if (folded := analyzer.fold(normal(phrase))) in weight:
+        if (folded := analyzer.fold(normalize(phrase))) in weight:
             weight[folded] += top * _damped(place) / 2
     found = {
         folded: Keyword(
@@ -451,7 +410,7 @@ def of_children(
     return _best(found, MAX_KEYWORDS[level])
 
 
-def of_words(ranked: Sequence[str]) -> tuple[Keyword, ...]:
+def keywords_from_words(ranked: Sequence[str]) -> tuple[Keyword, ...]:
     """Keywords of which only the words and their order are known."""
     return tuple(
         Keyword(word, classify_origin(word, {}), round(_damped(place), 3))
@@ -467,7 +426,7 @@ def _damped(place: int) -> float:
     return 1 / (1 + place / DAMPING)
 
 
-def weigh(events: Sequence[Event]) -> Weighed:
+def weigh_words(events: Sequence[Event]) -> WordWeights:
     """What each root weighs, the form to show it in, and where it comes from."""
     said: dict[str, float] = defaultdict(float)
     spread: dict[str, int] = defaultdict(int)
@@ -478,8 +437,8 @@ def weigh(events: Sequence[Event]) -> Weighed:
         weight = ROLE_WEIGHT[event.role]
         if not weight:
             continue
-        texts.append(text := telling(event))
-        for name, count in Counter(of(text)).items():
+        texts.append(text := keyword_source(event))
+        for name, count in Counter(candidate_words(text)).items():
             if analyzer.fold(name) in tools:
                 continue
             root = _root(name)
@@ -488,19 +447,19 @@ def weigh(events: Sequence[Event]) -> Weighed:
             spread[root] += 1
             written = forms.setdefault(root, {})
             written[name] = written.get(name, 0) + count
-    used = uses_of(texts)
+    used = origins_from_usage(texts)
     shown = {root: _shown(written) for root, written in forms.items()}
     kinds = {root: classify_origin(name, used) for root, name in shown.items()}
     weighed = {
         root: _often(said[root], spread[root]) * _likeness(shown[root], kinds[root])
         for root in said
     }
-    return Weighed(weighed, shown, kinds)
+    return WordWeights(weighed, shown, kinds)
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _root(name: str) -> str:
-    needed = analyzer.needed(name)
+    needed = analyzer.query_terms(name)
     return needed[0] if len(needed) == 1 else analyzer.fold(name)
 
 
@@ -522,7 +481,7 @@ def _likeness(name: str, origin: KeywordOrigin) -> float:
     return 1.2 if name[0].isupper() else 0.6 + 0.08 * min(len(name), 10)
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _looks_named(name: str) -> bool:
     return classify_origin(name, {}) is not KeywordOrigin.FREQUENCY
 
@@ -542,9 +501,9 @@ def _said(proposed: Sequence[str], events: Sequence[Event]) -> Iterator[str]:
     """Those of a model's words that one event holds whole, and that tell something."""
     held = [set(analyzer.terms(counted_text(e))) for e in events if ROLE_WEIGHT[e.role]]
     for phrase in proposed:
-        line = " ".join(normal(clean(phrase)).split())
-        needed = set(analyzer.needed(line))
-        if tells(line) and any(needed <= have for have in held):
+        line = " ".join(normalize(clean(phrase)).split())
+        needed = set(analyzer.query_terms(line))
+        if is_keyword_phrase(line) and any(needed <= have for have in held):
             yield line
 
 
@@ -554,7 +513,7 @@ def _best(found: Mapping[str, Keyword], limit: int) -> tuple[Keyword, ...]:
     held: set[str] = set()
     ranked = sorted(found, key=lambda root: (-found[root].weight, root))
     for keyword in (found[root] for root in ranked):
-        terms = set(analyzer.needed(keyword.word))
+        terms = set(analyzer.query_terms(keyword.word))
         folded = analyzer.fold(keyword.word)
         says_again = (
             terms and terms <= held and keyword.origin is not KeywordOrigin.FILE

@@ -56,7 +56,7 @@ class Summarizer(Protocol):
         """
 
 
-class Extractive:
+class ExtractiveSummarizer:
     """Summarizes by quoting, so that nothing can be invented; never fails or waits."""
 
     @property
@@ -76,10 +76,10 @@ class Extractive:
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         """Summarize a segment in its own sentences."""
-        return extractive.summarize(segment.events, segment.overlap_events)
+        return extractive.summarize_segment(segment.events, segment.overlap_events)
 
     def summarize_children(
         self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
         """Summarize a node with bullets of its children."""
-        return rollup.summarize(level, children)
+        return rollup.summarize_children(level, children)

@@ -21,28 +21,24 @@ from collections.abc import Collection, Mapping
 
 from memtui.text import analyzer, passages
 
-TERMS = 40
+TERMS_PER_SEGMENT = 40
 """How many of its weightiest terms a segment is compared by."""
-
 
 FEW = 12
 """A segment of fewer terms says too little to surprise, in proportion."""
 
-
 FIRST_SEEN = 0.3
 """What terms count that nobody used before, against what the likest session lacks."""
-
 
 SHARPNESS = 1.6
 """The power that puts a day's work like the day before at 0.3, and a new subject in a
 known project at 0.7."""
 
-
-COMMON = 100
+MAX_SESSIONS_PER_TERM = 100
 """Of how many sessions that hold a term it is enough to know which they are."""
 
 
-def terms(told: Mapping[str, float]) -> dict[str, float]:
+def surprise_terms(told: Mapping[str, float]) -> dict[str, float]:
     """The weightiest terms of a segment and what they weigh in it.
 
     Args:
@@ -51,14 +47,16 @@ def terms(told: Mapping[str, float]) -> dict[str, float]:
     weights: dict[str, float] = defaultdict(float)
     for root, weight in told.items():
         # Of a script without blanks a keyword may be a clause, which never comes again.
-        parts = [root] if root.isascii() else analyzer.needed(root)
+        parts = [root] if root.isascii() else analyzer.query_terms(root)
         for part in parts:
             weights[part] += weight / len(parts)
     best = sorted(weights, key=lambda term: (-weights[term], term))
-    return {term: weights[term] for term in best[:TERMS] if weights[term] > 0}
+    return {
+        term: weights[term] for term in best[:TERMS_PER_SEGMENT] if weights[term] > 0
+    }
 
 
-def of(
+def surprise_score(
     told: Mapping[str, float],
     holding: Mapping[str, Collection[int]],
     sessions: int,

@@ -12,46 +12,35 @@ from functools import lru_cache
 
 from memtui.model.events import Event, EventType
 from memtui.model.segments import TOOL_CHARS
-from memtui.text.prose import letters, plain, shorten
+from memtui.text.prose import count_letters, shorten, strip_markup
 
 NAMED = 4
 """How many files or commands are named before the rest is left out."""
 
-
 COMMAND_CHARS = 48
 """How much of a command is shown, in characters."""
-
 
 COMMAND_READ_CHARS = 4_000
 """How much of a command is searched for the message of a commit, in characters."""
 
-
 WORD_CHARS = 28
 """A longer word of a command is shown by its last part."""
 
-
 FAILURE_CHARS = 200
 """How much of what went wrong is shown, in characters."""
-
 
 _EDITS = re.compile(
     r"(?:multi_?|notebook_?|str_replace\w*|apply_?)?(?:edit|patch|replace)", re.I
 )
 
-
 _WRITES = re.compile(r"write|write_?file|create|create_?file", re.I)
-
-
 _READS = re.compile(r"read|read_?file|view|notebookread|cat", re.I)
-
 
 _SHELLS = re.compile(
     r"bash|shell|exec\w*|run_?(?:shell_?)?command|local_shell|terminal", re.I
 )
 
-
 _SEARCHES = re.compile(r"grep|glob|search\w*|websearch|web_search", re.I)
-
 
 _VERBS = {
     "Ran": _SHELLS,
@@ -61,25 +50,20 @@ _VERBS = {
     "Read": _READS,
 }
 
-
 _LED = re.compile(
     r"(?:(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+|\w+=\S*|sleep\s+\S+)\s*(?:&&|;)\s*"
     r"|(?:sudo|time|nohup|rtk|command|env|bash\s+-l?c|timeout\s+\S+|\w+=\S+)\s+)+"
 )
 
-
 _TAIL = re.compile(
     r"\s*(?:2>&1|>\s*/dev/null|2>\s*/dev/null|\|\||&&|;|\||<<|<\s|<$|>).*", re.DOTALL
 )
 
-
 _QUOTED = re.compile(r"\s+(?:-{1,2}\w[\w\-]*[ =])?[\"'$].*", re.DOTALL)
-
 
 _ELSEWHERE = re.compile(
     r"^(git|make|npm|pnpm|yarn|bun|cargo) (?:-C|--prefix|--cwd) \S+"
 )
-
 
 _IDLE = re.compile(
     r"(?:ls|cat|cd|echo|pwd|find|grep|rg|head|tail|sed|awk|wc|which|sleep|ps|kill|pkill|true"
@@ -88,9 +72,7 @@ _IDLE = re.compile(
     r"|check-ignore|ls-files|reflog|commit))\b",
 )
 
-
 _COMMIT = re.compile(r"^\[[^\]\n]+ [0-9a-f]{7,}\] (.+)$", re.MULTILINE)
-
 
 _MESSAGE = re.compile(
     r"\bgit\b[^\n]*?\bcommit\b[^\n]*?\s(?:-\w*m|--message)[= ]?\s*"
@@ -98,25 +80,20 @@ _MESSAGE = re.compile(
     r"|\"(?P<double>[^\"$\n]+)|'(?P<single>[^'\n]+))"
 )
 
-
 _COMMITTING = re.compile(r"\bgit\b[^\n]*?\bcommit\b")
-
 
 _REFUSED = re.compile(
     r"nothing to commit|no changes added|nothing added|not a git|fatal:|hook .*fail",
     re.I,
 )
 
-
 _PATH = re.compile(r"(?<![:/\w.])(?:/[\w.\-]+){3,}")
-
 
 _WRONG = re.compile(
     r"\b(?:error|errors|failed|failure|exception|traceback|fatal|panic(?:ked)?|cannot"
     r"|not found|denied|undefined|✗|FAIL)\b|Error:|error\[",
     re.IGNORECASE,
 )
-
 
 _MINOR = re.compile(
     r"(?:<tool_use_error>|The user doesn't want|File has not been read"
@@ -126,31 +103,28 @@ _MINOR = re.compile(
     re.DOTALL,
 )
 
-
 _EMPTY = re.compile(
     r"(?:exit code\s*:?\s*\d+|.*exited with code \d+|\[Request.*|.*[│╷╵].*|error:?"
     r"|[>%].*|\$.*|\W*|npm (?:err!|error) code.*)$",
     re.I,
 )
 
-
 _COMPOSED = re.compile(
     r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
 )
-
 
 _FAILED = re.compile(r"[\w ./:\-]+ failed: ")
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ActionLine:
     """One line and the places of the events it is composed of."""
 
     text: str
     refs: tuple[int, ...]
 
 
-def done(events: Sequence[Event]) -> Deed | None:
+def summarize_calls(events: Sequence[Event]) -> ActionLine | None:
     """What was edited, written and run, in that order; what was read if nothing was."""
     groups: dict[str, dict[str, int]] = {}
     for at, event in enumerate(events):
@@ -176,33 +150,33 @@ def done(events: Sequence[Event]) -> Deed | None:
             more = ", …" if len(all_things) > NAMED else ""
             pieces.append(f"{first} {', '.join(thing for thing, _ in things)}{more}")
             refs += [at for _, at in things]
-    return Deed("; ".join(pieces), tuple(refs)) if pieces else None
+    return ActionLine("; ".join(pieces), tuple(refs)) if pieces else None
 
 
-def commits(events: Sequence[Event], *, are_made: bool = True) -> list[Deed]:
+def find_commits(events: Sequence[Event], *, are_made: bool = True) -> list[ActionLine]:
     """The subjects of the commits made, in their order; or of those that failed."""
-    found: dict[str, Deed] = {}
+    found: dict[str, ActionLine] = {}
     for at, event in enumerate(events):
         is_tool = event.event_type is EventType.TOOL_RESULT
         if is_tool and "commit" in event.text[:TOOL_CHARS]:
-            for subject in subjects(event) if are_made else _given(event):
-                found.setdefault(subject, Deed(subject, (at,)))
+            for subject in commit_subjects(event) if are_made else _given(event):
+                found.setdefault(subject, ActionLine(subject, (at,)))
     return list(found.values())
 
 
-def subjects(event: Event) -> list[str]:
+def commit_subjects(event: Event) -> list[str]:
     """The subjects of the commits an event made."""
     is_error = event.metadata.get("is_error") == "true"
     text = event.text[:TOOL_CHARS]
-    return subjects_in(text, _whole_command(event), is_error=is_error)
+    return commit_subjects_in(text, _whole_command(event), is_error=is_error)
 
 
-def subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:
+def commit_subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:
     """The subjects git answered with; else those it was given, unless it refused."""
     answered = _COMMIT.findall(text)
     if not answered and not is_error and not _REFUSED.search(text):
         return list(_messages(command))
-    return list(filter(None, map(plain, answered)))
+    return list(filter(None, map(strip_markup, answered)))
 
 
 def is_commit_call(text: str) -> bool:
@@ -218,7 +192,7 @@ def _given(event: Event) -> Iterator[str]:
 
 def _messages(command: str) -> Iterator[str]:
     for one in _MESSAGE.finditer(command[:COMMAND_READ_CHARS]):
-        if subject := plain(one["here"] or one["double"] or one["single"]):
+        if subject := strip_markup(one["here"] or one["double"] or one["single"]):
             yield subject
 
 
@@ -232,9 +206,9 @@ def _whole_command(event: Event) -> str:
     return command if isinstance(command, str) else event.text.partition("\n")[0]
 
 
-def failures(events: Sequence[Event]) -> list[Deed]:
+def find_failures(events: Sequence[Event]) -> list[ActionLine]:
     """The commands that failed and did not pass later, in their order."""
-    found: dict[str, Deed] = {}
+    found: dict[str, ActionLine] = {}
     for at, event in enumerate(events):
         if event.event_type is not EventType.TOOL_RESULT:
             continue
@@ -242,8 +216,10 @@ def failures(events: Sequence[Event]) -> list[Deed]:
         if verb != "Ran" or not thing:
             continue
         found.pop(thing, None)
-        if event.metadata.get("is_error") == "true" and (said := wrong(event.text)):
-            found[thing] = Deed(f"{thing} failed: {said}", (at,))
+        if event.metadata.get("is_error") == "true" and (
+            said := error_line(event.text)
+        ):
+            found[thing] = ActionLine(f"{thing} failed: {said}", (at,))
     return list(found.values())
 
 
@@ -253,11 +229,11 @@ def _call(event: Event) -> tuple[str, str]:
     called, _, after = first.partition(":")
     name = event.metadata.get("tool_name") or called.strip()
     subject = after.strip()
-    match done_by := verb(name):
+    match done_by := tool_verb(name):
         case "Ran":
             return done_by, _command(subject)
         case "Searched for":
-            return done_by, shorten(plain(subject), COMMAND_CHARS)
+            return done_by, shorten(strip_markup(subject), COMMAND_CHARS)
         case "":
             return "", ""
         case _:
@@ -265,7 +241,7 @@ def _call(event: Event) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=1_024)
-def verb(name: str) -> str:
+def tool_verb(name: str) -> str:
     """What a tool of a name does: "Edited", say; "" where that is not known."""
     for done_by, pattern in _VERBS.items():
         if pattern.fullmatch(name):
@@ -293,38 +269,38 @@ def _command(line: str) -> str:
     return shorten(" ".join(words).replace(", ", ","), COMMAND_CHARS).rstrip("…")
 
 
-def wrong(text: str) -> str:
+def error_line(text: str) -> str:
     """The line that says what went wrong; nothing of a slip of the agent's own."""
     response = text.partition("\n")[2][: 4 * TOOL_CHARS]
     if _MINOR.match(response):
         return ""
-    lines = [plain(line) for line in response.splitlines()]
+    lines = [strip_markup(line) for line in response.splitlines()]
     telling = [line for line in lines if _tells(line)]
     said = next(filter(_WRONG.search, telling), "")
     line = said or next(iter(telling), "")
     return shorten(_PATH.sub(lambda path: _file(path[0]), line), FAILURE_CHARS)
 
 
-def is_wrong(line: str) -> bool:
+def mentions_error(line: str) -> bool:
     """Whether a line says that something went wrong."""
     return _WRONG.search(line) is not None
 
 
 def _tells(line: str) -> bool:
     """Whether a line of output is words rather than a rule, a gauge or a prompt."""
-    return letters(line) > max(5, len(line) // 3) and not _EMPTY.fullmatch(line)
+    return count_letters(line) > max(5, len(line) // 3) and not _EMPTY.fullmatch(line)
 
 
-def is_composed(bullet: str) -> bool:
+def is_action_line(bullet: str) -> bool:
     """Whether a bullet is a line of deeds or of a failure, not somebody's words."""
     return _COMPOSED.match(bullet) is not None
 
 
-def is_failure(bullet: str) -> bool:
+def is_failure_line(bullet: str) -> bool:
     """Whether a bullet tells of a command that failed."""
     return _FAILED.match(bullet) is not None
 
 
-def is_commit(bullet: str) -> bool:
+def is_commit_line(bullet: str) -> bool:
     """Whether a bullet quotes the subjects of commits."""
     return bullet.startswith("Committed “")

@@ -14,20 +14,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from memtui.text.stemmer import heads, stem
+from memtui.text.stemmer import stem, word_prefixes
 from memtui.text.stopwords import STOP_WORDS
 
-CAP_CHARS = 400_000
+MAX_TEXT_CHARS = 400_000
 """How much of a text is read, in characters; what follows is not looked at."""
 
-
-CHUNK_CHARS = 160
+MAX_WORD_CHARS = 160
 """How much of one chunk is read: what is longer is not a word but a blob."""
 
-
-PATH_ENDS = 4
+PATH_SUFFIXES = 4
 """How many ends of a path are terms: ``a/b/c.py`` also gives ``b/c.py``, ``c.py``."""
-
 
 _UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Khmer
@@ -36,26 +33,19 @@ _UNSPACED = (
     "\uff66-\uffdc\U0001b000-\U0001b16f\U00020000-\U0003fffd"
 )
 
-
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u0900-\u0dff\u20d0-\u20ff"
 )
 
-
 _LETTERS = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
-
-
 _JOIN = r"(?:://|::|[./@'’\-])"
-
 
 _CHUNKS = re.compile(
     rf"[{_UNSPACED}]+"
     rf"|[Cc]\+\+|[CcFf]\#(?!\w)|[\#@.]?{_LETTERS}+(?:{_JOIN}[\#@._]?{_LETTERS}+)*"
 )
 
-
 _ASCII_PARTS = r"(?:(?:://|::|[./@'\-])[#@._]?\w+)*"
-
 
 _ASCII_CHUNKS = re.compile(
     rf"[#@.A-Za-z0-9_](?:\w+{_ASCII_PARTS}|(?<=[Cc])\+\+|(?<=[CcFf])#(?!\w)"
@@ -63,36 +53,19 @@ _ASCII_CHUNKS = re.compile(
     re.ASCII,
 )
 
-
 _ASCII = bytes(range(128))
-
-
 _BEYOND_ASCII = re.compile(rf"[^\W\x00-\x7f]|[’{_MARKS}{_UNSPACED}]")
-
-
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-
-
 _IS_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
-
-
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-
-
 _PART = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-
-
 _APOSTROPHE_S = re.compile(r"['’]s$")
-
-
 _MARK = re.compile(r"\[redacted: [\w /.-]{1,40}\]")
-
-
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WordPart:
     """A stretch of a chunk and the terms it gives, the loosest one last."""
 
     start: int
@@ -102,10 +75,10 @@ class Piece:
     """Whether its own humps follow it as pieces."""
 
 
-def of(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     """A text's words and compounds as they are written, in their order."""
-    read = without_marks(text[:CAP_CHARS])
-    return pattern(read).findall(read)
+    read = blank_redactions(text[:MAX_TEXT_CHARS])
+    return word_pattern(read).findall(read)
 
 
 def is_unspaced(chunk: str) -> bool:
@@ -113,14 +86,14 @@ def is_unspaced(chunk: str) -> bool:
     return not chunk.isascii() and bool(_IS_UNSPACED.match(chunk))
 
 
-def without_marks(text: str) -> str:
+def blank_redactions(text: str) -> str:
     """A text with blanks for the marks of what was redacted: nobody said those."""
     if "[redacted: " not in text:
         return text
     return _MARK.sub(lambda mark: " " * len(mark.group()), text)
 
 
-def pattern(text: str) -> re.Pattern[str]:
+def word_pattern(text: str) -> re.Pattern[str]:
     """ASCII's pattern is four times as fast; signs like "…" leave it right."""
     if text.isascii():
         return _ASCII_CHUNKS
@@ -131,59 +104,63 @@ def pattern(text: str) -> re.Pattern[str]:
 
 def last_part(chunk: str) -> str:
     """The last of the words a chunk is made of, as it stands there: ``name``."""
-    cut = chunk[:CHUNK_CHARS]
-    found = pairs(cut) if _IS_UNSPACED.match(cut) else parts(cut)
+    cut = chunk[:MAX_WORD_CHARS]
+    found = bigrams(cut) if _IS_UNSPACED.match(cut) else split_parts(cut)
     return found[-1].terms[0] if found else fold(cut)
 
 
-def split_pieces(chunk: str) -> tuple[Piece, ...]:
+def split_word(chunk: str) -> tuple[WordPart, ...]:
     """A chunk as it stands, the ends of a path, and the parts it is made of."""
     if _IS_UNSPACED.match(chunk):
         singles = (
-            Piece(at, at + 1, (fold(char),))
+            WordPart(at, at + 1, (fold(char),))
             for at, char in enumerate(chunk)
             if len(chunk) > 1 and _IS_HAN.match(char)
         )
-        return (*pairs(chunk), *singles)
-    made = parts(chunk)
+        return (*bigrams(chunk), *singles)
+    made = split_parts(chunk)
     if len(made) == 1 and made[0].end - made[0].start == len(chunk):
         return made
     size = len(chunk)
     whole = _APOSTROPHE_S.sub("", fold(chunk)).replace("’", "'")
-    found = [Piece(0, size, _forms(whole) if len(made) == 1 else (whole,))]
+    found = [WordPart(0, size, _forms(whole) if len(made) == 1 else (whole,))]
     cuts = [at + 1 for at, char in enumerate(chunk) if char == "/"]
-    found += [Piece(at, size, (fold(chunk[at:]),)) for at in cuts[1 - PATH_ENDS :]]
+    found += [
+        WordPart(at, size, (fold(chunk[at:]),)) for at in cuts[1 - PATH_SUFFIXES :]
+    ]
     if chunk[0] in "#@" or (chunk[0] in "vV" and chunk[1:2].isdigit()):
-        found.append(Piece(1, size, (fold(chunk[1:]),)))
+        found.append(WordPart(1, size, (fold(chunk[1:]),)))
     return (*found, *(part for part in made if len(part.terms[0]) > 1))
 
 
-def parts(chunk: str) -> tuple[Piece, ...]:
+def split_parts(chunk: str) -> tuple[WordPart, ...]:
     """The words a chunk is made of, humps and numbers apart."""
     if chunk.isalpha() and chunk.isascii() and chunk[1:].islower():
-        return (Piece(0, len(chunk), _forms(chunk.lower())),)
+        return (WordPart(0, len(chunk), _forms(chunk.lower())),)
     found = []
     for word in _PART.finditer(chunk):
         start, text = word.start(), word.group()
         humps = list(_HUMPS.finditer(text)) if text.isascii() else []
         if len(humps) > 1 and "'" not in text:
-            found.append(Piece(start, word.end(), (fold(text),), is_joined=True))
+            found.append(WordPart(start, word.end(), (fold(text),), is_joined=True))
             found += [
-                Piece(start + hump.start(), start + hump.end(), _forms(fold(hump[0])))
+                WordPart(
+                    start + hump.start(), start + hump.end(), _forms(fold(hump[0]))
+                )
                 for hump in humps
             ]
         else:
             plain = _APOSTROPHE_S.sub("", fold(text)).replace("’", "'")
-            found.append(Piece(start, word.end(), _forms(plain)))
+            found.append(WordPart(start, word.end(), _forms(plain)))
     return tuple(found)
 
 
-def pairs(run: str) -> tuple[Piece, ...]:
+def bigrams(run: str) -> tuple[WordPart, ...]:
     """A run of a script without blanks, two characters at a time."""
     if len(run) == 1:
-        return (Piece(0, 1, (fold(run),)),)
+        return (WordPart(0, 1, (fold(run),)),)
     return tuple(
-        Piece(at, at + 2, (fold(run[at : at + 2]),)) for at in range(len(run) - 1)
+        WordPart(at, at + 2, (fold(run[at : at + 2]),)) for at in range(len(run) - 1)
     )
 
 
@@ -204,28 +181,23 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
 
 
-CACHED = 65_536
+WORD_CACHE_SIZE = 65_536
 """How many chunks' terms are remembered: words come back far more often than not."""
-
 
 PHRASE_CHARS = 600
 """Up to this length, in characters, a text is a phrase: a title, a sentence."""
 
-
-PHRASES = 4_096
+PHRASE_CACHE_SIZE = 4_096
 """How many phrases' needed terms are remembered: each is weighed several times."""
 
-
-LIKELY = 512
+PATTERN_CACHE_SIZE = 512
 """Of how many questions it is remembered how the words begin that may answer them."""
 
-
-ASKED, LOOKED_AT = 16, 8_192
+PREFILTER_CACHE_SIZE, PREFILTER_WORDS = 16, 8_192
 """Of how many questions it is remembered which words may answer them, and of how many
 words each."""
 
-
-MARKED = 1_024
+SPLIT_CACHE_SIZE = 1_024
 """How many chunks that hold what was asked for are remembered with their pieces."""
 
 
@@ -237,12 +209,12 @@ def terms(text: str) -> list[str]:
     Args:
         text: Any string; only its first ``chunks.CAP_CHARS`` characters are read.
     """
-    found = of(text)
+    found = words(text)
     kept = list(chain.from_iterable(map(_TERMS.__getitem__, found)))
     return kept or [fold(chunk) for chunk in found]
 
 
-def needed(text: str) -> list[str]:
+def query_terms(text: str) -> list[str]:
     """The terms a text must hold to answer a query: for each word its loosest form.
 
     ``running`` asks for ``run``, which every text with a form of it has among its
@@ -256,7 +228,9 @@ def needed(text: str) -> list[str]:
     return list(of(text))
 
 
-def answering(text: str, whole: Collection[str], begun: Collection[str]) -> set[str]:
+def matching_terms(
+    text: str, whole: Collection[str], begun: Collection[str]
+) -> set[str]:
     """The terms of a text that are among some, or that begin as one of others does.
 
     The words that cannot have such a term are not looked at more closely: that is most
@@ -267,8 +241,8 @@ def answering(text: str, whole: Collection[str], begun: Collection[str]) -> set[
         whole: Terms.
         begun: How terms begin.
     """
-    likely = may_give([*whole, *begun])
-    found = [chunk for chunk in of(text) if likely(chunk)]
+    likely = term_prefilter([*whole, *begun])
+    found = [chunk for chunk in words(text) if likely(chunk)]
     held = set(chain.from_iterable(map(_TERMS.__getitem__, found)))
     if found and not held:
         held = set(terms(text))
@@ -278,7 +252,7 @@ def answering(text: str, whole: Collection[str], begun: Collection[str]) -> set[
     return told
 
 
-def may_give(wanted: Iterable[str]) -> Callable[[str], object]:
+def term_prefilter(wanted: Iterable[str]) -> Callable[[str], object]:
     """Tells of a chunk whether it may give terms that begin so, at little cost.
 
     Args:
@@ -294,23 +268,23 @@ class _Likely(dict[str, bool]):
         self._search = _heads_of(wanted)
 
     def __missing__(self, chunk: str) -> bool:
-        if len(self) >= LOOKED_AT:
+        if len(self) >= PREFILTER_WORDS:
             self.clear()
         found = self[chunk] = bool(self._search(chunk))
         return found
 
 
-_may_give = lru_cache(maxsize=ASKED)(_Likely)
+_may_give = lru_cache(maxsize=PREFILTER_CACHE_SIZE)(_Likely)
 
 
-@lru_cache(maxsize=LIKELY)
+@lru_cache(maxsize=PATTERN_CACHE_SIZE)
 def _heads_of(wanted: frozenset[str]) -> Callable[[str], object]:
-    starts = sorted({head for start in wanted for head in heads(start)})
+    starts = sorted({head for start in wanted for head in word_prefixes(start)})
     said = "|".join(map(re.escape, starts)) or r"(?!)"
     return re.compile(rf"[^\x00-\x7f]|{said}", re.IGNORECASE).search
 
 
-def spans(
+def find_spans(
     text: str, wanted: Collection[str], begun: Collection[str] = ()
 ) -> list[tuple[int, int]]:
     """Where a text holds one of the wanted terms, to mark it in a snippet.
@@ -336,22 +310,22 @@ def spans(
 
 
 def _needed_by(text: str) -> tuple[str, ...]:
-    found = of(text)
+    found = words(text)
     kept = dict.fromkeys(chain.from_iterable(map(_NEEDED.__getitem__, found)))
     return tuple(kept or dict.fromkeys(fold(chunk) for chunk in found))
 
 
-_needed_by_phrase = lru_cache(maxsize=PHRASES)(_needed_by)
+_needed_by_phrase = lru_cache(maxsize=PHRASE_CACHE_SIZE)(_needed_by)
 
 
 def _matching(
     text: str, sought: frozenset[str], starts: tuple[str, ...]
 ) -> Iterator[tuple[int, int]]:
-    read = without_marks(text[:CAP_CHARS])
+    read = blank_redactions(text[:MAX_TEXT_CHARS])
     # What is looked up tells at once which chunks are worth cutting apart.
     is_telling = sought.isdisjoint(STOP_WORDS)
-    likely = may_give([*sought, *starts])
-    for match in pattern(read).finditer(read):
+    likely = term_prefilter([*sought, *starts])
+    for match in word_pattern(read).finditer(read):
         chunk, start = match.group(), match.start()
         if is_telling and not (likely(chunk) and _has(_TERMS[chunk], sought, starts)):
             continue
@@ -359,7 +333,7 @@ def _matching(
         if whole in sought or (whole.startswith(starts) and whole in _TERMS[chunk]):
             yield start, match.end()
             continue
-        for piece in _cut_apart(chunk[:CHUNK_CHARS]):
+        for piece in _cut_apart(chunk[:MAX_WORD_CHARS]):
             if _has(piece.terms, sought, starts):
                 yield start + piece.start, start + piece.end
 
@@ -374,12 +348,12 @@ def _has(
     )
 
 
-def terms_of(chunk: str) -> tuple[str, ...]:
+def word_terms(chunk: str) -> tuple[str, ...]:
     """The terms of one chunk; none of a stop word."""
     return _TERMS[chunk]
 
 
-def is_telling(chunk: str) -> bool:
+def is_indexed(chunk: str) -> bool:
     """Whether a chunk is looked up: it is no stop word."""
     return bool(_TERMS[chunk])
 
@@ -394,7 +368,7 @@ class _Remembered(dict[str, tuple[str, ...]]):
         self._work_out = work_out
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
-        if len(self) >= CACHED:
+        if len(self) >= WORD_CACHE_SIZE:
             self.clear()
         found = self[chunk] = self._work_out(chunk)
         return found
@@ -402,8 +376,8 @@ class _Remembered(dict[str, tuple[str, ...]]):
 
 def _terms(chunk: str) -> tuple[str, ...]:
     """The terms of a chunk; none for a stop word."""
-    chunk = chunk[:CHUNK_CHARS]
-    pieces = split_pieces(chunk)
+    chunk = chunk[:MAX_WORD_CHARS]
+    pieces = split_word(chunk)
     if len(pieces) == 1 and pieces[0].terms[0] in STOP_WORDS:
         return ()
     return tuple(
@@ -417,10 +391,10 @@ def _terms(chunk: str) -> tuple[str, ...]:
 
 
 def _needed(chunk: str) -> tuple[str, ...]:
-    chunk = chunk[:CHUNK_CHARS]
+    chunk = chunk[:MAX_WORD_CHARS]
     if is_unspaced(chunk):
-        return tuple(piece.terms[-1] for piece in pairs(chunk))
-    leaves = parts(chunk)
+        return tuple(piece.terms[-1] for piece in bigrams(chunk))
+    leaves = split_parts(chunk)
     inner = [leaf for leaf in leaves if not leaf.is_joined]
     words = [leaf.terms[0] for leaf in inner]
     if chunk[0] == "#" or chunk[-1] in "+#" or all(word.isdigit() for word in words):
@@ -434,10 +408,10 @@ def _needed(chunk: str) -> tuple[str, ...]:
 _TERMS, _NEEDED = _Remembered(_terms), _Remembered(_needed)
 
 
-def _loosest(pieces: Collection[Piece]) -> tuple[str, ...]:
+def _loosest(pieces: Collection[WordPart]) -> tuple[str, ...]:
     return tuple(
         piece.terms[-1] for piece in pieces if piece.terms[0] not in STOP_WORDS
     )
 
 
-_cut_apart = lru_cache(maxsize=MARKED)(split_pieces)
+_cut_apart = lru_cache(maxsize=SPLIT_CACHE_SIZE)(split_word)

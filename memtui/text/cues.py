@@ -13,7 +13,6 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 
-
 _PLEASES = re.compile(
     r"(?:you(?:'|’)re\s+(?:absolutely\s+)?right|perfect|great|excellent|awesome|good\s+(?:"
     r"question|catch|point|idea|news|call)|nice|sure|of\s+course|absolutely|got\s+it"
@@ -28,13 +27,11 @@ _PLEASES = re.compile(
     re.IGNORECASE,
 )
 
-
 _DECIDES = re.compile(
     r"\b(?:decid\w+|decision|chos\w+|choose|opted|agreed|instead\s+of|rather\s+than"
     r"|recommend\w*|went\s+with|switched\s+to|trade-?off|conclu\w+|approach|strategy"
     r"|prefer\w*|beschlossen|entschieden|决定|选择|采用)\b|决定|选择|采用",
 )
-
 
 _FIXES = re.compile(
     r"\b(?:fix(?:ed|es)?|resolv\w+|solved|root\s+cause|caused\s+by|because|the\s+(?:bug"
@@ -44,13 +41,11 @@ _FIXES = re.compile(
     r"|gelöst|repariert|geändert|hinzugefügt)\b|修复|解决|完成|原因|实现|添加",
 )
 
-
 _FAILS = re.compile(
     r"\b(?:fail\w*|error\w*|broken|crash\w*|bug|regression|does(?:n't|\s+not)\s+work"
     r"|still\s+(?:fails?|broken|not)|exception|timeout|timed\s+out|missing|wrong|can(?:'t"
     r"|not)|unable|blocked|fehl\w*|kaputt|fehlgeschlagen)\b|失败|错误|报错|问题",
 )
-
 
 _OPEN = re.compile(
     r"\b(?:todo|remaining|remains|next\s+steps?|follow-?up|not\s+yet|still\s+need\w*|open"
@@ -58,12 +53,10 @@ _OPEN = re.compile(
     r"|noch\s+nicht)\b|待办|尚未|还没",
 )
 
-
 _PLACE = re.compile(
     r"[\w\-]+/[\w./\-]+|\b[\w\-]+\.(?:py|ts|tsx|js|jsx|rs|go|md|json|toml|ya?ml|css|html"
     r"|sh|sql|java|rb|c|h|cpp|vue|svelte)\b|`[^`]+`|#\d+|\b\d+\s+(?:tests?|files?|of)\b"
 )
-
 
 _BONUSES = (
     (_DECIDES, 0.15),
@@ -74,7 +67,6 @@ _BONUSES = (
 )
 """What each kind of wording adds to a sentence's score."""
 
-
 _DULL_HEADINGS = re.compile(
     r"(?:[\d.]+\s*)?(?:context|overview|summary|verification|files?\b.*|changes|goal|steps?"
     r"|background|notes?|plan|approach|implementation|testing|tests?|conclusion|what\b.*"
@@ -83,33 +75,26 @@ _DULL_HEADINGS = re.compile(
     re.IGNORECASE,
 )
 
-
 ANNOUNCEMENT = 0.9
 """What saying what one is about to do costs a sentence."""
-
 
 PLEASANTRY = 1.2
 """What saying nothing politely costs a sentence."""
 
-
 TABULAR, UNLIKE = 12, 0.65
 """A run of so many words of which fewer than this share differ was a table or a log."""
-
 
 FRAGMENT, FEW_WORDS = 0.12, 6
 """What a scrap of a list costs that has fewer words and no full stop."""
 
-
 LOGGED = 0.5
 """What being a line of a log, pasted among prose, costs a sentence."""
-
 
 _LOG_BEGINS = re.compile(
     r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
     r"|#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
     r"|/\w+/|Tip: |\w+@\d|> \w|Visit https?:|error: script"
 )
-
 
 _LOG_HOLDS = (
     re.compile(
@@ -121,7 +106,6 @@ _LOG_HOLDS = (
     re.compile(r"\b[\da-f]{12,}\b"),
 )
 """Apart, since each of these is read several times as fast as all in one."""
-
 
 _CHATS = re.compile(
     r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?|great"
@@ -136,7 +120,6 @@ _CHATS = re.compile(
     re.IGNORECASE,
 )
 
-
 _DANGLES = re.compile(
     r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
     r"|as (?:i|you|we)|because|which|one of (?:the|them)|the (?:one|other|second|third"
@@ -149,19 +132,16 @@ _DANGLES = re.compile(
     re.IGNORECASE,
 )
 
-
 _INTERJECTS = re.compile(
     r"(?:(?:good|great|perfect|nice|excellent|interesting|ok(?:ay)?|right|yes|ah|oh|hmm"
     r"|done|fixed)(?:\s+(?:question|catch|point|idea|news|call))?(?:\s+[-–—]+|[,!])\s+)+",
     re.IGNORECASE,
 )
 
-
 _ANAPHORA = re.compile(
     r"(?:these|this|that|it|they|those|all|our|here|there|previously|now|also|both)\b",
     re.IGNORECASE,
 )
-
 
 _ROUTINE = re.compile(
     r"\b(?:tests?|lint|typecheck|checks?|hooks?|build)\b.{0,40}\b(?:pass(?:es|ed|ing)?|clean"
@@ -170,12 +150,10 @@ _ROUTINE = re.compile(
     re.IGNORECASE,
 )
 
-
 _MAY_BE_ROUTINE = re.compile(
     "pass|clean|green|succeed|commit|push|up to date|changelog|pre-existing|untracked"
 )
 """One of these is in every such sentence, and is looked for six times as fast."""
-
 
 _PROCESS = re.compile(
     r"(?:check|read|run|re-?run|look|watch|test|commit|push|merge|rebase|review|summari[sz]e"
@@ -183,7 +161,6 @@ _PROCESS = re.compile(
     r"|(?:i|we)(?:'ve| have| see| saw|'re)?)\b",
     re.IGNORECASE,
 )
-
 
 _SIDE = re.compile(
     r"(?:[\d.]+\s*)?(?:verif|files?\b|testing\b|tests?\b|manual|critical files"
@@ -193,7 +170,7 @@ _SIDE = re.compile(
 )
 
 
-def is_logged(sentence: str) -> bool:
+def is_log_line(sentence: str) -> bool:
     """Whether it is a program's output rather than somebody's words."""
     if _LOG_BEGINS.match(sentence) or any(one.search(sentence) for one in _LOG_HOLDS):
         return True
@@ -201,17 +178,17 @@ def is_logged(sentence: str) -> bool:
     return len(said) >= TABULAR and len(set(said)) < UNLIKE * len(said)
 
 
-def chats(clause: str) -> bool:
+def is_small_talk(clause: str) -> bool:
     """Whether it only keeps the talk going: "ah, now it works", "how's it going?"."""
     return _CHATS.fullmatch(clause) is not None
 
 
-def dangles(sentence: str) -> bool:
+def needs_context(sentence: str) -> bool:
     """Whether it goes on from something said before, and says too little alone."""
-    return leans(sentence) or _DANGLES.match(sentence) is not None
+    return starts_with_reference(sentence) or _DANGLES.match(sentence) is not None
 
 
-def leans(sentence: str) -> bool:
+def starts_with_reference(sentence: str) -> bool:
     """Whether it begins with a word that points back: no title stands on that."""
     return _ANAPHORA.match(sentence) is not None
 
@@ -223,47 +200,47 @@ def is_routine(sentence: str) -> bool:
     return _ROUTINE.search(sentence) is not None
 
 
-def is_process(title: str) -> bool:
+def is_work_step(title: str) -> bool:
     """Whether it names a step of the work rather than what the work was on."""
     return _PROCESS.match(title) is not None
 
 
-def is_side_section(heading: str) -> bool:
+def is_minor_heading(heading: str) -> bool:
     """Whether what stands under a heading is not what the message is about."""
     return _SIDE.match(heading) is not None
 
 
-def without_interjection(sentence: str) -> str:
+def strip_interjection(sentence: str) -> str:
     """A sentence from where it begins to tell something: "Good — the fix holds."."""
     led = _INTERJECTS.match(sentence)
     rest = sentence[led.end() :] if led else sentence
     return rest if len(rest) > 1 else sentence
 
 
-def announces(sentence: str) -> bool:
+def is_announcement(sentence: str) -> bool:
     """Whether it says what somebody is about to do: "Let me check the tests."."""
     return _ANNOUNCES.match(sentence) is not None
 
 
-def pleases(sentence: str) -> bool:
+def is_pleasantry(sentence: str) -> bool:
     """Whether it says nothing, politely: "You're absolutely right!"."""
     return _PLEASES.match(sentence) is not None
 
 
-def is_dull_heading(heading: str) -> bool:
+def is_generic_heading(heading: str) -> bool:
     """Whether a heading names a part of a document, not what the document is on."""
     return _DULL_HEADINGS.match(heading) is not None
 
 
-def worth(sentence: str) -> float:
+def wording_score(sentence: str) -> float:
     """What the wording adds to a sentence's score or takes from it: -1 to 0.6."""
     lower = sentence.lower()
     score = sum(bonus for cue, bonus in _BONUSES if cue.search(lower))
-    if pleases(sentence):
+    if is_pleasantry(sentence):
         score -= PLEASANTRY
-    elif announces(sentence):
+    elif is_announcement(sentence):
         score -= ANNOUNCEMENT
-    if is_logged(sentence):
+    if is_log_line(sentence):
         score -= LOGGED
     if sentence.endswith((":", "：")):
         score -= 0.5

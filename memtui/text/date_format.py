@@ -8,7 +8,6 @@ from datetime import date, datetime, time, timedelta, tzinfo
 
 DAY = timedelta(days=1)
 
-
 _UNITS = (
     (365.25 * 86_400, "year"),
     (30.44 * 86_400, "month"),
@@ -18,10 +17,8 @@ _UNITS = (
     (60, "minute"),
 )
 
-
 WEEKS_FROM, MONTHS_FROM, YEARS_FROM = 11, 46, 346
 """The ages in days from which ``ago`` counts in a unit."""
-
 
 LAST_MONTH_FROM = 28
 """The age in days from which "last month" says more than a number of weeks."""

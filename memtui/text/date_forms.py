@@ -17,35 +17,23 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import NamedTuple
 
 DAY = timedelta(days=1)
-
-
 WEEK = timedelta(days=7)
-
-
 MINUTES_OF_DAY = 24 * 60
-
-
 BLANK = r"\s{1,3}"
-
 
 LOOK_BACK = 9
 """How many years back a date may lie: a 29 February is at most eight years away."""
 
-
 LOOK_BACK_MONTHS = 48
 """How many months are searched for a day like Friday the 31st."""
-
 
 RECENT = timedelta(days=14)
 """How far back "recently" goes."""
 
-
 CLOCK_SLACK = timedelta(minutes=30)
-
 
 AROUND_SLACK = timedelta(hours=1)
 """A time of day stands for the time around it; with "around", for more of it."""
-
 
 PARTS = {
     "morning": (5 * 60, 12 * 60),
@@ -78,10 +66,7 @@ UNITS = {
     "year": Unit(12, 182 * DAY),
 }
 
-
 _SHORT_UNITS = {"h": "hour", "m": "minute", "d": "day", "w": "week"}
-
-
 _VAGUE_COUNTS = {"couple": (2, 3), "few": (2, 5), "several": (3, 7)}
 
 
@@ -98,9 +83,7 @@ _COUNTS = _numbered(
     "a an one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve"
 )
 
-
 ORDINALS = _numbered("first 1st\nsecond 2nd\nthird 3rd\nfourth 4th last")
-
 
 MONTHS = _numbered("""
     january jan
@@ -117,24 +100,16 @@ MONTHS = _numbered("""
     december dec
 """)
 
-
 SHORT_MONTHS = {name for name in MONTHS if len(name) <= 4} - {"may", "june", "july"}
-
-
 NAMES_OF_PEOPLE = {"april", "may", "june", "august", "jan"}
-
-
 VERBS = {"may", "march"}
-
 
 WEEKDAYS = _numbered(
     "monday\ntuesday\nwednesday\nthursday\nfriday\nsaturday\nsunday", 0
 )
 
-
 SHORT_WEEKDAYS = _numbered("mon\ntue tues\nwed\nthu thur thurs\nfri", 0)
 """Without "sat" and "sun", which are ordinary words."""
-
 
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The first of a season's three months, in the north."""
@@ -252,8 +227,6 @@ def _yearly(month: int, count: int = 1) -> Recurring:
 
 
 WEEKEND = _weekly(5, 2 * DAY)
-
-
 NAMED = {name: _yearly(month) for name, month in MONTHS.items()}
 
 
@@ -318,7 +291,6 @@ class Phrase:
 
 
 Match = re.Match[str]
-
 
 Reader = Callable[[Match, Context], Phrase | None]
 """None or a ValueError mean that this is no date after all."""
@@ -661,19 +633,10 @@ def _either(names: Iterable[str]) -> str:
 
 
 YEAR = r"(?:19[7-9][0-9]|20[0-9]{2})"
-
-
 _WEEKDAY = _either({*WEEKDAYS, *SHORT_WEEKDAYS})
-
-
 _MONTH = _either(MONTHS)
-
-
 _UNIT = "week|month|quarter|year"
-
-
 _CLEAR_NAMES = {*WEEKDAYS, *SHORT_WEEKDAYS, *MONTHS, "summer", "winter", "weekend"}
-
 
 WORDS = {
     "year": f"(?P<year>{YEAR})",
@@ -720,7 +683,6 @@ def _expanded(pattern: str) -> str:
 
 
 _ISO_DATE = f"{YEAR}[-/][0-9]{{2}}[-/][0-9]{{2}}"
-
 
 _FORMS: list[tuple[str, Reader]] = [
     # Idioms that are not read.
@@ -817,9 +779,7 @@ _FORMS: list[tuple[str, Reader]] = [
 ]
 """The forms; of two that begin alike, the longer one is first."""
 
-
 FORMS = [(_expanded(pattern), reader) for pattern, reader in _FORMS]
-
 
 _LOWER = str.maketrans(
     {chr(65 + i): chr(97 + i) for i in range(26)} | {"’": "'", "–": "-", "—": "-"}

@@ -50,10 +50,8 @@ class Period:
 MAX_CHARS = 1_000
 """How much ``read_exact`` reads."""
 
-
 BEFORE_CHARS = 30
 """How far before a date the words that belong to it may begin."""
-
 
 BETWEEN_CHARS = 12
 """How far apart two dates may be to form one."""
@@ -64,7 +62,6 @@ def _preceding(words: str) -> re.Pattern[str]:
 
 
 _IN = "in|during|throughout|since|before|after|until|till"
-
 
 PRECEDING = {
     "month": _preceding(f"{_IN}|from|of|around"),
@@ -81,22 +78,17 @@ PRECEDING = {
 }
 """What must precede a phrase that may be no date; "day" needs a day beside it."""
 
-
 _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
-
 
 _RIGHT = r"(?:'s)?(?![\w/\\@=(-]|[.:+]\w)"
 """What dates do not touch, so that no part of a path or a number is one."""
-
 
 _JOIN = re.compile(
     rf"(?:\s?,)?{BLANK}"
     rf"(?:(?:at|on|in|of|in the|on the|of the|the|between|from){BLANK})?"
 )
 
-
 _BESIDE = re.compile(rf"{BLANK}(before|after){BLANK}(?:the{BLANK})?")
-
 
 _PARTS = {
     "early": (0, 1, 3),
@@ -110,51 +102,37 @@ _PARTS = {
     "second half of": (1, 2, 2),
 }
 
-
 _PART = re.compile(
     rf"(?<!\w)({'|'.join(_PARTS)}|(first|second|third|fourth|last)"
     rf" week of)(?:-|{BLANK}(?:in{BLANK})?(?:the{BLANK})?)$"
 )
-
 
 _COUNTED = re.compile(
     rf"(?<!\w)(?:the{BLANK})?(days?|weeks?|months?|years?|hours?|minutes?|night|morning"
     rf"|afternoon|evening|weekend){BLANK}(before|after|of){BLANK}(?:the{BLANK})?$"
 )
 
-
 _AHEAD = _preceding("next|every|each|coming|following|upcoming|any|per|by|due on|for")
-
-
 _AHEAD_AFTER = re.compile(rf"{BLANK}(?:after{BLANK})?next\b")
-
 
 _DAILY = re.compile(
     rf"\b(?:(?:every|each){BLANK}\w{{1,12}}|daily|nightly|weekly){BLANK}$"
 )
 
-
 _FROM = _preceding("from|between")
-
 
 _TO = re.compile(
     rf"(?:\s?-\s?|{BLANK}(?:and|to|until|till|through){BLANK})(?:the{BLANK})?"
 )
 
-
 _UP_TO = re.compile(rf"(?:\s?-\s?|{BLANK}(?:to|through){BLANK})(?:the{BLANK})?")
-
 
 _OPEN = re.compile(
     rf"(?<!\w)(since|before|prior to|after|until|till|up to|by){BLANK}(?:the{BLANK})?$"
 )
 
-
 _ONWARDS = re.compile(rf"{BLANK}(?:onwards?|on(?=\s{{0,3}}(?:$|[?.!,;:)])))")
-
-
 _YEAR = re.compile(rf"(?<![0-9]){YEAR}(?![0-9])")
-
 
 _LEADING = re.compile(
     rf"(?<!\w)(?:(?:earlier|later|sometime|some time|way back){BLANK})?"

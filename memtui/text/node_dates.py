@@ -22,13 +22,10 @@ _ISO_FORMS = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), TocLevel.DAY),
 )
 
-
 _QUARTER = re.compile(r"[Qq]([1-4])")
-
 
 _PREPOSITIONS = ("", "in ", "on ", "in the ")
 """Tried before words like "may", which alone are no date in a text."""
-
 
 _KEY = re.compile(r"[dD](?![a-zA-Z])\s*|[dD]\s+")
 """Typed by habit: after ``g``, other programs want a ``d``."""

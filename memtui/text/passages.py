@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memtui.text import analyzer, prose
-from memtui.text.stopwords import NARRATION
+from memtui.text.stopwords import NARRATION_STEMS
 
 SATURATION = 1.2
 """BM25's k1: how soon saying a term again stops to count."""
 
-
 ALONE_LENGTH, NEAR_LENGTH = 0.4, 0.2
 """BM25's b, for a text and for a window: how much a long one has to hold more."""
-
 
 NEARNESS = (1.0, 0.22, 0.05)
 """What a text counts in the window around it, and around one that is so many away."""
@@ -39,7 +37,7 @@ class _Term:
     """What it adds to each text that holds it or stands near one that does."""
 
 
-class Fits:
+class NeighbourIndex:
     """The terms of a run of texts, ready to be compared with phrases."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -73,7 +71,7 @@ class Fits:
 
     def weights(self, phrase: str) -> dict[str, float]:
         """The phrase's terms, each in its loosest form, and what they weigh."""
-        return {term: self._term(term).rarity for term in analyzer.needed(phrase)}
+        return {term: self._term(term).rarity for term in analyzer.query_terms(phrase)}
 
     def weight(self, phrase: str) -> float:
         """What all of a phrase's terms weigh."""
@@ -143,40 +141,29 @@ QUOTED_CHARS, LONG_CHARS = 30, 80
 """How many characters, blanks aside, a quotation has at least, and one that need not
 end where a line or a sentence does."""
 
-
 _BEGINS = re.compile(r"(?:\A|\n|[.!?:;。！？])\W*\Z")
-
-
 _ENDS = re.compile(r"\s*(?:\Z|\n|[.!?;。！？])")
-
 
 SENTENCE_CHARS = 400
 """A longer sentence is cut on a word: a log or a blob, that would hold anything."""
 
-
 PASSAGE_CHARS = 600
 """The most characters of a passage: more is no place that somebody could be shown."""
-
 
 WRAPPED_CHARS = 40
 """A line of more characters may go on in one that begins with a small letter."""
 
-
 TRIED = 6
 """How many of the sentences that hold most are looked at with their neighbours."""
-
 
 SPANS = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
 """The stretches around a sentence that can be a passage."""
 
-
 LONGER = 0.03
 """What each further sentence has to add to the share of the phrase that is held."""
 
-
 EXACT = 0.03
 """What saying a word in the very same form counts beside saying it at all."""
-
 
 TELLING = 0.3
 """What a word counts with which a summary tells who said what."""
@@ -186,20 +173,20 @@ TELLING = 0.3
 class Passage:
     """A stretch of one text and what it holds of a phrase."""
 
-    place: int
+    text_index: int
     """Which text it stands in."""
     start: int
     end: int
     """Offsets of characters in that text."""
     sentences: range
     """Which of all sentences it is made of."""
-    held: frozenset[str]
+    matched: frozenset[str]
     """The phrase's terms that it holds."""
-    covered: float
+    coverage: float
     """The share of the phrase's weight that these are: 0 to 1."""
 
 
-class Passages:
+class PassageIndex:
     """The sentences of some texts, ready to be compared with phrases."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -313,7 +300,7 @@ class Passages:
 
     def text(self, passage: Passage) -> str:
         """A passage's words, exactly as they stand in their text."""
-        return self.texts[passage.place][passage.start : passage.end]
+        return self.texts[passage.text_index][passage.start : passage.end]
 
     def sentences(self, passage: Passage) -> list[str]:
         """The sentences of a passage."""
@@ -334,8 +321,8 @@ class Passages:
         most = rarity(size, 1)
         loose = {
             term: min(most, rarity(size, len(self._holding.get(term, ()))))
-            * (TELLING if term in NARRATION else 1.0)
-            for term in analyzer.needed(phrase)
+            * (TELLING if term in NARRATION_STEMS else 1.0)
+            for term in analyzer.query_terms(phrase)
         }
         exact = EXACT * most
         return dict.fromkeys(analyzer.terms(phrase), exact) | loose
@@ -378,7 +365,7 @@ def _together(held: Mapping[int, set[str]], start: int, end: int) -> frozenset[s
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where sentences begin and end, wrapped lines joined and long ones cut."""
     start = end = 0
-    for first, last in prose.split_sentences(text[: prose.EXCERPTS_READ_CHARS]):
+    for first, last in prose.sentence_spans(text[: prose.EXCERPT_SOURCE_CHARS]):
         if start < end and _wraps(text, start, end, first):
             end = last
             continue
@@ -400,9 +387,7 @@ def _wraps(text: str, start: int, end: int, following: int) -> bool:
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end - start > SENTENCE_CHARS:
-        cut = start + max(
-            len(prose.shorten_excerpt(text[start:end], SENTENCE_CHARS)), 1
-        )
+        cut = start + max(len(prose.truncate(text[start:end], SENTENCE_CHARS)), 1)
         yield start, cut
         start = cut
     if start < end:

@@ -10,15 +10,13 @@ from dataclasses import dataclass
 
 from memtui.text import analyzer
 
-READ_CHARS = 20_000
+MESSAGE_CHARS = 20_000
 """How much of a message is read, in characters."""
 
-
-LINE_CHARS = 2_000
+PROSE_LINE_CHARS = 2_000
 """A longer line is not prose: a log, a blob, a minified file."""
 
-
-ABBREVIATED = 12
+ABBREVIATION_CHARS = 12
 """How many characters before a full stop tell an abbreviation."""
 
 
@@ -38,57 +36,35 @@ _MACHINERY = (
     "|post-tool-use-hook|thinking|INSTRUCTIONS|antml:[a-z_]+"
 )
 
-
 _INJECTED = re.compile(rf"<({_MACHINERY})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
-
 
 _FENCE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 
-
 _TAG = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]*)?/?>")
-
-
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)")
-
-
 _STRONG = re.compile(r"\*\*|~~")
-
-
 _EMPHASIS = re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+)(?<=\S)[*_](?![\w*])")
-
-
 _TICKED = re.compile(r"(`[^`]+`)")
-
-
 _STRONG_TICKED = re.compile(r"\*\*(`[^`*]+`)\*\*")
-
-
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+")
-
-
 _ITEM = re.compile(r"\s*(?:[-*+•▪‣–—]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]?\]\s*)?")
-
 
 _LEAD = re.compile(
     "^(?:[\\s>|\ufe0f\u200d\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2b00-\u2bff"
     "\U0001f000-\U0001faff]|[-=]>)+(?:[-*•]\\s+|\\d{1,2}[.)]\\s+)?"
 )
 
-
 _TRAIL = re.compile("[\\s\ufe0f\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]+$")
-
 
 _BEGINS = re.compile(
     "\\s*(?:\\*\\*|[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
 )
 
-
 _CARRIED_OVER = re.compile(
     r"\s*(?:This session is being continued from|Caveat: The messages below)"
 )
-
 
 _NOISE = re.compile(
     r"\s*(?:\[Request interrupted|\[Image|API Error|Caveat: |Error: Exit code"
@@ -98,7 +74,6 @@ _NOISE = re.compile(
     re.IGNORECASE,
 )
 
-
 _CODE_BEGINS = re.compile(
     r"\s*(?:[{}\[\]<@$%❯│├└┌┐┘─]|(?:import|from|const|let|var|def|class"
     r"|function|return|export|public|private|fn|func|async|await|if|for|while)\b.*[(){};=]"
@@ -106,38 +81,30 @@ _CODE_BEGINS = re.compile(
     r"|\d+[→:|]|at .*:\d+:\d+|\w+ ?\(.*\)\s*[;{]?$)"
 )
 
-
 _CODE_HOLDS = re.compile(r"{\s*$|}\s*$|;\s*$|=>|&&|\|\||\\n.*\\n")
-
-
 _NO_LETTERS = bytes(at for at in range(128) if not chr(at).isalpha())
-
-
 _BLANKS = re.compile(r"\s+")
-
 
 _END = re.compile(
     r"[.!?…。！？](?:(?<=[。！？])"
     r"|(?<=[.!?…])[\"'”’)\]`]*\s+(?=[\"'“‘(\[`*]*[^\sa-z.,;:!?\-–—]))"
 )
 
-
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|etc|cf|Dr|Mr|Mrs|z\.B|d\.h|bzw|ca|Nr)|^\d+)\.$"
 )
 
-
 _OPEN_END = re.compile(r"[.!?:。！？…]$")
 
 
-def sentences(text: str) -> list[Sentence]:
+def message_sentences(text: str) -> list[Sentence]:
     """The sentences of a message in their order.
 
     Args:
         text: A message as it was written; only its start is read.
     """
-    read = text[:READ_CHARS]
-    if is_carried_over(read):
+    read = text[:MESSAGE_CHARS]
+    if is_continuation(read):
         return []
     if "<" in read:
         read = _INJECTED.sub(" ", read)
@@ -146,22 +113,22 @@ def sentences(text: str) -> list[Sentence]:
     return [
         Sentence(part, block.is_heading, block.is_item and not place)
         for block in _blocks(read)
-        for place, part in enumerate(split(block.text))
+        for place, part in enumerate(split_paragraph(block.text))
     ]
 
 
-def is_carried_over(text: str) -> bool:
+def is_continuation(text: str) -> bool:
     """Whether it is what an agent wrote to go on from, rather than what was said."""
     return _CARRIED_OVER.match(text) is not None
 
 
-def split(paragraph: str) -> list[str]:
+def split_paragraph(paragraph: str) -> list[str]:
     """Cut a paragraph into sentences, none of them empty."""
     found: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
         part = paragraph[start : end.end()].strip()
-        if part and not _ABBREVIATION.search(part[-ABBREVIATED:]):
+        if part and not _ABBREVIATION.search(part[-ABBREVIATION_CHARS:]):
             found.append(part)
             start = end.end()
     found.append(paragraph[start:])
@@ -178,7 +145,7 @@ def shorten(text: str, limit: int) -> str:
     return (head[:cut] if cut > limit // 2 else head[:-1]).rstrip(" ,;:.-–—(…") + "…"
 
 
-def plain(line: str) -> str:
+def strip_markup(line: str) -> str:
     """A line without inline markup, blanks made one; code between ticks is kept."""
     if "](" in line:
         line = _LINK.sub(r"\1", line)
@@ -200,7 +167,9 @@ def _blocks(text: str) -> Iterator[Sentence]:
     for line in text.split("\n"):
         heading = _HEADING.match(line)
         entry = None if heading else _ITEM.match(line)
-        bare = plain(line[heading.end() if heading else entry.end() if entry else 0 :])
+        bare = strip_markup(
+            line[heading.end() if heading else entry.end() if entry else 0 :]
+        )
         begins = heading or entry or _BEGINS.match(line)
         goes_on = bool(run and bare and not begins and _wraps(run, bare))
         if goes_on and not _is_noise(line):
@@ -226,19 +195,19 @@ def _wraps(run: str, following: str) -> bool:
 
 def _is_noise(line: str) -> bool:
     """Whether a line is code, a table, a log or the machinery's: not prose."""
-    if len(line) > LINE_CHARS or _NOISE.match(line):
+    if len(line) > PROSE_LINE_CHARS or _NOISE.match(line):
         return True
     if line.lstrip().startswith("|") or line.count("|") > 2:
         return True
     blanks = line.count(" ")
-    if letters(line) < 0.5 * (len(line.strip()) - blanks):
+    if count_letters(line) < 0.5 * (len(line.strip()) - blanks):
         return True
     bare = line.replace("`", "")
     is_code = _CODE_BEGINS.match(bare) or _CODE_HOLDS.search(bare)
     return is_code is not None and not _ITEM.match(line)
 
 
-def letters(text: str) -> int:
+def count_letters(text: str) -> int:
     """How many characters of a text are letters."""
     if text.isascii():
         return len(text.encode().translate(None, _NO_LETTERS))
@@ -248,23 +217,18 @@ def letters(text: str) -> int:
 EXCERPT_CHARS = 200
 """The most characters of an excerpt (decisions §6)."""
 
-
-EXCERPTS_READ_CHARS = 40_000
+EXCERPT_SOURCE_CHARS = 40_000
 """How much of an event's text is searched for its best sentence, in characters."""
-
 
 _ENDS = re.compile(
     r"[.!?。！？\n](?:(?<=[.!?])[\"'”’)\]*_`]*\s+|(?<=[。！？])|(?<=\n)\n*)"
 )
 
-
 _MARKUP = re.compile(r"(?:[#>|*+•\-–—=~_`\s✅❌✓✗☐☑]+|\d+[.)]\s|\[[ xX]?\]\s)+")
-
-
 _excerpts_TRAIL = " \t|*`#_=~"
 
 
-def excerpt(text: str, weights: Mapping[str, float]) -> str:
+def best_excerpt(text: str, weights: Mapping[str, float]) -> str:
     """The sentence of a text that says most of what is wanted.
 
     Args:
@@ -276,15 +240,15 @@ def excerpt(text: str, weights: Mapping[str, float]) -> str:
         characters, cut on a word.
     """
     best, best_score = "", -1.0
-    for candidate in _candidates(text[:EXCERPTS_READ_CHARS]):
+    for candidate in _candidates(text[:EXCERPT_SOURCE_CHARS]):
         found = set(analyzer.terms(candidate))
         score = sum(weight for term, weight in weights.items() if term in found)
         if score > best_score:
             best, best_score = candidate, score
-    return best or shorten_excerpt(text.strip(), EXCERPT_CHARS)
+    return best or truncate(text.strip(), EXCERPT_CHARS)
 
 
-def shorten_excerpt(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     """The start of a text, cut on a word if it can be."""
     if len(text) <= limit:
         return text
@@ -295,18 +259,18 @@ def shorten_excerpt(text: str, limit: int) -> str:
 
 def _candidates(text: str) -> Iterator[str]:
     """The sentences of a text without the markup around them, long ones in parts."""
-    for start, end in split_sentences(text):
+    for start, end in sentence_spans(text):
         led = _MARKUP.match(text, start, end)
         if led is not None and led.end() < end:
             start = led.end()
         rest = text[start:end].rstrip(_excerpts_TRAIL)
         while rest:
-            part = shorten_excerpt(rest, EXCERPT_CHARS)
+            part = truncate(rest, EXCERPT_CHARS)
             yield part
             rest = rest[max(len(part), 1) :].lstrip()
 
 
-def split_sentences(text: str) -> Iterator[tuple[int, int]]:
+def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences and lines of a text begin and end; none is empty."""
     start = 0
     for match in _ENDS.finditer(text):

@@ -12,39 +12,31 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memtui.text import secret_patterns
-from memtui.text.secret_patterns import Rule, Span
+from memtui.text.secret_patterns import Rule, SecretSpan
 
 PASSWORD, SECRET, KEY, TOKEN = "password", "secret", "api key", "token"
 """The kinds of named values, as they stand in the mark."""
 
-
 NAME_CHARS = 80
 """A longer run of letters is no name."""
 
-
 TOLD_CHARS = 200
 """An expression or a placeholder is told by so many of its first characters."""
-
 
 RANDOM_CHARS = 16
 """What looks drawn by chance has at least so many characters; shorter ones are told
 by being of several sorts (lower, upper, digits, signs)."""
 
-
 MOST_CHANGES = 3
 """How often a path goes over to digits or capitals within a word, at most."""
 
-
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-
 
 _PASSWORDS = (
     "password", "passwd", "passwort", "passphrase", "passcode", "userpass", "dbpass",
 )  # fmt: skip
 
-
 _MANY_PASSWORDS = ("passwords", "passwds", "passphrases")
-
 
 _KEYS = (
     "api", "access", "secret", "private", "auth", "account", "shared", "encryption",
@@ -53,7 +45,6 @@ _KEYS = (
 )  # fmt: skip
 """What makes a key a secret one, when it stands before it."""
 
-
 _LOGINS = (
     "db", "database", "user", "smtp", "mail", "email", "admin", "root", "mysql", "pg",
     "postgres", "redis", "mongo", "ftp", "ssh", "login", "auth", "rabbitmq", "proxy",
@@ -61,10 +52,8 @@ _LOGINS = (
 )  # fmt: skip
 """Whose pass is a password, not a test that passed or a pass of many."""
 
-
 _FOLDERS = frozenset(("PWD", "OLDPWD", "pwd"))
 """What a shell calls the folder it is in."""
-
 
 _OPEN = frozenset((
     "public", "publishable", "anon", "page", "next", "prev", "continuation", "sync",
@@ -73,10 +62,8 @@ _OPEN = frozenset((
 ))  # fmt: skip
 """What makes a key or token one that anyone may see."""
 
-
 _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
 """What a name may end with and promise the same."""
-
 
 _PLACEHOLDER = re.compile(
     r"[<\[{(*…#@|]|\$(?!\d?[0-9a-z]+\$)|%[({A-Za-z%]|&[\w(]|-|=|!\w+$|\\|"
@@ -92,7 +79,6 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 
-
 _HOLDS_PLACE = re.compile(
     r"\.[*+]|\\[dws]|\[\^|\[[a-zA-Z0]-[zZ9]|"
     r"your[-_ ]|[-_]here\b|<[\w -]+>|\$\{|\{\{|\*{3}|x{5}|\.{3}|…|example|placeholder"
@@ -101,24 +87,18 @@ _HOLDS_PLACE = re.compile(
     re.IGNORECASE,
 )
 
-
 _TEMPLATE = re.compile(
     r"[<\[{(*…]|\$(?!\d?[0-9a-z]+\$)|%[({A-Za-z%](?![0-9A-F])|x{3,}$|X{3,}$|\.{2,}"
     r"|[A-Z]*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET)$"
 )
-
 
 _CODE = re.compile(
     r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+[!?]?(?![^\s,;)\]}!?.])"
     r"|[\w.$:>-]*[A-Za-z_$][\w$]*(?:[(\[{<]|\?\.)"
 )
 
-
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$]*\d{0,2}[!?]?$")
-
-
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
-
 
 _PATH = re.compile(
     r"(?:file://|~|\.{1,2})?/?[\w@-][\w.@-]*(?:/[\w.@-]+)+\.[a-z]\w{1,7}$"
@@ -126,22 +106,11 @@ _PATH = re.compile(
     r"|[A-Za-z]:\\{1,4}[\w.@ -]+(?:\\{1,4}[\w.@ -]+)*$"
 )
 
-
 _DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:_]")
-
-
 _PLAIN = re.compile(r"[\w+/=.~:%$!@#^*?-]+$", re.ASCII)
-
-
 _MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
-
-
 _CHANGES = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[A-Z][a-z]|[A-Za-z]\d|\d[A-Za-z]")
-
-
 _PARTS = re.compile(r"[-_./:+=~%]+")
-
-
 _TURNS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
 
 
@@ -151,7 +120,7 @@ def is_path(value: str) -> bool:
 
 
 @lru_cache(4096)
-def kind_of(name: str) -> str:
+def kind_of_name(name: str) -> str:
     """The kind of value a name promises, "" for none that is secret."""
     if name in _FOLDERS:
         return ""
@@ -260,51 +229,39 @@ def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
 _OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
 """A quote that may open a value; one that closes a JSON string does not."""
 
-
 _LOGIN_FLAG = re.compile(
     rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?{_OPENS}"
     r"[^\s:\"'`\\$,\]}]{1,128}:([^\s\"'`\\]{1,256})"
 )
 
-
 _PASSWORD_FLAG = re.compile(
     rf" ?{_OPENS}([^\s\"'`\\|;&,\]}}:-][^\s\"'`\\|;&]{{2,255}})"
 )
 
-
 _TIGHT = re.compile(r"(?:mysql|mariadb)[a-z]*(?: [^|;&\n]*)?$")
-
-
 _LOOSE = re.compile(r"(?:sshpass|docker login|mongo[a-z]*)(?: [^|;&\n]*)?$")
-
-
 _PORTS = re.compile(r"\d+(?::\d+)*$")
-
 
 _REDIS = re.compile(
     rf"redis-cli(?: [^|;&\n]{{0,200}}?)? (?:-a|--pass)[ =]{_OPENS}"
     r"([^\s\"'`\\|;&<>,\]}-][^\s\"'`\\|;&<>]{3,255})"
 )
 
-
 _HTPASSWD = re.compile(
     r"htpasswd((?: -[A-Za-z]{1,6}(?: \d{1,3})?){1,4})((?: [^\s|;&<>]{1,255}){2,3})"
 )
 
-
 _OPENED = re.compile(_OPENS)
-
-
 _BARE = re.compile(r"[^\\\"'`,\]}]+")
 
 
-def _login_flag(text: str, at: int) -> Iterator[Span]:
+def _login_flag(text: str, at: int) -> Iterator[SecretSpan]:
     flag = _LOGIN_FLAG.match(text, at)
     if flag and not is_template(flag[1]):
         yield *flag.span(1), "password"
 
 
-def _password_flag(text: str, at: int) -> Iterator[Span]:
+def _password_flag(text: str, at: int) -> Iterator[SecretSpan]:
     flag = _PASSWORD_FLAG.match(text, at + 3)
     before = text[max(0, at - 200) : at]
     if not flag or is_template(flag[1]) or _PORTS.match(flag[1]):
@@ -314,13 +271,13 @@ def _password_flag(text: str, at: int) -> Iterator[Span]:
         yield *flag.span(1), "password"
 
 
-def _redis(text: str, at: int) -> Iterator[Span]:
+def _redis(text: str, at: int) -> Iterator[SecretSpan]:
     flag = _REDIS.match(text, at)
     if flag and not is_template(flag[1]):
         yield *flag.span(1), "password"
 
 
-def _htpasswd(text: str, at: int) -> Iterator[Span]:
+def _htpasswd(text: str, at: int) -> Iterator[SecretSpan]:
     call = _HTPASSWD.match(text, at)
     if not call or "b" not in call[1]:
         return
@@ -335,7 +292,7 @@ def _htpasswd(text: str, at: int) -> Iterator[Span]:
         yield *value.span(), "password"
 
 
-RULES: tuple[tuple[bytes, Rule], ...] = (
+COMMAND_RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"curl", _login_flag),
     (b" -p", _password_flag),
     (b"redis-cli", _redis),
@@ -343,13 +300,10 @@ RULES: tuple[tuple[bytes, Rule], ...] = (
 )
 """What each command is known by, and what looks at it."""
 
-
 VALUE_CHARS = 4096
 """A longer value is not a key but a document."""
 
-
 _COLOUR = r"(?:\\++u001[bB]\[[\d;]{0,12}m){0,3}"
-
 
 _ASSIGNS = re.compile(
     rf"(?P<closed>\\{{0,7}}[\"'`])?\]?{_COLOUR}[ \t]{{0,8}}"
@@ -358,49 +312,30 @@ _ASSIGNS = re.compile(
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
 
-
 _NAMED_APART = re.compile(
     r"\\{0,7}[\"']?,?(?:\s|\\n){0,20}\\{0,7}[\"']?value\\{0,7}[\"']?[ \t]?"
     r"(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
 )
 
-
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
-
-
 _IS = re.compile(r"[`*]{0,3}(?P<gap>[ \t]+)(?P<sign>is):?[ \t]+(?=\S)")
-
-
 _SET = re.compile(r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +)$")
-
-
 _SECRET_SET = re.compile(r"\bsecret set +$")
-
-
 _SPACE = re.compile(r"(?P<gap> {0,3})(?P<sign> )(?=[^\s-])")
-
 
 _BODY = re.compile(
     r"(?: +(?!-b\b|--body\b)-{1,2}[\w-]+(?:[= ][^\s\"'`\\-][^\s\"'`\\]*)?){0,4}"
     r" +(?:--body|-b)(?P<sign>[= ])(?P<gap> {0,3})"
 )
 
-
 _NETRC = re.compile(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+$")
-
-
 _BLANK = re.compile(r"(?P<gap>\s{0,4})(?P<sign>\s)(?=\S)")
-
 
 _COMMANDS = (_SPACE, _BODY, _BLANK)
 """What parts a name from its value in a command, where no code stands."""
 
-
 _BEFORE_CHARS = 24
-
-
 _NETRC_CHARS = 300
-
 
 _LISTED = re.compile(
     r"(?P<closed>\\{0,7}[\"'`])?[ \t]{0,8}(?P<sign>[:=])"
@@ -408,16 +343,11 @@ _LISTED = re.compile(
     r"(?:\\{0,7}[\"']\[redacted: [a-z ]+\]\\{0,7}[\"'],\s{0,8})*(?=\\{0,7}[\"'])"
 )
 
-
 _XML = re.compile(r">([^<>\s\"'`\\]{4,200})(?=</)")
-
-
 _values_OPENS = re.compile(r"[brfuBRFU]{0,2}(\\{0,7})([\"'`])")
-
 
 _DEPTHS = (0, 1, 3, 7)
 """How many backslashes stand before a quote in JSON, in JSON in JSON, and so on."""
-
 
 _QUOTED = {
     '"': re.compile(rf"((?:[^\"\\\n]|\\.){{0,{VALUE_CHARS}}})\""),
@@ -431,30 +361,22 @@ _QUOTED = {
     for depth in _DEPTHS[1:]
 }
 
-
 _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
-
 
 _values_BARE = re.compile(
     rf"(?:[^\s\"'`\\;,<>|&]|&(?![\w.-]{{1,80}}=)){{1,{VALUE_CHARS}}}"
 )
 
-
 _WHOLE = re.compile(rf"[^\s\"'`\\]{{1,{VALUE_CHARS}}}")
-
-
 _QUERY = re.compile(rf"[^\s\"'`\\&#;,<>|)\]}}]{{1,{VALUE_CHARS}}}")
-
-
 _BLANK_END = re.compile(r"\s*\Z")
-
 
 _NO_START = frozenset(",]}: \t")
 """What follows a JSON string's end is no value."""
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class NamedValue:
     """A name's value, and what is known of how it stands there."""
 
     text: str
@@ -473,7 +395,7 @@ class Value:
         return self.start + len(self.text)
 
 
-def of_name(text: str, start: int, end: int) -> Value | None:
+def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
     """The value given to the name that stands between two places; None for none."""
     if text[end - 1] in "sS" and (found := _LISTED.match(text, end)):
         return _values_value(text, start, end, found, is_key=bool(found["closed"]))
@@ -483,7 +405,7 @@ def of_name(text: str, start: int, end: int) -> Value | None:
     if text.startswith("-", start) and (found := _FLAG.match(text, end)):
         return _values_value(text, start, end, found, is_key=False)
     if text[start - 1 : start] == "<" and (tagged := _XML.match(text, end)):
-        return Value(tagged[1], tagged.start(1), True, ">", True, "<")
+        return NamedValue(tagged[1], tagged.start(1), True, ">", True, "<")
     if text[end : end + 1] in (" ", "\n", "\t") and (
         found := _spaced(text, start, end)
     ):
@@ -507,7 +429,7 @@ def _spaced(text: str, start: int, end: int) -> re.Match[str] | None:
 
 def _values_value(
     text: str, start: int, end: int, found: re.Match[str], *, is_key: bool
-) -> Value | None:
+) -> NamedValue | None:
     sign, at = found["sign"], found.end()
     is_tight = (
         not found["gap"]
@@ -533,12 +455,12 @@ def _values_value(
         return None
     value = bare[0].rstrip(",;)}].") if shape is _values_BARE else bare[0].rstrip(";)")
     after = text[at + len(value) : at + len(value) + 1]
-    return Value(value, at, is_setting or shape is _QUERY, sign, is_tight, after)
+    return NamedValue(value, at, is_setting or shape is _QUERY, sign, is_tight, after)
 
 
 def _quoted(
     text: str, opened: re.Match[str], sign: str, *, is_tight: bool, is_json: bool
-) -> Value | None:
+) -> NamedValue | None:
     escape, quote = opened[1], opened[2]
     at = opened.end()
     if not escape and text[at : at + 1] in _NO_START:
@@ -559,20 +481,17 @@ def _quoted(
         if not is_cut and not text.startswith(escape + quote, end):
             return None
     after = text[at + len(value) : at + len(value) + 1]
-    return Value(value, at, True, sign, is_tight, after)
+    return NamedValue(value, at, True, sign, is_tight, after)
 
 
 NAME_PARTS = (b"pass", b"pwd", b"secret", b"token", b"key", b"credential", b"auth")
 """What the name of a secret has in it."""
 
-
 LONG_CHARS = 256
 """No other name is looked for in an unquoted value longer than this."""
 
-
 _QUOTE = r"(?:(?:\\(?:\\{2}(?:\\{4})?)?)?[\"'`])?"
 """A quote that may stand there, as deep in JSON as it may be; no half of an escape."""
-
 
 _HEADER = re.compile(
     rf"{_QUOTE}\]?[ \t]{{0,4}}[:=,][ \t]{{0,4}}[bf]?{_QUOTE}"
@@ -581,29 +500,21 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 
-
 _BEARER = re.compile(r"[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})")
-
 
 _COOKIES = re.compile(
     rf"{_QUOTE}[ \t]{{0,4}}[:= ][ \t]{{0,4}}{_QUOTE}"
     r"((?:[\w.-]{1,80}=[^;\s\"'`\\]{0,4096};?[ ]?){1,60})"
 )
 
-
 _COOKIE = re.compile(r"([\w.-]{1,80})=([^;\s\"'`\\]{8,})")
-
 
 _SESSION = re.compile(
     r"sess|sid$|token|auth|jwt|csrf|xsrf|login|remember|ident", re.IGNORECASE
 )
 
-
 _LOGIN = re.compile(r"([^\s/@:\"'`\\<>?#(){}]{0,128}):([^\s/@\"'`\\<>]{1,256})@")
-
-
 _LONE_LOGIN = re.compile(r"([A-Za-z0-9_.~-]{16,256})@")
-
 
 _WEBHOOK = re.compile(
     r"://(?:hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)"
@@ -611,14 +522,11 @@ _WEBHOOK = re.compile(
     r"|[\w.-]+\.webhook\.office\.com/webhookb2)/([A-Za-z0-9_@/-]{20,})"
 )
 
-
 _SIGNATURE = re.compile(r"=([A-Za-z0-9%+/=_-]{20,})")
-
-
 _PORT = re.compile(r"\d{2,5}$")
 
 
-def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
+def find_secrets(text: str, low: bytes, signs: bytes) -> Iterator[SecretSpan]:
     """What stands where secrets do.
 
     Args:
@@ -637,7 +545,7 @@ def found(text: str, low: bytes, signs: bytes) -> Iterator[Span]:
         yield from _looked(b"://", _url, text, low)
 
 
-def _looked(anchor: bytes, rule: Rule, text: str, low: bytes) -> Iterator[Span]:
+def _looked(anchor: bytes, rule: Rule, text: str, low: bytes) -> Iterator[SecretSpan]:
     """What a rule finds at each of its anchors that it has not yet looked past."""
     at = low.find(anchor)
     while at >= 0:
@@ -651,7 +559,7 @@ def _looked(anchor: bytes, rule: Rule, text: str, low: bytes) -> Iterator[Span]:
 
 def _named(
     part: bytes, text: str, low: bytes, signs: bytes, met: set[int]
-) -> Iterator[Span]:
+) -> Iterator[SecretSpan]:
     at = low.find(part)
     while at >= 0:
         end = signs.find(b" ", at, at + NAME_CHARS)
@@ -667,7 +575,7 @@ def _named(
         at = low.find(part, end)
 
 
-def _value(text: str, start: int, end: int) -> Iterator[Span]:
+def _value(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     if text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1
     name = text[start:end].rstrip(".-")
@@ -675,19 +583,19 @@ def _value(text: str, start: int, end: int) -> Iterator[Span]:
     if name[-13:].lower() == "authorization":
         yield from _header(text, end)
         return
-    kind = kind_of(name)
+    kind = kind_of_name(name)
     if not kind and text[start - 1 : start] in ("?", "&") and name.lower() == "key":
         kind = TOKEN
     if not kind:
         return
-    value = of_name(text, start, end)
-    if value and (is_told(kind, value) or is_phrase(name, kind, value)):
+    value = value_of_name(text, start, end)
+    if value and (is_secret_value(kind, value) or is_passphrase(name, kind, value)):
         yield value.start, value.end, kind
     elif value and len(value.text) > LONG_CHARS and not value.is_quoted:
         yield value.start, value.end, ""
 
 
-def is_told(kind: str, value: Value) -> bool:
+def is_secret_value(kind: str, value: NamedValue) -> bool:
     """Whether a name of some kind tells a secret in its value."""
     if value.sign == "is" and not is_strong(value.text):
         return False
@@ -706,7 +614,7 @@ def is_told(kind: str, value: Value) -> bool:
     )
 
 
-def is_phrase(name: str, kind: str, value: Value) -> bool:
+def is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
     """Whether a value is a password of several words, as a setting may have it."""
     return (
         kind == PASSWORD
@@ -720,13 +628,13 @@ def is_phrase(name: str, kind: str, value: Value) -> bool:
     )
 
 
-def _header(text: str, at: int) -> Iterator[Span]:
+def _header(text: str, at: int) -> Iterator[SecretSpan]:
     header = _HEADER.match(text, at)
     if not header or is_placeholder(header[2]):
         return
     scheme, value = (header[1] or "").lower(), header[2]
     if scheme == "basic":
-        if is_login(value):
+        if is_basic_login(value):
             yield *header.span(2), "basic auth"
     elif is_random(value) or (scheme and any(map(str.isdigit, value))):
         yield (
@@ -735,7 +643,7 @@ def _header(text: str, at: int) -> Iterator[Span]:
         )
 
 
-def is_login(value: str) -> bool:
+def is_basic_login(value: str) -> bool:
     """Whether a Basic value is one: base64 of a name, a colon and a password."""
     try:
         return b":" in base64.b64decode(value + "=" * (-len(value) % 4))
@@ -743,13 +651,13 @@ def is_login(value: str) -> bool:
         return False
 
 
-def _bearer(text: str, at: int) -> Iterator[Span]:
+def _bearer(text: str, at: int) -> Iterator[SecretSpan]:
     token = _BEARER.match(text, at + len("bearer"))
     if token and is_random(token[1]) and not is_placeholder(token[1]):
         yield *token.span(1), "bearer token"
 
 
-def _cookie(text: str, at: int) -> Iterator[Span]:
+def _cookie(text: str, at: int) -> Iterator[SecretSpan]:
     line = _COOKIES.match(text, at + len("cookie"))
     if not line:
         return
@@ -762,7 +670,7 @@ def _cookie(text: str, at: int) -> Iterator[Span]:
             yield *cookie.span(2), "cookie"
 
 
-def _url(text: str, at: int) -> Iterator[Span]:
+def _url(text: str, at: int) -> Iterator[SecretSpan]:
     login = _LOGIN.match(text, at + 3)
     if login:
         if not is_template(login[2]) and not _is_port(*login.groups()):
@@ -779,7 +687,7 @@ def _is_port(name: str, value: str) -> bool:
     return bool(_PORT.match(value)) and (name == "localhost" or "." in name)
 
 
-def _signature(text: str, at: int) -> Iterator[Span]:
+def _signature(text: str, at: int) -> Iterator[SecretSpan]:
     value = _SIGNATURE.match(text, text.find("=", at))
     if value and text[at - 1 : at] in ("?", "&", ";") and is_random(value[1]):
         yield *value.span(1), "signature"
@@ -790,14 +698,12 @@ _RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"cookie", _cookie),
     (b"sig=", _signature),
     (b"x-amz-signature=", _signature),
-    *secret_patterns.RULES,
+    *secret_patterns.PATTERN_RULES,
 )
 """What each place is known by, and what looks at it."""
 
-
-_WITH_FLAGS = (*_RULES, *RULES)
+_WITH_FLAGS = (*_RULES, *COMMAND_RULES)
 """The same where a flag is given to something: no command tells a password without."""
-
 
 _BESIDE = {b"-----begin": b"key", b"private-lines:": b"key", b"htpasswd": b"pass"}
 """The part of a name that some never stand without."""

@@ -15,18 +15,13 @@ from dataclasses import dataclass
 LEAST_CHARS = 20
 """A key known by its shape has at least this many letters, digits, - _ or dots."""
 
-
 _W = "[A-Za-z0-9]"
-
-
 _U = "[A-Za-z0-9_-]"
-
-
 _HEX = "[0-9a-fA-F]"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KeyKind:
     """What one provider's keys look like."""
 
     name: str
@@ -35,9 +30,9 @@ class Kind:
     """Their first two characters."""
 
 
-def _kind(name: str, *shapes: str) -> Kind:
+def _kind(name: str, *shapes: str) -> KeyKind:
     """A kind of some shapes, each of which starts with two plain characters."""
-    return Kind(
+    return KeyKind(
         name,
         re.compile(f"(?:{'|'.join(shapes)})(?!{_W})"),
         tuple({shape[:2] for shape in shapes}),
@@ -146,24 +141,21 @@ KINDS = (
     _kind("attio token", r"at_[0-9a-f]{64}"),
 )
 
-
 _EXAMPLES = re.compile(r"EXAMPLE|example|your|YOUR|xxxx|XXXX|\.\.\.|placeholder|redact")
-
 
 _FEWEST = 6
 """A key has at least this many different characters; ``ghp_000…`` is none."""
-
 
 _SNOWFLAKES = ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT")
 """How the base64 of a number starts: a Discord token has its bot's number in front."""
 
 
-def is_real(key: str) -> bool:
+def is_real_key(key: str) -> bool:
     """Whether a key is none that a manual shows."""
     return not _EXAMPLES.search(key) and len(set(key[4:])) >= _FEWEST
 
 
-def is_header(token: str) -> bool:
+def has_jwt_header(token: str) -> bool:
     """Whether a token starts with the header of a JWT: base64url of an object."""
     header = token.partition(".")[0]
     try:
@@ -174,9 +166,11 @@ def is_header(token: str) -> bool:
 
 
 _TOLD = (
-    Kind("jwt", re.compile(rf"eyJ{_U}{{8,}}\.{_U}{{8,}}(?:\.{_U}*){{0,3}}"), ("ey",)),
-    Kind("telegram token", re.compile(rf"(?<=\d:)AA{_U}{{32,34}}(?!{_U})"), ("AA",)),
-    Kind(
+    KeyKind(
+        "jwt", re.compile(rf"eyJ{_U}{{8,}}\.{_U}{{8,}}(?:\.{_U}*){{0,3}}"), ("ey",)
+    ),
+    KeyKind("telegram token", re.compile(rf"(?<=\d:)AA{_U}{{32,34}}(?!{_U})"), ("AA",)),
+    KeyKind(
         "discord token",
         re.compile(rf"[MNO]{_U}{{22,27}}\.{_U}{{6}}\.{_U}{{27,40}}(?!{_U})"),
         _SNOWFLAKES,
@@ -184,14 +178,12 @@ _TOLD = (
 )
 """Kinds that more than their first characters tell."""
 
-
-STARTS: dict[str, tuple[Kind, ...]] = {
+KINDS_BY_PREFIX: dict[str, tuple[KeyKind, ...]] = {
     start: tuple(kind for kind in (*KINDS, *_TOLD) if start in kind.starts)
     for every in (*KINDS, *_TOLD)
     for start in every.starts
 }
 """The kinds by the first two characters of their keys."""
-
 
 _CUT = re.compile(
     r"(?:sk-(?:ant|proj|svcacct|or|lf)-|gh[pousr]_|github_pat_|glpat-"
@@ -200,17 +192,16 @@ _CUT = re.compile(
 )
 
 
-def is_cut(text: str, start: int, end: int) -> bool:
+def is_cut_key(text: str, start: int, end: int) -> bool:
     """Whether a run of letters is the beginning of a key."""
     cut = _CUT.match(text, start, end)
-    return bool(cut) and is_real(text[start:end])
+    return bool(cut) and is_real_key(text[start:end])
 
 
 _INNER = re.compile(
     r"[_-](?=sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
     r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|AIza|AKIA[A-Z2-7]{16}|hf_[A-Z]\w{29})"
 )
-
 
 _IN_INNER = (
     *("sk-", "gh", "github_pat_", "glpat-", "xox", "k_live_", "npm_"),
@@ -219,42 +210,34 @@ _IN_INNER = (
 """Each of them holds one of these, which is found much sooner."""
 
 
-def inner(text: str) -> list[int]:
+def inner_key_starts(text: str) -> list[int]:
     """Where keys may start after a name they were given: ``my_ghp_…``."""
     if not any(map(text.__contains__, _IN_INNER)):
         return []
     return [found.end() for found in _INNER.finditer(text)]
 
 
-def match(text: str, at: int) -> tuple[int, str] | None:
+def match_key(text: str, at: int) -> tuple[int, str] | None:
     """The key that starts at a place: its end and kind; None where there is none."""
-    for kind in STARTS.get(text[at : at + 2], ()):
+    for kind in KINDS_BY_PREFIX.get(text[at : at + 2], ()):
         found = kind.pattern.match(text, at)
-        if found and (is_header if kind.name == "jwt" else is_real)(found[0]):
+        if found and (has_jwt_header if kind.name == "jwt" else is_real_key)(found[0]):
             return found.end(), kind.name
     return None
 
 
-Span = tuple[int, int, str]
+SecretSpan = tuple[int, int, str]
 """Where a secret starts and ends, and its kind; "" for what was looked at in vain."""
 
-
-Rule = Callable[[str, int], Iterator[Span]]
+Rule = Callable[[str, int], Iterator[SecretSpan]]
 """What looks at a place in a text."""
-
 
 KEY_BLOCK_CHARS = 32_768
 """The most of a block that is looked through for its end."""
 
-
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-
-
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-
-
 _KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
-
 
 _KEY_LINES = re.compile(
     r"(?:(?:[ \t]*(?:\r?\n|\\++[nr]))+(?:[ \t]*\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?"
@@ -262,7 +245,6 @@ _KEY_LINES = re.compile(
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
     r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`…])))+"
 )
-
 
 _KEY_IN_A_LINE = re.compile(
     r"(?:[ \t]+(?:Proc-Type|DEK-Info): \S{1,60})*"
@@ -272,12 +254,8 @@ _KEY_IN_A_LINE = re.compile(
 )
 """A key whose lines were joined, or that was cut; words of prose are shorter."""
 
-
 _KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{16}")
-
-
 _JOINT = r"(?:[ \t]*(?:\r?\n|\\++[nr])[ \t>+|-]{0,4}|[ \t]+)"
-
 
 _PUTTY = re.compile(
     rf"private-lines: \d{{1,4}}{_JOINT}"
@@ -285,16 +263,14 @@ _PUTTY = re.compile(
     re.IGNORECASE,
 )
 
-
 _HASH = re.compile(
     r":(\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Za-z0-9$=,]{16,128})(?=[\s:\"'\\]|$)"
 )
 
-
 _BEFORE_HASHES = re.compile(r"[\w.@-]$")
 
 
-def _key_block(text: str, at: int) -> Iterator[Span]:
+def _key_block(text: str, at: int) -> Iterator[SecretSpan]:
     begin = _PRIVATE_KEY.match(text, at)
     if not begin:
         return
@@ -313,19 +289,19 @@ def _key_block(text: str, at: int) -> Iterator[Span]:
         yield at, lines.end(), "private key"
 
 
-def _putty(text: str, at: int) -> Iterator[Span]:
+def _putty(text: str, at: int) -> Iterator[SecretSpan]:
     lines = _PUTTY.match(text, at)
     if lines:
         yield *lines.span(1), "private key"
 
 
-def _hash(text: str, at: int) -> Iterator[Span]:
+def _hash(text: str, at: int) -> Iterator[SecretSpan]:
     found = _HASH.match(text, at)
     if found and _BEFORE_HASHES.search(text, max(0, at - 1), at):
         yield *found.span(1), "password hash"
 
 
-RULES: tuple[tuple[bytes, Rule], ...] = (
+PATTERN_RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"-----begin", _key_block),
     (b"private-lines:", _putty),
     (b":$", _hash),

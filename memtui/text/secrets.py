@@ -15,26 +15,21 @@ from functools import lru_cache
 
 from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns
-from memtui.text.secret_patterns import Span
+from memtui.text.secret_patterns import SecretSpan
 
 RULES_VERSION = 2
 """Raised when the rules change, so that what was kept by older ones can be told."""
 
-
 LEAST_CHARS = 8
 """A shorter text holds no secret."""
-
 
 NAME_CHARS = 64
 """A text of at most this length is looked at once only, as long as it is remembered."""
 
-
 PASSES = 4
 """How often what is left is looked at again; the second time finds nothing, nearly."""
 
-
 PRIVATE, CUT = "private", "cut key"
-
 
 _TAG = re.compile(
     r"(?:<|\\++u003c)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}"
@@ -42,49 +37,34 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 
-
 _TAG_LEAD = 12
 """A tag begins at most so many characters before its name."""
-
 
 _LINE_STARTS = re.compile(r"(?:[\n\r]|\\[nr]|(?:[:,\[{]\s?|^)\\*\")(?:[ \t]|\\+t)*$")
 """What ends before a line that begins, or before a string of JSON that was cut."""
 
-
 _CUT_CHARS = 300
-
-
 _LEAST_CUT = 14
-
-
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
-
-
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
-
 
 _IN_NAMES = bytes(
     code if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-.") else 32
     for code in range(256)
 )
 
-
 _SIGNS = bytes(32 if byte == 32 else ord("x") for byte in _IN_NAMES)
-
-
 _RUN = b"x" * secret_patterns.LEAST_CHARS
-
 
 _LEAD = re.compile(
     r"(?:(?<=%)[0-9A-F]{2}|(?<=[\[;])\d{0,3}m|(?<=\\)(?:[nrtbfv]|u00..))?[-_.]*"
 )
 
-
 _BEFORE_LEADS = frozenset("%[;\\")
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class RedactedText:
     """A text without its secrets."""
 
     text: str
@@ -93,17 +73,17 @@ class Redacted:
     """The kind of each, in their order."""
 
 
-def mark(kind: str) -> str:
+def redaction_mark(kind: str) -> str:
     """What stands where a secret was."""
     return f"[redacted: {kind}]"
 
 
-def redact(text: str) -> Redacted:
+def redact(text: str) -> RedactedText:
     """Take the secrets out of a text; JSON stays JSON."""
     return _redact(text, is_torn=False)
 
 
-def redact_torn(text: str) -> Redacted:
+def redact_fragment(text: str) -> RedactedText:
     """Take the secrets out of what may be a part of a text.
 
     Every private tag that is not closed lasts to its end: the closing one may have been
@@ -121,10 +101,10 @@ def _letter(escaped: re.Match[str]) -> str:
     return escaped[0] if letter in '"\\' else letter
 
 
-def _redact(text: str, *, is_torn: bool) -> Redacted:
+def _redact(text: str, *, is_torn: bool) -> RedactedText:
     kinds: list[str] = []
     if len(text) < LEAST_CHARS:
-        return Redacted(text, ())
+        return RedactedText(text, ())
     for _ in range(PASSES):
         plain = text.encode("ascii", "replace")
         low = plain.lower()
@@ -133,17 +113,17 @@ def _redact(text: str, *, is_torn: bool) -> Redacted:
             signs = plain.translate(_SIGNS)
             spans = [
                 *_keys(text, signs),
-                *secret_context.found(text, low, signs),
+                *secret_context.find_secrets(text, low, signs),
                 *(_cut(text, signs) if _may_be_cut(text, low) else ()),
             ]
         if not spans:
             break
         text, removed = _without(text, spans)
         kinds += removed
-    return Redacted(text, tuple(kinds))
+    return RedactedText(text, tuple(kinds))
 
 
-def redact_strings(value: object) -> tuple[object, tuple[str, ...]]:
+def redact_json(value: object) -> tuple[object, tuple[str, ...]]:
     """Take the secrets out of every string of a JSON value, keys included.
 
     What stands under the name of a secret (``{"password": "…"}``) goes by its name.
@@ -153,7 +133,7 @@ def redact_strings(value: object) -> tuple[object, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=16_384)
-def redact_name(text: str) -> Redacted:
+def redact_cached(text: str) -> RedactedText:
     """The same as ``redact``: what readers remember of files comes by every time."""
     return redact(text)
 
@@ -161,10 +141,10 @@ def redact_name(text: str) -> Redacted:
 def _strings(value: object, kind: str, kinds: list[str]) -> object:
     if isinstance(value, str):
         is_short = len(value) <= NAME_CHARS
-        redacted = redact_name(value) if is_short else redact(value)
+        redacted = redact_cached(value) if is_short else redact(value)
         is_told = not redacted.kinds and bool(kind)
         if is_told and secret_context.is_secret(kind, value, is_quoted=True):
-            redacted = Redacted(mark(kind), (kind,))
+            redacted = RedactedText(redaction_mark(kind), (kind,))
         kinds += redacted.kinds
         return redacted.text
     if isinstance(value, dict):
@@ -181,12 +161,12 @@ def _named(name: object, beside: dict[object, object]) -> str:
     """The kind of secret a field holds, by its own name or the one told beside it."""
     if name == "value" and isinstance(beside.get("name"), str):
         name = beside["name"]
-    return secret_context.kind_of(name) if isinstance(name, str) else ""
+    return secret_context.kind_of_name(name) if isinstance(name, str) else ""
 
 
-def _keys(text: str, signs: bytes) -> Iterable[Span]:
+def _keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
     """What has the shape of a key, at the start of a run of letters and digits."""
-    find, starts = signs.find, secret_patterns.STARTS
+    find, starts = signs.find, secret_patterns.KINDS_BY_PREFIX
     start = find(_RUN)
     if start < 0:
         return
@@ -200,7 +180,7 @@ def _keys(text: str, signs: bytes) -> Iterable[Span]:
         ):
             yield from _keys_of_run(text, start, end)
         start = find(_RUN, end)
-    for inner in secret_patterns.inner(text):
+    for inner in secret_patterns.inner_key_starts(text):
         end = find(b" ", inner)
         yield from _keys_of_run(text, inner, end if end >= 0 else len(text))
 
@@ -209,23 +189,25 @@ def _may_be_cut(text: str, low: bytes) -> bool:
     return not text.isascii() or b"u2026" in low
 
 
-def _cut(text: str, signs: bytes) -> Iterable[Span]:
+def _cut(text: str, signs: bytes) -> Iterable[SecretSpan]:
     """The keys whose end was cut off with a line's."""
     for sign in ("…", "\\u2026"):
         at = text.find(sign)
         while at >= 0:
             end = at - (text[at - 1] == "\\") if at else 0
             start = signs.rfind(b" ", max(0, end - _CUT_CHARS), end) + 1
-            if end - start >= _LEAST_CUT and secret_patterns.is_cut(text, start, end):
+            if end - start >= _LEAST_CUT and secret_patterns.is_cut_key(
+                text, start, end
+            ):
                 yield start, end, CUT
             at = text.find(sign, at + 1)
 
 
-def _keys_of_run(text: str, at: int, end: int) -> Iterable[Span]:
+def _keys_of_run(text: str, at: int, end: int) -> Iterable[SecretSpan]:
     while end - at >= secret_patterns.LEAST_CHARS:
         if lead := _LEAD.match(text, at):
             at = lead.end()
-        key = secret_patterns.match(text, at)
+        key = secret_patterns.match_key(text, at)
         if key is None:
             return
         yield at, *key
@@ -242,7 +224,7 @@ def _is_tagged(low: bytes) -> bool:
     return False
 
 
-def _private(text: str, *, is_torn: bool) -> list[Span]:
+def _private(text: str, *, is_torn: bool) -> list[SecretSpan]:
     """What people asked not to keep; within its string where the text is JSON."""
     if text.lstrip()[:1] in ("{", "[", '"') and _is_json(text):
         strings = [found.span(1) for found in _STRINGS.finditer(text)]
@@ -255,7 +237,7 @@ def _private(text: str, *, is_torn: bool) -> list[Span]:
     ]
 
 
-def _tagged(text: str, start: int, end: int, *, is_torn: bool) -> Iterable[Span]:
+def _tagged(text: str, start: int, end: int, *, is_torn: bool) -> Iterable[SecretSpan]:
     opened: list[re.Match[str]] = []
     for tag in _TAG.finditer(text, start, end):
         if not tag[1]:
@@ -287,21 +269,21 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _without(text: str, spans: Iterable[Span]) -> tuple[str, list[str]]:
+def _without(text: str, spans: Iterable[SecretSpan]) -> tuple[str, list[str]]:
     """The text with marks for the spans; of those that overlap, the first is named."""
     parts: list[str] = []
     kinds: list[str] = []
     kept = 0
     for start, end, kind in _apart(spans):
-        parts += text[kept:start], mark(kind)
+        parts += text[kept:start], redaction_mark(kind)
         kinds.append(kind)
         kept = end
     return "".join([*parts, text[kept:]]), kinds
 
 
-def _apart(spans: Iterable[Span]) -> list[Span]:
+def _apart(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
     """The spans in their order, those that overlap made one, named by its shape."""
-    apart: list[Span] = []
+    apart: list[SecretSpan] = []
     for start, end, kind in sorted(spans, key=lambda span: span[:2]):
         if apart and start < apart[-1][1]:
             first, last, named = apart[-1]
@@ -336,7 +318,7 @@ def redact_event(event: Event) -> tuple[Event, tuple[str, ...]]:
     counted anew.
     """
     text = redact(event.text)
-    metadata, found = redact_strings(event.metadata)
+    metadata, found = redact_json(event.metadata)
     kinds = text.kinds + found
     if not kinds or not isinstance(metadata, dict):
         return event, ()

@@ -8,22 +8,15 @@ shown.
 
 import re
 
-HEAD = 2
+MIN_PREFIX_LETTERS = 2
 """So many letters at least a word and its stem have in common."""
 
-
-SHORTEST = 4
+MIN_STEMMED_LETTERS = 4
 """Words of fewer letters are their own stem."""
 
-
 _VOWEL = re.compile("[aeiouy]")
-
-
 _MEASURE = re.compile("[aeiouy]+[^aeiouy]+")
-
-
 _ENGLISH = re.compile("[a-z]+")
-
 
 _DERIVED = (
     ("ization", "ize"),
@@ -50,9 +43,7 @@ _DERIVED = (
 )
 """Endings of derived words and what they came from; the first that fits is taken."""
 
-
 _ENDINGS = tuple(ending for ending, _ in _DERIVED)
-
 
 _FORMS = """
     became:become began:begin begun:begin bent:bend bought:buy bound:bind
@@ -76,13 +67,12 @@ _FORMS = """
     men:man mice:mouse people:person teeth:tooth vertices:vertex women:woman
 """
 
-
 _IRREGULAR = dict(re.findall(r"(\w+):(\w+)", _FORMS))
 """Forms that no rule makes, and the words they are forms of; those that are commonly
 another word too ("left", "rose") are missing."""
 
 
-def heads(start: str) -> set[str]:
+def word_prefixes(start: str) -> set[str]:
     """What one of stands in every folded word whose stem begins so, at its beginning.
 
     A rule takes letters off a word's end, and puts other ones in their place but for
@@ -94,7 +84,7 @@ def heads(start: str) -> set[str]:
     if not _ENGLISH.fullmatch(start):
         return {start}
     irregular = {form for form, root in _ROOTS.items() if root.startswith(start)}
-    return {start[: max(HEAD, len(start) - 1)]} | irregular
+    return {start[: max(MIN_PREFIX_LETTERS, len(start) - 1)]} | irregular
 
 
 def stem(word: str) -> str:
@@ -104,14 +94,14 @@ def stem(word: str) -> str:
         word: One word, lower case.
     """
     word = _IRREGULAR.get(word, word)
-    if len(word) < SHORTEST or not _ENGLISH.fullmatch(word):
+    if len(word) < MIN_STEMMED_LETTERS or not _ENGLISH.fullmatch(word):
         return word
     word = _without_inflection(_singular(word))
     if word.endswith(_ENDINGS):
         word = _without_derivation(word)
     if word.endswith("y") and _VOWEL.search(word[:-1]):
         return word[:-1] + "i"
-    if word.endswith("e") and len(word) > SHORTEST:
+    if word.endswith("e") and len(word) > MIN_STEMMED_LETTERS:
         return word[:-1]
     return word
 

@@ -29,8 +29,7 @@ STOP_WORDS = _set(
 )
 """Words that say nothing alone, in the languages people write in here."""
 
-
-GENERIC = _set(
+GENERIC_WORDS = _set(
     """
     aber above absolutely actual actually add added added. adding additional agent ahhhh
     alle alles allow already another answer anything appear appears approach appropriate
@@ -82,8 +81,7 @@ GENERIC = _set(
 )
 """Words too common among people who write programs to find anything by."""
 
-
-BETWEEN_HAN = re.compile(
+HAN_FUNCTION_WORDS = re.compile(
     "[\u3041-\u309f]+"
     "|我们|你们|他们|它们|这个|那个|这些|那些|这样|什么|怎么|如何|如果|因为|所以|但是|而且"
     "|或者|还是|以及|然后|已经|可以|应该|需要|能够|没有|不是|就是|是不是|这里|那里|这列|一下"
@@ -92,8 +90,7 @@ BETWEEN_HAN = re.compile(
 )
 """What stands between the words of Chinese and of Japanese: small words, endings."""
 
-
-VAGUE = _set(
+VAGUE_STEMS = _set(
     """
     find potenti
     add agree another apply approach ask bit chang chat check choic choose clean
@@ -110,7 +107,6 @@ VAGUE = _set(
 )
 """Stems that do not tell what was worked on: a title wants others beside them."""
 
-
 ACRONYMS = _set(
     """
     api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id ids
@@ -120,8 +116,7 @@ ACRONYMS = _set(
 )
 """Words that are written in capitals at the head of a title."""
 
-
-NARRATION = _set(
+NARRATION_STEMS = _set(
     """
     answer ask assistant confirm convers discuss explain mention note repli request
     said sai suggest tell told user
@@ -129,8 +124,7 @@ NARRATION = _set(
 )
 """Stems with which a summary tells who said what: its own words, not the source's."""
 
-
-NOTS = _set(
+NEGATIONS = _set(
     """
     not never cannot without neither nor no none nothing nobody unable hardly barely
     scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen keinem

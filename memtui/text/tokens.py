@@ -10,16 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation
 
-ESTIMATE = "estimate-1"
+ESTIMATOR_NAME = "estimate-1"
 """The name under which counts made by ``estimate`` are recorded."""
-
 
 SAMPLE_CHARS = 100_000
 """A longer text is counted by its beginning and scaled: counting stays quick."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class TokenCounter:
     """A way to count tokens, and the name recorded with every count it makes."""
 
     name: str
@@ -30,22 +29,15 @@ WORD, SEVEN, HUMP, DIGITS, LINE = 0.98, 0.49, 1.28, 1.31, 1.43
 """What each word, block of seven letters, camel hump, group of up to three digits and
 line end (with the blanks around it) adds to a count."""
 
-
 MARKS, MARK, BLANKS, NON_ASCII = 0.53, 0.18, 1.80, 0.99
 """What a run of punctuation adds, each mark in it, an inner run of two or more blanks,
 and each character outside ASCII."""
 
-
 _OTHER = "\x7f"
 """What stands for a character outside ASCII, and before the text: nothing counts it."""
 
-
 _FOREIGN = re.compile("[^\x00-\x7f]")
-
-
 _INNER_BLANKS = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
-
-
 _WITHIN_LINES = b" \t\r\v\f\x1c\x1d\x1e\x1f"
 
 
@@ -56,14 +48,8 @@ def _signs(**kinds: str) -> bytes:
 
 
 _CASES = _signs(a=ascii_lowercase, A=ascii_uppercase)
-
-
 _NUMBERS = _signs(x=digits)
-
-
 _PUNCTUATION = _signs(x=punctuation)
-
-
 _ENDS = _signs(x="\n")
 
 
@@ -95,5 +81,5 @@ def estimate(text: str) -> int:
     return max(round(total), 1 if text else 0)
 
 
-ESTIMATED = Counter(ESTIMATE, estimate)
+ESTIMATING_COUNTER = TokenCounter(ESTIMATOR_NAME, estimate)
 """The counter that is always there."""

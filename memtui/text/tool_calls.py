@@ -13,10 +13,8 @@ from memtui.text import secrets
 CALL_CHARS = 300
 """The most of a call's line, in characters."""
 
-
 TASK_CHARS = 200
 """How much is kept of what a helper was asked to do."""
-
 
 _TELLING = (
     "command",
@@ -42,7 +40,7 @@ def describe(tool_name: str, tool_input: object) -> str:
     return line if len(line) <= CALL_CHARS else line[: CALL_CHARS - 1] + "…"
 
 
-def task(told: str) -> str:
+def describe_task(told: str) -> str:
     """What a helper was asked to do, in a line."""
     return _in_a_line(told)[:TASK_CHARS]
 
@@ -66,12 +64,12 @@ def _said(tool_input: object) -> str:
         if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
             return " ".join(value)
     plain = {k: v for k, v in tool_input.items() if isinstance(v, str | int | float)}
-    kept, _ = secrets.redact_strings(plain)
+    kept, _ = secrets.redact_json(plain)
     named = kept.items() if isinstance(kept, dict) else ()
     return " ".join(f"{name}={value}" for name, value in named)
 
 
-def compact(value: Any) -> str:
+def compact_json(value: Any) -> str:
     """A tool's input as compact JSON, the same for the same input; "" for none."""
     if value in (None, "", {}):
         return ""

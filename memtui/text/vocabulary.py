@@ -12,41 +12,41 @@ import urllib.request
 from pathlib import Path
 
 from memtui.errors import VocabularyError
-from memtui.text.tokens import ESTIMATED, SAMPLE_CHARS, Counter
+from memtui.text.tokens import ESTIMATING_COUNTER, SAMPLE_CHARS, TokenCounter
 
 ENCODING = "cl100k_base"
 
+VOCABULARY_URL = (
+    f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
+)
 
-URL = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
-
-
-SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+VOCABULARY_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 """Of the vocabulary's file, as tiktoken's own source states it."""
 
-
-NAME = hashlib.sha1(URL.encode(), usedforsecurity=False).hexdigest()
+VOCABULARY_FILE = hashlib.sha1(
+    VOCABULARY_URL.encode(), usedforsecurity=False
+).hexdigest()
 """How tiktoken names the file in its cache."""
 
-
-DEADLINE_S = 60.0
+FETCH_TIMEOUT_S = 60.0
 """How long a fetch may take in all, in seconds."""
 
 
-def find(folder: Path) -> Path | None:
+def find_vocabulary(folder: Path) -> Path | None:
     """The vocabulary's file: in tiktoken's own cache, else in our folder."""
     places = [Path(found) for found in [os.environ.get("TIKTOKEN_CACHE_DIR")] if found]
     for place in [*places, folder]:
-        file = place / NAME
-        if file.is_file() and _checksum(file.read_bytes()) == SHA256:
+        file = place / VOCABULARY_FILE
+        if file.is_file() and _checksum(file.read_bytes()) == VOCABULARY_SHA256:
             return file
     return None
 
 
-def counter(folder: Path) -> Counter:
+def load_counter(folder: Path) -> TokenCounter:
     """The exact counter if its vocabulary is here, else the estimate; never waits."""
-    file = find(folder)
+    file = find_vocabulary(folder)
     if file is None:
-        return ESTIMATED
+        return ESTIMATING_COUNTER
     os.environ["TIKTOKEN_CACHE_DIR"] = str(file.parent)
     import tiktoken
 
@@ -57,10 +57,12 @@ def counter(folder: Path) -> Counter:
             return round(count(text[:SAMPLE_CHARS]) * len(text) / SAMPLE_CHARS)
         return len(encoding.encode_ordinary(text))
 
-    return Counter(f"tiktoken-{ENCODING}", count)
+    return TokenCounter(f"tiktoken-{ENCODING}", count)
 
 
-def fetch(folder: Path, *, deadline_s: float = DEADLINE_S, url: str = URL) -> Path:
+def fetch_vocabulary(
+    folder: Path, *, deadline_s: float = FETCH_TIMEOUT_S, url: str = VOCABULARY_URL
+) -> Path:
     """Bring the vocabulary to this machine. The one thing memtui ever downloads.
 
     Raises:
@@ -88,18 +90,18 @@ def fetch(folder: Path, *, deadline_s: float = DEADLINE_S, url: str = URL) -> Pa
 
 
 def _keep(content: bytes, folder: Path) -> Path:
-    if _checksum(content) != SHA256:
+    if _checksum(content) != VOCABULARY_SHA256:
         raise VocabularyError("the fetched vocabulary has another checksum; not kept")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / f"{NAME}.part"
+        unfinished = folder / f"{VOCABULARY_FILE}.part"
         unfinished.write_bytes(content)
-        shutil.move(unfinished, folder / NAME)
+        shutil.move(unfinished, folder / VOCABULARY_FILE)
     except OSError as error:
         raise VocabularyError(
             f"{folder} cannot be written: {error.strerror}"
         ) from error
-    return folder / NAME
+    return folder / VOCABULARY_FILE
 
 
 def _checksum(content: bytes) -> str:

@@ -125,7 +125,6 @@ FINDING = (
     ),
 )
 
-
 READING = (
     Command(
         "open",
@@ -399,7 +398,6 @@ MOVING = (
     ),
 )
 
-
 MANAGING = (
     Command(
         "import_histories",
@@ -574,7 +572,6 @@ MANAGING = (
         rank=0,
     ),
 )
-
 
 COMMANDS = (*FINDING, *READING, *MOVING, *MANAGING)
 """All commands, in the order of footer, palette and help."""

@@ -49,7 +49,6 @@ DARK = Theme(
     },
 )
 
-
 LIGHT = Theme(
     name="memtui-light",
     primary="#2a5f89",
@@ -88,7 +87,6 @@ LIGHT = Theme(
         "scrollbar-corner-color": "#faf9f6",
     },
 )
-
 
 CONTRAST = Theme(
     name="memtui-contrast",
@@ -129,7 +127,6 @@ CONTRAST = Theme(
     },
 )
 
-
 DUSK = Theme(
     name="memtui-dusk",
     primary="#b39ce6",
@@ -169,7 +166,6 @@ DUSK = Theme(
     },
 )
 
-
 PAPER = Theme(
     name="memtui-paper",
     primary="#275469",
@@ -208,7 +204,6 @@ PAPER = Theme(
         "scrollbar-corner-color": "#fbf1dc",
     },
 )
-
 
 THEMES = (DARK, LIGHT, CONTRAST, DUSK, PAPER)
 """All themes, the default first."""

@@ -64,7 +64,6 @@ def _deliver(worker: Worker[Any], done: Callable[[T], object], result: T) -> Non
 
 Shown = TypeVar("Shown")
 
-
 SHOWN_AFTER_S = 0.3
 """A value that lasts shorter than this is not shown."""
 

@@ -12,7 +12,7 @@ from memtui.services import browse, status
 from memtui.store import database, surprise
 from memtui.store.schema import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
 from memtui.text import secrets
-from memtui.text.analyzer import needed
+from memtui.text.analyzer import query_terms
 from memtui.workspace import Workspace
 
 Tree = dict[str, Any]
@@ -59,7 +59,7 @@ def tree_of(house: Workspace) -> Tree:
 
 def terms_of(words: str) -> list[bytes]:
     """How the store's file holds a term of the words that sessions are compared by."""
-    numbers = [surprise.hash_term(root) for root in needed(words)]
+    numbers = [surprise.hash_term(root) for root in query_terms(words)]
     with database.connection():
         kept = TermRow.select().where(TermRow.term.in_(numbers))
         return [pack(">ii", row.term, row.start_s) for row in kept]
@@ -88,8 +88,10 @@ def unguarded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Workspace]:
 
     def imported(house: Workspace, *paths: Path) -> Workspace:
         with monkeypatch.context() as before:
-            before.setattr(secrets, "redact", lambda text: secrets.Redacted(text, ()))
-            before.setattr(secrets, "redact_strings", lambda value: (value, ()))
+            before.setattr(
+                secrets, "redact", lambda text: secrets.RedactedText(text, ())
+            )
+            before.setattr(secrets, "redact_json", lambda value: (value, ()))
             return digested(house, *paths)
 
     return imported

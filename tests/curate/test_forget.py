@@ -14,7 +14,7 @@ from memtui.cli import forget as cli_forget
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.services import status
-from memtui.services.forget import Forget, Forgotten
+from memtui.services.forget import Forget, ForgetResult
 from memtui.settings import Settings
 from memtui.store import cursors, database, meta, tombstones
 from memtui.store.schema import (
@@ -56,7 +56,7 @@ def forgetting(house: Workspace) -> Forget:
     return Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
 
 
-def forget(house: Workspace, kind: TombstoneKind, *words: str) -> Forgotten:
+def forget(house: Workspace, kind: TombstoneKind, *words: str) -> ForgetResult:
     """What the command does, without its words."""
     found = forgetting(house).run(kind, words)
     assert house.pipeline.until_idle(lambda _: None) == []
@@ -514,8 +514,8 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: Workspace) ->
     kept = {f: f.read_bytes() for f in files if f.suffix not in (".db-wal", ".db-shm")}
     for kind in KINDS:
         words = subjects(kind)
-        tried = forgetting(told_house).tried(kind, words)
-        assert tried.kept.events > 0
+        tried = forgetting(told_house).preview(kind, words)
+        assert tried.counts.events > 0
         assert tried.hook_files >= 5
     database.close()
     assert {file: file.read_bytes() for file in kept} == kept

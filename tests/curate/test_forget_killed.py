@@ -29,8 +29,8 @@ KILLS = 12
 
 BROKEN_OFF = """
 import os, runpy, signal, sys
-from memtui.curate import traces
-traces.write_over = lambda: os.kill(os.getpid(), signal.SIGKILL)
+from memtui.store import deletion
+deletion.overwrite_deleted = lambda: os.kill(os.getpid(), signal.SIGKILL)
 sys.argv = ["memtui", *sys.argv[1:]]
 runpy.run_module("memtui", run_name="__main__")
 """

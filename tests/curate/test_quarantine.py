@@ -14,11 +14,11 @@ from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.services import status
 from memtui.services.quarantine import (
-    Became,
     EntryKind,
-    Outcome,
     QuarantineService,
-    name_of,
+    RetryOutcome,
+    RetryState,
+    problem_name,
 )
 from memtui.settings import Settings
 from memtui.store import database, problems
@@ -143,7 +143,11 @@ def test_of_an_excluded_project_nothing_is_put_aside(tmp_path: Path) -> None:
     leave(house, "2.json", prompt("ours", cwd="/home/ada/shop", **novel))
     digest(house)
     assert in_bad(house) == ["2.json", "2.json.reason"]
-    assert ("excluded by diary", problems.ProblemKind.LEFT, 1) in status.count_skipped()
+    assert (
+        "excluded by diary",
+        problems.ProblemKind.SKIPPED,
+        1,
+    ) in status.count_skipped()
     assert status.read_stats().problems == 1
     house.stop()
 
@@ -231,7 +235,7 @@ def test_a_file_that_can_be_taken_by_now_is_taken_once(
     assert (house.paths.spool / "new" / "1.json").read_text() == mended
     assert in_bad(house) == []
     digest(house)
-    assert quarantine.outcomes(["1.json"]) == [Outcome("1.json", Became.TAKEN)]
+    assert quarantine.outcomes(["1.json"]) == [RetryOutcome("1.json", RetryState.TAKEN)]
     assert status.read_stats().messages == 2
     assert status.read_stats().problems == 0
 
@@ -245,7 +249,7 @@ def test_a_file_keeps_the_time_it_was_left_however_often_it_is_tried(
         (entry,) = quarantine.page().entries
         assert entry.at.timestamp() == 1_700_000_123
         quarantine.retry()
-    assert quarantine.outcomes(["1.json"])[0].became is Became.WAITING
+    assert quarantine.outcomes(["1.json"])[0].state is RetryState.WAITING
 
 
 def test_what_is_refused_again_is_counted_once(
@@ -258,7 +262,7 @@ def test_what_is_refused_again_is_counted_once(
         tried = quarantine.retry()
         digest(house)
         outcomes = quarantine.outcomes(tried.names)
-        assert [one.became for one in outcomes] == [Became.REFUSED] * 2
+        assert [one.state for one in outcomes] == [RetryState.REFUSED] * 2
         assert outcomes[0].reasons == ("line 1: not valid JSON",)
         assert status.read_stats().problems == 2
 
@@ -283,13 +287,13 @@ def test_a_mended_transcript_is_read_again(
     (fault,) = quarantine.page().entries
     tried = quarantine.retry([fault.name])
     bring_in(house, *tried.files)
-    assert quarantine.outcomes([fault.name])[0] == Outcome(
-        fault.name, Became.REFUSED, ("line 2: not valid JSON",)
+    assert quarantine.outcomes([fault.name])[0] == RetryOutcome(
+        fault.name, RetryState.REFUSED, ("line 2: not valid JSON",)
     )
     transcript(tmp_path, json.dumps(_record("u2", "Mended")))
     tried = quarantine.retry([fault.name])
     bring_in(house, *tried.files)
-    assert quarantine.outcomes([fault.name])[0].became is Became.TAKEN
+    assert quarantine.outcomes([fault.name])[0].state is RetryState.TAKEN
     assert status.read_stats().messages == 3
     file.unlink()
 
@@ -401,7 +405,7 @@ def test_what_is_put_back_under_the_workers_hands_keeps_reason_and_count(
         tried = quarantine.retry()
         assert len(tried.names) + len(tried.problems) == 500
         outcomes = quarantine.outcomes(tried.names)
-        while any(one.became is Became.WAITING for one in outcomes):
+        while any(one.state is RetryState.WAITING for one in outcomes):
             outcomes = quarantine.outcomes(tried.names)
         assert {one.reasons for one in outcomes} == {("line 1: not valid JSON",)}
     assert rests.wait(30)
@@ -414,8 +418,8 @@ def test_names_of_faults_differ_by_file_and_reason(
 ) -> None:
     bring_in(house, transcript(tmp_path, "{broken", '"stray"'))
     with database.connection():
-        faults = problems.list_latest(kind=problems.ProblemKind.FAULT)
-    assert len({name_of(fault) for fault in faults}) == 2
+        faults = problems.list_latest(kind=problems.ProblemKind.DAMAGED)
+    assert len({problem_name(fault) for fault in faults}) == 2
 
 
 @pytest.mark.full

@@ -10,12 +10,12 @@ import pytest
 
 from memtui.cli import forget
 from memtui.paths import in_home
-from memtui.services.redact import Redact, Redacted
+from memtui.services.redact import Redaction, RedactionResult
 from memtui.settings import Settings
 from memtui.store import cursors, database, meta, problems
 from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
 from memtui.text import secrets
-from memtui.text.vocabulary import counter
+from memtui.text.vocabulary import load_counter
 from memtui.workspace import Workspace
 from tests.curate.conftest import Tree
 from tests.curate.test_forget import AT, record, transcript
@@ -96,17 +96,17 @@ def telling(house: Workspace, histories: Path, unguarded: Unguarded) -> Workspac
     return house
 
 
-def redacting(house: Workspace) -> Redact:
-    return Redact(
+def redacting(house: Workspace) -> Redaction:
+    return Redaction(
         forget.places_of(house),
         house.paths.spool,
         house.zone,
-        counter(house.paths.vocabulary),
+        load_counter(house.paths.vocabulary),
         lambda: datetime.now(UTC),
     )
 
 
-def redact(house: Workspace) -> Redacted:
+def redact(house: Workspace) -> RedactionResult:
     """What the command does, without its words."""
     found = redacting(house).run()
     assert house.pipeline.until_idle(lambda _: None) == []
@@ -190,7 +190,7 @@ def test_a_dry_run_counts_the_same_and_changes_nothing(telling: Workspace) -> No
         database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     files = [f for f in home.rglob("*") if f.is_file() and "-shm" not in f.name]
     kept = {file: file.read_bytes() for file in files}
-    tried = redacting(telling).run(is_tried=True)
+    tried = redacting(telling).run(is_dry_run=True)
     database.close()
     assert {file: file.read_bytes() for file in kept} == kept
     assert redact(telling) == tried
@@ -204,7 +204,7 @@ def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
     with database.connection():
         index, counted = meta.node_index_name(), problems.list_redactions()
     again = redacting(telling).run()
-    assert again == Redacted()
+    assert again == RedactionResult()
     with database.connection():
         assert meta.node_index_name() == index
         assert problems.list_redactions() == counted
@@ -216,7 +216,7 @@ def test_what_holds_no_secret_stays_byte_for_byte(
     full_house: Workspace, tree: TreeOf
 ) -> None:
     before = tree(full_house)
-    assert redact(full_house) == Redacted()
+    assert redact(full_house) == RedactionResult()
     assert tree(full_house) == before
 
 
@@ -242,9 +242,13 @@ def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
     assert found.titles == 2
     with database.connection():
         session = SessionRow.get()
-        assert {getattr(session, n) for n in names} == {secrets.mark("github token")}
+        assert {getattr(session, n) for n in names} == {
+            secrets.redaction_mark("github token")
+        }
         helper = SubagentRow.get()
-        assert {getattr(helper, n) for n in about} == {secrets.mark("github token")}
+        assert {getattr(helper, n) for n in about} == {
+            secrets.redaction_mark("github token")
+        }
 
 
 def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(
@@ -297,12 +301,12 @@ def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(
     file.write_text(json.dumps({**event, "text": text, "key": "1"}))
     unguarded(house, file)
     with database.connection():
-        (prompt,) = SessionRow.select(SessionRow.prompt).tuples().get()
+        (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
     assert "ghp_quokka" in prompt
     redact(house)
     assert traces(house.paths.store.parent) == set()
     with database.connection():
-        (prompt,) = SessionRow.select(SessionRow.prompt).tuples().get()
+        (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
         assert "then use [redacted: " in prompt
         assert EventRow.select().count() == 1
 

@@ -12,7 +12,7 @@ from memtui.errors import MemtuiError
 from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import browse, versions
 from memtui.services.forget import Forget
-from memtui.services.redact import Redact
+from memtui.services.redact import Redaction
 from memtui.store import database, outbox, rollup_queue
 from memtui.store.schema import (
     BulletGripRow,
@@ -23,7 +23,7 @@ from memtui.store.schema import (
     VersionRow,
 )
 from memtui.store.tombstones import TombstoneKind
-from memtui.text.vocabulary import counter
+from memtui.text.vocabulary import load_counter
 from memtui.workspace import Workspace
 from tests import modelled
 
@@ -34,7 +34,7 @@ WHY = "no bullet is supported by the source"
 
 
 def history(node_id: str = DAY) -> TocHistory:
-    found = versions.history(node_id)
+    found = versions.get_history(node_id)
     assert found is not None
     return found
 
@@ -125,7 +125,9 @@ def test_going_back_behind_what_has_changed_is_said_to_be_behind(
 def test_a_rejected_version_is_pinned_only_by_who_knows_why_it_was(
     house: Workspace,
 ) -> None:
-    with pytest.raises(versions.Rejected, match=f"version 3 was rejected: {WHY}"):
+    with pytest.raises(
+        versions.VersionRejectedError, match=f"version 3 was rejected: {WHY}"
+    ):
         versions.pin(DAY, 3, house.zone, NOW)
     assert shown() == (2, False)
     one = versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
@@ -143,7 +145,7 @@ def test_what_is_not_there_is_named_with_what_is(house: Workspace) -> None:
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
             versions.pin(unknown, None, house.zone, NOW)
         with pytest.raises(MemtuiError, match=f"there is no node {unknown}"):
-            versions.ask(unknown, NOW)
+            versions.request(unknown, NOW)
     with pytest.raises(MemtuiError, match=f"no version of {DAY} is pinned"):
         versions.unpin(DAY, house.zone, NOW)
 
@@ -158,7 +160,7 @@ def test_what_is_not_summarised_yet_has_nothing_to_choose(house: Workspace) -> N
     with pytest.raises(MemtuiError, match="has no version yet"):
         versions.unpin(pending, house.zone, NOW)
     with pytest.raises(MemtuiError, match="has no version yet"):
-        versions.ask(pending, NOW)
+        versions.request(pending, NOW)
 
 
 def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> None:
@@ -201,9 +203,9 @@ def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
         NodeRow.update(
             needs_model=False, model_attempts=4, model_retry_ms=2**50
         ).execute()
-    versions.ask(DAY, NOW)
+    versions.request(DAY, NOW)
     assert history().requested_at == NOW
-    versions.ask(DAY, datetime(2024, 3, 2, tzinfo=UTC))
+    versions.request(DAY, datetime(2024, 3, 2, tzinfo=UTC))
     assert history().requested_at == NOW
     with database.connection():
         row = NodeRow.get(NodeRow.node_id == DAY)
@@ -215,7 +217,7 @@ def test_who_asks_for_a_new_version_is_noted_once_in_their_place(
 
 def test_asking_leaves_a_pin_as_it_is(house: Workspace) -> None:
     versions.pin(DAY, 1, house.zone, NOW)
-    assert versions.ask(DAY, NOW).is_pinned
+    assert versions.request(DAY, NOW).is_pinned
     assert shown() == (1, True)
 
 
@@ -270,7 +272,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
             assert table.select().where(key.not_in(kept)).count() == 0
         linked = BulletGripRow.select(BulletGripRow.grip)
         assert GripRow.select().where(GripRow.id.not_in(linked)).count() == 0
-    assert versions.history(day) is None
+    assert versions.get_history(day) is None
     assert shown() == (2, False)
 
 
@@ -294,11 +296,11 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
         modelled.add(node_id, key, with_weak=f"{key} counts")
         versions.pin(node_id, made.version, house.zone, NOW, even_rejected=True)
     settle(house)
-    redact = Redact(
+    redact = Redaction(
         cli_forget.places_of(house),
         house.paths.spool,
         house.zone,
-        counter(house.paths.vocabulary),
+        load_counter(house.paths.vocabulary),
         lambda: NOW,
     )
     redact.run()

@@ -15,15 +15,15 @@ from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow
-from memtui.summarize.summarizer import Extractive
-from memtui.text.tokens import ESTIMATED
+from memtui.summarize.summarizer import ExtractiveSummarizer
+from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 from tests.once.telling import START, TreeOf, bring, hook, leave, line
 
 HOUR = timedelta(hours=1)
 
 
-class Moody(Extractive):
+class Moody(ExtractiveSummarizer):
     """A summariser that fails while it is told to."""
 
     fails = False
@@ -50,7 +50,7 @@ class At:
                 claim=paths.worker_lock,
                 zone=self.house.zone,
                 rules=SegmentRules(),
-                counter=ESTIMATED,
+                counter=ESTIMATING_COUNTER,
                 summarizer=self.summarizer,
                 clock=lambda: self.now,
                 agent="agent",

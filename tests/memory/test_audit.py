@@ -19,8 +19,8 @@ from memtui.model.verdicts import (
     VerdictFeatures,
 )
 from memtui.summarize.grounding import claims as grounding_claims
-from memtui.summarize.grounding.claims import Below
-from memtui.text.passages import PASSAGE_CHARS, Passages
+from memtui.summarize.grounding.claims import ChildBullet
+from memtui.text.passages import PASSAGE_CHARS, PassageIndex
 
 TALK = [
     "The login page shows a blank screen after the redirect.",
@@ -36,7 +36,9 @@ TALK = [
 
 
 def verdict(bullet: str, *refs: int, texts: list[str] = TALK) -> Verdict:
-    return grounding_claims.of_texts([DraftBullet(bullet, refs)], Passages(texts))[0]
+    return grounding_claims.check_against_texts(
+        [DraftBullet(bullet, refs)], PassageIndex(texts)
+    )[0]
 
 
 def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
@@ -244,7 +246,7 @@ def test_what_is_cut_out_of_a_sentence_is_no_quotation() -> None:
 
 def test_a_segment_is_audited_by_its_events() -> None:
     run = conversation(TALK)
-    (found,) = grounding_claims.of_events(
+    (found,) = grounding_claims.check_against_events(
         [DraftBullet("Invoice totals were rounded twice")], run
     )
     assert run[found.quotes[0].index].text == TALK[4]
@@ -267,9 +269,9 @@ def conversation(texts: list[str]) -> list[Event]:
 def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> None:
     leaves = tuple(conversation(TALK[:2]))
     below = [
-        Below("Redirects dropped the session cookie", leaves=leaves),
-        Below("Totals of invoices are rounded once", leaves=leaves),
-        Below("The cache is enabled", Verdict(Support.WEAK)),
+        ChildBullet("Redirects dropped the session cookie", leaves=leaves),
+        ChildBullet("Totals of invoices are rounded once", leaves=leaves),
+        ChildBullet("The cache is enabled", Verdict(Support.WEAK)),
     ]
     claims = [
         DraftBullet("The redirect dropped session cookies", (0,)),
@@ -277,7 +279,9 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
         DraftBullet("The billing service was rewritten", (1,)),
         DraftBullet("The cache is enabled", (2,)),
     ]
-    kept, drifted, invented, weak = grounding_claims.of_children(claims, below)
+    kept, drifted, invented, weak = grounding_claims.check_against_children(
+        claims, below
+    )
     assert kept.support is Support.SUPPORTED
     assert kept.quotes[0].index == 0
     assert drifted.support is Support.UNSUPPORTED
@@ -287,8 +291,12 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
 
 def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
     deeds = "Edited a.py, b.py, c.py, d.py; ran pytest tests/router"
-    below = [Below(deeds, leaves=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))]
-    (found,) = grounding_claims.of_children([DraftBullet(deeds, (0,))], below)
+    below = [
+        ChildBullet(deeds, leaves=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))
+    ]
+    (found,) = grounding_claims.check_against_children(
+        [DraftBullet(deeds, (0,))], below
+    )
     assert found.support is Support.SUPPORTED
 
 
@@ -308,9 +316,9 @@ def test_wrapped_lines_are_read_as_one_sentence() -> None:
 
 @given(st.lists(st.text(max_size=300), max_size=5), st.text(max_size=300))
 def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> None:
-    source = Passages(texts)
+    source = PassageIndex(texts)
     for claim in (DraftBullet(bullet, (0, 2)), *map(DraftBullet, texts)):
-        (found,) = grounding_claims.of_texts([claim], source)
+        (found,) = grounding_claims.check_against_texts([claim], source)
         for quote in found.quotes:
             told = texts[quote.index][quote.start : quote.end]
             digest = hashlib.blake2b(

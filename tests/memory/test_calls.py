@@ -4,7 +4,7 @@ import base64
 import random
 
 from memtui.text import tool_calls
-from memtui.text.secrets import mark, redact
+from memtui.text.secrets import redact, redaction_mark
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 """What looks like a token of GitHub's; it opens nothing."""
@@ -20,26 +20,26 @@ def key_lines() -> list[str]:
 def test_a_key_block_is_taken_out_before_its_lines_are_joined_and_cut() -> None:
     block = "\n".join((BEGIN, *key_lines(), END))
     told = tool_calls.describe("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
-    assert told == f"Bash: cat > id <<'EOF' {mark('private key')} EOF"
+    assert told == f"Bash: cat > id <<'EOF' {redaction_mark('private key')} EOF"
 
 
 def test_a_token_that_the_cut_would_go_through_is_taken_out_before() -> None:
     for before in range(tool_calls.CALL_CHARS - 60, tool_calls.CALL_CHARS):
         told = tool_calls.describe("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
         assert TOKEN[:8] not in told
-        task = tool_calls.task(f"{'a' * (before - 100)} {TOKEN}")
+        task = tool_calls.describe_task(f"{'a' * (before - 100)} {TOKEN}")
         assert TOKEN[:8] not in task
 
 
 def test_what_is_private_is_taken_out_of_a_line_that_is_cut() -> None:
     diary = f"deploy {'a' * 150} <private>{'my diary ' * 40}</private> now"
     told = tool_calls.describe("Bash", {"command": diary})
-    assert told.endswith(f"a {mark('private')} now")
+    assert told.endswith(f"a {redaction_mark('private')} now")
 
 
 def test_what_a_call_was_given_under_the_name_of_a_secret_goes_by_its_name() -> None:
     told = tool_calls.describe("login", {"user": "ada", "password": "swordfish"})
-    assert told == f"login: user=ada password={mark('password')}"
+    assert told == f"login: user=ada password={redaction_mark('password')}"
 
 
 def test_a_key_kept_in_one_line_and_cut_is_known() -> None:
@@ -50,7 +50,7 @@ def test_a_key_kept_in_one_line_and_cut_is_known() -> None:
     for text in (joined, numbered, quoted, added, BEGIN + "".join(key_lines())):
         for cut in (text, f"{text[:290]}…"):
             left = redact(f"Bash: cat {cut}").text
-            assert left.rstrip("…") == f"Bash: cat {mark('private key')}"
+            assert left.rstrip("…") == f"Bash: cat {redaction_mark('private key')}"
 
 
 def test_words_after_the_first_line_of_a_key_are_left() -> None:
@@ -61,5 +61,5 @@ def test_words_after_the_first_line_of_a_key_are_left() -> None:
 
 def test_a_token_kept_without_its_end_is_known() -> None:
     assert redact(f"Bash: echo {TOKEN[:24]}…\nok").text == (
-        f"Bash: echo {mark('cut key')}…\nok"
+        f"Bash: echo {redaction_mark('cut key')}…\nok"
     )

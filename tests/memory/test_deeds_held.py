@@ -9,7 +9,7 @@ from memtui.model.events import Event, EventType
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support, Verdict
 from memtui.summarize.grounding import claims
-from memtui.text.passages import Passages
+from memtui.text.passages import PassageIndex
 
 TEXTS = [
     "Please do not touch schema.sql, and never run npm publish; read migrations.py.",
@@ -27,7 +27,9 @@ TEXTS = [
 
 
 def verdict(bullet: str, *refs: int) -> Verdict:
-    return claims.of_texts([DraftBullet(bullet, refs)], Passages(TEXTS))[0]
+    return claims.check_against_texts([DraftBullet(bullet, refs)], PassageIndex(TEXTS))[
+        0
+    ]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def run(*calls: tuple[str, str, bool]) -> list[Event]:
 
 
 def of_events(bullet: str, told: list[Event]) -> Support:
-    return claims.of_events([DraftBullet(bullet)], told)[0].support
+    return claims.check_against_events([DraftBullet(bullet)], told)[0].support
 
 
 def test_events_know_what_failed_whatever_their_text_says() -> None:

@@ -18,7 +18,7 @@ from memtui.model.segments import Segment
 from memtui.model.summaries import Keyword
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import extractive, rollup
-from memtui.summarize.summarizer import Extractive
+from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import prose, titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
@@ -69,12 +69,12 @@ SESSION = talk(
 
 
 def bullets(run: list[Event]) -> list[str]:
-    return [claim.text for claim in extractive.summarize(run).bullets]
+    return [claim.text for claim in extractive.summarize_segment(run).bullets]
 
 
 def test_the_title_is_what_was_asked() -> None:
     assert (
-        extractive.summarize(SESSION).title
+        extractive.summarize_segment(SESSION).title
         == "Fix the redirect: the login page stays blank after it"
     )
 
@@ -92,7 +92,7 @@ def test_a_summary_tells_what_was_done_what_failed_and_what_was_concluded() -> N
 
 
 def test_every_bullet_says_which_events_it_comes_from() -> None:
-    refs = [claim.refs for claim in extractive.summarize(SESSION).bullets]
+    refs = [claim.refs for claim in extractive.summarize_segment(SESSION).bullets]
     assert refs == [(4, 3, 5), (3,), (6,), (6,), (6,)]
 
 
@@ -110,7 +110,7 @@ def test_a_commit_is_told_by_its_subject() -> None:
         ("user", "commit"),
         ("tool", "Bash: git commit -m x\n[main 1a2b3c4] fix: keep the session cookie"),
     )
-    assert extractive.summarize(run).title == "Keep the session cookie"
+    assert extractive.summarize_segment(run).title == "Keep the session cookie"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_commit_is_told_by_its_subject() -> None:
 def test_a_title_is_the_request_without_what_only_asks(
     request_text: str, title: str
 ) -> None:
-    assert extractive.summarize(talk(("user", request_text))).title == title
+    assert extractive.summarize_segment(talk(("user", request_text))).title == title
 
 
 @pytest.mark.parametrize("poor", ["continue", "yes", "commit", "go on", "ok thanks!"])
@@ -142,14 +142,14 @@ def test_a_poor_request_gives_way_to_what_was_worked_on(poor: str) -> None:
         ("user", poor),
         ("assistant", "The invoice totals are now rounded once, in the ledger."),
     )
-    assert extractive.summarize(run).title.startswith(
+    assert extractive.summarize_segment(run).title.startswith(
         "The invoice totals are now rounded"
     )
 
 
 def test_a_long_title_is_cut_on_a_word() -> None:
     request = "Rewrite the " + "extraordinarily configurable " * 10 + "exporter"
-    title = extractive.summarize(talk(("user", request))).title
+    title = extractive.summarize_segment(talk(("user", request))).title
     assert len(title) <= titles.TITLE_CHARS
     assert title.endswith(("extraordinarily…", "configurable…"))
 
@@ -172,7 +172,7 @@ def test_what_the_machinery_wrote_is_never_quoted() -> None:
         make(EventType.USER_MESSAGE, "[Request interrupted by user]", 10),
         make(EventType.ASSISTANT_MESSAGE, "API Error: 500 overloaded", 11),
     ]
-    summary = extractive.summarize(run)
+    summary = extractive.summarize_segment(run)
     everything = " ".join([summary.title, *bullets(run)])
     for word in ("todo", "zebra", "platypus", "interrupted", "API Error"):
         assert word not in everything
@@ -190,7 +190,7 @@ def test_code_tables_and_diagrams_are_no_prose() -> None:
         "Intro stands.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n├── src\n└── tests\n\n"
         "```\nhidden()\n```\n\nconst x = {\n\nOutro stands."
     )
-    assert [one.text for one in prose.sentences(text)] == [
+    assert [one.text for one in prose.message_sentences(text)] == [
         "Intro stands.",
         "Outro stands.",
     ]
@@ -201,7 +201,7 @@ def test_wrapped_lines_are_one_sentence_and_entries_are_not() -> None:
         "The first line of a paragraph that was wrapped by an editor\ngoes on here. "
         "Then e.g. this.\n- one\n- [x] two **bold** `a*b*c`"
     )
-    assert [one.text for one in prose.sentences(text)] == [
+    assert [one.text for one in prose.message_sentences(text)] == [
         "The first line of a paragraph that was wrapped by an editor goes on here.",
         "Then e.g. this.",
         "one",
@@ -211,7 +211,7 @@ def test_wrapped_lines_are_one_sentence_and_entries_are_not() -> None:
 
 @pytest.mark.parametrize("text", ["ok", "?", "…", "```", "{}", "<a>", "修"])
 def test_next_to_nothing_still_gives_a_title_and_a_bullet(text: str) -> None:
-    summary = extractive.summarize(talk(("user", text)))
+    summary = extractive.summarize_segment(talk(("user", text)))
     assert summary.title
     assert summary.bullets[0].text
 
@@ -231,14 +231,14 @@ def test_any_conversation_can_be_summarised(turns: list[tuple[str, str]]) -> Non
         run = talk(*turns)
     except events.EventRefused:
         return
-    summary = extractive.summarize(run)
+    summary = extractive.summarize_segment(run)
     assert 1 <= len(summary.bullets) <= BULLET_COUNTS[TocLevel.SEGMENT][1]
     assert len(summary.title) <= titles.TITLE_CHARS
     for claim in summary.bullets:
         assert claim.text
         assert len(claim.text) <= extractive.BULLET_CHARS
         assert all(0 <= ref < len(run) for ref in claim.refs)
-    assert summary == extractive.summarize(run)
+    assert summary == extractive.summarize_segment(run)
 
 
 def node(
@@ -276,7 +276,7 @@ DAY = [
 
 def test_a_roll_up_quotes_its_children_and_says_which() -> None:
     row = [bullet.text for child in DAY for bullet in child.bullets]
-    summary = rollup.summarize(TocLevel.DAY, DAY)
+    summary = rollup.summarize_children(TocLevel.DAY, DAY)
     assert summary.bullets
     for claim in summary.bullets:
         (ref,) = claim.refs
@@ -284,7 +284,9 @@ def test_a_roll_up_quotes_its_children_and_says_which() -> None:
 
 
 def test_a_roll_up_says_nothing_twice() -> None:
-    found = [claim.text for claim in rollup.summarize(TocLevel.DAY, DAY).bullets]
+    found = [
+        claim.text for claim in rollup.summarize_children(TocLevel.DAY, DAY).bullets
+    ]
     assert sum("expires_at" in text for text in found) == 1
 
 
@@ -293,7 +295,10 @@ def test_what_no_source_says_does_not_rise() -> None:
         node(0, "Cache", "The cache is cold after each deploy.", unsupported=True),
         node(1, "Queue", "The queue drains before each deploy."),
     ]
-    found = [claim.text for claim in rollup.summarize(TocLevel.DAY, children).bullets]
+    found = [
+        claim.text
+        for claim in rollup.summarize_children(TocLevel.DAY, children).bullets
+    ]
     assert found == ["The queue drains before each deploy."]
 
 
@@ -303,13 +308,16 @@ def test_what_names_nothing_does_not_rise_when_there_is_enough() -> None:
         node(1, "Cache", "The cache is warmed by a nightly job."),
         node(2, "Ledger", "The ledger rounds once, in Ledger.total."),
     ]
-    found = [claim.text for claim in rollup.summarize(TocLevel.DAY, children).bullets]
+    found = [
+        claim.text
+        for claim in rollup.summarize_children(TocLevel.DAY, children).bullets
+    ]
     assert found == [child.bullets[0].text for child in children]
 
 
 def test_a_headline_joins_what_the_best_children_say() -> None:
     assert (
-        rollup.summarize(TocLevel.DAY, DAY).title
+        rollup.summarize_children(TocLevel.DAY, DAY).title
         == "Token refresh fixed; The OAuth callback still fails"
     )
 
@@ -321,23 +329,25 @@ def test_a_full_year_is_spread_over_its_months() -> None:
         )
         for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
     ]
-    claims = rollup.summarize(TocLevel.YEAR, children).bullets
+    claims = rollup.summarize_children(TocLevel.YEAR, children).bullets
     assert [claim.refs[0] // 4 for claim in claims] == [0, 1, 2, 3, 4]
 
 
 def test_nothing_gives_an_empty_roll_up() -> None:
-    summary = rollup.summarize(TocLevel.DAY, [])
+    summary = rollup.summarize_children(TocLevel.DAY, [])
     assert (summary.title, summary.bullets) == ("", ())
 
 
 def test_the_extractive_summariser_keeps_the_protocol() -> None:
-    summarizer = Extractive()
+    summarizer = ExtractiveSummarizer()
     assert summarizer.identity == "extractive-2"
     segment = Segment("x", tuple(SESSION))
-    assert summarizer.summarize_segment(segment) == extractive.summarize(SESSION)
-    assert summarizer.summarize_children(TocLevel.DAY, DAY) == rollup.summarize(
-        TocLevel.DAY, DAY
+    assert summarizer.summarize_segment(segment) == extractive.summarize_segment(
+        SESSION
     )
+    assert summarizer.summarize_children(
+        TocLevel.DAY, DAY
+    ) == rollup.summarize_children(TocLevel.DAY, DAY)
 
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "claude_code"
@@ -361,7 +371,7 @@ def test_no_real_message_leaves_markup_in_a_sentence() -> None:
         sentence.text
         for path in sorted(SHARED.glob("*/*.jsonl"))
         for text in spoken(path)
-        for sentence in prose.sentences(text)
+        for sentence in prose.message_sentences(text)
     ]
     assert len(found) > 1000
     assert [text for text in found if DEBRIS.search(TICKED.sub("", text))] == []
@@ -371,5 +381,5 @@ def test_no_real_message_leaves_markup_in_a_sentence() -> None:
 def test_an_absurd_message_does_not_hang(part: str) -> None:
     run = talk(("user", "Fix the parser."), ("assistant", part * 100_000))
     began = time.perf_counter()
-    extractive.summarize(run)
+    extractive.summarize_segment(run)
     assert time.perf_counter() - began < 5

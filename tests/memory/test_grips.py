@@ -41,7 +41,7 @@ def conversation(texts: list[str]) -> list[Event]:
 
 
 def anchored(*bullets: str, texts: list[str] = TALK) -> list[tuple[Grip, ...]]:
-    return anchoring.anchor(
+    return anchoring.create_grips(
         [DraftBullet(bullet) for bullet in bullets],
         conversation(texts),
         node_id="toc:segment:2024-01-15:x",
@@ -134,7 +134,7 @@ def test_refs_decide_between_equals() -> None:
     ]
     run = conversation(texts)
     for place in (0, 4):
-        (found,) = anchoring.anchor(
+        (found,) = anchoring.create_grips(
             [DraftBullet("deploy the canary", (place,))], run, node_id="n", source="s"
         )
         assert found[0].event_id_start == run[place].event_id
@@ -149,7 +149,9 @@ def test_an_id_says_when_and_is_the_same_again() -> None:
 
 def test_no_claims_or_no_events_give_no_grips() -> None:
     assert anchored() == []
-    assert anchoring.anchor([DraftBullet("x")], [], node_id="n", source="s") == [()]
+    assert anchoring.create_grips([DraftBullet("x")], [], node_id="n", source="s") == [
+        ()
+    ]
 
 
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=6), st.randoms())
@@ -164,12 +166,12 @@ def test_an_excerpt_is_verbatim_whatever_was_said(
             continue
     claims = [DraftBullet(event.text[: chance.randint(1, 80)]) for event in run]
     claims += [DraftBullet(""), DraftBullet("; , ;")]
-    found = anchoring.anchor(claims, run, node_id="n", source="s")
+    found = anchoring.create_grips(claims, run, node_id="n", source="s")
     assert len(found) == len(claims)
     for grip in (grip for bullet in found for grip in bullet):
         assert any(grip.excerpt in event.text for event in run)
         assert 0 < len(grip.excerpt) <= EXCERPT_CHARS
-    assert found == anchoring.anchor(claims, run, node_id="n", source="s")
+    assert found == anchoring.create_grips(claims, run, node_id="n", source="s")
 
 
 def test_what_was_done_rests_on_the_calls_that_did_it() -> None:

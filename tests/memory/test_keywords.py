@@ -35,12 +35,12 @@ def said(
 
 def found_in(*texts: str, proposed: tuple[str, ...] = ()) -> list[str]:
     run = [said(text, at) for at, text in enumerate(texts)]
-    return [one.word for one in keywords.of_events(run, proposed)]
+    return [one.word for one in keywords.segment_keywords(run, proposed)]
 
 
 def origins_in(*texts: str, proposed: tuple[str, ...] = ()) -> dict[str, KeywordOrigin]:
     run = [said(text, at) for at, text in enumerate(texts)]
-    return {one.word: one.origin for one in keywords.of_events(run, proposed)}
+    return {one.word: one.origin for one in keywords.segment_keywords(run, proposed)}
 
 
 def rated(*row: str) -> list[Keyword]:
@@ -75,7 +75,7 @@ def test_a_tools_response_gives_the_names_of_errors_alone() -> None:
         "Bash: pytest\nbanana banana banana ValueError: no banana",
         kind=EventType.TOOL_RESULT,
     )
-    found = [one.word for one in keywords.of_events([call])]
+    found = [one.word for one in keywords.segment_keywords([call])]
     assert "ValueError" in found
     assert "banana" not in found
 
@@ -91,14 +91,14 @@ def test_the_names_of_tools_and_of_their_options_are_no_keywords() -> None:
         for at in range(4)
     ]
     told = said("I call exec_command for the ferry once more", 9)
-    found = {one.word for one in keywords.of_events([*calls, told])}
+    found = {one.word for one in keywords.segment_keywords([*calls, told])}
     assert "ferry" in found
     assert found.isdisjoint({"exec_command", "no-fail-fast"})
 
 
 def test_of_a_served_tool_its_server_is_named() -> None:
     call = said("mcp__attio__search: notes", 0, EventType.TOOL_RESULT, "attio_search")
-    assert "attio" in {one.word for one in keywords.of_events([call])}
+    assert "attio" in {one.word for one in keywords.segment_keywords([call])}
 
 
 def test_a_capital_at_the_start_of_a_sentence_makes_no_name() -> None:
@@ -161,7 +161,7 @@ def test_a_models_word_stands_higher_than_without_it() -> None:
 
 def test_a_parent_takes_its_keywords_from_its_children() -> None:
     children = [rated("redis", "cache"), rated("cache", "oauth"), rated("tokens")]
-    found = [one.word for one in keywords.of_children(TocLevel.DAY, children)]
+    found = [one.word for one in keywords.parent_keywords(TocLevel.DAY, children)]
     assert found[0] == "cache"
     assert set(found) == {"redis", "cache", "oauth", "tokens"}
 
@@ -171,14 +171,14 @@ def test_a_keyword_of_two_children_counts_twice_however_it_is_written() -> None:
         [Keyword("redis", weight=2), Keyword("Prisma", KeywordOrigin.NAME, 1.9)],
         [Keyword("oauth", weight=2), Keyword("prisma", weight=1.8)],
     ]
-    first = keywords.of_children(TocLevel.DAY, children)[0]
+    first = keywords.parent_keywords(TocLevel.DAY, children)[0]
     assert (first.word, first.origin) == ("Prisma", KeywordOrigin.NAME)
 
 
 def test_a_busy_child_does_not_drown_a_quiet_one() -> None:
     busy = [Keyword(f"busy{chr(97 + at)}", weight=20 - at) for at in range(10)]
     quiet = [Keyword("quiet", KeywordOrigin.FILE, 2.0)]
-    found = keywords.of_children(TocLevel.DAY, [busy, quiet, quiet, quiet])
+    found = keywords.parent_keywords(TocLevel.DAY, [busy, quiet, quiet, quiet])
     assert "quiet" in {one.word for one in found}
     assert found[0].word == "busya"
 
@@ -186,25 +186,25 @@ def test_a_busy_child_does_not_drown_a_quiet_one() -> None:
 def test_a_parent_takes_from_a_model_only_what_its_children_have() -> None:
     children = [rated("redis", "cache", "oauth")]
     proposed = ("Kafka", "OAuth")
-    found = keywords.of_children(TocLevel.DAY, children, proposed)
+    found = keywords.parent_keywords(TocLevel.DAY, children, proposed)
     assert [one.word for one in found] == ["oauth", "redis", "cache"]
 
 
 def test_two_files_with_the_same_words_are_two_keywords() -> None:
     children = [rated("settings.local.json", "settings.json", "settings")]
-    found = [one.word for one in keywords.of_children(TocLevel.DAY, children)]
+    found = [one.word for one in keywords.parent_keywords(TocLevel.DAY, children)]
     assert "settings" not in found
     files = [
         Keyword(word, KeywordOrigin.FILE, 1.0)
         for word in ("settings.local.json", "settings.json")
     ]
-    assert len(keywords.of_children(TocLevel.DAY, [files])) == 2
+    assert len(keywords.parent_keywords(TocLevel.DAY, [files])) == 2
 
 
 def test_a_month_has_fewer_keywords_than_a_week() -> None:
     children = [rated(*(f"word{chr(97 + n)}x" for n in range(20)))]
     counts = [
-        len(keywords.of_children(level, children))
+        len(keywords.parent_keywords(level, children))
         for level in (TocLevel.WEEK, TocLevel.MONTH)
     ]
     assert counts == [MAX_KEYWORDS[TocLevel.WEEK], MAX_KEYWORDS[TocLevel.MONTH]]
@@ -223,9 +223,9 @@ def test_any_text_gives_few_keywords_each_in_one_form(
             run.append(said(text, at))
         except events.EventRefused:
             continue
-    found = keywords.of_events(run, proposed)
+    found = keywords.segment_keywords(run, proposed)
     assert len(found) <= MAX_KEYWORDS[TocLevel.SEGMENT]
-    assert found == keywords.of_events(run, proposed)
+    assert found == keywords.segment_keywords(run, proposed)
     assert len({analyzer.fold(one.word) for one in found}) == len(found)
     for one in found:
         assert 0 < len(one.word) <= keywords.LONGEST
@@ -252,7 +252,7 @@ def test_any_text_gives_few_keywords_each_in_one_form(
 def test_a_parent_never_invents_a_keyword(
     children: list[list[Keyword]], proposed: list[str]
 ) -> None:
-    found = keywords.of_children(TocLevel.YEAR, children, proposed)
+    found = keywords.parent_keywords(TocLevel.YEAR, children, proposed)
     below = {(one.word, one.origin) for child in children for one in child}
     assert {one.word for one in found} <= {word for word, _ in below}
     for one in found:

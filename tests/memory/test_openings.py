@@ -37,21 +37,21 @@ from memtui.text import titles
     ],
 )
 def test_it_says_what_was_asked_for(said: str, line: str) -> None:
-    assert titles.of(said) == line
+    assert titles.session_title(said) == line
 
 
 def test_it_is_one_line_of_bounded_length() -> None:
-    line = titles.of("{" + "grain mill " * 5_000 + "\nsecond")
-    assert "\n" not in line and len(line) <= titles.LINE_CHARS
+    line = titles.session_title("{" + "grain mill " * 5_000 + "\nsecond")
+    assert "\n" not in line and len(line) <= titles.SESSION_TITLE_CHARS
 
 
 @pytest.mark.parametrize("line", ["continue", "ok", "hi there!", "/clear", "Step 1"])
 def test_a_prod_a_greeting_or_a_bare_command_tells_nothing(line: str) -> None:
-    assert not titles.tells(line)
+    assert not titles.is_informative(line)
 
 
 @pytest.mark.parametrize(
     "line", ["List files", "/review the mill race", "修复导入错误"]
 )
 def test_what_names_anything_tells(line: str) -> None:
-    assert titles.tells(line)
+    assert titles.is_informative(line)

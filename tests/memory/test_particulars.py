@@ -5,18 +5,20 @@ import pytest
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support
 from memtui.summarize.grounding import claims
-from memtui.text.passages import Passages
+from memtui.text.passages import PassageIndex
 
 AUTH = "The login is checked in /home/x/src/auth/token.py before each request."
 
 
 def named(bullet: str, *texts: str) -> tuple[str, ...]:
-    (found,) = claims.of_texts([DraftBullet(bullet)], Passages(texts))
+    (found,) = claims.check_against_texts([DraftBullet(bullet)], PassageIndex(texts))
     return found.features.missing
 
 
 def support(bullet: str, *texts: str) -> Support:
-    return claims.of_texts([DraftBullet(bullet)], Passages(texts))[0].support
+    return claims.check_against_texts([DraftBullet(bullet)], PassageIndex(texts))[
+        0
+    ].support
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
-from memtui.text.passages import Fits
+from memtui.text.passages import NeighbourIndex
 
 FILLER = ["so we went on", "nothing of note", "and on it went", "well then"] * 3
 TALK = [
@@ -19,7 +19,9 @@ EARLY, LATE = 1, len(TALK) - 2
 
 
 def standing(*bullets: str, texts: list[str] = TALK) -> list[int | None]:
-    found = anchoring.nearest([DraftBullet(bullet) for bullet in bullets], Fits(texts))
+    found = anchoring.nearest_anchors(
+        [DraftBullet(bullet) for bullet in bullets], NeighbourIndex(texts)
+    )
     return [place.best if place else None for place in found]
 
 
@@ -41,9 +43,9 @@ def test_neighbours_do_not_move_a_bullet_from_where_its_words_are() -> None:
 
 
 def test_a_cited_event_is_taken_where_it_fits_about_as_well_but_not_elsewhere() -> None:
-    fits = Fits(TALK)
+    fits = NeighbourIndex(TALK)
     for cited, place in ((LATE, LATE), (EARLY, EARLY), (0, EARLY)):
-        (found,) = anchoring.nearest(
+        (found,) = anchoring.nearest_anchors(
             [DraftBullet("We changed the approach", (cited,))], fits
         )
         assert found is not None
@@ -55,13 +57,13 @@ def test_a_bullet_without_a_word_in_common_stands_nowhere() -> None:
 
 
 def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
-    whole, half, little = anchoring.nearest(
+    whole, half, little = anchoring.nearest_anchors(
         [
             DraftBullet("buffers shared"),
             DraftBullet("buffers zeppelin"),
             DraftBullet("buffers a b c d e"),
         ],
-        Fits(TALK),
+        NeighbourIndex(TALK),
     )
     assert whole is not None
     assert half is not None

@@ -12,7 +12,7 @@ from memtui.model.verdicts import (
     VerdictFeatures,
 )
 from memtui.summarize.grounding import claims, explain
-from memtui.text.passages import Passages
+from memtui.text.passages import PassageIndex
 from memtui.tui import format
 
 TALK = [
@@ -24,7 +24,9 @@ TALK = [
 
 
 def bullet(text: str, *refs: int) -> Bullet:
-    (verdict,) = claims.of_texts([DraftBullet(text, refs)], Passages(TALK))
+    (verdict,) = claims.check_against_texts(
+        [DraftBullet(text, refs)], PassageIndex(TALK)
+    )
     return Bullet(text, ("grip:1:a",) if verdict.quotes else (), verdict)
 
 
@@ -75,13 +77,13 @@ def bullet(text: str, *refs: int) -> Bullet:
     ],
 )
 def test_the_reason_is_said_in_plain_words(text: str, why: str) -> None:
-    assert explain.of(bullet(text)) == why
+    assert explain.explain_verdict(bullet(text)) == why
 
 
 def test_a_bullet_that_was_moved_says_so_though_it_is_supported() -> None:
     moved = bullet("Totals are rounded twice in invoices.", 3)
     assert moved.support is Support.SUPPORTED
-    assert explain.of(moved) == explain.MOVED
+    assert explain.explain_verdict(moved) == explain.MOVED
 
 
 @pytest.mark.parametrize(
@@ -96,11 +98,16 @@ def test_a_verdict_worse_than_its_features_is_put_into_words_as_well(
     support: Support, why: str
 ) -> None:
     found = Verdict(support, VerdictFeatures(covered=0.9, terms=8))
-    assert explain.of(Bullet("Cookies were lost.", ("grip:1:a",), found)) == why
+    assert (
+        explain.explain_verdict(Bullet("Cookies were lost.", ("grip:1:a",), found))
+        == why
+    )
 
 
 def test_without_a_grip_nothing_stands_whatever_the_words() -> None:
-    assert explain.of(Bullet("It was so.", (), SUPPORTED)).startswith("unsupported: ")
+    assert explain.explain_verdict(Bullet("It was so.", (), SUPPORTED)).startswith(
+        "unsupported: "
+    )
 
 
 def test_what_is_held_up_is_counted() -> None:

@@ -31,16 +31,16 @@ TEXTS = st.one_of(
 
 def reply(texts: list[str], notes: list[str], **more: Any) -> Reply:
     items: list[Plain] = [
-        {"id": f"evt:{place}", "text": fencing.line(text)}
+        {"id": f"evt:{place}", "text": fencing.neutralize_line(text)}
         for place, text in enumerate(texts)
     ]
     return Reply(
         "hits",
         items,
         lambda told: f"{told['id']} {told['text']}",
-        {"about": fencing.line(texts[0]) if texts else ""},
-        [fencing.line(texts[0])] if texts else [],
-        [fencing.line(note) for note in notes],
+        {"about": fencing.neutralize_line(texts[0]) if texts else ""},
+        [fencing.neutralize_line(texts[0])] if texts else [],
+        [fencing.neutralize_line(note) for note in notes],
         **more,
     )
 
@@ -53,8 +53,8 @@ def reply(texts: list[str], notes: list[str], **more: Any) -> Reply:
 def test_no_answer_in_lines_exceeds_its_budget_and_each_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
-    told = replies.fitted(reply(texts, notes), limit, tokens.ESTIMATED, NUMBER)
-    assert told.tokens == replies.cost(told.text, tokens.ESTIMATED) <= limit
+    told = replies.fitted(reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, NUMBER)
+    assert told.tokens == replies.cost(told.text, tokens.ESTIMATING_COUNTER) <= limit
     first, *between, last = told.text.splitlines()
     assert first == f"<memory {NUMBER}> {fencing.NOTICE}"
     assert last == f"</memory {NUMBER}>"
@@ -75,8 +75,10 @@ def test_no_answer_in_json_exceeds_its_budget_and_each_is_whole(
     def wrap(data: Plain) -> Plain:
         return replies.wrapped(data, tokens=limit, ms=123.4)
 
-    told = replies.fitted_json(reply(texts, notes), limit, tokens.ESTIMATED, wrap)
-    assert replies.cost(told.text, tokens.ESTIMATED) <= limit
+    told = replies.fitted_json(
+        reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, wrap
+    )
+    assert replies.cost(told.text, tokens.ESTIMATING_COUNTER) <= limit
     read = json.loads(told.text)
     assert read["version"] == 1
     assert len(read["data"]["hits"]) == told.kept
@@ -87,7 +89,7 @@ def test_no_answer_in_json_exceeds_its_budget_and_each_is_whole(
 
 def test_items_go_whole_from_the_end_and_what_is_left_out_is_said() -> None:
     asked = reply(["some words of a message " * 4] * 10, [])
-    told = replies.fitted(asked, 200, tokens.ESTIMATED, NUMBER)
+    told = replies.fitted(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
     assert 0 < told.kept < 10
     assert told.width is None
     assert f"({10 - told.kept} left out: ask for more tokens)" in told.text
@@ -95,7 +97,9 @@ def test_items_go_whole_from_the_end_and_what_is_left_out_is_said() -> None:
 
 
 def test_where_no_item_fits_texts_are_cut_until_one_does() -> None:
-    told = replies.fitted(reply(["word " * 5000], []), 150, tokens.ESTIMATED, NUMBER)
+    told = replies.fitted(
+        reply(["word " * 5000], []), 150, tokens.ESTIMATING_COUNTER, NUMBER
+    )
     assert told.kept == 1
     assert told.width
     assert "…" in told.text
@@ -114,7 +118,9 @@ def remembered(count: int, lines: int) -> Reply:
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(replies.LEAST, 2_000))
 def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) -> None:
     asked = remembered(count, lines)
-    told = replies.fitted_json(asked, limit, tokens.ESTIMATED, lambda plain: plain)
+    told = replies.fitted_json(
+        asked, limit, tokens.ESTIMATING_COUNTER, lambda plain: plain
+    )
     assert told.tokens <= limit
     read = json.loads(told.text)
     details = sum(len(one.get("details", ())) for one in read["memories"])
@@ -124,7 +130,7 @@ def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) ->
 
 
 def test_how_many_details_are_left_out_is_said() -> None:
-    told = replies.fitted(remembered(3, 9), 300, tokens.ESTIMATED, NUMBER)
+    told = replies.fitted(remembered(3, 9), 300, tokens.ESTIMATING_COUNTER, NUMBER)
     assert told.width is None
     assert re.search(r"\(\d+ details left out: ask for more tokens\)", told.text)
     assert all(f"evt:{place}" in told.text for place in range(3))
@@ -140,7 +146,9 @@ def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
         notes=notes,
         after=lambda kept: {"continuation_token": str(kept), "has_more": True},
     )
-    told = replies.fitted_json(asked, 200, tokens.ESTIMATED, lambda plain: plain)
+    told = replies.fitted_json(
+        asked, 200, tokens.ESTIMATING_COUNTER, lambda plain: plain
+    )
     read = json.loads(told.text)
     assert told.kept == 0
     assert read["notice"] == fencing.NOTICE
@@ -153,7 +161,7 @@ def test_what_a_limit_left_out_is_told_apart_from_what_did_not_fit() -> None:
     more = {"more": "a larger limit gives more", "ahead": True}
     asked = Reply("hits", [{"text": "x " * 90}] * 3, str, **more)  # type: ignore[arg-type]
     for most, says in ((900, "(more: a larger"), (120, "left out: ask for more")):
-        assert says in replies.fitted(asked, most, tokens.ESTIMATED).text
+        assert says in replies.fitted(asked, most, tokens.ESTIMATING_COUNTER).text
 
 
 def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
@@ -161,7 +169,9 @@ def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
     head = {"way": "teleport", "why": "It names specific terms.", "score": 0.9}
     asked = Reply("answers", items, str, head, ("teleport",), is_headed=True)
     for most in (60, 80, 100):
-        told = replies.fitted_json(asked, most, tokens.ESTIMATED, lambda plain: plain)
+        told = replies.fitted_json(
+            asked, most, tokens.ESTIMATING_COUNTER, lambda plain: plain
+        )
         read = json.loads(told.text)
         assert read["way"] == "teleport" and read["score"] == 0.9
         assert "left out" in read["left_out"]
@@ -175,7 +185,9 @@ def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:
         notes=["z" * 80],
         after=lambda kept: {"continuation_token": str(kept), "has_more": True},
     )
-    told = replies.fitted_json(asked, 70, tokens.ESTIMATED, lambda plain: plain)
+    told = replies.fitted_json(
+        asked, 70, tokens.ESTIMATING_COUNTER, lambda plain: plain
+    )
     read = json.loads(told.text)
     assert told.kept == 1
     assert read["continuation_token"] == "1"
@@ -197,7 +209,7 @@ def test_a_page_that_was_cut_goes_on_where_it_was_cut() -> None:
         [],
         after=lambda kept: {"continuation_token": str(kept)},
     )
-    told = replies.fitted(asked, 200, tokens.ESTIMATED, NUMBER)
+    told = replies.fitted(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
     assert f"go on with token {told.kept}" in told.text
 
 
@@ -220,18 +232,18 @@ def test_a_page_that_was_cut_goes_on_where_it_was_cut() -> None:
     ],
 )
 def test_stored_text_passes_for_nothing_but_text(text: str, neutral: str) -> None:
-    assert fencing.neutral(text) == neutral
+    assert fencing.neutralize(text) == neutral
 
 
 @given(st.text())
 def test_no_stored_text_begins_a_line_or_ends_the_fence(text: str) -> None:
-    told = fencing.fenced(f"- {fencing.line(text)}", NUMBER)
+    told = fencing.fence(f"- {fencing.neutralize_line(text)}", NUMBER)
     assert len(told.splitlines()) == 3
     assert told.count(f"</memory {NUMBER}>") == 1
 
 
 def test_a_fence_has_another_number_each_time() -> None:
-    assert fencing.nonce() != fencing.nonce()
+    assert fencing.new_nonce() != fencing.new_nonce()
 
 
 def test_what_stands_beside_a_match_goes_before_the_match() -> None:
@@ -244,9 +256,9 @@ def test_what_stands_beside_a_match_goes_before_the_match() -> None:
         [{"id": "evt:1", "window": window}],
         lambda told: " ".join([told["id"], *(one["text"] for one in told["window"])]),
     )
-    narrow = replies.fitted(told, 70, tokens.ESTIMATED, NUMBER)
+    narrow = replies.fitted(told, 70, tokens.ESTIMATING_COUNTER, NUMBER)
     assert (narrow.kept, "no4" in narrow.text, "no3" in narrow.text) == (1, True, False)
-    wide = replies.fitted(told, 900, tokens.ESTIMATED, NUMBER)
+    wide = replies.fitted(told, 900, tokens.ESTIMATING_COUNTER, NUMBER)
     assert all(f"no{place}" in wide.text for place in range(9))
 
 
@@ -259,12 +271,12 @@ def test_why_there_is_nothing_is_told_however_little_room_there_is(most: int) ->
     def wrap(data: Plain) -> Plain:
         return replies.wrapped(data, tokens=most, ms=12)
 
-    told = replies.fitted_json(asked, most, tokens.ESTIMATED, wrap)
+    told = replies.fitted_json(asked, most, tokens.ESTIMATING_COUNTER, wrap)
     notes = json.loads(told.text)["data"]["notes"]
     assert notes[0].startswith("'codex:019ed' could")
     assert told.tokens <= most and told.kept == 0
     assert names[0] in notes or most < 200
-    lines = replies.fitted(asked, most, tokens.ESTIMATED, NUMBER)
+    lines = replies.fitted(asked, most, tokens.ESTIMATING_COUNTER, NUMBER)
     assert "\n'codex:019ed' could" in lines.text
     assert lines.tokens <= most
 
@@ -280,6 +292,6 @@ def test_how_many_there_are_is_told_and_not_of_the_page_alone() -> None:
             ahead=True,
             after=lambda kept: {"total": 42, "next_offset": 10 + kept},
         )
-        told = replies.fitted(asked, limit, tokens.ESTIMATED, NUMBER)
+        told = replies.fitted(asked, limit, tokens.ESTIMATING_COUNTER, NUMBER)
         assert says in told.text
         assert f"go on with offset {10 + told.kept})" in told.text

@@ -29,7 +29,7 @@ def node(
 
 
 def headline(level: TocLevel, *children: TocNode) -> str:
-    return rollup.of_children(level, children)
+    return rollup.make_headline(level, children)
 
 
 def test_a_headline_names_the_projects_where_there_are_several() -> None:
@@ -118,12 +118,15 @@ def test_what_cannot_be_understood_alone_stays_with_its_conversation() -> None:
         node(at, one.partition(" ")[2][:30], one, passing[at % len(passing)])
         for at, one in enumerate(lasting)
     ]
-    found = [claim.text for claim in rollup.summarize(TocLevel.YEAR, children).bullets]
+    found = [
+        claim.text
+        for claim in rollup.summarize_children(TocLevel.YEAR, children).bullets
+    ]
     assert len(found) == BULLET_COUNTS[TocLevel.YEAR][1]
     assert not set(found) & set(passing)
 
 
 def test_a_node_whose_children_tell_nothing_is_named_after_its_best_bullet() -> None:
     children = [node(0, "Ok", "The queue drains before each deploy of the harbour.")]
-    found = rollup.summarize(TocLevel.DAY, children).title
-    assert found == titles.tidy(children[0].bullets[0].text)
+    found = rollup.summarize_children(TocLevel.DAY, children).title
+    assert found == titles.tidy_title(children[0].bullets[0].text)

@@ -30,7 +30,7 @@ def units(query: str, common: str = "") -> list[Unit]:
             (Form(term, 1.0),),
             scoring.idf(COMMON if term in common.split() else RARE, SIZE),
         )
-        for term in analyzer.needed(query)
+        for term in analyzer.query_terms(query)
     ]
 
 

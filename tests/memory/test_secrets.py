@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.text import secrets
-from memtui.text.secrets import mark, redact, redact_strings
+from memtui.text.secrets import redact, redact_json, redaction_mark
 
 LABELLED = Path(__file__).parents[1] / "data" / "secrets.jsonl"
 
@@ -61,20 +61,20 @@ def test_a_secret_is_replaced_by_its_kind_and_nothing_else_changes(
     label: Label,
 ) -> None:
     redacted = redact(label.text)
-    assert redacted.text == label.before + mark(label.kind) + label.after
+    assert redacted.text == label.before + redaction_mark(label.kind) + label.after
     assert redacted.kinds == (label.kind,)
 
 
 @pytest.mark.parametrize("label", HARMLESS, ids=[label.text[:40] for label in HARMLESS])
 def test_what_is_no_secret_is_left_as_it_is(label: Label) -> None:
     for text in (label.text, f"\n{label.text}\n", json.dumps(label.text)):
-        assert redact(text) == secrets.Redacted(text, ())
+        assert redact(text) == secrets.RedactedText(text, ())
 
 
 def test_redacting_again_changes_nothing() -> None:
     for label in SECRET:
         once = redact(label.text).text
-        assert redact(once) == secrets.Redacted(once, ())
+        assert redact(once) == secrets.RedactedText(once, ())
 
 
 def test_a_text_of_many_secrets_loses_each_of_them_in_order() -> None:
@@ -119,9 +119,12 @@ def test_private_tags_take_all_between_them_and_nest() -> None:
 def test_a_private_tag_never_closed_at_the_start_of_a_line_lasts_to_the_end(
     before: str,
 ) -> None:
-    assert redact(f"{before}<private> b\n\nc").text == f"{before}{mark('private')}"
+    assert (
+        redact(f"{before}<private> b\n\nc").text
+        == f"{before}{redaction_mark('private')}"
+    )
     torn = json.dumps({"prompt": f"{before}<private> b\n\nc"})[:-4]
-    said = json.dumps({"prompt": f"{before}{mark('private')}"})[:-2]
+    said = json.dumps({"prompt": f"{before}{redaction_mark('private')}"})[:-2]
     assert redact(torn).text == said
 
 
@@ -138,13 +141,13 @@ def test_a_private_tag_never_closed_at_the_start_of_a_line_lasts_to_the_end(
 )
 def test_a_private_tag_never_closed_within_a_line_is_only_spoken_of(text: str) -> None:
     for told in (text, json.dumps({"a": text}), json.dumps(json.dumps({"a": text}))):
-        assert redact(told) == secrets.Redacted(told, ())
+        assert redact(told) == secrets.RedactedText(told, ())
 
 
 def test_a_private_tag_that_is_spoken_of_does_not_hide_one_that_is_meant() -> None:
     spoken = "The tag `<private>` hides.\nMy"
     text = f"{spoken} <private>a <private>b</private> c</private> d"
-    assert redact(text).text == f"{spoken} {mark('private')} d"
+    assert redact(text).text == f"{spoken} {redaction_mark('private')} d"
 
 
 @pytest.mark.parametrize(
@@ -166,13 +169,16 @@ def test_private_tags_are_known_however_they_are_written(
         assert redact(told).kinds == ("private",)
         assert redact(told).text == told.replace(
             f"{opening}my diary{closing}".replace('"', '"' if told == text else '\\"'),
-            mark("private"),
+            redaction_mark("private"),
         )
 
 
 def test_a_private_tag_never_closed_in_a_json_document_ends_with_its_string() -> None:
     text = json.dumps({"a": 'b\n<private> "c"', "d": "e"})
-    assert json.loads(redact(text).text) == {"a": f"b\n{mark('private')}", "d": "e"}
+    assert json.loads(redact(text).text) == {
+        "a": f"b\n{redaction_mark('private')}",
+        "d": "e",
+    }
 
 
 def test_a_closing_tag_alone_is_only_text() -> None:
@@ -198,12 +204,12 @@ def test_the_name_of_a_field_makes_its_value_a_secret() -> None:
         "is_admin": True,
         "nothing": None,
     }
-    redacted, kinds = redact_strings(value)
+    redacted, kinds = redact_json(value)
     assert redacted == {
         "user": "ada",
-        "password": mark("password"),
-        "nested": [{"api_key": mark("api key")}, {"max_tokens": 4096}],
-        "env": [{"name": "DB_PASSWORD", "value": mark("password")}],
+        "password": redaction_mark("password"),
+        "nested": [{"api_key": redaction_mark("api key")}, {"max_tokens": 4096}],
+        "env": [{"name": "DB_PASSWORD", "value": redaction_mark("password")}],
         "is_admin": True,
         "nothing": None,
     }
@@ -212,9 +218,9 @@ def test_the_name_of_a_field_makes_its_value_a_secret() -> None:
 
 def test_strings_and_keys_of_any_depth_are_redacted() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    redacted, kinds = redact_strings([{token: [f"use {token}"]}, 1, 2.5])
+    redacted, kinds = redact_json([{token: [f"use {token}"]}, 1, 2.5])
     assert redacted == [
-        {mark("github token"): [f"use {mark('github token')}"]},
+        {redaction_mark("github token"): [f"use {redaction_mark('github token')}"]},
         1,
         2.5,
     ]
@@ -223,7 +229,7 @@ def test_strings_and_keys_of_any_depth_are_redacted() -> None:
 
 def test_fields_that_hold_no_secret_are_left() -> None:
     value = {"password": None, "token": "", "key": "Enter", "secret": "<secret>"}
-    assert redact_strings(value) == (value, ())
+    assert redact_json(value) == (value, ())
 
 
 ANY_TEXT = st.text(max_size=400)

@@ -24,7 +24,7 @@ SUBJECTS = {
 
 
 def told(run: list[Event]) -> dict[str, float]:
-    return surprise.terms(keywords.weigh(run).weights)
+    return surprise.surprise_terms(keywords.weigh_words(run).weights)
 
 
 class Sessions:
@@ -35,7 +35,7 @@ class Sessions:
         self.count = 0
 
     def weigh(self, run: list[Event]) -> float:
-        return surprise.of(told(run), self.holding, self.count)
+        return surprise.surprise_score(told(run), self.holding, self.count)
 
     def add(self, *runs: list[Event]) -> None:
         for run in runs:
@@ -110,7 +110,7 @@ def test_chinese_is_compared_by_pairs_of_characters() -> None:
 
 def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
     long = " ".join(f"{a}{b}ion" for a in SUBJECTS["auth"] for b in "abcdef")
-    assert len(told(said(long))) == surprise.TERMS
+    assert len(told(said(long))) == surprise.TERMS_PER_SEGMENT
 
 
 @given(
@@ -121,7 +121,7 @@ def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
 def test_it_always_lies_between_its_anchors(
     told: dict[str, float], holding: dict[str, set[int]], count: int
 ) -> None:
-    assert 0.0 <= surprise.of(told, holding, count) <= 1.0
+    assert 0.0 <= surprise.surprise_score(told, holding, count) <= 1.0
 
 
 def test_real_sessions_lie_where_their_subjects_put_them(shared: Path) -> None:

@@ -31,7 +31,7 @@ def talk(*turns: tuple[str, str]) -> list[Event]:
 
 
 def title(*turns: tuple[str, str]) -> str:
-    return extractive.summarize(talk(*turns)).title
+    return extractive.summarize_segment(talk(*turns)).title
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,8 @@ def test_a_long_title_ends_where_it_is_still_true() -> None:
         "unhandled rejections and leaks"
     )
     assert (
-        titles.fit(request) == "The abort listener awaits the cleanup of every socket"
+        titles.shorten_title(request)
+        == "The abort listener awaits the cleanup of every socket"
     )
 
 
@@ -90,7 +91,7 @@ def test_a_title_is_not_cut_before_what_would_turn_its_meaning() -> None:
         "Never delete the archived timetable files of the ferries in winter "
         "without asking the harbour office first"
     )
-    assert titles.fit(request).endswith("…")
+    assert titles.shorten_title(request).endswith("…")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_a_title_is_not_cut_before_what_would_turn_its_meaning() -> None:
 def test_no_title_leaves_a_quote_or_bracket_open(
     open_ended: str, expected: str
 ) -> None:
-    assert titles.balanced(open_ended) == expected
+    assert titles.drop_unbalanced(open_ended) == expected
 
 
 def test_chatter_gives_way_to_what_is_asked_after_it() -> None:
@@ -148,7 +149,7 @@ def committed(answer: str, **metadata: str) -> str:
         },
     )
     run = [*talk(("user", "Move the tide tables to another folder")), call]
-    return " ".join(claim.text for claim in extractive.summarize(run).bullets)
+    return " ".join(claim.text for claim in extractive.summarize_segment(run).bullets)
 
 
 def test_a_quiet_commit_is_told_by_the_message_it_was_given() -> None:
@@ -176,7 +177,7 @@ def test_a_segment_that_says_nothing_is_named_after_what_it_continues() -> None:
     before = talk(("user", "Import the timetable of the northern harbours"))
     after = talk(("user", "continue"))
     assert (
-        extractive.summarize(after, before).title
+        extractive.summarize_segment(after, before).title
         == "Import the timetable of the northern harbours"
     )
 
@@ -187,7 +188,10 @@ def test_a_segment_that_continues_is_named_after_its_own_work_if_it_has_any() ->
         ("user", "continue"),
         ("assistant", "### Step 4: Rewrite the tide table parser\n\nDone."),
     )
-    assert extractive.summarize(after, before).title == "Rewrite the tide table parser"
+    assert (
+        extractive.summarize_segment(after, before).title
+        == "Rewrite the tide table parser"
+    )
 
 
 def test_a_lone_word_is_quoted_as_such() -> None:

@@ -8,7 +8,7 @@ from memtui.text import analyzer
 
 
 def told(text: str, word: str) -> KeywordOrigin:
-    return keywords.classify_origin(word, keywords.uses_of([text]))
+    return keywords.classify_origin(word, keywords.origins_from_usage([text]))
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
     if word:
         assert told(text, word) is KeywordOrigin.PACKAGE
     else:
-        assert KeywordOrigin.PACKAGE not in keywords.uses_of([text]).values()
+        assert KeywordOrigin.PACKAGE not in keywords.origins_from_usage([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
     ],
 )
 def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
-    assert KeywordOrigin.PACKAGE not in keywords.uses_of([text]).values()
+    assert KeywordOrigin.PACKAGE not in keywords.origins_from_usage([text]).values()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
     ["the file(s) are gone", "feat(api): add notes", "Bash(git log)", "MCP (see)"],
 )
 def test_a_word_with_an_aside_in_brackets_is_no_function(text: str) -> None:
-    assert KeywordOrigin.FUNCTION not in keywords.uses_of([text]).values()
+    assert KeywordOrigin.FUNCTION not in keywords.origins_from_usage([text]).values()
 
 
 def test_a_word_alone_between_backticks_is_a_name() -> None:
@@ -113,4 +113,4 @@ def test_what_says_more_of_a_word_counts() -> None:
     text = "`vitest` is called as vitest(), after npm install vitest"
     assert told(text, "vitest") is KeywordOrigin.PACKAGE
     assert told("`ferry.py` it is", "ferry.py") is KeywordOrigin.FILE
-    assert set(keywords.uses_of([text])) == {analyzer.fold("vitest")}
+    assert set(keywords.origins_from_usage([text])) == {analyzer.fold("vitest")}

@@ -56,11 +56,13 @@ def test_a_path_is_found_by_its_ends_and_its_folders() -> None:
     ],
 )
 def test_a_query_meets_the_other_spelling(query: str, text: str) -> None:
-    assert set(analyzer.needed(query)) <= set(analyzer.terms(text))
+    assert set(analyzer.query_terms(query)) <= set(analyzer.terms(text))
 
 
 def test_a_number_with_a_hash_does_not_meet_any_number() -> None:
-    assert not set(analyzer.needed("#123")) <= set(analyzer.terms("123 tests passed"))
+    assert not set(analyzer.query_terms("#123")) <= set(
+        analyzer.terms("123 tests passed")
+    )
 
 
 def test_stop_words_are_left_out() -> None:
@@ -69,13 +71,13 @@ def test_stop_words_are_left_out() -> None:
 
 def test_stop_words_alone_are_kept() -> None:
     assert analyzer.terms("To be or not") == ["to", "be", "or", "not"]
-    assert analyzer.needed("To be or not") == ["to", "be", "or", "not"]
+    assert analyzer.query_terms("To be or not") == ["to", "be", "or", "not"]
 
 
 def test_marks_stand_on_the_matching_words() -> None:
     text = "Running src/auth/token.rs 修复登录"
     wanted = analyzer.terms("run auth 登录")
-    assert [text[a:b] for a, b in analyzer.spans(text, wanted)] == [
+    assert [text[a:b] for a, b in analyzer.find_spans(text, wanted)] == [
         "Running",
         "auth",
         "登录",
@@ -84,11 +86,11 @@ def test_marks_stand_on_the_matching_words() -> None:
 
 @given(st.text(alphabet="cCfF1_#@.+:/'- \n’é\u0301猫ภ…—✓", max_size=20))
 def test_a_sign_beside_a_text_does_not_change_its_words(text: str) -> None:
-    assert analyzer.of(f"{text} …") == analyzer.of(f"{text} é")[:-1]
+    assert analyzer.words(f"{text} …") == analyzer.words(f"{text} é")[:-1]
 
 
 def test_what_follows_the_cap_is_not_read() -> None:
-    text = "a-b " * (analyzer.CAP_CHARS // 4) + "needle"
+    text = "a-b " * (analyzer.MAX_TEXT_CHARS // 4) + "needle"
     assert "needle" not in analyzer.terms(text)
     assert "needle" in analyzer.terms(text[-100:])
 
@@ -122,12 +124,12 @@ def test_different_words_do_not(word: str, other: str) -> None:
 
 @given(st.text())
 def test_what_a_text_needs_is_among_its_terms(text: str) -> None:
-    assert set(analyzer.needed(text)) <= set(analyzer.terms(text))
+    assert set(analyzer.query_terms(text)) <= set(analyzer.terms(text))
 
 
 @given(st.text(), st.text())
 def test_marks_lie_in_the_text_in_order(text: str, query: str) -> None:
-    spans = analyzer.spans(text, analyzer.terms(query))
+    spans = analyzer.find_spans(text, analyzer.terms(query))
     ends = [-1, *(offset for span in spans for offset in span)]
     assert all(a < b for a, b in pairwise(ends))
     assert ends[-1] <= len(text)
@@ -136,7 +138,7 @@ def test_marks_lie_in_the_text_in_order(text: str, query: str) -> None:
 @given(st.text(min_size=1))
 def test_a_text_that_has_terms_is_marked_by_them(text: str) -> None:
     found = analyzer.terms(text)
-    assert bool(found) == bool(analyzer.spans(text, found))
+    assert bool(found) == bool(analyzer.find_spans(text, found))
 
 
 def test_every_stop_word_is_folded() -> None:
@@ -145,8 +147,8 @@ def test_every_stop_word_is_folded() -> None:
 
 def test_the_marks_of_what_was_redacted_are_no_words() -> None:
     text = "login with password=[redacted: password] and [redacted: aws key] fails"
-    assert analyzer.of(text) == ["login", "with", "password", "and", "fails"]
-    assert analyzer.spans(text, ["password"]) == [(11, 19)]
+    assert analyzer.words(text) == ["login", "with", "password", "and", "fails"]
+    assert analyzer.find_spans(text, ["password"]) == [(11, 19)]
 
 
 @pytest.mark.parametrize(
@@ -162,10 +164,10 @@ def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
     held = analyzer.terms(text)
     other = analyzer.terms("write go child index run fly user token café the 会议")
     for wanted in (held, other, held[:1], held[-1:], []):
-        told = analyzer.answering(text, wanted, [])
+        told = analyzer.matching_terms(text, wanted, [])
         assert told == set(held) & set(wanted)
     for start in {term[:size] for term in held + other for size in (1, 2, 3)}:
-        told = analyzer.answering(text, [], [start])
+        told = analyzer.matching_terms(text, [], [start])
         assert told == {term for term in held if term.startswith(start)}
 
 
@@ -179,9 +181,11 @@ def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
 )
 def test_a_word_has_in_it_how_each_of_its_terms_begins(said: str) -> None:
     """What letters are looked for, so that no list of words must be read."""
-    for chunk in analyzer.of(said):
-        for term in analyzer.terms_of(chunk):
+    for chunk in analyzer.words(said):
+        for term in analyzer.word_terms(chunk):
             for end in range(1, len(term) + 1):
-                assert any(one in chunk.lower() for one in stemmer.heads(term[:end]))
-    assert stemmer.heads("#231") == {"#231"}
-    assert stemmer.heads("reindeer") == {"reindee"}
+                assert any(
+                    one in chunk.lower() for one in stemmer.word_prefixes(term[:end])
+                )
+    assert stemmer.word_prefixes("#231") == {"#231"}
+    assert stemmer.word_prefixes("reindeer") == {"reindee"}

@@ -13,8 +13,8 @@ from memtui.model.segments import SegmentRules
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, Setup
 from memtui.settings import Settings
-from memtui.summarize.summarizer import Extractive
-from memtui.text.tokens import ESTIMATED
+from memtui.summarize.summarizer import ExtractiveSummarizer
+from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 
 START = datetime(2025, 3, 14, 10, tzinfo=UTC)
@@ -88,8 +88,8 @@ def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
         claim=house.paths.worker_lock,
         zone=house.zone,
         rules=SegmentRules(),
-        counter=ESTIMATED,
-        summarizer=Extractive(),
+        counter=ESTIMATING_COUNTER,
+        summarizer=ExtractiveSummarizer(),
         clock=lambda: LATER,
         agent="agent",
     )

@@ -1,6 +1,5 @@
 import pytest
 
-from memtui.agents import navigation
 from memtui.errors import AmbiguousError
 from memtui.model import citations
 from memtui.model.grips import Expansion
@@ -71,10 +70,10 @@ def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
         ):
             expand(short)
     with pytest.raises(AmbiguousError, match=r"any of .* segments"):
-        navigation.get_node(segment[: len("toc:segment:2024-01-18:")])
+        browse.node(segment[: len("toc:segment:2024-01-18:")])
     for grip_id in grip_ids:
         found = expand(citations.cite_grip(grip_id))
         assert found.grip == expand(grip_id).grip
     assert expand(citations.cite_event(event)).excerpt_events[0].event_id == event
-    assert navigation.get_node(citations.cite_node(segment)) is not None
+    assert browse.node(citations.cite_node(segment)) is not None
     assert expand("evt:00000") == Expansion()

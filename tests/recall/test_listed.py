@@ -56,10 +56,10 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
 def test_what_is_listed_has_no_score(full_house: Workspace) -> None:
     ask, asked = full_house.asking, "after:2024-01-01"
     for reply in (
-        ask.search_memory(asked),
-        ask.teleport(asked),
-        ask.search_sessions(asked),
-        ask.retrieve_memory(asked),
+        search.search_memory(full_house, asked),
+        search.teleport(full_house, asked),
+        search.search_sessions(full_house, asked),
+        memories.retrieve_memory(full_house, asked),
     ):
         assert reply.items and not {one["score"] for one in reply.items} - {None}
         assert not {one.get("band") for one in reply.items} - {None}
@@ -100,7 +100,7 @@ def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
     sheet = result_list.to_results(found)
     assert all(line.target.node_id for line in sheet.results)
     assert {line.level for line in sheet.results} == {TocLevel(level)}
-    told = full_house.asking.search_memory(f"level:{level}", limit=3).items
+    told = search.search_memory(full_house, f"level:{level}", limit=3).items
     assert told and all(one["id"].startswith(f"toc:{level}:") for one in told)
     assert not any("session" in one for one in told)
 

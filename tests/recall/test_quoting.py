@@ -27,7 +27,7 @@ def test_a_session_answers_with_all_its_places_the_telling_ones_first(
         ),
     )
     listen(full_house)
-    found = full_house.asking.search_memory("zeppelin gas").items
+    found = search.search_memory(full_house, "zeppelin gas").items
     texts = [one["snippet"] for one in found]
     assert "torn seam" in texts[0] and len(texts[0]) < 400
     assert any("Can you repair" in text for text in texts)
@@ -42,7 +42,7 @@ def test_a_question_is_followed_by_what_was_answered(full_house: Workspace) -> N
     listen(full_house)
     texts = [
         one["snippet"]
-        for one in full_house.asking.search_memory("zeppelin moored").items
+        for one in search.search_memory(full_house, "zeppelin moored").items
     ]
     assert texts[:2] == ["Where is the zeppelin moored?", "In Friedrichshafen."]
 
@@ -50,17 +50,17 @@ def test_a_question_is_followed_by_what_was_answered(full_house: Workspace) -> N
 def test_what_was_said_twice_is_quoted_once(full_house: Workspace) -> None:
     keep(*(line("The zeppelin is grey.", at, session="new") for at in range(1, 5)))
     listen(full_house)
-    found = full_house.asking.search_memory("zeppelin").items
+    found = search.search_memory(full_house, "zeppelin").items
     assert [one["snippet"] for one in found] == ["The zeppelin is grey."]
 
 
 def test_a_route_tells_what_was_said_and_no_summary_twice(
     full_house: Workspace,
 ) -> None:
-    found = full_house.asking.ask_route("mutex tabs")
+    found = routing.route(full_house, "mutex tabs")
     ids = [one["id"] for one in found.items]
     assert any(name.startswith("evt:") for name in ids)
     said = [one["snippet"] for one in found.items if not one["id"].startswith("evt:")]
     assert len(said) == len(set(said))
-    text = replies.fitted(found, 1_000, full_house.counter).text
+    text = replies.fit_text(found, 1_000, full_house.counter).text
     assert "mutex around the refresh" in text

@@ -17,7 +17,7 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(
     held = (modelled.withheld("The moon was counted"),)
     modelled.add(DAY, "One", with_weak="42 sessions in payments.py")
     modelled.add(DAY, "Two", rejected=WHY, held=held)
-    found = versions.history(DAY)
+    found = versions.get_history(DAY)
     assert found is not None
     assert found.requested_at is None
     rejected, model, first = found.versions
@@ -36,13 +36,13 @@ def test_any_version_is_read_whole(full_house: Workspace) -> None:
     modelled.add(DAY, "Two", rejected=WHY, held=held)
     modelled.add(DAY, "Three", with_weak="42 sessions in payments.py")
     assert before is not None
-    first = versions.edition(DAY, 1)
+    first = versions.get_version(DAY, 1)
     assert first is not None and first.bullets == before.bullets
-    second = versions.edition(DAY, 2)
+    second = versions.get_version(DAY, 2)
     assert second is not None
     assert (second.headline, second.rejection) == ("Two", WHY)
     assert [one.text for one in second.withheld] == ["The moon was counted"]
-    third = versions.edition(DAY, 3)
+    third = versions.get_version(DAY, 3)
     assert third is not None
     assert third.bullets[0].support is Support.WEAK
     assert third.bullets[0].verdict.features.missing == ("payments.py", "42")
@@ -54,7 +54,7 @@ def test_only_the_version_a_person_chose_says_that_it_is_pinned(
 ) -> None:
     modelled.add(DAY, "Two")
     versions.pin(DAY, 1, full_house.zone, NOW)
-    told = [versions.edition(DAY, number) for number in (1, 2)]
+    told = [versions.get_version(DAY, number) for number in (1, 2)]
     assert [one.is_pinned for one in told if one] == [True, False]
 
 
@@ -62,8 +62,8 @@ def test_a_new_version_that_is_asked_for_makes_the_models_stale(
     full_house: Workspace,
 ) -> None:
     modelled.add(DAY, "Two")
-    versions.ask(DAY, NOW)
-    found = versions.history(DAY)
+    versions.request(DAY, NOW)
+    found = versions.get_history(DAY)
     assert found is not None
     assert (found.requested_at, found.entry.status) == (NOW, NodeStatus.STALE)
 
@@ -71,15 +71,17 @@ def test_a_new_version_that_is_asked_for_makes_the_models_stale(
 def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
     modelled.add(DAY, "Two")
     versions.pin(DAY, 2, full_house.zone, NOW)
-    versions.ask(DAY, NOW)
-    found = versions.history(DAY)
+    versions.request(DAY, NOW)
+    found = versions.get_history(DAY)
     assert found is not None
     assert found.entry.status is NodeStatus.CURRENT
 
 
 def test_what_is_not_there_has_no_history(full_house: Workspace) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", ""):
-        assert versions.history(name) is None
-        assert versions.edition(name, 1) is None
-    assert versions.edition(DAY, 2) is None
-    assert versions.edition("toc:week:2024-03", 1) == browse.node("toc:week:2024-W03")
+        assert versions.get_history(name) is None
+        assert versions.get_version(name, 1) is None
+    assert versions.get_version(DAY, 2) is None
+    assert versions.get_version("toc:week:2024-03", 1) == browse.node(
+        "toc:week:2024-W03"
+    )

@@ -61,7 +61,9 @@ def app(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> MemtuiApp:
     """The app with all it may have: a refusal, agents' hooks, settings."""
     with database.transaction():
         counts = [
-            problems.ProblemCount("not valid JSON", problems.ProblemKind.FAULT, 57, 12)
+            problems.ProblemCount(
+                "not valid JSON", problems.ProblemKind.DAMAGED, 57, 12
+            )
         ]
         problems.add("/srv/attic/session.jsonl", counts, 1)
     monkeypatch.setattr(full_house, "start", lambda _: None)

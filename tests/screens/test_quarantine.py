@@ -85,7 +85,9 @@ def refusing(full_house: Workspace) -> Workspace:
     assert full_house.pipeline.until_idle(lambda _: None) == []
     with database.transaction():
         counts = [
-            problems.ProblemCount("not valid JSON", problems.ProblemKind.FAULT, 57, 12)
+            problems.ProblemCount(
+                "not valid JSON", problems.ProblemKind.DAMAGED, 57, 12
+            )
         ]
         problems.add(FILE, counts, to_ms(AT) + 500_000)
     return full_house

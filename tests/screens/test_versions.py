@@ -131,7 +131,7 @@ def steps(settle: Settle, *keys: str) -> Run:
 
 
 def history() -> TocHistory:
-    found = versions.history(DAY)
+    found = versions.get_history(DAY)
     assert found is not None
     return found
 
@@ -200,7 +200,7 @@ async def test_the_cursor_brings_each_version_beside_the_list(
         assert "✗ The moon was counted" in said(writing)
         await press(pilot, settle, "end")
         assert title(writing) == ("Version 1", "")
-        before = versions.edition(DAY, 1)
+        before = versions.get_version(DAY, 1)
         assert before is not None and before.bullets
         words = " ".join(said(writing).split())
         assert all(" ".join(one.text.split()) in words for one in before.bullets)
@@ -467,7 +467,7 @@ def test_picture_of_what_is_pinned_and_out_of_date(
     written: Workspace, writing: MemtuiApp, settle: Settle, snap_compare: Compare
 ) -> None:
     versions.pin(DAY, 1, written.zone, NOW)
-    versions.ask(DAY, NOW)
+    versions.request(DAY, NOW)
     with database.transaction():
         NodeRow.update(is_outdated=True).where(NodeRow.node_id == DAY).execute()
     assert snap_compare(writing, terminal_size=SIZE, run_before=steps(settle))

@@ -25,8 +25,8 @@ from memtui.summarize import draft as summarize_draft
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
 from memtui.summarize.ollama.prompts import Log
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
-from memtui.summarize.summarizer import Extractive
-from memtui.text.tokens import ESTIMATED
+from memtui.summarize.summarizer import ExtractiveSummarizer
+from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 from tests.stub.personas import Prompt, reply
 from tests.stub.server import Stub
@@ -158,8 +158,8 @@ class Bench:
                 claim=paths.worker_lock,
                 zone=UTC,
                 rules=SegmentRules(),
-                counter=ESTIMATED,
-                summarizer=Extractive(),
+                counter=ESTIMATING_COUNTER,
+                summarizer=ExtractiveSummarizer(),
                 clock=self.clock,
                 agent="agent",
             )
@@ -244,7 +244,7 @@ class Bench:
 
     def ask(self, name: str) -> None:
         """Ask for another version of a node."""
-        versions.ask(name, self.clock())
+        versions.request(name, self.clock())
 
     # What there is
 
@@ -266,13 +266,13 @@ class Bench:
 
     def history(self, name: str) -> TocHistory:
         """A node's versions."""
-        found = versions.history(name)
+        found = versions.get_history(name)
         assert found is not None, name
         return found
 
     def version(self, name: str, number: int) -> TocNode:
         """Any version of a node."""
-        found = versions.edition(name, number)
+        found = versions.get_version(name, number)
         assert found is not None, (name, number)
         return found
 
@@ -354,4 +354,4 @@ def embroidering(prompt: Prompt) -> str:
 
 
 def _why_not(draft: Summary, log: Log) -> str:
-    return summarize_draft.why_not(draft, [turn.text for turn in log.turns])
+    return summarize_draft.rejection_reason(draft, [turn.text for turn in log.turns])

@@ -26,7 +26,7 @@ from memtui.store import cursors, database, events
 from memtui.store.problems import ProblemKind
 from memtui.store.schema import ProblemRow, ThoughtRow
 from memtui.store.tombstones import any_exist
-from memtui.text.tokens import ESTIMATED
+from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 from tests.conftest import often
 from tests.sources import corpora
@@ -38,9 +38,9 @@ pytestmark = pytest.mark.fuzz
 SOON = corpora.AT + timedelta(seconds=12)
 
 KINDS = {
-    InvalidRecord: ProblemKind.FAULT,
-    SkippedRecord: ProblemKind.LEFT,
-    PendingRecord: ProblemKind.AWAITED,
+    InvalidRecord: ProblemKind.DAMAGED,
+    SkippedRecord: ProblemKind.SKIPPED,
+    PendingRecord: ProblemKind.INCOMPLETE,
 }
 
 FILES = count()
@@ -50,7 +50,10 @@ FILES = count()
 def take(file: Path, *, is_last: bool) -> TranscriptReader:
     at = READ_AT if is_last else SOON
     files = TranscriptReader(
-        agent="own", counter=ESTIMATED, clock=lambda: at, admission=CapturePolicy()
+        agent="own",
+        counter=ESTIMATING_COUNTER,
+        clock=lambda: at,
+        admission=CapturePolicy(),
     )
     for _ in files.read_file(file):
         pass
@@ -118,7 +121,7 @@ def test_the_spool_is_emptied_whatever_hooks_left_in_it(
     for raw in some:
         (spool.folder / "new" / f"{next(FILES):06}.json").write_bytes(raw)
     before = spool.count_quarantined()
-    ingest = SpoolIngester(spool, ESTIMATED, lambda: READ_AT, CapturePolicy())
+    ingest = SpoolIngester(spool, ESTIMATING_COUNTER, lambda: READ_AT, CapturePolicy())
     assert ingest.step() == len(some)
     assert spool.names() == []
     assert 0 <= spool.count_quarantined() - before <= len(some)

@@ -14,7 +14,7 @@ from memtui.pipeline.model_worker import FORBIDDEN_S
 from memtui.services import jobs
 from memtui.services import versions as services_versions
 from memtui.summarize.ollama.models import ModelOptions
-from memtui.summarize.summarizer import Extractive
+from memtui.summarize.summarizer import ExtractiveSummarizer
 from tests.stages.improving import (
     DAY,
     MONDAY,
@@ -298,7 +298,7 @@ def test_what_the_same_model_made_of_the_same_before_is_shown_again(
     name = one(bench)
     bench.drain()
     asked = len(bench.stub.chats())
-    monkeypatch.setattr(Extractive, "identity", "extractive-77")
+    monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
     bench.open()
     bench.digest()
     assert not bench.node(name).is_by_model and bench.wants(name)
@@ -316,7 +316,7 @@ def test_what_was_rejected_before_is_not_asked_for_again(
     writes(personas.empty, bench)
     bench.step()
     asked = len(bench.stub.chats())
-    monkeypatch.setattr(Extractive, "identity", "extractive-77")
+    monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
     bench.open()
     bench.digest()
     assert bench.wants(name)
@@ -355,7 +355,7 @@ def test_a_refused_attempt_counts_as_one_and_hides_nothing(
     bench.step()
     assert seeds(bench.stub)[1:] == [(0.3, 101), (0.3, 102), (0.3, 201), (0.3, 202)]
     asked = len(bench.stub.chats())
-    monkeypatch.setattr(Extractive, "identity", "extractive-77")
+    monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
     bench.open()
     bench.digest()
     bench.step()

@@ -22,8 +22,8 @@ from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database, events, jobs, meta, rollup_queue
 from memtui.store.schema import VersionRow
-from memtui.summarize.summarizer import Extractive
-from memtui.text.tokens import ESTIMATED
+from memtui.summarize.summarizer import ExtractiveSummarizer
+from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
 
 START = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -58,8 +58,8 @@ def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pip
         "claim": house.paths.worker_lock,
         "zone": house.zone,
         "rules": SegmentRules(),
-        "counter": ESTIMATED,
-        "summarizer": Extractive(),
+        "counter": ESTIMATING_COUNTER,
+        "summarizer": ExtractiveSummarizer(),
         "clock": clock,
         "agent": "agent",
     }
@@ -247,7 +247,7 @@ def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
     assert told[-1].queued == 0
 
 
-class Poisoned(Extractive):
+class Poisoned(ExtractiveSummarizer):
     """A summariser that fails on some segments."""
 
     is_ill = True
@@ -277,7 +277,7 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     assert len(browse.children("toc:day:2025-03-14")) == 2
 
 
-class Renewed(Extractive):
+class Renewed(ExtractiveSummarizer):
     """The same summariser by rules of a later version."""
 
     @property
@@ -300,7 +300,7 @@ def test_what_was_summarised_by_other_rules_is_summarised_anew(
     assert (after.version, after.summarizer) == (day.version + 1, "extractive-later")
 
 
-class Rambling(Extractive):
+class Rambling(ExtractiveSummarizer):
     """A summariser whose answers no screen should show as they are."""
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:

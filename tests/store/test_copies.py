@@ -57,7 +57,7 @@ def test_a_copy_is_one_file_that_only_its_owner_may_read(
 def test_a_copy_made_while_another_process_writes_is_one_moment(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backup, "PAGES_AT_ONCE", 3)
+    monkeypatch.setattr(backup, "COPY_PAGES", 3)
     with database.connection():
         number = SessionRow.select(SessionRow.id).scalar()
     script = (
@@ -167,7 +167,7 @@ def test_on_a_full_disk_a_file_that_was_there_stays(
 ) -> None:
     file = tmp_path / "memory.bak"
     file.write_text("the copy of yesterday")
-    steps = "database.db.init(str(store)); fill(); backup.make(file, may_replace=True)"
+    steps = "database.db.init(str(store)); fill(); backup.create(file, may_replace=True)"
     on_a_full_disk(steps, store, file)
     assert file.read_text() == "the copy of yesterday"
     assert list(tmp_path.glob(".*")) == []
@@ -176,8 +176,8 @@ def test_on_a_full_disk_a_file_that_was_there_stays(
 @pytest.mark.parametrize(
     "steps",
     (
-        "fill(); backup.put(backup.prepare(file, store), store)",
-        "draft = backup.prepare(file, store); fill(); backup.put(draft, store)",
+        "fill(); backup.restore(backup.prepare_restore(file, store), store)",
+        "draft = backup.prepare_restore(file, store); fill(); backup.restore(draft, store)",
     ),
 )
 def test_on_a_full_disk_the_store_stays_as_it_was(

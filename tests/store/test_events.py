@@ -142,7 +142,7 @@ def test_one_ending_is_not_told_of_two_messages() -> None:
 
 
 def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
-    given = tool_calls.compact({"command": "ls"})
+    given = tool_calls.compact_json({"command": "ls"})
     about: dict[str, Any] = {"tool_name": "Bash", "tool_input": given}
     add(said("Bash: ls\na b", kind=EventType.TOOL_RESULT, **about), route="hook")
     other = said(

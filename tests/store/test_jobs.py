@@ -88,8 +88,8 @@ def test_times_are_kept_from_when_they_were_first_looked_at() -> None:
 def test_a_run_counts_up_and_remembers_what_is_left() -> None:
     with database.transaction():
         number = jobs.start_run(Job.DAY, RunReason.SEGMENTS_DONE, 1_000)
-        jobs.update_run(number, 2_000, RunProgress(made=2, rejected=1), 7)
-        jobs.update_run(number, 4_000, RunProgress(made=1, failed=1), None)
+        jobs.update_run(number, 2_000, RunProgress(created=2, rejected=1), 7)
+        jobs.update_run(number, 4_000, RunProgress(created=1, failed=1), None)
         (run,) = jobs.list_runs(Job.DAY)
         assert (run.created, run.rejected, run.failed, run.waiting) == (3, 1, 1, 7)
         assert (run.ended_at, run.result, run.took_s) == (None, None, 3.0)
@@ -144,7 +144,7 @@ def test_what_never_ended_was_broken_off_when_it_was_last_seen() -> None:
     with database.transaction():
         ran(Job.DAY, 1)
         number = jobs.start_run(Job.DAY, RunReason.SCHEDULE, 1_000)
-        jobs.update_run(number, 3_000, RunProgress(made=4), 1)
+        jobs.update_run(number, 3_000, RunProgress(created=4), 1)
         jobs.interrupt_runs()
         broken, whole = jobs.list_runs(Job.DAY)
     assert (broken.result, broken.took_s, broken.created) == (

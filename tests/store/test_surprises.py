@@ -125,7 +125,7 @@ def test_of_a_segment_that_is_removed_nothing_stays() -> None:
 
 
 def test_a_term_that_very_many_sessions_hold_weighs_as_little_as_it_should() -> None:
-    most = summarize_surprise.COMMON + 40
+    most = summarize_surprise.MAX_SESSIONS_PER_TERM + 40
     with database.transaction():
         for number in range(1, most + 2):
             began(number, number * 100)

@@ -364,7 +364,7 @@ def test_a_server_that_is_missed_is_looked_for_less_and_less_often(
     ollama = asker.ollama()
     waits = []
     for _ in range(6):
-        waits.append(ollama.health().retry_s)
+        waits.append(ollama.health().retry_after_s)
         asker.now += waits[-1]
     assert waits == [30, 60, 120, 240, 480, 600]
 

@@ -97,7 +97,7 @@ def test_a_new_day_is_announced() -> None:
 
 def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
     """The lines of a source as they are drawn for a bullet, at 80 columns."""
-    (verdict,) = claims.of_events([DraftBullet(bullet)], events)
+    (verdict,) = claims.check_against_events([DraftBullet(bullet)], events)
     ends = events[0].event_id, events[-1].event_id
     grip = Grip("grip:1", events[0].text[:20], *ends, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
@@ -145,7 +145,9 @@ def test_a_quote_deep_in_a_long_event_is_what_is_brought_into_sight() -> None:
 
 def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
     said = event("The redirect drops the session cookie.", 5)
-    (verdict,) = claims.of_events([DraftBullet("The redirect drops cookies")], [said])
+    (verdict,) = claims.check_against_events(
+        [DraftBullet("The redirect drops cookies")], [said]
+    )
     changed = replace(said, text="The [redacted: password] drops the session cookie.")
     grip = Grip("grip:1", "drops the session", said.event_id, said.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (changed,), ()), UTC, NOW, verdict)
@@ -157,7 +159,7 @@ def test_of_a_text_that_has_changed_nothing_is_marked_and_it_says_so() -> None:
 
 def test_where_the_audit_quoted_none_of_the_events_the_excerpt_is_marked() -> None:
     elsewhere = event("The redirect drops the session cookie.", 1)
-    (verdict,) = claims.of_events(
+    (verdict,) = claims.check_against_events(
         [DraftBullet("The redirect drops cookies")], [elsewhere]
     )
     own = event("Something was said. It is this. And more.", 5)

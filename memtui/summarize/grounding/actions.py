@@ -21,7 +21,7 @@ from memtui.model.verdicts import (
 from memtui.summarize import tool_actions
 from memtui.summarize.grounding import details, matching, negation
 from memtui.text import analyzer
-from memtui.text.passages import PASSAGE_CHARS, Passage, Passages
+from memtui.text.passages import PASSAGE_CHARS, Passage, PassageIndex
 from memtui.text.stopwords import STOP_WORDS
 
 _CLEAN = re.compile(
@@ -30,19 +30,17 @@ _CLEAN = re.compile(
     re.IGNORECASE,
 )
 
-
 _WENT_WELL = re.compile(
     r"\b(?:pass(?:ed)?|succeeded|success(?:ful(?:ly)?)?|finished|completed?|done|ok)\b",
     re.IGNORECASE,
 )
-
 
 _HIDES = re.compile(r"(?<!\|)\|(?!\|)|;|\|\| *(?:true|:)")
 """A command line that ends well though a part of it may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class Action:
     """What one event did."""
 
     place: int
@@ -59,7 +57,7 @@ class Act:
     event: Event | None = None
 
 
-class Record(Passages):
+class EventPassages(PassageIndex):
     """The texts of events, which know what they did."""
 
     def __init__(self, events: Sequence[Event]) -> None:
@@ -68,54 +66,54 @@ class Record(Passages):
 
 
 @lru_cache(maxsize=2)
-def of(source: Passages) -> Sequence[Act]:
+def find_actions(source: PassageIndex) -> Sequence[Action]:
     """The acts of a source, remembered for the next bullet.
 
     Of a ``Record`` its events tell; of any other texts their heads ("Edit: notes.ts")
     and, of a failure, their wording.
     """
-    if isinstance(source, Record):
+    if isinstance(source, EventPassages):
         return [_of_event(at, event) for at, event in enumerate(source.events)]
     return [_of_text(at, text) for at, text in enumerate(source.texts)]
 
 
-def commits(act: Act, subject: str) -> bool:
+def made_commit(act: Action, subject: str) -> bool:
     """Whether an act made a commit of a subject, which may be cut."""
     if not act.is_call or "commit" not in act.text:
         return False
     if act.event is not None:
-        made = tool_actions.subjects(act.event)
+        made = tool_actions.commit_subjects(act.event)
     else:
-        made = tool_actions.subjects_in(act.text, act.call, is_error=False)
+        made = tool_actions.commit_subjects_in(act.text, act.call, is_error=False)
         if not made and tool_actions.is_commit_call(act.text) and subject in act.call:
             return True
-    wanted = analyzer.needed(subject)
+    wanted = analyzer.query_terms(subject)
     return any(set(analyzer.terms(one)).issuperset(wanted) for one in made)
 
 
-def _of_text(at: int, text: str) -> Act:
+def _of_text(at: int, text: str) -> Action:
     call = text.partition("\n")[0]
     name, colon, _ = call.partition(":")
-    verb = tool_actions.verb(name.strip()) if colon else ""
-    wrong = tool_actions.wrong(text) if verb == "Ran" else ""
+    verb = tool_actions.tool_verb(name.strip()) if colon else ""
+    wrong = tool_actions.error_line(text) if verb == "Ran" else ""
     bare = _CLEAN.sub("", wrong)
-    is_failed = tool_actions.is_wrong(bare)
+    is_failed = tool_actions.mentions_error(bare)
     is_unsure = bool(wrong) and bare == wrong and not _WENT_WELL.search(text)
-    return Act(at, verb, call, text, bool(verb), is_failed, is_unsure)
+    return Action(at, verb, call, text, bool(verb), is_failed, is_unsure)
 
 
-def _of_event(at: int, event: Event) -> Act:
+def _of_event(at: int, event: Event) -> Action:
     text = counted_text(event)
     call = text.partition("\n")[0]
     is_call = event.event_type is EventType.TOOL_RESULT
     name = event.metadata.get("tool_name") or call.partition(":")[0].strip()
-    verb = tool_actions.verb(name) if is_call else ""
+    verb = tool_actions.tool_verb(name) if is_call else ""
     is_failed = is_call and event.metadata.get("is_error") == "true"
     if verb == "Ran" and _HIDES.search(call):
-        is_failed = is_failed or tool_actions.is_wrong(
-            _CLEAN.sub("", tool_actions.wrong(text))
+        is_failed = is_failed or tool_actions.mentions_error(
+            _CLEAN.sub("", tool_actions.error_line(text))
         )
-    return Act(at, verb, call, text, is_call, is_failed, event=event)
+    return Action(at, verb, call, text, is_call, is_failed, event=event)
 
 
 _WHO = (
@@ -123,9 +121,7 @@ _WHO = (
     r"(?: has| have| had| then| also)* )?"
 )
 
-
 APART = re.compile(r"; |(?<=[.!?]) (?=[A-Z])")
-
 
 DONE = re.compile(
     rf"{_WHO}(?P<verb>edited|wrote|ran|read|searched for|changed|updated|modified"
@@ -133,17 +129,12 @@ DONE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-
 FAILED = re.compile(
     r"(?P<thing>[\w ./:\-@=+~*%#]+?) failed(?:: (?P<wrong>.+)|[.!]?$)", re.DOTALL
 )
 
-
 COMMITTED = re.compile(rf"{_WHO}committed (?=“)", re.IGNORECASE)
-
-
 SUBJECT = re.compile("“([^”]+)(?:”|$)")
-
 
 KINDS = {
     "changed": "edited",
@@ -157,7 +148,6 @@ KINDS = {
 }
 """Verbs that speak of a deed only before the bare name of a file or a command."""
 
-
 DID = {
     "edited": {"Edited", "Wrote"},
     "wrote": {"Wrote"},
@@ -167,18 +157,14 @@ DID = {
     "deleted": set(),
 }
 
-
 _WRITING = re.compile(
     r"\bsed -i|\btee\b|[^-=0-9]>>? ?[\w./~\"']|\bpatch\b|\bprettier\b"
 )
 
-
 _DELETING = re.compile(r"\b(?:rm|unlink|del|trash|mv)\b|-delete\b")
-
 
 DOING = {"edited": _WRITING, "wrote": _WRITING, "deleted": _DELETING}
 """Commands that change files or do away with them."""
-
 
 SAYS = {
     kind: re.compile(rf"\b(?:{latin})\b|{han}", re.IGNORECASE)
@@ -203,19 +189,15 @@ SAYS = {
     )
 }
 
-
 MORE = re.compile(
     r" (?:and|und|to|with|in|for|so|which|that|on|from|after|before|again|because|but"
     r"|by|as|at|via|using|until) "
 )
 
-
 CUT = "…"
-
 
 COMMANDS = ("go", "just", "do", "yes")
 """Small words that are commands as well."""
-
 
 FILES = ("edited", "wrote", "read", "deleted")
 
@@ -224,11 +206,11 @@ FILES = ("edited", "wrote", "read", "deleted")
 class _Source:
     """What is looked into: all of a source, or some places of it."""
 
-    passages: Passages
-    every: Sequence[Act]
+    passages: PassageIndex
+    every: Sequence[Action]
     places: Collection[int] | None
 
-    def calls(self, kind: str) -> Iterator[Act]:
+    def calls(self, kind: str) -> Iterator[Action]:
         """The calls that did something of a kind and may prove it."""
         for act in self.every:
             if self.places is not None and act.place not in self.places:
@@ -249,8 +231,8 @@ class _Source:
                 yield passage
 
 
-def unproved_actions(
-    text: str, source: Passages, places: Collection[int] | None = None
+def check_action_claims(
+    text: str, source: PassageIndex, places: Collection[int] | None = None
 ) -> Verdict | None:
     """The verdict on a bullet that tells deeds; None of any other.
 
@@ -260,13 +242,13 @@ def unproved_actions(
         places: The texts that may prove it; any if None.
     """
     if COMMITTED.match(text):
-        return _commits(text, _Source(source, of(source), places))
+        return _commits(text, _Source(source, find_actions(source), places))
     failed, done = FAILED.match(text), DONE.match(text)
     if failed and not _is_prose(failed["thing"]):
         told = failed["thing"], failed["wrong"] or ""
-        return _failure(text, *told, _Source(source, of(source), places))
+        return _failure(text, *told, _Source(source, find_actions(source), places))
     if done and _is_deed(done):
-        return _deeds(text, _Source(source, of(source), places))
+        return _deeds(text, _Source(source, find_actions(source), places))
     return None
 
 
@@ -276,7 +258,7 @@ def _is_deed(done: re.Match[str]) -> bool:
     if kind in DID:
         return True
     bare = things.rstrip(".")
-    return kind == "executed" or (" " not in bare and bool(details.of(bare)))
+    return kind == "executed" or (" " not in bare and bool(details.find_details(bare)))
 
 
 def _is_prose(thing: str) -> bool:
@@ -297,7 +279,7 @@ def _deeds(text: str, source: _Source) -> Verdict:
         found += proved
         if is_worded:
             found.append(_done_somewhere(kind, verb, part, source))
-    return matching.joined(found)
+    return matching.combine(found)
 
 
 def _proofs(
@@ -329,14 +311,14 @@ def _named(kind: str, piece: str) -> list[str]:
         return [
             one
             for one in MORE.split(bare)
-            if " " not in one.strip("`") and details.of(one)
+            if " " not in one.strip("`") and details.find_details(one)
         ]
     return [] if _is_prose(bare) or " " in bare != piece else [bare]
 
 
 def _proved(kind: str, thing: str, source: _Source) -> Verdict | None:
     """The call that did it; else where somebody says that it was done."""
-    wanted = analyzer.needed(thing)
+    wanted = analyzer.query_terms(thing)
     for act in source.calls(kind):
         if _names(act.call, thing, wanted, is_file=kind in FILES):
             return _shown(act, thing)
@@ -344,7 +326,9 @@ def _proved(kind: str, thing: str, source: _Source) -> Verdict | None:
     if passage is None:
         return None
     text = source.passages.text(passage)
-    quote = SourceQuote(passage.place, passage.start, passage.end, hash_quote(text))
+    quote = SourceQuote(
+        passage.text_index, passage.start, passage.end, hash_quote(text)
+    )
     return _sure(thing, quote)
 
 
@@ -357,19 +341,19 @@ def _names(call: str, thing: str, wanted: Sequence[str], *, is_file: bool) -> bo
     return held.issuperset(wanted) and (not is_file or last in held)
 
 
-def _shown(act: Act, thing: str) -> Verdict:
+def _shown(act: Action, thing: str) -> Verdict:
     quoted = act.call[:PASSAGE_CHARS]
     return _sure(thing, SourceQuote(act.place, 0, len(quoted), hash_quote(quoted)))
 
 
 def _sure(thing: str, quote: SourceQuote) -> Verdict:
-    wanted = tuple(analyzer.needed(thing))
-    features = VerdictFeatures(1.0, len(wanted), details.of(thing))
+    wanted = tuple(analyzer.query_terms(thing))
+    features = VerdictFeatures(1.0, len(wanted), details.find_details(thing))
     return Verdict(Support.SUPPORTED, features, wanted, (quote,))
 
 
 def _worded(text: str, source: _Source) -> Verdict:
-    return matching.by_passage(text, source.passages, source.places)
+    return matching.match_passage(text, source.passages, source.places)
 
 
 def _unproved(verb: str, text: str, source: _Source) -> Verdict:
@@ -398,14 +382,14 @@ def _done_somewhere(kind: str, verb: str, text: str, source: _Source) -> Verdict
 def _says(kind: str, text: str, wanted: Collection[str]) -> bool:
     return any(
         SAYS[kind].search(clause)
-        and not negation.denies(clause)
+        and not negation.has_negation(clause)
         and set(analyzer.terms(clause)).issuperset(wanted)
         for clause in APART.split(text)
     )
 
 
 def _failure(text: str, thing: str, wrong: str, source: _Source) -> Verdict | None:
-    wanted = analyzer.needed(thing)
+    wanted = analyzer.query_terms(thing)
     runs = [
         act
         for act in source.every
@@ -421,24 +405,24 @@ def _failure(text: str, thing: str, wrong: str, source: _Source) -> Verdict | No
     if not wrong:
         return _shown(failed[0], thing)
     places = {act.place for act in failed}
-    there = matching.by_passage(wrong, source.passages, places)
+    there = matching.match_passage(wrong, source.passages, places)
     found = {quote.index for quote in there.quotes}
     shown = next((act for act in failed if act.place in found), failed[0])
-    proved = matching.joined([_shown(shown, thing), there])
+    proved = matching.combine([_shown(shown, thing), there])
     otherwise = _told_to_fail(text, wanted, source)
     return proved if matching.is_as_good(proved, otherwise) else otherwise
 
 
-def _may_have_failed(act: Act, wrong: str, source: _Source) -> bool:
+def _may_have_failed(act: Action, wrong: str, source: _Source) -> bool:
     """Whether a run of which nothing else tells ends in the very line."""
     if not act.is_unsure or act.is_failed or not _may(act, source):
         return False
-    return set(analyzer.terms(tool_actions.wrong(act.text))).issuperset(
-        analyzer.needed(wrong)
+    return set(analyzer.terms(tool_actions.error_line(act.text))).issuperset(
+        analyzer.query_terms(wrong)
     )
 
 
-def _may(act: Act, source: _Source) -> bool:
+def _may(act: Action, source: _Source) -> bool:
     return source.places is None or act.place in source.places
 
 
@@ -460,20 +444,22 @@ def _commits(text: str, source: _Source) -> Verdict:
     subjects = [one.removesuffix(CUT).strip() for one in SUBJECT.findall(text)]
     found = [_committed(one, source) for one in subjects if one]
     rest = COMMITTED.sub("", SUBJECT.sub("", text)).strip(" ;,.…")
-    if len(analyzer.needed(rest)) > 1:
+    if len(analyzer.query_terms(rest)) > 1:
         found.append(_worded(rest, source))
-    return matching.joined(found) if found else _unproved("committed", text, source)
+    return matching.combine(found) if found else _unproved("committed", text, source)
 
 
 def _committed(subject: str, source: _Source) -> Verdict:
-    wanted = analyzer.needed(subject)
+    wanted = analyzer.query_terms(subject)
     for act in source.every:
-        if _may(act, source) and commits(act, subject):
-            held = matching.by_passage(subject, source.passages, {act.place})
+        if _may(act, source) and made_commit(act, subject):
+            held = matching.match_passage(subject, source.passages, {act.place})
             return _sure(subject, held.quotes[0]) if held.quotes else held
     passage = next(source.sayings("committed", wanted), None)
     if passage is None or SAYS["committed"].search(subject):
         return _unproved("committed", subject, source)
     quoted = source.passages.text(passage)
-    quote = SourceQuote(passage.place, passage.start, passage.end, hash_quote(quoted))
+    quote = SourceQuote(
+        passage.text_index, passage.start, passage.end, hash_quote(quoted)
+    )
     return _sure(subject, quote)

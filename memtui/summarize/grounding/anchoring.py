@@ -14,44 +14,37 @@ from memtui.model.events import Event
 from memtui.model.grips import Grip, grip_id
 from memtui.model.segments import counted_text
 from memtui.model.summaries import DraftBullet
-from memtui.text.passages import Fits
-from memtui.text.prose import excerpt
+from memtui.text.passages import NeighbourIndex
+from memtui.text.prose import best_excerpt
 
 EXTEND_SHARE = 0.8
 """An adjacent event joins the place from this share of the best score on."""
 
-
 SUPPORT_SHARE = 0.3
 """Below this share of the bullet's weighted terms it stands nowhere."""
 
-
 PIECE_SHARE = 0.5
 """The same for a piece of a bullet that only its pieces support."""
-
 
 MOST = 3
 """How many places a bullet that strings pieces together has: those of the pieces that
 tell most. Four more edits of the same files add nothing to follow."""
 
-
 CITED_SHARE = 0.8
 """From this share of the best score on, an event that the bullet cites is its place."""
-
 
 OPEN_SHARE = 0.7
 """From this share on, the bullets nearby decide between places, if none is cited."""
 
-
 NEIGHBOURS = (1.0, 0.5)
 """What the bullets one and two before and after it count."""
-
 
 REACH = 6
 """How many events away from a bullet's own place its neighbours may stand."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Anchor:
     """Where a bullet, or a piece of it, stands: its best event and the range."""
 
     piece: str
@@ -62,7 +55,9 @@ class Place:
     """The share of the piece's weight that the range holds: 0 to 1."""
 
 
-def find(claims: Sequence[DraftBullet], fits: Fits) -> list[tuple[Place, ...]]:
+def find_anchors(
+    claims: Sequence[DraftBullet], fits: NeighbourIndex
+) -> list[tuple[Anchor, ...]]:
     """Find where each bullet of a summary stands.
 
     Args:
@@ -77,12 +72,14 @@ def find(claims: Sequence[DraftBullet], fits: Fits) -> list[tuple[Place, ...]]:
     return [
         _supported(told, claim.refs, whole, fits)
         for claim, told, whole in zip(
-            claims, map(_told, claims), nearest(claims, fits), strict=True
+            claims, map(_told, claims), nearest_anchors(claims, fits), strict=True
         )
     ]
 
 
-def nearest(claims: Sequence[DraftBullet], fits: Fits) -> list[Place | None]:
+def nearest_anchors(
+    claims: Sequence[DraftBullet], fits: NeighbourIndex
+) -> list[Anchor | None]:
     """The place that fits each whole bullet best, however little of it is said there.
 
     Args:
@@ -123,13 +120,13 @@ def _around(
 
 
 def _supported(
-    told: str, refs: Sequence[int], whole: Place | None, fits: Fits
-) -> tuple[Place, ...]:
+    told: str, refs: Sequence[int], whole: Anchor | None, fits: NeighbourIndex
+) -> tuple[Anchor, ...]:
     if whole is not None and whole.covered < SUPPORT_SHARE:
         whole = None
     if ";" not in told and whole is not None:
         return (whole,)
-    found: dict[int, Place] = {}
+    found: dict[int, Anchor] = {}
     pieces = _pieces(told)
     for piece in pieces if len(pieces) > 1 else ():
         place = _place(piece, refs, fits, fits.scores(piece))
@@ -157,10 +154,10 @@ def _pieces(bullet: str) -> list[str]:
 def _place(
     text: str,
     refs: Sequence[int],
-    fits: Fits,
+    fits: NeighbourIndex,
     scores: Mapping[int, float],
     around: Sequence[tuple[float, Mapping[int, float]]] = (),
-) -> Place | None:
+) -> Anchor | None:
     if not scores:
         return None
     most = max(scores.values())
@@ -177,7 +174,7 @@ def _place(
         start -= 1
     while scores.get(end + 1, 0.0) >= limit:
         end += 1
-    return Place(text, best, start, end, fits.covered(text, start, end))
+    return Anchor(text, best, start, end, fits.covered(text, start, end))
 
 
 def _nearby(around: Sequence[tuple[float, Mapping[int, float]]], at: int) -> float:
@@ -189,7 +186,7 @@ def _nearby(around: Sequence[tuple[float, Mapping[int, float]]], at: int) -> flo
     )
 
 
-def anchor(
+def create_grips(
     claims: Sequence[DraftBullet], events: Sequence[Event], *, node_id: str, source: str
 ) -> list[tuple[Grip, ...]]:
     """Find what each bullet rests on.
@@ -205,12 +202,12 @@ def anchor(
         For each claim its grips: none for an unsupported one, several for a claim
         whose pieces stand in different places.
     """
-    fits = Fits([counted_text(event) for event in events])
+    fits = NeighbourIndex([counted_text(event) for event in events])
     return [
         tuple(
             Grip(
                 grip_id=grip_id(node_id, claim.text, events[place.start]),
-                excerpt=excerpt(
+                excerpt=best_excerpt(
                     counted_text(events[place.best]), fits.weights(place.piece)
                 ),
                 event_id_start=events[place.start].event_id,
@@ -221,5 +218,5 @@ def anchor(
             )
             for place in found
         )
-        for claim, found in zip(claims, find(claims, fits), strict=True)
+        for claim, found in zip(claims, find_anchors(claims, fits), strict=True)
     ]

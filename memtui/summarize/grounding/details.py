@@ -11,48 +11,39 @@ from itertools import groupby
 
 from memtui.summarize.grounding import numbers as grounding_numbers
 from memtui.text import analyzer
-from memtui.text.stopwords import NARRATION, STOP_WORDS
+from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS
 
 _TICKED = re.compile(r"`([^`\n]{1,80})`")
-
-
 _FLAG = re.compile(r"(?<![\w-])--([A-Za-z][\w\-]*)")
-
-
 _JOINED = re.compile(r"\w(?:/|::|_|\.)\w|[@#]\w|^[./~]*/\w")
-
-
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
-
-
 _APOSTROPHE_S = re.compile("['’]s$")
-
 
 Path = tuple[str, ...]
 """The parts of a path, folded."""
 
 
-@lru_cache(maxsize=analyzer.PHRASES)
-def of(text: str) -> tuple[str, ...]:
+@lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
+def find_details(text: str) -> tuple[str, ...]:
     """The names and numbers of a text, each once, in their order.
 
     Args:
         text: A bullet. The number of a list entry before it is none of its own.
     """
-    code = {chunk for span in _TICKED.findall(text) for chunk in analyzer.of(span)}
+    code = {chunk for span in _TICKED.findall(text) for chunk in analyzer.words(span)}
     code.update(_FLAG.findall(text))
     return tuple(
         dict.fromkeys(
             number or chunk
-            for chunk in analyzer.of(grounding_numbers.readable(text))
-            if (number := grounding_numbers.figure(chunk))
+            for chunk in analyzer.words(grounding_numbers.separate_numbers(text))
+            if (number := grounding_numbers.to_digits(chunk))
             or _is_name(chunk)
             or (chunk in code and _tells(chunk))
         )
     )
 
 
-def missing(
+def missing_details(
     bullet: str,
     tokens: Sequence[str],
     sentences: Sequence[str],
@@ -72,8 +63,8 @@ def missing(
     """
     if not tokens:
         return ()
-    numbers = {one.figure for one in grounding_numbers.of(bullet)}
-    unsaid = grounding_numbers.unsaid(bullet, sentences, shared)
+    numbers = {one.digits for one in grounding_numbers.find_numbers(bullet)}
+    unsaid = grounding_numbers.unsupported_numbers(bullet, sentences, shared)
     named = [(set(analyzer.terms(one)), _paths(one)) for one in sentences]
     return tuple(
         token
@@ -118,7 +109,7 @@ def _path(name: str) -> Path:
 
 
 def _paths(text: str) -> list[Path]:
-    return [_path(chunk) for chunk in analyzer.of(text) if "/" in chunk]
+    return [_path(chunk) for chunk in analyzer.words(text) if "/" in chunk]
 
 
 def _agree(one: Path, other: Path) -> bool:
@@ -131,12 +122,12 @@ def _tells(chunk: str) -> bool:
     return len(chunk) > 1 and _tells_any(chunk)
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _tells_any(chunk: str) -> bool:
     return analyzer.fold(chunk) not in STOP_WORDS
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _is_name(chunk: str) -> bool:
     chunk = _APOSTROPHE_S.sub("", chunk)
     if _JOINED.search(chunk) or _HUMP.search(chunk):
@@ -147,14 +138,11 @@ def _is_name(chunk: str) -> bool:
 RUN = 3
 """So many telling words in a row that the source lacks are a claim of their own."""
 
-
 CLAUSE = 2
 """So many are one in a clause of which the source holds none."""
 
-
 LEAST_TOLD = 2
 """A bullet of fewer telling words, none of them a name, says nothing to look for."""
-
 
 _CLAUSES = re.compile(
     r"[;:,，；—–(]\s*|\s(?:and|but|because|since|so that|in order to|due to|thanks to"
@@ -163,7 +151,7 @@ _CLAUSES = re.compile(
 )
 
 
-def unsaid(text: str, held: Collection[str]) -> tuple[str, ...]:
+def unsupported_words(text: str, held: Collection[str]) -> tuple[str, ...]:
     """The words of the largest stretch of a text that its source does not say.
 
     Args:
@@ -174,12 +162,12 @@ def unsaid(text: str, held: Collection[str]) -> tuple[str, ...]:
         The stretch's telling words as they are written; none if it is too short to be
         a claim of its own.
     """
-    if sum(term not in held for term in analyzer.needed(text)) < CLAUSE:
+    if sum(term not in held for term in analyzer.query_terms(text)) < CLAUSE:
         return ()
     found: list[tuple[str, ...]] = []
     whole: list[tuple[str, bool]] = []
     for clause in _CLAUSES.split(text):
-        told = [(one, _is_held(one, held)) for one in analyzer.of(clause)]
+        told = [(one, _is_held(one, held)) for one in analyzer.words(clause)]
         told = [one for one in told if _terms(one[0])]
         whole += told
         if told and not any(is_held for _, is_held in told):
@@ -192,13 +180,13 @@ def unsaid(text: str, held: Collection[str]) -> tuple[str, ...]:
     return max(found, key=len, default=())
 
 
-def is_vacuous(text: str) -> bool:
+def says_too_little(text: str) -> bool:
     """Whether a text says too little for a source to say it or not."""
-    told = sum(len(_terms(one)) > 0 for one in analyzer.of(text))
-    if told >= LEAST_TOLD or of(text):
+    told = sum(len(_terms(one)) > 0 for one in analyzer.words(text))
+    if told >= LEAST_TOLD or find_details(text):
         return False
     return not any(
-        analyzer.is_unspaced(one) and len(one) > 3 for one in analyzer.of(text)
+        analyzer.is_unspaced(one) and len(one) > 3 for one in analyzer.words(text)
     )
 
 
@@ -212,10 +200,10 @@ def _is_held(word: str, held: Collection[str]) -> bool:
     return 2 * sum(term in held for term in own) >= len(own)
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _terms(word: str) -> tuple[str, ...]:
     """The loosest forms of a word; none of one that tells nothing."""
     if analyzer.fold(word) in STOP_WORDS:
         return ()
-    found = analyzer.needed(word)
-    return () if NARRATION.issuperset(found) else tuple(found)
+    found = analyzer.query_terms(word)
+    return () if NARRATION_STEMS.issuperset(found) else tuple(found)

@@ -12,11 +12,10 @@ from memtui.text import analyzer
 MOST = 2
 """The most that is said of one bullet, and the most names that are listed."""
 
-
 MOVED = "moved to a better source than the one it named"
 
 
-def of(bullet: Bullet) -> str:
+def explain_verdict(bullet: Bullet) -> str:
     """Why it is weak or unsupported, or rests elsewhere than it named; "" for neither.
 
     Args:
@@ -42,7 +41,7 @@ def _against(bullet: Bullet) -> Iterator[str]:
     if features.missing:
         yield f"the source says it without {_names(bullet.text, features.missing)}"
     if features.negation_differs:
-        if negation.denies(bullet.text):
+        if negation.has_negation(bullet.text):
             yield "the source says it without this “not”, or with another"
         else:
             yield "the source says it with a “not”"
@@ -54,7 +53,7 @@ def _against(bullet: Bullet) -> Iterator[str]:
 def _otherwise(bullet: Bullet) -> str:
     from memtui.summarize.grounding import details
 
-    if details.is_vacuous(bullet.text):
+    if details.says_too_little(bullet.text):
         return "it says too little to be looked for"
     return "not all of it is in the source"
 
@@ -89,13 +88,13 @@ def _spelled(text: str, token: str) -> str:
         return token
     from memtui.summarize.grounding import numbers
 
-    for chunk in analyzer.of(numbers.readable(text)):
-        if numbers.figure(chunk) == token:
+    for chunk in analyzer.words(numbers.separate_numbers(text)):
+        if numbers.to_digits(chunk) == token:
             return chunk
     return token
 
 
 def _as_written(text: str, stem: str) -> str:
     """A word of a text as it stands there; opposites are kept as stems."""
-    found = analyzer.spans(text, {stem})
+    found = analyzer.find_spans(text, {stem})
     return text[slice(*found[0])] if found else stem

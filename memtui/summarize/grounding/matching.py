@@ -11,7 +11,7 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.summarize.grounding import details, negation
-from memtui.text.passages import Passage, Passages
+from memtui.text.passages import Passage, PassageIndex
 
 _WORSE = tuple(Support)
 
@@ -26,8 +26,8 @@ def is_as_good(one: Verdict, other: Verdict) -> bool:
     return _WORSE.index(one.support) <= _WORSE.index(other.support)
 
 
-def by_passage(
-    text: str, source: Passages, places: Collection[int] | None = None
+def match_passage(
+    text: str, source: PassageIndex, places: Collection[int] | None = None
 ) -> Verdict:
     """The verdict on a text by its best passage.
 
@@ -38,18 +38,18 @@ def by_passage(
     """
     passage = source.best(text, places)
     if passage is None:
-        hard = details.of(text)
+        hard = details.find_details(text)
         return Verdict(Support.UNSUPPORTED, VerdictFeatures(hard=hard, missing=hard))
     features = _features(text, passage, source)
     return Verdict(
         support=features.support,
         features=features,
-        matched=tuple(sorted(passage.held)),
+        matched=tuple(sorted(passage.matched)),
         quotes=(_quote(passage, source.text(passage)),),
     )
 
 
-def joined(parts: Sequence[Verdict]) -> Verdict:
+def combine(parts: Sequence[Verdict]) -> Verdict:
     """The verdict on a bullet of pieces that stand apart: that on the worst of them."""
     every = [part.features for part in parts]
     terms = sum(one.terms for one in every)
@@ -69,22 +69,28 @@ def joined(parts: Sequence[Verdict]) -> Verdict:
     )
 
 
-def _features(text: str, passage: Passage, source: Passages) -> VerdictFeatures:
-    quoted, hard = source.text(passage), details.of(text)
+def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatures:
+    quoted, hard = source.text(passage), details.find_details(text)
     sentences = source.sentences(passage)
     features = VerdictFeatures(
-        covered=passage.covered,
+        covered=passage.coverage,
         terms=len(source.weights(text)),
         hard=hard,
-        missing=details.missing(text, hard, sentences, passage.held, source.paths),
-        negation_differs=negation.is_negated_otherwise(text, quoted),
-        opposites=negation.opposites(text, quoted),
+        missing=details.missing_details(
+            text, hard, sentences, passage.matched, source.paths
+        ),
+        negation_differs=negation.negation_differs(text, quoted),
+        opposites=negation.find_opposites(text, quoted),
     )
     if features.support is not Support.SUPPORTED:
         return features
-    added = negation.overstated(text, quoted) or details.unsaid(text, passage.held)
+    added = negation.overstated_words(text, quoted) or details.unsupported_words(
+        text, passage.matched
+    )
     return replace(features, missing=added) if added else features
 
 
 def _quote(passage: Passage, quoted: str) -> SourceQuote:
-    return SourceQuote(passage.place, passage.start, passage.end, hash_quote(quoted))
+    return SourceQuote(
+        passage.text_index, passage.start, passage.end, hash_quote(quoted)
+    )

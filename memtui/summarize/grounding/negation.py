@@ -13,15 +13,13 @@ from operator import itemgetter
 
 from memtui.text import analyzer
 from memtui.text.stemmer import stem
-from memtui.text.stopwords import NOTS, STOP_WORDS
+from memtui.text.stopwords import NEGATIONS, STOP_WORDS
 
 REACH = 2
 """How many telling words after a "not" it surely denies; the rest of the clause it may
 deny or not."""
 
-
 _HAN_NOT = re.compile("(几乎|差点|[不没沒未无無别勿])")
-
 
 _NEARLY = (
     r"\b(?:(?:almost|nearly)(?= [`'\"]?(?!(?:all|every\w*|each|any\w*|half|twice|no"
@@ -32,13 +30,10 @@ _NEARLY = (
 )
 """What was nearly done was not; nearly all, or nearly as much, is something else."""
 
-
 _NEAR = re.compile(rf"{_NEARLY}|几乎|差点")
-
 
 _NEAR_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
 """Words that are looked for before that."""
-
 
 _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b"
@@ -47,11 +42,10 @@ _TOKEN = re.compile(
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
 
-
 _DENIAL = re.compile(
     "|".join(
         rf"{letter}(?<!\w{letter})(?:{'|'.join(word[1:] for word in nots)})\b"
-        for letter, nots in groupby(sorted(NOTS), key=itemgetter(0))
+        for letter, nots in groupby(sorted(NEGATIONS), key=itemgetter(0))
     )
     + "|n['’]t\\b|不|没|沒|未|无|無|别|勿"
     + r"|f(?<!\wf)ail\w{0,3} to\b|r(?<!\wr)efus\w{0,3} to\b"
@@ -59,7 +53,6 @@ _DENIAL = re.compile(
 """Where a lower-case text denies anything: most bullets and sources deny nothing. As
 every way begins with a letter of its own, a text is read four times as fast as with
 one ``\\b`` before them all."""
-
 
 _EVERY = re.compile(
     r"a(?<!\wa)ll\b(?! in all| right| of a sudden|(?: of)?(?: the| these)? \d)"
@@ -69,10 +62,8 @@ _EVERY = re.compile(
 )
 """Words that speak of all there is; as above each begins with a letter."""
 
-
 _EVERY_WORDS = ("all", "every", "jede", "sämtlich", "全部", "所有")
 """What is looked for before that."""
-
 
 _WHOLLY = re.compile(
     r"\b(?:all|alle[mnrs]?|every\w*|each|both|any\w*|entire\w*|whole|full\w*|always"
@@ -80,7 +71,6 @@ _WHOLLY = re.compile(
     r"|全部|所有|每|都|整|任何"
 )
 """Words that a source may say instead."""
-
 
 _HAN = (
     ("要求", "拒绝"),
@@ -101,7 +91,6 @@ _HAN = (
     ("打开", "关闭"),
     ("开始", "停止"),
 )
-
 
 _PAIRS = """
     add remove; add delete; add drop; create delete; create remove; enable disable
@@ -140,7 +129,7 @@ OPPOSITES = _opposites()
 """Stems and those that say the opposite."""
 
 
-def denies(text: str) -> bool:
+def has_negation(text: str) -> bool:
     """Whether a text denies anything."""
     lower = text.lower()
     if _DENIAL.search(lower):
@@ -148,13 +137,13 @@ def denies(text: str) -> bool:
     return any(word in lower for word in _NEAR_WORDS) and bool(_NEAR.search(lower))
 
 
-def is_negated_otherwise(bullet: str, source: str) -> bool:
+def negation_differs(bullet: str, source: str) -> bool:
     """Whether one of the two denies a word that the other says only plainly.
 
     A bullet with more denials than the whole of its source is so as well: what it
     denies may be said there in other words.
     """
-    if not denies(bullet) and not denies(source):
+    if not has_negation(bullet) and not has_negation(source):
         return False
     (told, here), (said, there) = _denying(bullet), _denying(source)
     return told > said or any(
@@ -163,7 +152,7 @@ def is_negated_otherwise(bullet: str, source: str) -> bool:
     )
 
 
-def overstated(bullet: str, source: str) -> tuple[str, ...]:
+def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
     """The words with which a bullet says of all what the source says of some.
 
     "All 14 tests" says no more than its number, which is compared by itself.
@@ -177,7 +166,7 @@ def overstated(bullet: str, source: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(told))
 
 
-def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
+def find_opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
     """The words of a bullet for which the source says only the opposite."""
     told = _charged(bullet)
     said = _charged(source) if told else set()
@@ -193,10 +182,10 @@ def opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
 
 def _charged(text: str) -> set[str]:
     """The stems of a text's words that have an opposite, little words among them."""
-    return set(chain.from_iterable(map(_charged_of, analyzer.of(text))))
+    return set(chain.from_iterable(map(_charged_of, analyzer.words(text))))
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _charged_of(chunk: str) -> frozenset[str]:
     stems = {*analyzer.terms(chunk), stem(analyzer.fold(chunk))}
     return frozenset(stems & OPPOSITES.keys())
@@ -211,7 +200,7 @@ class _Said(Enum):
     EITHER = "either"
 
 
-@lru_cache(maxsize=analyzer.PHRASES)
+@lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def _denying(text: str) -> tuple[int, dict[str, _Said]]:
     """How often a text denies anything, and how it says each word."""
     clauses = _clauses(text)
@@ -254,14 +243,14 @@ def _clauses(text: str) -> list[_Clause]:
         elif match["han"]:
             for part in filter(None, _HAN_NOT.split(match["han"])):
                 is_not = _HAN_NOT.match(part)
-                found[-1].extend([None] if is_not else analyzer.needed(part))
-        elif match["fails"] or word in NOTS or word.endswith(("n't", "n’t")):
+                found[-1].extend([None] if is_not else analyzer.query_terms(part))
+        elif match["fails"] or word in NEGATIONS or word.endswith(("n't", "n’t")):
             found[-1].append(None)
         elif word not in STOP_WORDS:
             found[-1].extend(_root(word))
     return found
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _root(word: str) -> list[str]:
-    return analyzer.needed(word)[:1]
+    return analyzer.query_terms(word)[:1]

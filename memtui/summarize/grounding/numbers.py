@@ -16,12 +16,10 @@ from memtui.text.stopwords import STOP_WORDS
 BESIDE = 2
 """How many telling words on a side are looked at: "14 failing tests" are 14 tests."""
 
-
 _SPELLED = """
     two zwei twice; three drei; four vier; five fünf; six sechs; seven sieben
     eight acht; nine neun; ten zehn; eleven elf; twelve zwölf
 """
-
 
 _ORDINALS = """
     third dritte dritter dritten drittes; fourth vierte vierter vierten viertes
@@ -40,7 +38,6 @@ def _by_word(lines: str, start: int, end: str = "") -> dict[str, str]:
 SPELLED = _by_word(_SPELLED, 2) | _by_word(_ORDINALS, 3, ".")
 """Numbers as people write them out; "one" and "first" are as often no number."""
 
-
 _UNITS = """
     ms=ms millisecond=ms milliseconds=ms millisekunde=ms millisekunden=ms 毫=ms
     s=s sec=s secs=s second=s seconds=s sekunde=s sekunden=s 秒=s
@@ -52,10 +49,8 @@ _UNITS = """
     percent=% prozent=% kilobytes=kb megabytes=mb gigabytes=gb
 """
 
-
 UNITS: dict[str, str] = dict(re.findall(r"(\S+)=(\S+)", _UNITS))
 """Units and what they are compared as."""
-
 
 _LABELS = set(
     re.findall(
@@ -70,33 +65,24 @@ _LABELS = set(
 )
 """Words that name the number after them, whatever follows."""
 
-
 _LINKS = set(re.findall(r"\w+", "of the these those a an von der die das den des"))
 """Words between a number and what it counts."""
-
 
 _WAYS = {"from": "from", "von": "from", "to": "to", "auf": "to", "bis": "to"}
 """Words that tell a number that was from one that is to be."""
 
-
 _ENUMERATED = re.compile(r"^\W{0,6}\d{1,2}[.)]\s")
-
-
 _GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
-
 
 _HYPHENED = re.compile(
     rf"(?<![\w./-])(\d+|{'|'.join(_by_word(_SPELLED, 2))})-(?=[^\W\d]{{2}})", re.I
 )
 
-
 _UNIT_AFTER = re.compile(
     r"(?<![\w./:-])(\d+(?:\.\d+)?)(ms|s|sec|min|h|d|kb|mb|gb|tb|px|k|x)(?![\w/-])", re.I
 )
 
-
 _FIGURE = re.compile(r"\d+(?:[./\-]\d+)*|\d+(?:st|nd|rd|th)")
-
 
 _RATE = re.compile(
     r"(?:\b(?:per|pro|je|every|each)\s+|/\s?|每)"
@@ -105,36 +91,19 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 
-
 _CLOSE = re.compile(r"[\s*_`\"'“”„~–\-]*")
-
-
 _LOOSE = re.compile(r"[\s*_`\"'“”„~–—\-:()\[\]|]*")
-
-
 _RATIOS = (":", "/")
-
-
 _LEADING = re.compile(r"[\s*_`\"'“”„~≈<>≤≥=:#@(\[\-]*")
-
-
 _SIGN = re.compile(r"\s?([%€$£°])")
-
-
 _SIGN_BEFORE = re.compile(r"([€$£])\s?$")
-
-
 _ENDS = re.compile(r"[.!?:;\n]")
-
-
 _OPENS = re.compile(r"[(\[]")
-
 
 _DAYPART = re.compile(
     "凌晨|早上|上午|中午|下午|傍晚|晚上|夜里"
     "|nacht|tags(?:ü|u)b|morgen|vormittag|nachmittag|mittag|abend"
 )
-
 
 _CLASSIFIER = re.compile(r"^[个個條条名只次](?=.)")
 
@@ -143,26 +112,28 @@ _CLASSIFIER = re.compile(r"^[个個條条名只次](?=.)")
 class Number:
     """A number and the words on its sides, the nearest first."""
 
-    figure: str
+    digits: str
     after: tuple[str, ...]
     before: tuple[str, ...]
     label: str = ""
     """The word right before it, if it names the number."""
-    way: str = ""
+    qualifier: str = ""
     """Where it is told as what something was or came to, or of which part of a day."""
 
 
-@lru_cache(maxsize=analyzer.PHRASES)
-def of(text: str) -> tuple[Number, ...]:
+@lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
+def find_numbers(text: str) -> tuple[Number, ...]:
     """The numbers of a text in their order."""
-    text = readable(text)
+    text = separate_numbers(text)
     row = list(_placed(text))
     return tuple(
-        _number(text, row, at) for at, (chunk, *_) in enumerate(row) if figure(chunk)
+        _number(text, row, at) for at, (chunk, *_) in enumerate(row) if to_digits(chunk)
     )
 
 
-def unsaid(bullet: str, sentences: Sequence[str], shared: Collection[str]) -> set[str]:
+def unsupported_numbers(
+    bullet: str, sentences: Sequence[str], shared: Collection[str]
+) -> set[str]:
     """The numbers of a bullet that these sentences do not say of the same thing.
 
     Args:
@@ -171,25 +142,27 @@ def unsaid(bullet: str, sentences: Sequence[str], shared: Collection[str]) -> se
         shared: The bullet's terms that these hold: a word before a number that is not
             among them is said otherwise there.
     """
-    told = of(bullet)
+    told = find_numbers(bullet)
     if not told:
         return set()
-    held = [number for one in sentences for number in of(one)]
-    if not rates(bullet) <= {rate for one in sentences for rate in rates(one)}:
-        return {number.figure for number in told}
+    held = [number for one in sentences for number in find_numbers(one)]
+    if not find_rates(bullet) <= {
+        rate for one in sentences for rate in find_rates(one)
+    }:
+        return {number.digits for number in told}
     return {
-        number.figure
+        number.digits
         for number in told
         if not any(_is_same(number, one, held, shared) for one in held)
     }
 
 
-def rates(text: str) -> set[str]:
+def find_rates(text: str) -> set[str]:
     """What something is told to happen in: "per second", "pro Minute", "每天"."""
     return {_unit(one.lower()) for one in _RATE.findall(text)}
 
 
-def readable(text: str) -> str:
+def separate_numbers(text: str) -> str:
     """A text whose numbers stand apart: "1,290" as one, "3s" and "two-phase" as two.
 
     The number of a list entry at its start is none of its own.
@@ -198,8 +171,8 @@ def readable(text: str) -> str:
     return _HYPHENED.sub(r"\1 ", _UNIT_AFTER.sub(r"\1 \2", text))
 
 
-@lru_cache(maxsize=analyzer.CACHED)
-def figure(chunk: str) -> str:
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
+def to_digits(chunk: str) -> str:
     """The number a word is, in figures; an empty string for any other word."""
     if _FIGURE.fullmatch(chunk):
         return re.sub(r"(?:st|nd|rd|th)$", ".", chunk)
@@ -209,7 +182,9 @@ def figure(chunk: str) -> str:
 def _is_same(
     told: Number, held: Number, every: Sequence[Number], shared: Collection[str]
 ) -> bool:
-    if told.figure != held.figure or (told.way and held.way and told.way != held.way):
+    if told.digits != held.digits or (
+        told.qualifier and held.qualifier and told.qualifier != held.qualifier
+    ):
         return False
     if told.label and told.label == held.label:
         around = [*told.after[:1], *told.before[1:]]
@@ -222,7 +197,7 @@ def _is_same(
     is_before = before.issubset((*held.before, *held.after))
     if told.after and (held.after or not before):
         if not is_before and any(
-            one.after[:1] == held.after[:1] != () and one.figure != held.figure
+            one.after[:1] == held.after[:1] != () and one.digits != held.digits
             for one in every
         ):
             return False
@@ -235,7 +210,7 @@ def _is_same(
 def _placed(text: str) -> Iterator[tuple[str, int, int]]:
     """The words of a text with where they stand."""
     at = 0
-    for chunk in analyzer.of(text):
+    for chunk in analyzer.words(text):
         start = text.find(chunk, at)
         if start >= 0:
             at = start + len(chunk)
@@ -254,11 +229,11 @@ def _number(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Number:
         after = tuple(_after(text, row, at, _LOOSE))
     part = _DAYPART.search(previous[-2:]) or _DAYPART.search(" ".join(before[:1]))
     return Number(
-        figure(chunk),
+        to_digits(chunk),
         after,
         before,
         label=_root(previous) if is_label else "",
-        way=part[0] if part else _WAYS.get(analyzer.fold(previous), ""),
+        qualifier=part[0] if part else _WAYS.get(analyzer.fold(previous), ""),
     )
 
 
@@ -293,9 +268,9 @@ def _after(
             continue
         if analyzer.fold(chunk) in STOP_WORDS:
             return
-        yield figure(chunk) or _unit(chunk)
+        yield to_digits(chunk) or _unit(chunk)
         found += 1
-        if found == BESIDE or figure(chunk):
+        if found == BESIDE or to_digits(chunk):
             return
 
 
@@ -307,7 +282,7 @@ def _before(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Iterator
         start = first
         if analyzer.fold(chunk) in STOP_WORDS:
             continue
-        yield figure(chunk) or _root(chunk)
+        yield to_digits(chunk) or _root(chunk)
         if analyzer.is_unspaced(chunk):
             yield from _pairs(analyzer.fold(chunk))
             return
@@ -322,7 +297,7 @@ def _pairs(run: str) -> Iterator[str]:
     yield from (run[at : at + 2] for at in range(max(0, len(run) - 6), len(run) - 2))
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _unit(chunk: str) -> str:
     """What a word is compared as that follows a number."""
     folded = analyzer.fold(chunk)
@@ -332,8 +307,8 @@ def _unit(chunk: str) -> str:
     return UNITS.get(folded) or _root(chunk)
 
 
-@lru_cache(maxsize=analyzer.CACHED)
+@lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
 def _root(chunk: str) -> str:
     if analyzer.is_unspaced(chunk):
         return analyzer.fold(chunk[-2:])
-    return next(iter(analyzer.needed(chunk)), "")
+    return next(iter(analyzer.query_terms(chunk)), "")

@@ -54,36 +54,28 @@ if TYPE_CHECKING:
 # It logs every request otherwise.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
-
 PORT = 11434
 """Ollama's default port."""
-
 
 CONNECT_S, ANSWER_S = 2.0, 10.0
 """How long to wait for a connection, and for an answer that takes no model, in seconds;
 the latter at most as long as the timeout."""
 
-
 REPLY_TIMEOUTS = 2
 """How many timeouts a whole reply may take."""
-
 
 ANSWER_BYTES = 8_000_000
 """The longest plain answer that is read."""
 
-
 LINE_BYTES = 1_000_000
 """The longest line of a streamed reply."""
-
 
 BLANKS = 64
 """A reply that ends with more white space than this is endless."""
 
-
 LAST_CHARS, RATIO = 600, 0.12
 """How many of the last characters are checked for repetition, and how far they can be
 compressed if they only repeat."""
-
 
 EVERY_CHARS = 100
 """After how many new characters the end of a reply is checked again."""

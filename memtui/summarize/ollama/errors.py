@@ -31,7 +31,6 @@ from memtui.model.summaries import Summary
 PULL = "ollama pull qwen3:4b"
 """The command that gets a model that summarizes well."""
 
-
 MESSAGE_CHARS = 300
 """How much of a server's error message is kept."""
 
@@ -150,7 +149,6 @@ _MEMORY = re.compile(
     re.IGNORECASE,
 )
 
-
 _LENGTH = re.compile(
     r"exceed_context_size"
     r"|(?:input|prompt|request)\b.*\b(?:exceeds|longer than|too long)"
@@ -158,17 +156,13 @@ _LENGTH = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-
 _MODE = re.compile(
     r"does not support (?:thinking|structured)|invalid (?:think|format)"
     r"|\bgrammar\b|\bformat\b|json.?schema",
     re.IGNORECASE,
 )
 
-
 _NOT_FOUND = re.compile(r"model\b.*\bnot found|try pulling it", re.IGNORECASE)
-
-
 _BUSY = re.compile(r"server busy|maximum pending requests", re.IGNORECASE)
 
 

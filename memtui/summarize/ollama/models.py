@@ -33,23 +33,18 @@ PREFERRED = (
 )
 """Models known to summarize well; the first one found is taken."""
 
-
 WINDOW_TOKENS = 8192
 """The window of a model that is not loaded yet."""
 
-
 LEAST_WINDOW_TOKENS = 2048
 """The smallest window that is kept if another program loaded the model with it."""
-
 
 SMALLEST_B, USUAL_B = 2.0, (3.0, 9.0)
 """Billions of parameters: smaller models are never asked; between the second two, any
 model may be."""
 
-
 INVENTS = ("phi4-mini", "ministral-3")
 """Models that invent too much on long texts (Vectara's leaderboard: 24 %)."""
-
 
 EMBEDDING = re.compile(r"embed|\bbge\b|bge-|minilm|rerank|arctic-embed", re.IGNORECASE)
 """Names of models that only make embeddings."""
@@ -140,8 +135,6 @@ def parse_models(listed: "ListResponse", running: "ProcessResponse") -> list[Mod
 
 
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMBT])\s*", re.IGNORECASE)
-
-
 _UNITS = {"K": 1e-6, "M": 1e-3, "B": 1.0, "T": 1e3}
 
 

@@ -28,7 +28,6 @@ from memtui.summarize.ollama.prompts import KEYWORDS, WORD_CHARS, Log
 READ_CHARS = 40_000
 """How much of a reply is read."""
 
-
 LEAST_CHARS = 3
 """The shortest bullet."""
 
@@ -230,17 +229,9 @@ def _text(value: object) -> str:
 
 
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d{1,3}[.)])\s+(.*)")
-
-
 _NAMED = r"[\[(]\s*(?:(?:refs?|lines?):?\s*)?(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*[\])]"
-
-
 _FIRST = re.compile(rf"{_NAMED}[\s:.–-]*", re.IGNORECASE)
-
-
 _LAST = re.compile(rf"[\s:–-]*{_NAMED}\W*$", re.IGNORECASE)
-
-
 _HEAD = re.compile(r"\W*(title|titel|keywords?)\W*:\W*(.+)", re.IGNORECASE)
 
 
@@ -279,15 +270,12 @@ def _numbers(text: str) -> list[int]:
 SCRIPT_CHARS = 20_000
 """How much of a text is read to find its scripts."""
 
-
 SCRIPT_LETTERS = {"latin": 20}
 """How many letters show that a reply is in a script; 10 if it is not listed. Commands
 and paths are in Latin letters whatever the language."""
 
-
 MOSTLY = 0.6
 """A reply is in the script of this share of its letters."""
-
 
 PRESENT = 0.08
 """A log with this share of letters in a script may be summarized in it."""

@@ -71,35 +71,27 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-
 SEED = 1
 """The first seed; a retry takes the next, so that it is another request."""
-
 
 RETRY_TEMPERATURE = 0.3
 """The temperature of the retry after an invalid reply, and of further attempts."""
 
-
 ATTEMPT_SEEDS = 100
 """How far apart the seeds of attempts are; no attempt uses as many."""
 
-
 HALVINGS = 3
 """How often a part is halved before it is given up."""
-
 
 MERGE_RATIO = 0.6
 """To what share the parts' bullets must be reduced by summarizing them again; else
 they are joined as they are."""
 
-
 WIDEN = 1.3
 """By how much the estimate grows if a prompt was too long by an unknown amount."""
 
-
 JITTER = 0.2
 """By how much of itself a wait is made longer or shorter at random."""
-
 
 START = f"start Ollama, or install it from ollama.com, then: {PULL}"
 """What to do if no server answers."""
@@ -700,7 +692,7 @@ class Ollama:
             ModelCondition.OFFLINE,
             ModelCondition.REFUSED,
         ):
-            return ModelHealth(condition, says, retry_s=retry_s)
+            return ModelHealth(condition, says, retry_after_s=retry_s)
         return ModelHealth(
             condition,
             says,
@@ -710,7 +702,7 @@ class Ollama:
             window_tokens=found.window,
             is_loaded=found.model.is_loaded,
             on_cpu=found.model.on_cpu,
-            retry_s=retry_s,
+            retry_after_s=retry_s,
         )
 
     def cancel(self) -> None:

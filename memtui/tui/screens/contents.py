@@ -58,7 +58,6 @@ PANES = ("tree", "page", "source")
 """The ids of the panes; the one with the focus sets the class ``-at-…``."""
 
 EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
-
 IMPORTING = "The first conversations will appear in a moment."
 
 NO_MATCH = (

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from memtui.workspace import JobsController
 
 STAGES_RUN_ALONE = "A stage runs by itself whenever something is queued for it."
-
 DEMO_HAS_NO_MODEL = "The demo uses no model."
 
 

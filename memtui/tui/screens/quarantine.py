@@ -29,7 +29,14 @@ from memtui.tui.widgets.quarantine_list import QuarantineList, describe_amount, 
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.services.quarantine import Dropped, Entry, Outcome, Page, Retried, Shown
+    from memtui.services.quarantine import (
+        DropResult,
+        QuarantineContent,
+        QuarantineEntry,
+        QuarantinePage,
+        RetryOutcome,
+        RetryResult,
+    )
     from memtui.workspace import Workspace
 
 ONE, ALL = "one", "all"
@@ -46,7 +53,7 @@ class DismissScreen(Dialog[str]):
         Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(self, entry: "Entry", total: int) -> None:
+    def __init__(self, entry: "QuarantineEntry", total: int) -> None:
         """Make the dialog.
 
         Args:
@@ -172,14 +179,14 @@ class QuarantineScreen(ListDetailScreen[None]):
         self._load_page(len(self._list.entries), PAGE, ())
 
     def _load_page(self, offset: int, limit: int, retried: Sequence[str]) -> None:
-        def read() -> "tuple[Page, Sequence[Outcome]]":
+        def read() -> "tuple[QuarantinePage, Sequence[RetryOutcome]]":
             quarantine = self._workspace.quarantine
             page = quarantine.page(offset, limit)
             return page, quarantine.outcomes(retried) if retried else ()
 
         self.load(read, self._show, "list")
 
-    def _show(self, loaded: "tuple[Page, Sequence[Outcome]]") -> None:
+    def _show(self, loaded: "tuple[QuarantinePage, Sequence[RetryOutcome]]") -> None:
         page, outcomes = loaded
         self._list.loading = False
         if page.offset:
@@ -207,7 +214,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             show = self._workspace.quarantine.show
             self.load(partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show")
 
-    def _show_entry(self, shown: "Shown") -> None:
+    def _show_entry(self, shown: "QuarantineContent") -> None:
         entry = self._list.current
         if entry is not None and entry.name == shown.entry.name:
             content = quarantine_list.describe_entry(shown, self._zone, self._now())
@@ -254,21 +261,21 @@ class QuarantineScreen(ListDetailScreen[None]):
             return
         self._returning = entry.name
 
-        def report(retried: "Retried") -> None:
+        def report(retried: "RetryResult") -> None:
             # Called on the thread of the retry.
             self.call_later(self._await, retried)
 
         self._workspace.start_retry(None if is_all else [entry.name], report)
 
-    def _await(self, retried: "Retried") -> None:
+    def _await(self, retried: "RetryResult") -> None:
         """Wait for the outcome of a retry, and show what could not be retried."""
         self._retried += retried.names
         self._show_problems(retried.problems)
         self.reload()
 
-    def _show_outcomes(self, outcomes: "Sequence[Outcome]") -> None:
+    def _show_outcomes(self, outcomes: "Sequence[RetryOutcome]") -> None:
         """Summarize the outcomes once all are known."""
-        became = [one.became.value for one in outcomes]
+        became = [one.state.value for one in outcomes]
         if "waiting" in became:
             return
         self._retried, self._returning = (), ""
@@ -293,7 +300,7 @@ class QuarantineScreen(ListDetailScreen[None]):
 
         self.app.push_screen(DismissScreen(entry, self._list.total), answer)
 
-    def _show_dropped(self, dropped: "Dropped") -> None:
+    def _show_dropped(self, dropped: "DropResult") -> None:
         count = format.quantity(dropped.files + dropped.notes, "entry", "entries")
         self.notify(f"{count} dismissed.", markup=False)
         self._show_problems(dropped.problems)

@@ -73,9 +73,7 @@ TURNS, MEASURE, NEWS, FIND = "turns", "measure", "news", "find"
 """Groups of loads."""
 
 NO_EDITOR = "No editor is set: quit, export EDITOR=nano, and start memtui again."
-
 EMPTY = "This session has no messages."
-
 GONE = "This session was deleted meanwhile.\n\nPress esc to go back."
 
 
@@ -683,7 +681,7 @@ class ReaderScreen(BaseScreen[None]):
                 )
                 self.run_thread(write, lambda _: self._show_exported(file), WRITE)
 
-        file = _working_folder() / export.name(about, self.zone)
+        file = _working_folder() / export.file_name(about, self.zone)
         self.app.push_screen(ExportScreen(file), answer)
 
     def _show_exported(self, file: Path) -> None:
@@ -695,7 +693,7 @@ class ReaderScreen(BaseScreen[None]):
         if not terminal.editor():
             self.notify(NO_EDITOR, markup=False)
         elif (about := self._loaded_session()) is not None:
-            name = export.name(about, self.zone)
+            name = export.file_name(about, self.zone)
             self.run_thread(partial(self._file_to_edit, name), self._edit, WRITE)
 
     def _file_to_edit(self, name: str) -> Path:

@@ -31,7 +31,6 @@ PAGE_GROUP = "page "
 """The group of a load of one page; its offset follows."""
 
 EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
-
 NO_MATCH = "No session matches {filter}.\n\nPress esc to show all sessions."
 
 

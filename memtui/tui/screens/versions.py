@@ -32,7 +32,6 @@ from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.version_list import VersionList
 
 ALL_SHOWN = "All claims are shown here, the unsupported ones at the end."
-
 GONE = "This is no longer in the contents."
 
 
@@ -101,7 +100,7 @@ class VersionsScreen(ListDetailScreen[bool]):
     # Loading
 
     def reload(self) -> None:
-        self.load(partial(versions.history, self._line.node_id), self._show, "list")
+        self.load(partial(versions.get_history, self._line.node_id), self._show, "list")
 
     def _show(self, history: TocHistory | None) -> None:
         self._list.loading = False
@@ -138,7 +137,7 @@ class VersionsScreen(ListDetailScreen[bool]):
     def load_version(self) -> None:
         self._confirming = 0
         if one := self._list.current:
-            read = partial(versions.edition, self._line.node_id, one.version)
+            read = partial(versions.get_version, self._line.node_id, one.version)
             self.load(read, partial(self._show_version, one.version), "version")
 
     def _show_version(self, version: int, node: TocNode | None) -> None:
@@ -216,7 +215,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.run_thread(self._request_version, self._confirm, "change")
 
     def _request_version(self) -> str:
-        shown = versions.ask(self._line.node_id, self._now())
+        shown = versions.request(self._line.node_id, self._now())
         text = f"A new version is requested. {self._promise().message}"
         if shown.is_pinned:
             text += f"\nVersion {shown.version} is pinned and stays shown."

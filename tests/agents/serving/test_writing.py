@@ -139,7 +139,7 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(desk: Desk) -> Non
             (line,) = [one for one in told.splitlines() if "evt:" in one]
             assert line.startswith("1.00 evt:")
             assert word in told.partition("evt:")[2]
-        routed = desk.house.asking.ask_route(word)
+        routed = routing.route(desk.house, word)
         assert (routed.head["band"], routed.items[0]["score"]) == ("excellent", 1.0)
         told = desk.do("retrieve_memory", query=word)
         assert "score: 1.00" in told
