@@ -24,7 +24,7 @@ def halves_s(folder: Path, home: Path) -> tuple[float, float]:
     """
     house = Workspace(in_home(home), Settings())
     works = house.pipeline
-    if not works.claim.take():
+    if not works.claim.acquire():
         raise SystemExit(f"another process works in {home}")
     begun = time.perf_counter()
     for _ in works.importer().run([folder]):

@@ -400,7 +400,7 @@ def _now() -> datetime:
 
 def has_active_worker(paths: Paths) -> bool | None:
     """Whether a process runs the pipeline; None if this system cannot tell."""
-    holder = worker_lock.holder(paths.worker_lock)
+    holder = worker_lock.find_holder(paths.worker_lock)
     return None if holder is None else bool(holder)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtui.pipeline.worker_lock import Claim
+from memtui.pipeline.worker_lock import WorkerLock
 from tests.commanding import at_a_terminal, data_of, memtui
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -75,12 +75,12 @@ def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
 
 
 def test_while_another_memtui_works_it_takes_what_is_put_back(home: Path) -> None:
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     told = memtui(home, "quarantine", "retry", "2.json").stdout
     assert told == "1 file put back: the memtui that works this store takes it next.\n"
     assert (home / "spool" / "new" / "2.json").exists()
-    claim.drop()
+    claim.release()
 
 
 def test_dropping_is_asked_for_and_told(home: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.pipeline.worker_lock import Claim
+from memtui.pipeline.worker_lock import WorkerLock
 from tests.commanding import at_a_terminal, data_of, memtui, read_by_a_person
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
@@ -78,11 +78,11 @@ def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
 
 
 def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     told = memtui(home, *FORGET, "--yes", code=1)
     assert "another memtui works this store: quit the app" in told.stderr
-    claim.drop()
+    claim.release()
     assert events(home) == 44
 
 
@@ -148,12 +148,12 @@ def test_redacting_is_told_in_json_too(home: Path) -> None:
 
 def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None:
     file = quarantined(home)
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     told = memtui(home, "redact", code=1)
     assert "another memtui works this store: quit the app" in told.stderr
     assert "1 secret would be taken out" in memtui(home, "redact", "--dry-run").stdout
-    claim.drop()
+    claim.release()
     assert KEY in file.read_text()
 
 
@@ -215,12 +215,12 @@ def test_while_another_memtui_works_nothing_is_restored(
     home: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "memory.bak"
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     memtui(home, "backup", str(file))
     told = memtui(home, "restore", str(file), "--yes", code=1)
     assert "another memtui works this store: quit the app" in told.stderr
-    claim.drop()
+    claim.release()
 
 
 def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) -> None:
@@ -243,12 +243,12 @@ def test_a_backup_is_looked_at_without_changing_anything(
     memtui(home, "backup", str(file))
     memtui(home, "forget", "project", "shop", "--yes")
     assert len(memtui(home, "forget", "--list").stdout.splitlines()) == 1
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     told = memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
     assert told[0].startswith(f"{file}: 44 events in 6 sessions")
     assert told[1].startswith("The memory now: ")
-    claim.drop()
+    claim.release()
     raw = bytearray(file.read_bytes())
     raw[8192:12288] = b"?" * 4096
     file.write_bytes(raw)

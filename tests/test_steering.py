@@ -9,7 +9,7 @@ import pytest
 from memtui import store
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, RunReason, RunResult
-from memtui.pipeline.worker_lock import LOCKS, Claim
+from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
 from memtui.store import database, jobs
 from tests.commanding import data_of, memtui
 
@@ -17,7 +17,7 @@ NAMES = "segments, rollup_day, rollup_week, rollup_month, rollup_year"
 BEGAN = datetime(2024, 5, 2, 1, 0, 5, tzinfo=UTC)
 
 listing = pytest.mark.skipif(
-    not LOCKS.exists(), reason="this system does not list who holds a lock"
+    not PROC_LOCKS.exists(), reason="this system does not list who holds a lock"
 )
 
 
@@ -97,13 +97,13 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
         " runs.\n"
     )
     assert "asked for at" in memtui(home, "jobs").stdout
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     try:
         told = memtui(home, "jobs", "run", "rollup_week").stdout
         said = data_of(memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
-        claim.drop()
+        claim.release()
     assert "It comes next in the memtui that is at work." in told
     assert said["is_worked"] is True
     assert said["note"] in told
@@ -144,13 +144,13 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
     database.close()
     told = memtui(home, "jobs").stdout
     assert "last Thu 2 May 2024 03:00 (asked for), <1m, broken off" in told
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     try:
         told = memtui(home, "jobs").stdout
         history = memtui(home, "jobs", "history", "rollup_week").stdout
     finally:
-        claim.drop()
+        claim.release()
     assert "    runs since Thu 2 May 2024 03:00 (asked for)\n" in told
     assert "rollup_week   Thu 2 May 2024 03:00 (asked for), still runs" in history
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtui import store
-from memtui.pipeline.worker_lock import LOCKS, Claim
+from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
 from memtui.store import database, rollup_queue
 from memtui.workspace import Workspace
 from tests import modelled
@@ -19,7 +19,7 @@ WHOLE = ("--max-tokens", "50000")
 WHY = "1 of 2 bullets are not supported by the source"
 
 listing = pytest.mark.skipif(
-    not LOCKS.exists(), reason="this system does not list who holds a lock"
+    not PROC_LOCKS.exists(), reason="this system does not list who holds a lock"
 )
 
 
@@ -149,12 +149,12 @@ def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None
     last = memtui(home, "versions", DAY).stdout.splitlines()[-1]
     assert re.match(r"A new one was asked for at \w{3} \d", last)
     assert last.endswith("it is done when memtui next runs.")
-    claim = Claim(home / "work.lock")
-    assert claim.take()
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
     try:
         told = memtui(home, "anew", DAY).stdout
     finally:
-        claim.drop()
+        claim.release()
     assert "It comes next in the memtui that is at work." in told
     memtui(home, "pin", DAY)
     assert (

@@ -13,7 +13,7 @@ import pytest
 from memtui.cli import web_server
 from memtui.cli.main import main
 from memtui.paths import in_home
-from memtui.pipeline.worker_lock import Claim
+from memtui.pipeline.worker_lock import WorkerLock
 from tests.browser import CHROMIUM, page
 from tests.serving import PATIENCE_S, Served, fill, is_running, serving, until
 
@@ -151,9 +151,9 @@ async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
                 (process,) = served.tabs()
                 served.process.kill()
         until(lambda: not is_running(process))
-    claim = Claim(in_home(home).worker_lock)
-    assert claim.take()
-    claim.drop()
+    claim = WorkerLock(in_home(home).worker_lock)
+    assert claim.acquire()
+    claim.release()
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def _find_jobs(names: Sequence[str]) -> list[Job]:
 
 
 def _is_worked(workspace: "Workspace") -> bool:
-    return bool(worker_lock.holder(workspace.paths.worker_lock))
+    return bool(worker_lock.find_holder(workspace.paths.worker_lock))
 
 
 def _job_statuses(

@@ -20,7 +20,7 @@ from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
-from memtui.pipeline.worker_lock import Claim
+from memtui.pipeline.worker_lock import WorkerLock
 from memtui.settings import Settings
 from memtui.store import archive, database
 from memtui.store import backup as store_backup
@@ -201,14 +201,14 @@ def _claimed(paths: Paths) -> Iterator[None]:
     """The right to work the store; nothing that was prepared is left behind."""
     with database.translate_file_errors(paths.store):
         paths.make_folders()
-    claim = Claim(paths.worker_lock)
-    if not claim.take():
+    claim = WorkerLock(paths.worker_lock)
+    if not claim.acquire():
         raise MemtuiError(forget.BUSY)
     try:
         yield
     finally:
         store_backup.discard_restore(paths.store)
-        claim.drop()
+        claim.release()
 
 
 def _swap(file: Path, store: Path) -> _Swap:

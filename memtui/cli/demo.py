@@ -13,5 +13,5 @@ def fill(house: Workspace) -> None:
     demo.write(folder, today=today, zone=house.zone)
     for _ in house.pipeline.importer().run([folder]):
         pass
-    house.pipeline.claim.take()
+    house.pipeline.claim.acquire()
     house.pipeline.until_idle(lambda _: None)

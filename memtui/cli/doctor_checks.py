@@ -131,7 +131,7 @@ def _waiting(found: SpoolStatus, patient: Patient) -> Finding:
         waiting = output.plural(found.waiting, "event")
         since = date_format.age(found.oldest_at, patient.now)
         says = f"{waiting} of hooks waiting (oldest {since})"
-        is_worked = bool(worker_lock.holder(patient.places.worker_lock))
+        is_worked = bool(worker_lock.find_holder(patient.places.worker_lock))
         is_old = patient.now - found.oldest_at > (TAKEN if is_worked else OLD)
         if patient.is_separate:
             says += ", of this project or of others"
@@ -167,7 +167,7 @@ def unread(
     patient: Patient, origins: Sequence[CaptureSource], accounts: Mapping[str, Account]
 ) -> Iterator[Finding]:
     """Transcripts that are not read, and those that are soon deleted."""
-    is_worked = bool(worker_lock.holder(patient.places.worker_lock))
+    is_worked = bool(worker_lock.find_holder(patient.places.worker_lock))
     for origin in origins:
         if found := accounts.get(origin.name):
             finding = _unread(origin, found, patient, is_worked=is_worked)
@@ -347,7 +347,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 def work(patient: Patient) -> Iterator[Finding]:
     """What waits, and whether anybody works."""
-    holder = worker_lock.holder(patient.places.worker_lock)
+    holder = worker_lock.find_holder(patient.places.worker_lock)
     found = checks.work(patient.now)
     says = _checking_memory_waiting(found, patient)
     if holder:
@@ -369,7 +369,7 @@ def at_work(patient: Patient, zone: tzinfo) -> Iterator[Finding]:
     found = checks.model()
     if found is None or found.condition is ModelCondition.READY:
         return
-    if not worker_lock.holder(patient.places.worker_lock):
+    if not worker_lock.find_holder(patient.places.worker_lock):
         return
     at = date_format.clock(found.checked_at, zone)
     how, cure = found.condition.value, ""
@@ -400,7 +400,7 @@ def _checking_memory_waiting(found: Work, patient: Patient) -> str:
 def index(patient: Patient) -> Iterator[Finding]:
     """Whether the search index is there and keeps step."""
     found = checks.step(patient.places.index)
-    is_worked = bool(worker_lock.holder(patient.places.worker_lock))
+    is_worked = bool(worker_lock.find_holder(patient.places.worker_lock))
     wrong = _out_of_step(found, is_worked=is_worked)
     if wrong:
         yield Finding("index", False, wrong, "memtui reindex")
@@ -416,7 +416,7 @@ def messages(patient: Patient) -> Iterator[Finding]:
     """Whether the index of messages is there and keeps step."""
     with_tools = patient.settings.search_include_tools
     found = checks.heed(patient.places.message_index, with_tools=with_tools)
-    is_worked = bool(worker_lock.holder(patient.places.worker_lock))
+    is_worked = bool(worker_lock.find_holder(patient.places.worker_lock))
     wrong = _out_of_step(found, is_worked=is_worked, what="messages")
     if wrong:
         yield Finding("messages", False, wrong, "memtui reindex")

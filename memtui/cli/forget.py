@@ -99,7 +99,7 @@ def claim(house: Workspace) -> None:
     Raises:
         MemtuiError: Another memtui has it.
     """
-    if not house.pipeline.claim.take():
+    if not house.pipeline.claim.acquire():
         raise MemtuiError(BUSY)
 
 

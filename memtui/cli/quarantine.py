@@ -148,7 +148,7 @@ def retry(house: Workspace, names: Sequence[str] | None, *, as_json: bool) -> in
 
 def _digest(house: Workspace) -> list[Exception] | None:
     """Take what waits; None if another memtui does it."""
-    if not house.pipeline.claim.take():
+    if not house.pipeline.claim.acquire():
         return None
     return work.digest(house)
 
@@ -158,9 +158,7 @@ def _became(
 ) -> Iterator[str]:
     if not outcomes and not tried.problems:
         yield "Nothing lies here: there was nothing to try again."
-    said = {
-        became: [o for o in outcomes if o.state is became] for became in RetryState
-    }
+    said = {became: [o for o in outcomes if o.state is became] for became in RetryState}
     if taken := said[RetryState.TAKEN]:
         yield f"{output.plural(len(taken), 'entry', 'entries')} taken."
     if waiting := said[RetryState.WAITING]:
@@ -193,9 +191,9 @@ def drop(
         if asked is not None:
             return asked
     dropped = house.quarantine.drop(names)
-    if house.pipeline.claim.take():
+    if house.pipeline.claim.acquire():
         house.pipeline.recount()
-        house.pipeline.claim.drop()
+        house.pipeline.claim.release()
     _say(dropped, "dropped", as_json=given.json)
     return 1 if dropped.problems else 0
 

@@ -149,7 +149,7 @@ def pin(
     try:
         shown = versions.pin(node_id, version, house.zone, datetime.now(UTC), **wish)
     except versions.VersionRejectedError as reason:
-        again = f"memtui pin {node_id} {reason.edition.version} --even-rejected"
+        again = f"memtui pin {node_id} {reason.version.version} --even-rejected"
         raise MemtuiError(f"{reason}; to show it all the same: {again}") from None
     notes = [
         f"Version {shown.version} is pinned: it is shown, whatever comes after it."

@@ -106,12 +106,12 @@ def _store(house: Workspace, paths: Sequence[Path], bar: Bar) -> ImportProgress:
 
 def _digest(house: Workspace, bar: Bar) -> list[Exception] | None:
     """Do the work behind; None if another memtui does it."""
-    if not house.pipeline.claim.take():
+    if not house.pipeline.claim.acquire():
         return None
     try:
         return house.pipeline.until_idle(_teller(bar))
     finally:
-        house.pipeline.claim.drop()
+        house.pipeline.claim.release()
 
 
 def _teller(bar: Bar) -> Callable[[Progress], None]:
@@ -157,7 +157,7 @@ def _report(imported: ImportProgress, errors: list[Exception] | None) -> list[st
 
 def work(house: Workspace, *, until_idle: bool, as_json: bool) -> int:
     """Do the work behind without a screen."""
-    if not house.pipeline.claim.take():
+    if not house.pipeline.claim.acquire():
         raise MemtuiError("another memtui works this store already")
     if not until_idle:
         return _forever(house)
@@ -198,7 +198,7 @@ def _forever(house: Workspace) -> int:
 
 def reindex(house: Workspace) -> int:
     """Make the index anew and fill it."""
-    if not house.pipeline.claim.take():
+    if not house.pipeline.claim.acquire():
         raise MemtuiError("another memtui works this store; stop it to reindex")
     house.pipeline.reindex()
     with _bar() as bar:

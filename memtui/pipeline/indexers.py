@@ -11,7 +11,7 @@ from datetime import datetime
 
 from memtui.errors import SearchError
 from memtui.model.events import to_ms
-from memtui.pipeline.worker import Changes
+from memtui.pipeline.worker import ChangedNodes
 from memtui.search import message_index
 from memtui.search.message_index import (
     Filling,
@@ -38,7 +38,7 @@ class Follow:
         """Remember the index."""
         self._index, self._clock = index, clock
         self._is_checked = False
-        self.changed = Changes()
+        self.changed = ChangedNodes()
 
     def step(self) -> int:
         """Index a batch of nodes; how many announcements were followed."""

@@ -17,11 +17,11 @@ from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.segments import SegmentRules
 from memtui.model.summaries import GenerationStats, Summary
 from memtui.pipeline import summarization
-from memtui.pipeline.progress import Model
-from memtui.pipeline.retries import attempted, retry_ms
+from memtui.pipeline.progress import ModelStatus
+from memtui.pipeline.retries import next_retry_ms, try_item
 from memtui.pipeline.schedule import Due, Schedule
 from memtui.pipeline.summarization import Made, OfChildren, OfSegment
-from memtui.pipeline.worker import Changes
+from memtui.pipeline.worker import ChangedNodes
 from memtui.store import (
     database,
     grips,
@@ -70,7 +70,7 @@ class Finder:
         self._summarizer, self._zone, self._clock = summarizer, zone, clock
         self._last: tuple[ModelCondition, str, datetime | None] | None = None
 
-    def look(self, model: Model) -> Model:
+    def look(self, model: ModelStatus) -> ModelStatus:
         """The same model as it is found now, at rest, with how much waits for it."""
         health, until = self._summarizer.health(), None
         if health.condition is ModelCondition.RESTING:
@@ -83,7 +83,7 @@ class Finder:
                 with database.transaction():
                     meta.set_model_record(ModelRecord(*found, self._clock()))
                 self._last = found
-        return replace(model.looked_at(health), until=until, waiting=waiting)
+        return replace(model.with_health(health), paused_until=until, pending=waiting)
 
 
 LAST_WORDS = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
@@ -160,7 +160,7 @@ class Rewrite:
             attempt = self._attempt(work) if is_asked else 0
             if not is_asked and (kept := self._kept(work)):
                 return kept
-        draft = attempted(lambda: self._draft(work, attempt))
+        draft = try_item(lambda: self._draft(work, attempt))
         if isinstance(draft, OllamaError):
             return self._failed(work, shown, draft, attempt)
         if isinstance(draft, Exception):
@@ -169,7 +169,7 @@ class Rewrite:
         digest = self._hash(work, attempt)
         identity = self._summarizer.identity
         with database.connection():
-            made = attempted(lambda: work.made(draft, identity, digest, shown.headline))
+            made = try_item(lambda: work.made(draft, identity, digest, shown.headline))
         if isinstance(made, Exception):
             return self._later(name, repr(made))
         return self._keep(work, made)
@@ -261,7 +261,7 @@ class Rewrite:
         """Try this node again, but others first."""
         with database.transaction():
             # Later than the server that it made fail is asked again: others come first.
-            at_ms = retry_ms(
+            at_ms = next_retry_ms(
                 rewrite_queue.count_attempts(name) + 1, to_ms(self._clock())
             )
             rewrite_queue.set_failed(name, at_ms)
@@ -412,13 +412,13 @@ class Improve:
         self._rests_until: datetime | None = None
         self._looked_ms = 0
         self._maker = ""
-        self.model = Model(is_wanted=is_wanted)
+        self.model = ModelStatus(is_requested=is_wanted)
         """How it is, and what it does now."""
-        self.changed = Changes()
+        self.changed = ChangedNodes()
 
     def doing(self, doing: ModelProgress) -> None:
         """Note how far the summary has come."""
-        self._show(self.model.at(doing))
+        self._show(self.model.with_progress(doing))
 
     def stop(self) -> None:
         """Call off what the model does, for good; from any thread."""
@@ -430,7 +430,7 @@ class Improve:
             if self._schedule.is_running(job):
                 self._runs.end(job, RunResult.STOPPED)
 
-    def _show(self, model: Model) -> None:
+    def _show(self, model: ModelStatus) -> None:
         self.model = model
         self._told()
 
@@ -545,8 +545,8 @@ class Improve:
         if self._schedule.is_paused(Job.SEGMENTS):
             with database.connection():
                 paused = rewrite_queue.count(TocLevel.SEGMENT)
-        if paused != self.model.paused:
-            self._show(replace(self.model, paused=paused))
+        if paused != self.model.held_segments:
+            self._show(replace(self.model, held_segments=paused))
 
     def _is_new_wish(self) -> bool:
         """Whether a person asked for a node since the model was last looked at."""
@@ -598,14 +598,14 @@ class Improve:
     def _improve(self, job: Job | None, name: str) -> int:
         with database.connection():
             waiting = rewrite_queue.count(calendar.period(name).level)
-        self._show(self.model.of(name, waiting, self._clock()))
+        self._show(self.model.working_on(name, waiting, self._clock()))
         try:
             outcome = self._rewrite.run(name, is_asked=job is None)
         except RequestCancelled:
             self.leave()
             return 0
         finally:
-            self._show(self.model.resting())
+            self._show(self.model.idle())
         self.changed.update(outcome.changed)
         if outcome.rest_s is not None:
             self._show(self._finder.look(self.model))

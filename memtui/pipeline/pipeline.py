@@ -18,13 +18,13 @@ from memtui.model.schedule import Schedules
 from memtui.model.segments import SegmentRules
 from memtui.pipeline.indexers import NODES_AT_ONCE, Follow, Listen
 from memtui.pipeline.model_worker import Improve, MakeSummarizer
-from memtui.pipeline.progress import Model, Report, Teller
+from memtui.pipeline.progress import ModelStatus, Report, Teller
 from memtui.pipeline.rollup import RollUp
 from memtui.pipeline.schedule import Schedule
 from memtui.pipeline.segmentation import Cut
 from memtui.pipeline.summarization import Summarize
-from memtui.pipeline.worker import Changes, Loop, Step, Stepped
-from memtui.pipeline.worker_lock import Claim
+from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker
+from memtui.pipeline.worker_lock import WorkerLock
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import backup, database, outbox, versions
@@ -75,7 +75,7 @@ class Pipeline:
     def __init__(self, setup: Setup) -> None:
         """Put the stages together; nothing runs yet."""
         self._setup = setup
-        self.claim = Claim(setup.claim)
+        self.claim = WorkerLock(setup.claim)
         spool = Spool(setup.spool)
         spool.create()
         self._ingest = SpoolIngester(spool, setup.counter, setup.clock, setup.admission)
@@ -93,12 +93,12 @@ class Pipeline:
         self._listen = Listen(MessageIndex(setup.messages), with_tools=setup.with_tools)
         self._teller: Teller | None = None
         self._improve: Improve | None = None
-        self._loop: Loop | None = None
-        self._model_loop: Loop | None = None
+        self._loop: Worker | None = None
+        self._model_loop: Worker | None = None
         self._watch: FileWatcher | None = None
         self._earlier = 0
         self._seen = 0
-        self._by_others = Changes()
+        self._by_others = ChangedNodes()
         self._is_tidy = False
 
     def start(self, report: Report) -> None:
@@ -106,7 +106,7 @@ class Pipeline:
         self._teller = teller = Teller(self, report)
         with database.connection():
             self._seen = versions.latest_id()
-        self._loop = Loop(
+        self._loop = Worker(
             self._stages(), teller.tell, self._may_work, database.connection
         )
         self._watch = FileWatcher(self._loop.wake)
@@ -122,9 +122,9 @@ class Pipeline:
         return self.claim.is_held
 
     @property
-    def model(self) -> Model:
+    def model(self) -> ModelStatus:
         """How the model is, and what it does."""
-        return self._improve.model if self._improve else Model()
+        return self._improve.model if self._improve else ModelStatus()
 
     @property
     def failing(self) -> tuple[tuple[str, str], ...]:
@@ -148,7 +148,7 @@ class Pipeline:
         self._loop = self._model_loop = None
         if self._watch:
             self._watch.stop()
-        self.claim.drop()
+        self.claim.release()
 
     def _improver(self) -> Improve | None:
         setup = self._setup
@@ -172,12 +172,12 @@ class Pipeline:
 
     def _start_model(self, improve: Improve, teller: Teller) -> None:
         """Ask the model on a thread of its own, where nothing else waits for it."""
-        self._model_loop = Loop(
+        self._model_loop = Worker(
             (("improve", improve.step),),
             teller.tell_model,
             lambda: self.claim.is_held,
-            rests_s=MODEL_RESTS_S,
-            leave=improve.leave,
+            idle_waits_s=MODEL_RESTS_S,
+            on_exit=improve.leave,
         )
         self._model_loop.start()
 
@@ -188,17 +188,17 @@ class Pipeline:
         if self.claim.is_held:
             self._tidy()
 
-        def note(stepped: Stepped) -> None:
+        def note(stepped: StepResult) -> None:
             if stepped.error:
                 errors.append(stepped.error)
             teller.tell(stepped)
 
-        loop = Loop(self._stages(), note)
+        loop = Worker(self._stages(), note)
         last_s = time.monotonic()
         with database.connection():
             while True:
                 errors.clear()
-                if loop.round():
+                if loop.run_round():
                     last_s = time.monotonic()
                 elif not _is_busy(errors) or time.monotonic() - last_s > LOCK_TIMEOUT_S:
                     return errors
@@ -241,7 +241,7 @@ class Pipeline:
     def _may_work(self) -> bool:
         """Whether the store is ours to work; if not, see what the other one does."""
         database.check_file()
-        if self.claim.take():
+        if self.claim.acquire():
             self._tidy()
             return True
         with database.connection():

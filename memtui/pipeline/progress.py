@@ -10,51 +10,51 @@ from typing import Protocol
 
 from memtui.errors import DISK_FULL, StoreGoneError
 from memtui.model.model_state import ModelHealth, ModelProgress
-from memtui.pipeline.worker import Stepped
+from memtui.pipeline.worker import StepResult
 from memtui.store import database, outbox, rollup_queue, segments
 from memtui.store import problems as store_problems
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelStatus:
     """How the model is that summarises, and what it does now."""
 
     health: ModelHealth | None = None
     """None if nobody has looked yet, or none is to be asked."""
     node_id: str = ""
     """Of what it writes a version; "" while it rests."""
-    doing: ModelProgress | None = None
-    waiting: int = 0
+    progress: ModelProgress | None = None
+    pending: int = 0
     """How many nodes of that level want a version, this one with them."""
-    began_at: datetime | None = None
+    started_at: datetime | None = None
     """When it began with that node, aware; None while it rests."""
-    is_wanted: bool = False
+    is_requested: bool = False
     """Whether a person asked for a model, so that the want of one is to be told."""
     was_ready: bool = False
     """Whether it could be asked before, since this memtui was started."""
 
-    until: datetime | None = None
+    paused_until: datetime | None = None
     """Until when it rests, in the store's time zone; None if it does not."""
-    paused: int = 0
+    held_segments: int = 0
     """How many segments wait for their job, which a person wants to rest."""
 
-    def looked_at(self, health: ModelHealth) -> "Model":
+    def with_health(self, health: ModelHealth) -> "ModelStatus":
         """The same, at rest, as it is found now."""
         was_ready = self.was_ready or health.is_ready
-        return replace(self.resting(), health=health, was_ready=was_ready)
+        return replace(self.idle(), health=health, was_ready=was_ready)
 
-    def of(
+    def working_on(
         self, node_id: str, waiting: int, began_at: datetime | None = None
-    ) -> "Model":
+    ) -> "ModelStatus":
         """The same, at work on a node."""
-        rested = self.resting()
-        return replace(rested, node_id=node_id, waiting=waiting, began_at=began_at)
+        rested = self.idle()
+        return replace(rested, node_id=node_id, pending=waiting, started_at=began_at)
 
-    def at(self, doing: ModelProgress) -> "Model":
+    def with_progress(self, doing: ModelProgress) -> "ModelStatus":
         """The same, so far."""
         return replace(self, doing=doing)
 
-    def resting(self) -> "Model":
+    def idle(self) -> "ModelStatus":
         """The same, at work on nothing."""
         return replace(self, node_id="", doing=None, began_at=None)
 
@@ -62,14 +62,18 @@ class Model:
     def is_missed(self) -> bool:
         """Whether it should be there, and cannot be asked."""
         is_away = self.health is not None and not self.health.is_ready
-        return is_away and (self.is_wanted or self.was_ready)
+        return is_away and (self.is_requested or self.was_ready)
 
     @property
     def state(self) -> tuple[object, ...]:
         """What it does, without how much of it is done."""
         condition = self.health and self.health.condition
-        doing = self.doing and (self.doing.phase, self.doing.part, self.doing.parts)
-        return (condition, self.node_id, doing, self.until, self.paused)
+        doing = self.progress and (
+            self.progress.phase,
+            self.progress.part,
+            self.progress.parts,
+        )
+        return (condition, self.node_id, doing, self.paused_until, self.held_segments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Progress:
     """Every stage that fails, the first that did first, and what it could not do."""
     is_gone: bool = False
     """Whether the error is that the store is not where it was."""
-    model: Model = Model()
+    model: ModelStatus = ModelStatus()
 
 
 REPORT_S = 0.2
@@ -111,7 +115,7 @@ class Worked(Protocol):
         """Whether this process works the store."""
 
     @property
-    def model(self) -> Model:
+    def model(self) -> ModelStatus:
         """How the model is, and what it does."""
 
     def take_changed(self) -> frozenset[str]:
@@ -137,7 +141,7 @@ class Teller:
         """Every stage that fails, the first that did first, and why."""
         return tuple(self._failing.items())
 
-    def tell(self, stepped: Stepped) -> None:
+    def tell(self, stepped: StepResult) -> None:
         """Report a step of a stage."""
         with self._lock:
             self._stage = stepped.stage
@@ -150,7 +154,7 @@ class Teller:
                 self._counts = counts()
                 self._say(stepped.done)
 
-    def tell_model(self, stepped: Stepped) -> None:
+    def tell_model(self, stepped: StepResult) -> None:
         """Report a step of the model's."""
         with self._lock:
             self._note(stepped)
@@ -163,7 +167,7 @@ class Teller:
             if self._is_due() or self._works.model.state != self._state:
                 self._say(0)
 
-    def _note(self, stepped: Stepped) -> None:
+    def _note(self, stepped: StepResult) -> None:
         if stepped.error:
             self._is_gone = isinstance(stepped.error, StoreGoneError)
             self._failing[stepped.stage] = _words(stepped.error)

@@ -9,13 +9,13 @@ from memtui.store.database import MAX_RETRY_MS
 
 log = logging.getLogger(__name__)
 
-FIRST_MS, LAST_MS = 60_000, MAX_RETRY_MS
+MIN_RETRY_MS, LAST_MS = 60_000, MAX_RETRY_MS
 """The first and the longest wait before another try, in milliseconds."""
 
 T = TypeVar("T")
 
 
-def attempted(action: Callable[[], T]) -> T | Exception:
+def try_item(action: Callable[[], T]) -> T | Exception:
     """Do something, or say why it could not be done. Whatever goes wrong is logged.
 
     Raises:
@@ -30,6 +30,6 @@ def attempted(action: Callable[[], T]) -> T | Exception:
         return error
 
 
-def retry_ms(failures: int, now_ms: int) -> int:
+def next_retry_ms(failures: int, now_ms: int) -> int:
     """When to try again after this many failures before: twice as late each time."""
-    return int(now_ms + min(FIRST_MS * 2 ** min(failures, 20), LAST_MS))
+    return int(now_ms + min(MIN_RETRY_MS * 2 ** min(failures, 20), LAST_MS))

@@ -13,9 +13,9 @@ from memtui.model import calendar
 from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import TocLevel
 from memtui.pipeline import summarization
-from memtui.pipeline.retries import attempted, retry_ms
+from memtui.pipeline.retries import next_retry_ms, try_item
 from memtui.pipeline.summarization import Made
-from memtui.pipeline.worker import Changes
+from memtui.pipeline.worker import ChangedNodes
 from memtui.store import database, jobs, nodes, outbox, rollup_queue, segments, versions
 from memtui.summarize.summarizer import Summarizer
 
@@ -54,7 +54,7 @@ class RollUp:
         self._upwards: Iterator[Sequence[str]] | None = None
         self._waits_since_s: float | None = None
         self._took_s = 0.0
-        self.changed = Changes()
+        self.changed = ChangedNodes()
 
     def step(self) -> int:
         """Roll up a batch of dirty nodes of one level; how many were tried."""
@@ -110,12 +110,12 @@ class RollUp:
                 yield names
 
     def _tried(self, name: str, now_ms: int) -> Exception | None:
-        result = attempted(lambda: self._roll_up(name, now_ms))
+        result = try_item(lambda: self._roll_up(name, now_ms))
         if not isinstance(result, Exception):
             return None
         with database.transaction():
             rollup_queue.set_failed(
-                name, retry_ms(rollup_queue.count_attempts(name), now_ms)
+                name, next_retry_ms(rollup_queue.count_attempts(name), now_ms)
             )
         return result
 

@@ -15,8 +15,8 @@ from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment, SegmentRules, overlap
 from memtui.model.sessions import Session
 from memtui.model.summaries import Summary, sanitize
-from memtui.pipeline.retries import attempted, retry_ms
-from memtui.pipeline.worker import Changes
+from memtui.pipeline.retries import next_retry_ms, try_item
+from memtui.pipeline.worker import ChangedNodes
 from memtui.store import (
     conversations,
     database,
@@ -271,7 +271,7 @@ class Summarize:
         self._summarizer, self._rules = summarizer, rules
         self._zone, self._clock = zone, clock
         self._is_renewed = False
-        self.changed = Changes()
+        self.changed = ChangedNodes()
 
     def step(self) -> int:
         """Summarise a batch of segments; how many were tried."""
@@ -289,7 +289,7 @@ class Summarize:
         done: list[SegmentRange] = []
         failed: list[tuple[OfSegment, Exception]] = []
         for item in work:
-            result = attempted(partial(self._make, item))
+            result = try_item(partial(self._make, item))
             if isinstance(result, Exception):
                 failed.append((item, result))
             else:
@@ -302,7 +302,7 @@ class Summarize:
             segments.set_summarised(done)
             for item, _ in failed:
                 tries = segments.count_attempts(item.name)
-                segments.set_failed(item.name, retry_ms(tries, now_ms))
+                segments.set_failed(item.name, next_retry_ms(tries, now_ms))
             self._mark([item.name for item in work])
         if failed:
             item, error = failed[-1]

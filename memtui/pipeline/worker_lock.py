@@ -9,11 +9,11 @@ from pathlib import Path
 
 from memtui.errors import StoreError
 
-LOCKS = Path("/proc/locks")
+PROC_LOCKS = Path("/proc/locks")
 """Where Linux lists the locks that are held."""
 
 
-def holder(file: Path, locks: Path = LOCKS) -> int | None:
+def find_holder(file: Path, locks: Path = PROC_LOCKS) -> int | None:
     """The process that works a store, without getting in its way.
 
     Args:
@@ -38,7 +38,7 @@ def holder(file: Path, locks: Path = LOCKS) -> int | None:
     return 0
 
 
-class Claim:
+class WorkerLock:
     """The right to work a store."""
 
     def __init__(self, file: Path) -> None:
@@ -51,16 +51,16 @@ class Claim:
         """Whether this process works the store."""
         return self._descriptor is not None
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Try to get the right, without waiting; whether it is held now.
 
         Raises:
             StoreError: The file cannot be written.
         """
         if self.is_held:
-            if self._is_there():
+            if self._is_current():
                 return True
-            self.drop()
+            self.release()
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
@@ -75,7 +75,7 @@ class Claim:
         self._descriptor = descriptor
         return True
 
-    def _is_there(self) -> bool:
+    def _is_current(self) -> bool:
         """Whether the file that is locked is the one that others find."""
         if self._descriptor is None:
             return False
@@ -84,7 +84,7 @@ class Claim:
         except OSError:
             return False
 
-    def drop(self) -> None:
+    def release(self) -> None:
         """Give the right up."""
         if self._descriptor is not None:
             os.close(self._descriptor)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.pipeline.worker_lock import LOCKS
+from memtui.pipeline.worker_lock import PROC_LOCKS
 
 Ask = Callable[..., Any]
 
@@ -19,7 +19,7 @@ NOBODY = 65534
 
 
 listing = pytest.mark.skipif(
-    not LOCKS.exists(), reason="this system does not list who holds a lock"
+    not PROC_LOCKS.exists(), reason="this system does not list who holds a lock"
 )
 
 

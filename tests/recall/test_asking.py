@@ -3,8 +3,9 @@
 import itertools
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from memtui.agents import memories, replies, routing, search, sessions, toc
 from memtui.agents.memories import SUMMARY_CHARS
 from memtui.agents.replies import Item, Reply
 from memtui.agents.routing import Strategy
-from memtui.model import events
+from memtui.model import citations, events
 from memtui.model.events import EventRole, EventType
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
+from memtui.services import browse
 from memtui.settings import Settings
 from memtui.store import database, nodes
 from memtui.store.schema import NodeRow, SegmentRow

@@ -2,7 +2,7 @@
 
 import re
 
-from memtui.agents import replies
+from memtui.agents import replies, sessions, toc
 from memtui.services import browse
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from memtui.agents import memories, search
 from memtui.model.events import EventRole
 from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
 from memtui.model.nodes import TocLevel
@@ -54,7 +55,7 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
 
 
 def test_what_is_listed_has_no_score(full_house: Workspace) -> None:
-    ask, asked = full_house.asking, "after:2024-01-01"
+    asked = "after:2024-01-01"
     for reply in (
         search.search_memory(full_house, asked),
         search.teleport(full_house, asked),

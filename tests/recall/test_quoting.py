@@ -1,6 +1,6 @@
 """What answers is quoted: many short places of the sessions that answer."""
 
-from memtui.agents import replies
+from memtui.agents import replies, routing, search
 from memtui.model.events import EventRole
 from memtui.workspace import Workspace
 from tests.talking import keep, line, listen

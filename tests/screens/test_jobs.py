@@ -19,7 +19,7 @@ from memtui.model.model_state import (
     ModelPhase,
     ModelProgress,
 )
-from memtui.pipeline.progress import Model, Progress
+from memtui.pipeline.progress import ModelStatus, Progress
 from memtui.store import database, jobs
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -34,10 +34,10 @@ AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
-READY = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
-BUSY = READY.of("toc:day:2024-01-15", 14, NOW - timedelta(seconds=72)).at(
-    ModelProgress(ModelPhase.WRITING, 2, 3, written=48, limit=700)
-)
+READY = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
+BUSY = READY.working_on(
+    "toc:day:2024-01-15", 14, NOW - timedelta(seconds=72)
+).with_progress(ModelProgress(ModelPhase.WRITING, 2, 3, written=48, limit=700))
 NO_MODEL = ModelHealth(
     ModelCondition.MODEL_MISSING,
     "no model is there that would do",
@@ -180,7 +180,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
 def test_the_state_of_ollama_is_told_with_its_cure(
     health: ModelHealth, said: str
 ) -> None:
-    state = Model().looked_at(health)
+    state = ModelStatus().with_health(health)
     assert str(model_status.describe_model(state, "", None, NOW)) == said
 
 
@@ -233,7 +233,7 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
     worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
-    missing = Progress("", model=Model().looked_at(NO_MODEL))
+    missing = Progress("", model=ModelStatus().with_health(NO_MODEL))
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, told=missing)(pilot)
         assert "no model" in row(app, Job.DAY)
@@ -265,7 +265,7 @@ def test_pictures(
 def test_picture_of_what_fails(
     worked: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
-    health = Model(is_wanted=True).looked_at(NO_MODEL)
+    health = ModelStatus(is_requested=True).with_health(NO_MODEL)
     told = Progress("index", error="the disk is full", model=health)
     run = steps(settle, "w", *["down"] * 5, told=told)
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)

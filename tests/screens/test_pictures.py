@@ -18,7 +18,7 @@ from memtui.model.model_state import (
     ModelProgress,
 )
 from memtui.model.sessions import AgentHistory
-from memtui.pipeline.progress import Model, Progress
+from memtui.pipeline.progress import ModelStatus, Progress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.search import TeleportScreen
@@ -103,8 +103,10 @@ def test_contents_while_a_model_writes(
     app: MemtuiApp, settle: Settle, snap_compare: Compare, size: tuple[int, int]
 ) -> None:
     doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=48, limit=700)
-    ready = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
-    model = ready.of("toc:day:2024-02-19", 14).at(doing)
+    ready = ModelStatus().with_health(
+        ModelHealth(ModelCondition.READY, model="qwen3:4b")
+    )
+    model = ready.working_on("toc:day:2024-02-19", 14).with_progress(doing)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)

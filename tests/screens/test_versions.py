@@ -18,7 +18,7 @@ from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocHistory
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
-from memtui.pipeline.progress import Model, Progress
+from memtui.pipeline.progress import ModelStatus, Progress
 from memtui.services import versions
 from memtui.settings import Settings
 from memtui.store import database, rollup_queue
@@ -316,16 +316,16 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         health = ModelHealth(
             ModelCondition.OFFLINE, "nobody answers at http://127.0.0.1:11434"
         )
-        app.post_message(ProgressReported(Progress("", model=Model(health))))
+        app.post_message(ProgressReported(Progress("", model=ModelStatus(health))))
         await settle(pilot)
         await steps(settle)(pilot)
         told = "Nobody answers at http://127.0.0.1:11434. Start Ollama (ollama serve)"
         assert f"There is none by a model yet. {told}" in about(app)
-        app.post_message(ProgressReported(Progress("", model=Model(READY))))
+        app.post_message(ProgressReported(Progress("", model=ModelStatus(READY))))
         await settle(pilot)
         await press(pilot, settle, "escape", "v")
         assert "There is none by a model yet. Press R to request one." in about(app)
-        app.post_message(ProgressReported(Progress("", model=Model(READY, DAY))))
+        app.post_message(ProgressReported(Progress("", model=ModelStatus(READY, DAY))))
         await settle(pilot)
         assert "A model is writing a new one." in about(app)
 

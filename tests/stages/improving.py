@@ -200,7 +200,7 @@ class Bench:
         self.clock.on(seconds=seconds)
 
     def _hear(self) -> None:
-        name, doing = self.improve.model.node_id, self.improve.model.doing
+        name, doing = self.improve.model.node_id, self.improve.model.progress
         if doing:
             self.seen.append(doing)
         if name and (not self.order or self.order[-1] != name):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import StoreError
-from memtui.pipeline.worker_lock import LOCKS, Claim, holder
+from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock, find_holder
 
 HOLD = """
 import sys
@@ -18,38 +18,41 @@ sys.stdin.read()
 
 
 listing = pytest.mark.skipif(
-    not LOCKS.exists(), reason="this system does not list who holds a lock"
+    not PROC_LOCKS.exists(), reason="this system does not list who holds a lock"
 )
 
 
 def test_only_one_holds_a_claim_until_it_is_dropped(tmp_path: Path) -> None:
-    first, second = Claim(tmp_path / "work.lock"), Claim(tmp_path / "work.lock")
-    assert first.take()
-    assert first.take()
-    assert not second.take()
-    first.drop()
-    assert second.take()
-    second.drop()
+    first, second = (
+        WorkerLock(tmp_path / "work.lock"),
+        WorkerLock(tmp_path / "work.lock"),
+    )
+    assert first.acquire()
+    assert first.acquire()
+    assert not second.acquire()
+    first.release()
+    assert second.acquire()
+    second.release()
 
 
 @listing
 def test_who_holds_a_claim_is_seen_without_taking_it(tmp_path: Path) -> None:
     file = tmp_path / "work.lock"
-    assert holder(file) == 0
+    assert find_holder(file) == 0
     argv = [sys.executable, "-c", HOLD, str(file)]
     with subprocess.Popen(argv, stdin=-1, stdout=-1, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "True\n"
-        assert holder(file) == other.pid
+        assert find_holder(file) == other.pid
         assert other.stdin is not None
         other.stdin.close()
-    assert holder(file) == 0
+    assert find_holder(file) == 0
 
 
 def test_a_system_that_lists_no_locks_does_not_tell_who_holds_one(
     tmp_path: Path,
 ) -> None:
-    assert holder(tmp_path / "work.lock", tmp_path / "locks") is None
+    assert find_holder(tmp_path / "work.lock", tmp_path / "locks") is None
 
 
 def test_a_killed_process_leaves_its_claim_to_the_next(tmp_path: Path) -> None:
@@ -62,15 +65,15 @@ def test_a_killed_process_leaves_its_claim_to_the_next(tmp_path: Path) -> None:
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "True\n"
-    claim = Claim(file)
-    assert not claim.take()
+    claim = WorkerLock(file)
+    assert not claim.acquire()
     holder.kill()
     holder.communicate()
-    assert claim.take()
-    claim.drop()
+    assert claim.acquire()
+    claim.release()
 
 
 def test_a_claim_that_cannot_be_made_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"work\.lock"):
-        Claim(tmp_path / "file" / "work.lock").take()
+        WorkerLock(tmp_path / "file" / "work.lock").acquire()

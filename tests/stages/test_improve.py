@@ -235,9 +235,9 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
         bench.step()
         bench.digest()
     stub.always(faults.CRASHED)
-    while not bench.improve.model.until:
+    while not bench.improve.model.paused_until:
         bench.step()
-    until = bench.improve.model.until
+    until = bench.improve.model.paused_until
     assert bench.clock() < until
     with database.connection():
         found = meta.model_record()
@@ -541,7 +541,7 @@ def test_what_is_told_of_the_model_while_it_works(bench: Bench) -> None:
     bench.step()
     phases = list(dict.fromkeys(doing.phase.value for doing in bench.seen))
     assert phases == ["loading", "reading", "writing", "auditing"]
-    assert bench.improve.model.doing is None
+    assert bench.improve.model.progress is None
     assert bench.improve.model.node_id == ""
     assert set(bench.improve.changed.take()) >= {bench.segments()[0], DAY, YEAR}
 
@@ -552,7 +552,7 @@ def test_it_is_told_how_many_nodes_still_want_a_version(bench: Bench) -> None:
     left = []
     for _ in range(3):
         bench.step()
-        left.append(bench.improve.model.waiting)
+        left.append(bench.improve.model.pending)
     assert left == [3, 2, 1]
 
 
@@ -593,10 +593,10 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     bench.clock.on(minutes=1)
     wanting.step()
     assert not wanting.model.is_missed, "nobody needs one now"
-    assert wanting.model.paused == 1
+    assert wanting.model.held_segments == 1
     jobs.resume([Job.SEGMENTS])
     wanting.step()
-    assert wanting.model.paused == 0
+    assert wanting.model.held_segments == 0
 
 
 def test_talks_differ() -> None:

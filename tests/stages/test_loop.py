@@ -2,17 +2,17 @@ import queue
 import threading
 
 from memtui.errors import StoreGoneError
-from memtui.pipeline.worker import Loop, Stepped
+from memtui.pipeline.worker import StepResult, Worker
 
 
 def test_a_failing_stage_does_not_stop_the_others() -> None:
-    reports: list[Stepped] = []
+    reports: list[StepResult] = []
 
     def broken() -> int:
         raise OSError("no room")
 
-    loop = Loop([("ingest", broken), ("index", lambda: 3)], reports.append)
-    assert loop.round() == 3
+    loop = Worker([("ingest", broken), ("index", lambda: 3)], reports.append)
+    assert loop.run_round() == 3
     assert [(r.stage, r.done, type(r.error).__name__) for r in reports] == [
         ("ingest", 0, "OSError"),
         ("index", 3, "NoneType"),
@@ -21,17 +21,17 @@ def test_a_failing_stage_does_not_stop_the_others() -> None:
 
 def test_a_stage_is_well_again_once_it_could_try_and_did_not_fail() -> None:
     fails, earlier = [True, False, False], [1, 1, 0]
-    reports: list[Stepped] = []
+    reports: list[StepResult] = []
 
     def step() -> int:
         if fails.pop(0):
             raise OSError("no room")
         return 0
 
-    loop = Loop([("ingest", lambda: earlier.pop(0)), ("index", step)], reports.append)
+    loop = Worker([("ingest", lambda: earlier.pop(0)), ("index", step)], reports.append)
     told = []
     for _ in range(3):
-        loop.round()
+        loop.run_round()
         told.append([(r.stage, bool(r.error)) for r in reports])
         reports.clear()
     assert told == [
@@ -53,7 +53,7 @@ def test_a_loop_that_may_not_work_does_nothing() -> None:
         worked.set()
         return 1
 
-    loop = Loop([("ingest", step)], lambda _: None, may_work)
+    loop = Worker([("ingest", step)], lambda _: None, may_work)
     loop.start()
     assert asked.wait(5)
     loop.stop(wait_s=5)
@@ -64,13 +64,13 @@ def test_a_loop_survives_a_report_that_fails() -> None:
     again = threading.Event()
     failed: list[int] = []
 
-    def report(_: Stepped) -> None:
+    def report(_: StepResult) -> None:
         if not failed:
             failed.append(1)
             raise RuntimeError("the screen is gone")
         again.set()
 
-    loop = Loop([("ingest", lambda: 1)], report)
+    loop = Worker([("ingest", lambda: 1)], report)
     loop.start()
     assert again.wait(10)
     loop.stop(wait_s=5)
@@ -89,7 +89,7 @@ def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
         told.append(("leave", threading.current_thread().name))
         raise RuntimeError("nobody minds any more")
 
-    loop = Loop([("model", step)], lambda _: None, leave=leave)
+    loop = Worker([("model", step)], lambda _: None, on_exit=leave)
     loop.start()
     assert stepped.wait(10)
     loop.stop(wait_s=10)
@@ -98,7 +98,7 @@ def test_a_loop_leaves_last_of_all_and_on_its_own_thread() -> None:
 
 
 def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
-    told: queue.Queue[Stepped] = queue.Queue()
+    told: queue.Queue[StepResult] = queue.Queue()
     is_away = threading.Event()
 
     def may_work() -> bool:
@@ -106,7 +106,7 @@ def test_a_loop_without_its_store_says_so_and_says_when_it_is_back() -> None:
             raise StoreGoneError("it is gone")
         return True
 
-    loop = Loop([("ingest", lambda: 0)], told.put, may_work, rests_s=(0.01,))
+    loop = Worker([("ingest", lambda: 0)], told.put, may_work, idle_waits_s=(0.01,))
     loop.start()
     assert told.get(timeout=5).error is None
     is_away.set()

@@ -11,7 +11,7 @@ from memtui.capture import tail
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.pipeline import rollup
-from memtui.pipeline.worker import Loop
+from memtui.pipeline.worker import Worker
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database
@@ -95,7 +95,7 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
 ) -> None:
     monkeypatch.setattr(rollup, "PATIENCE_S", patience_s)
     monkeypatch.setattr(rollup, "SHARE", 0)
-    loop = Loop(house.pipeline._stages(), lambda _: None)
+    loop = Worker(house.pipeline._stages(), lambda _: None)
     for turn in range(8):
         lines = [
             json.dumps(
@@ -111,6 +111,6 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
         file = tmp_path / f"{turn}.jsonl"
         file.write_text("\n".join(lines) + "\n")
         assert list(house.pipeline.importer().run([file]))
-        assert loop.round()
+        assert loop.run_round()
     assert (made()["year"] > 0) is is_made
     assert made()["segment"] > 0

@@ -100,8 +100,8 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
         watched.until(lambda: status.read_stats().queued == 0)
         watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
         model = house.pipeline.model
-        assert model.doing is not None and model.doing.phase is ModelPhase.WRITING
-        assert 0 < model.doing.written <= 4 < model.doing.limit
+        assert model.progress is not None and model.progress.phase is ModelPhase.WRITING
+        assert 0 < model.progress.written <= 4 < model.progress.limit
         assert model.node_id in {line.node_id for line in browse.children(DAY)}
         assert waiting() == 2
         began = time.monotonic()
@@ -129,13 +129,13 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
 def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> None:
     owner, other = house_of(tmp_path, stub), house_of(tmp_path, stub)
     bring(owner, tmp_path, 1, MONDAY)
-    assert owner.pipeline.claim.take()
+    assert owner.pipeline.claim.acquire()
     assert owner.pipeline.until_idle(lambda _: None) == []
     with at_work(other) as watched:
         watched.until(lambda: any(not one.is_ours for one in watched.reports))
         watched.until(lambda: len(watched.reports) > 1)
         assert stub.received == [] and waiting() == 1
-        owner.pipeline.claim.drop()
+        owner.pipeline.claim.release()
         watched.until(lambda: waiting() == 0)
     assert stub.chats()
     owner.stop()

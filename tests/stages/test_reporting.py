@@ -14,8 +14,8 @@ from memtui.model.model_state import (
     ModelPhase,
     ModelProgress,
 )
-from memtui.pipeline.progress import Model, Progress, Teller
-from memtui.pipeline.worker import Stepped
+from memtui.pipeline.progress import ModelStatus, Progress, Teller
+from memtui.pipeline.worker import StepResult
 from memtui.store import database
 from memtui.workspace import Workspace
 
@@ -27,8 +27,10 @@ class Worked:
     """Work of which it can be said what the model does."""
 
     is_ours: bool = True
-    model: Model = field(
-        default_factory=lambda: Model().looked_at(ModelHealth(ModelCondition.READY))
+    model: ModelStatus = field(
+        default_factory=lambda: ModelStatus().with_health(
+            ModelHealth(ModelCondition.READY)
+        )
     )
 
     def take_changed(self) -> frozenset[str]:
@@ -53,16 +55,16 @@ def teller(house: Workspace, worked: Worked, told: list[Progress]) -> Teller:
 def test_each_thing_the_model_does_is_told_however_short_it_lasts(
     teller: Teller, worked: Worked, told: list[Progress]
 ) -> None:
-    worked.model = worked.model.of(NODE, 3)
+    worked.model = worked.model.working_on(NODE, 3)
     doings = [ModelProgress(phase) for phase in ModelPhase] + [
         ModelProgress(ModelPhase.READING, 2, 2)
     ]
     for doing in doings:
-        worked.model = worked.model.at(doing)
+        worked.model = worked.model.with_progress(doing)
         teller.hear()
-    worked.model = worked.model.resting()
+    worked.model = worked.model.idle()
     teller.hear()
-    assert [progress.model.doing for progress in told] == [*doings, None]
+    assert [progress.model.progress for progress in told] == [*doings, None]
 
 
 def test_how_much_it_has_written_is_not_told_with_each_word(
@@ -70,7 +72,7 @@ def test_how_much_it_has_written_is_not_told_with_each_word(
 ) -> None:
     doing = ModelProgress(ModelPhase.WRITING, limit=700)
     for written in range(700):
-        worked.model = worked.model.at(replace(doing, written=written))
+        worked.model = worked.model.with_progress(replace(doing, written=written))
         teller.hear()
     assert 1 <= len(told) < 100
 
@@ -78,20 +80,22 @@ def test_how_much_it_has_written_is_not_told_with_each_word(
 def test_what_the_stages_do_is_told_with_what_the_model_does(
     teller: Teller, worked: Worked, told: list[Progress]
 ) -> None:
-    worked.model = worked.model.of(NODE, 3).at(ModelProgress(ModelPhase.READING))
-    teller.tell(Stepped("index", 2))
+    worked.model = worked.model.working_on(NODE, 3).with_progress(
+        ModelProgress(ModelPhase.READING)
+    )
+    teller.tell(StepResult("index", 2))
     assert (told[-1].stage, told[-1].done) == ("index", 2)
-    assert told[-1].model.doing == ModelProgress(ModelPhase.READING)
+    assert told[-1].model.progress == ModelProgress(ModelPhase.READING)
 
 
 def test_a_stage_that_fails_is_told_of_until_it_is_well_itself(
     teller: Teller, told: list[Progress]
 ) -> None:
-    teller.tell(Stepped("summarize", 0, ValueError("no words")))
-    teller.tell(Stepped("ingest", 1))
+    teller.tell(StepResult("summarize", 0, ValueError("no words")))
+    teller.tell(StepResult("ingest", 1))
     assert told[-1].error == ""
     assert told[-1].failing == (("summarize", "no words"),)
-    teller.tell(Stepped("summarize", 0))
+    teller.tell(StepResult("summarize", 0))
     assert not told[-1].failing
 
 
@@ -111,12 +115,12 @@ def lost_in_a_rollback() -> Exception:
 def test_of_a_full_disk_every_stage_says_the_same(
     teller: Teller, told: list[Progress], made: Callable[[], Exception]
 ) -> None:
-    teller.tell(Stepped("index", 0, made()))
+    teller.tell(StepResult("index", 0, made()))
     assert told[-1].error == f"{DISK_FULL} ({database.path().parent})"
 
 
 def test_no_error_is_told_twice(teller: Teller, told: list[Progress]) -> None:
     error = SearchError("it is locked")
     error.__cause__ = sqlite3.OperationalError("it is locked")
-    teller.tell(Stepped("index", 0, error))
+    teller.tell(StepResult("index", 0, error))
     assert told[-1].error == "it is locked"

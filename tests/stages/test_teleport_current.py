@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memtui.model.hits import HitKind
 from memtui.pipeline import worker
-from memtui.pipeline.worker import Loop, Stepped
+from memtui.pipeline.worker import StepResult, Worker
 from memtui.store import database, nodes, outbox
 from memtui.workspace import Workspace
 
@@ -16,9 +16,9 @@ ROUNDS = 4
 def test_what_comes_in_is_found_before_the_stages_rest(
     house: Workspace, tmp_path: Path
 ) -> None:
-    works, told = house.pipeline, list[Stepped]()
+    works, told = house.pipeline, list[StepResult]()
     file = tmp_path / "one.jsonl"
-    stages = Loop(works._stages(), told.append)
+    stages = Worker(works._stages(), told.append)
     for number, word in enumerate(("ferry", "harbour", "lighthouse")):
         with file.open("a") as lines:
             lines.write(f'{FIRST} "text": "Paint the {word}", "key": "{number}"}}\n')
@@ -26,7 +26,7 @@ def test_what_comes_in_is_found_before_the_stages_rest(
             pass
         rounds = 0
         while not house.teleport.find(word).hits:
-            assert stages.round() > 0
+            assert stages.run_round() > 0
             rounds += 1
         assert rounds <= ROUNDS
         kinds = {hit.kind for hit in house.teleport.find(word).hits}
@@ -51,6 +51,6 @@ def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> Non
         outbox.add_nodes([segment], 0)
     # What the tree no longer holds is not shown, even before it is indexed.
     assert all(hit.node_id != segment for hit in house.teleport.find("ferry").hits)
-    stages = Loop(house.pipeline._stages(), lambda _: None)
-    assert stages.round() > 0
+    stages = Worker(house.pipeline._stages(), lambda _: None)
+    assert stages.run_round() > 0
     assert house.teleport.find("level:segment ferry").hits == ()

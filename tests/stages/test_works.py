@@ -411,7 +411,7 @@ def test_who_may_not_work_still_sees_what_changes(
     house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     other = made(house, clock)
-    assert works.claim.take()
+    assert works.claim.acquire()
     waits, saw = threading.Event(), threading.Event()
 
     def report(progress: Progress) -> None:
@@ -426,7 +426,7 @@ def test_who_may_not_work_still_sees_what_changes(
     settle(works)
     assert saw.wait(10)
     other.stop(wait_s=5)
-    works.claim.drop()
+    works.claim.release()
 
 
 def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -> None:

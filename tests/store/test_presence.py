@@ -104,7 +104,7 @@ def test_a_file_of_the_same_number_is_still_another_store(
     file, other = tmp_path / "memory.db", tmp_path / "other.db"
     store.open_at(other)
     store.open_at(file)
-    monkeypatch.setattr("memtui.store.database._look", _one_number)
+    monkeypatch.setattr("memtui.store.database._read_inode", _one_number)
     store.open_at(file)
     file.unlink()
     with pytest.raises(StoreGoneError, match=GONE):

@@ -41,7 +41,7 @@ def test_what_was_prepared_goes_when_work_begins(full_house: Workspace) -> None:
         file.write_text("half a copy")
     assert full_house.pipeline.until_idle(lambda _: None) == []
     assert all(file.exists() for file in left), "another memtui may be restoring"
-    assert full_house.pipeline.claim.take()
+    assert full_house.pipeline.claim.acquire()
     assert full_house.pipeline.until_idle(lambda _: None) == []
     assert not any(file.exists() for file in left)
 

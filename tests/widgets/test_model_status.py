@@ -11,16 +11,18 @@ from memtui.model.model_state import (
     ModelPhase,
     ModelProgress,
 )
-from memtui.pipeline.progress import Model
+from memtui.pipeline.progress import ModelStatus
 from memtui.tui.widgets import model_status
 
 NODE = "toc:day:2025-03-10"
 READY = ModelHealth(ModelCondition.READY, model="qwen3:4b")
 
 
-def at_work(doing: ModelProgress, waiting: int = 214, name: str = "qwen3:4b") -> Model:
-    model = Model().looked_at(ModelHealth(ModelCondition.READY, model=name))
-    return model.of(NODE, waiting).at(doing)
+def at_work(
+    doing: ModelProgress, waiting: int = 214, name: str = "qwen3:4b"
+) -> ModelStatus:
+    model = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model=name))
+    return model.working_on(NODE, waiting).with_progress(doing)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +93,8 @@ def test_a_long_name_is_cut_and_where_it_comes_from_left_out() -> None:
 
 
 def test_of_a_model_at_rest_nothing_is_said() -> None:
-    assert model_status.describe_activity(Model()) == []
-    assert model_status.describe_activity(Model().looked_at(READY)) == []
+    assert model_status.describe_activity(ModelStatus()) == []
+    assert model_status.describe_activity(ModelStatus().with_health(READY)) == []
 
 
 @pytest.mark.parametrize(
@@ -102,9 +104,13 @@ def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
     condition: ModelCondition,
 ) -> None:
     away = ModelHealth(condition, "it is gone", "ollama pull qwen3:4b")
-    assert model_status.describe_activity(Model().looked_at(away)) == []
-    wanted = model_status.describe_activity(Model(is_wanted=True).looked_at(away))
-    had = model_status.describe_activity(Model().looked_at(READY).looked_at(away))
+    assert model_status.describe_activity(ModelStatus().with_health(away)) == []
+    wanted = model_status.describe_activity(
+        ModelStatus(is_requested=True).with_health(away)
+    )
+    had = model_status.describe_activity(
+        ModelStatus().with_health(READY).with_health(away)
+    )
     assert wanted and had
     assert all(len(forms[-1]) <= len(forms[0]) for forms in (wanted, had))
     is_wrong = condition is not ModelCondition.RESTING
@@ -113,17 +119,17 @@ def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
 
 
 def test_who_wants_a_model_is_told_what_to_do() -> None:
-    wanted = Model(is_wanted=True)
+    wanted = ModelStatus(is_requested=True)
     missing = ModelHealth(
         ModelCondition.MODEL_MISSING, "Ollama does not have x:4b", "ollama pull x:4b"
     )
-    assert model_status.describe_activity(wanted.looked_at(missing)) == [
+    assert model_status.describe_activity(wanted.with_health(missing)) == [
         "✗ Ollama does not have x:4b: ollama pull x:4b",
         "✗ no model: ollama pull x:4b",
         "✗ no model",
     ]
     offline = model_status.describe_activity(
-        wanted.looked_at(ModelHealth(ModelCondition.OFFLINE))
+        wanted.with_health(ModelHealth(ModelCondition.OFFLINE))
     )
     assert "ollama.com" in offline[0]
 
@@ -133,7 +139,9 @@ UNTIL = datetime(2025, 3, 10, 21, 34, tzinfo=UTC)
 
 
 def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
-    tired = replace(Model(was_ready=True).looked_at(RESTING), until=UNTIL, waiting=16)
+    tired = replace(
+        ModelStatus(was_ready=True).with_health(RESTING), paused_until=UNTIL, pending=16
+    )
     assert model_status.describe_activity(tired) == [
         "qwen3:4b: resting until 21:34 · 16 to go",
         "resting until 21:34 · 16 to go",
@@ -141,7 +149,7 @@ def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
         "resting",
     ]
     assert (
-        model_status.describe_activity(replace(tired, waiting=0))[1]
+        model_status.describe_activity(replace(tired, pending=0))[1]
         == "resting until 21:34"
     )
 
@@ -150,25 +158,29 @@ def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
 def test_segments_that_a_person_wants_to_rest_are_counted(
     health: ModelHealth | None,
 ) -> None:
-    model = Model(was_ready=True)
-    paused = replace(model.looked_at(health) if health else model, paused=29)
+    model = ModelStatus(was_ready=True)
+    paused = replace(model.with_health(health) if health else model, paused=29)
     assert model_status.describe_activity(paused) == ["paused · 29 to go", "paused"]
-    assert model_status.describe_activity(replace(paused, paused=0)) != ["paused"]
+    assert model_status.describe_activity(replace(paused, held_segments=0)) != [
+        "paused"
+    ]
 
 
 def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
-    paused = replace(at_work(ModelProgress(ModelPhase.READING)), paused=29)
+    paused = replace(at_work(ModelProgress(ModelPhase.READING)), held_segments=29)
     assert model_status.describe_activity(paused)[0].startswith("qwen3:4b: reading")
 
 
 def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
     says = "the server answered what nobody can read, as of now"
-    unwell = Model(was_ready=True).looked_at(ModelHealth(ModelCondition.UNWELL, says))
+    unwell = ModelStatus(was_ready=True).with_health(
+        ModelHealth(ModelCondition.UNWELL, says)
+    )
     assert model_status.fit_activity(unwell, 80) == f"{says}: memtui doctor"
     assert model_status.fit_activity(unwell, 60) == says
     assert (
         model_status.fit_activity(unwell, 40)
         == "the model does not work: memtui doctor"
     )
-    wanting = replace(unwell, is_wanted=True)
+    wanting = replace(unwell, is_requested=True)
     assert model_status.fit_activity(wanting, 60) == f"✗ {says}"

@@ -12,7 +12,7 @@ from memtui.model.model_state import (
     ModelPhase,
     ModelProgress,
 )
-from memtui.pipeline.progress import Model, Progress
+from memtui.pipeline.progress import ModelStatus, Progress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import status_line
@@ -20,8 +20,8 @@ from memtui.tui.widgets.status_line import StatusLine
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
-READY = Model().looked_at(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
-WRITING = READY.of("toc:day:2025-03-10", 214).at(
+READY = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
+WRITING = READY.working_on("toc:day:2025-03-10", 214).with_progress(
     ModelProgress(ModelPhase.WRITING, 2, 3, written=120, limit=700)
 )
 
@@ -80,7 +80,9 @@ def test_where_there_is_room_all_is_said() -> None:
 
 
 def test_who_asked_for_a_model_that_is_not_there_is_told_beside_the_work() -> None:
-    away = Model(is_wanted=True).looked_at(ModelHealth(ModelCondition.OFFLINE))
+    away = ModelStatus(is_requested=True).with_health(
+        ModelHealth(ModelCondition.OFFLINE)
+    )
     assert said(Progress("", model=away)) == (
         "✗ Ollama does not answer: start it, or install it from ollama.com"
     )

@@ -26,7 +26,7 @@ from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import OTHER_PROCESS, StatusLine
 
 if TYPE_CHECKING:
-    from memtui.pipeline.progress import Model
+    from memtui.pipeline.progress import ModelStatus
     from memtui.services.status import WorkStatus
     from memtui.workspace import JobsController
 
@@ -110,7 +110,7 @@ class JobsScreen(ListDetailScreen[None]):
         return self._last is None or self._last.progress.is_ours
 
     @property
-    def _model(self) -> "Model | None":
+    def _model(self) -> "ModelStatus | None":
         return self._last.progress.model if self._last and self._is_ours else None
 
     def _update(self) -> None:

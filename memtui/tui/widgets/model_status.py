@@ -24,7 +24,7 @@ from memtui.text import date_format
 from memtui.tui import format
 
 if TYPE_CHECKING:
-    from memtui.pipeline.progress import Model
+    from memtui.pipeline.progress import ModelStatus
     from memtui.services.status import WorkStatus
 
 PHASES = {
@@ -67,7 +67,7 @@ WAITS_FOR_MODEL = (
 # The status line
 
 
-def fit_activity(model: "Model", room: int) -> str:
+def fit_activity(model: "ModelStatus", room: int) -> str:
     """Return the longest text on what a model does that fits into so many cells.
 
     A text is chosen only if it fits for the whole call, so that nothing comes and goes.
@@ -79,26 +79,28 @@ def fit_activity(model: "Model", room: int) -> str:
     return texts[-1] if texts and len(texts[-1]) <= room else ""
 
 
-def _at_its_widest(model: "Model") -> "Model":
-    if model.doing is None:
+def _at_its_widest(model: "ModelStatus") -> "ModelStatus":
+    if model.progress is None:
         return model
-    limit = model.doing.limit or USUAL_TOKENS
-    doing = replace(model.doing, phase=ModelPhase.WRITING, written=limit, limit=limit)
-    return model.at(doing)
+    limit = model.progress.limit or USUAL_TOKENS
+    doing = replace(
+        model.progress, phase=ModelPhase.WRITING, written=limit, limit=limit
+    )
+    return model.with_progress(doing)
 
 
-def describe_activity(model: "Model") -> list[str]:
+def describe_activity(model: "ModelStatus") -> list[str]:
     """Return texts on what a model does, the longest first; none while it is idle."""
     health = model.health
-    if health is None or model.doing is None:
+    if health is None or model.progress is None:
         return _describe_idle(model, health)
-    name, doing = _short_name(health.model), model.doing
+    name, doing = _short_name(health.model), model.progress
     phase = PHASES[doing.phase]
     progress, part, short = _with_tokens(phase, doing), "", ""
     if doing.parts > 1:
         part = f"part {doing.part} of {doing.parts}, "
         short = f" {doing.part}/{doing.parts}"
-    left = _left(model.waiting) if model.waiting > 1 else ""
+    left = _left(model.pending) if model.pending > 1 else ""
     return [
         f"{name}: {part}{progress}{left}",
         f"{name}{short}: {progress}{left}",
@@ -118,18 +120,24 @@ def _left(count: int) -> str:
     return f" · {format.number(count)} to go" if count else ""
 
 
-def _describe_idle(model: "Model", health: ModelHealth | None) -> list[str]:
+def _describe_idle(model: "ModelStatus", health: ModelHealth | None) -> list[str]:
     is_resting = health is not None and health.condition is ModelCondition.RESTING
-    if health is not None and model.is_missed and not (is_resting and model.paused):
+    if (
+        health is not None
+        and model.is_missed
+        and not (is_resting and model.held_segments)
+    ):
         return _describe_unavailable(model, health)
-    return [f"paused{_left(model.paused)}", "paused"] if model.paused else []
+    return (
+        [f"paused{_left(model.held_segments)}", "paused"] if model.held_segments else []
+    )
 
 
-def _describe_unavailable(model: "Model", health: ModelHealth) -> list[str]:
+def _describe_unavailable(model: "ModelStatus", health: ModelHealth) -> list[str]:
     condition, message = health.condition, health.message
     if condition is ModelCondition.RESTING:
-        until = f" until {model.until:%H:%M}" if model.until else ""
-        rest, left = f"resting{until}", _left(model.waiting)
+        until = f" until {model.paused_until:%H:%M}" if model.paused_until else ""
+        rest, left = f"resting{until}", _left(model.pending)
         name = _short_name(health.model)
         return [f"{name}: {rest}{left}", rest + left, rest, "resting"]
     texts: list[str] = []
@@ -139,7 +147,7 @@ def _describe_unavailable(model: "Model", health: ModelHealth) -> list[str]:
         texts += [f"{message}: memtui doctor", message]
     texts += UNAVAILABLE.get(condition, ())
     # Without a model configured, the lack of one is no error.
-    texts = [f"✗ {text}" if model.is_wanted else text for text in texts]
+    texts = [f"✗ {text}" if model.is_requested else text for text in texts]
     texts.append(texts[-1].partition(":")[0])
     return [text for at, text in enumerate(texts) if len(text) < _shortest(texts[:at])]
 
@@ -158,7 +166,7 @@ def _short_name(model: str) -> str:
 
 
 def explain_missing_model(
-    model: "Model | None", reason: str, work: "WorkStatus | None"
+    model: "ModelStatus | None", reason: str, work: "WorkStatus | None"
 ) -> str:
     """Return why a job has no model, in a sentence; "" if it has one.
 
@@ -177,7 +185,7 @@ def explain_missing_model(
 
 
 def describe_model(
-    model: "Model | None", reason: str, work: "WorkStatus | None", now: datetime
+    model: "ModelStatus | None", reason: str, work: "WorkStatus | None", now: datetime
 ) -> Content:
     """Describe the state of the model, what to do about it, and what it does now.
 
@@ -200,7 +208,7 @@ def describe_model(
             text = _describe_health(health, paused=0)
         return text + Content.styled(checked, "$context")
     if not model.node_id:
-        text = _describe_health(model.health, paused=model.paused)
+        text = _describe_health(model.health, paused=model.held_segments)
         missing = (ModelCondition.OFFLINE, ModelCondition.MODEL_MISSING)
         if model.health.condition in missing:
             text += Content.styled(f"\n  {LOOKED_FOR}", "$context")
@@ -227,14 +235,14 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".")
 
 
-def _describe_call(model: "Model", now: datetime) -> Content:
+def _describe_call(model: "ModelStatus", now: datetime) -> Content:
     """Describe a call in two lines: its node, then its progress, which grows."""
     assert model.health is not None
-    doing = model.doing
+    doing = model.progress
     first = [f"● {model.health.model or 'The model'}", _node_name(model.node_id)]
     second = []
-    if model.waiting > 1:
-        first.append(f"{format.number(model.waiting)} to go")
+    if model.pending > 1:
+        first.append(f"{format.number(model.pending)} to go")
     if doing is not None:
         part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
         text = f"{part}{PHASES[doing.phase]}"
@@ -242,8 +250,8 @@ def _describe_call(model: "Model", now: datetime) -> Content:
             limit = f" of at most {format.number(doing.limit)}" if doing.limit else ""
             text += f" {format.quantity(doing.written, 'token')}{limit}"
         second.append(text)
-    if model.began_at is not None:
-        second.append(f"for {date_format.duration(now - model.began_at)}")
+    if model.started_at is not None:
+        second.append(f"for {date_format.duration(now - model.started_at)}")
     return Content("\n  ").join(Content(" · ".join(line)) for line in (first, second))
 
 
