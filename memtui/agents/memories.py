@@ -21,6 +21,7 @@ from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import Query
 from memtui.store import database, events, segments, surprise
+from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format
 
@@ -180,7 +181,9 @@ def _ended(hit: CombinedHit, node: TocNode | None) -> "datetime":
     segment = segments.get(hit.node_id) if hit.node_id else None
     if segment is None:
         return node.end_time if node else hit.at
-    last_ms = store_nodes.last_said_ms(segment.number, segment.start_ms, segment.end_ms)
+    last_ms = events.last_message_ms(
+        segment.number, segment.start_ms, segment.end_ms
+    )
     return from_ms(last_ms) if last_ms is not None else hit.at
 
 
@@ -215,7 +218,7 @@ def _details(node_id: str, quotes: Sequence[CombinedHit]) -> list[Item]:
     segment = segments.get(node_id) if node_id else None
     if segment is None:
         return []
-    found = events.between(segment.number, segment.start_ms, segment.end_ms)
+    found = store_events.between(segment.number, segment.start_ms, segment.end_ms)
     messages = [event for event in found if event.is_message and event.text]
     parts: dict[str, list[str]] = {}
     for quote in quotes:

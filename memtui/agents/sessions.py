@@ -17,6 +17,7 @@ from memtui.services import sessions
 from memtui.services.sessions import Facts
 from memtui.services.sources import AFTER, BEFORE, expand
 from memtui.store import database
+from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
 from memtui.text import date_format, dates
 
@@ -197,12 +198,12 @@ def get_events(
             return replace(reply, notes=[*reply.notes, *_labels(periods)])
     with database.connection():
         after = _cited_event(token)
-        found = store_nodes.events_in(
+        found = store_events.list_in_time(
             to_ms(start) if start else None,
             to_ms(end) if end else None,
             after=after,
             limit=limit + 1,
-            of=Scope(agent, project),
+            scope=Scope(agent, project),
             session=session,
         )
     page = found[:limit]
@@ -214,7 +215,7 @@ def get_events(
         return {"continuation_token": last if has_more else None, "has_more": has_more}
 
     if page:
-        notes = [*_labels(periods), *notes]
+        notes += _labels(periods)
     else:
         # Why there is nothing comes first: it is kept where there is little room.
         notes = [*notes, "Nothing was said then.", *_labels(periods)]

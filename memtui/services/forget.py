@@ -340,7 +340,7 @@ def delete_from_spool(
 def _list_reasons(raw: bytes, file: SpoolFile) -> Iterator[str]:
     for item in _parse(raw, file):
         if isinstance(item, InvalidRecord):
-            yield f"line {item.line}: {quarantine.reason(item)}"
+            yield f"line {item.line}: {quarantine.redacted_reason(item)}"
 
 
 def _list_needles(kind: TombstoneKind, added: Sequence[Tombstone]) -> list[bytes]:
@@ -415,6 +415,21 @@ def resolve(
         return [tombstone]
     found = {t: None for word in words for t in _resolve_word(kind, clean(word))}
     return list(found)
+
+
+def undo(kind: TombstoneKind, words: Sequence[str], zone: tzinfo) -> None:
+    """Remove tombstones, so that the content can be imported again.
+
+    Raises:
+        MemtuiError: Some of it was not forgotten.
+    """
+    with database.transaction():
+        forgotten = resolve_forgotten(kind, words, zone)
+        for tombstone in forgotten:
+            if not tombstones.remove(tombstone):
+                raise MemtuiError(f"{tombstone.subject or words[0]} was not forgotten")
+        tombstones.remove_pending(forgotten)
+        cursors.delete_all()
 
 
 def resolve_forgotten(

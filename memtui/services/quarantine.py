@@ -313,7 +313,7 @@ class QuarantineService:
                 yield _transcript_entry(item, formats.get(item.source, ""))
 
     def _hook_entry(self, file: QuarantinedFile) -> QuarantineEntry:
-        letter = file.letter
+        letter = file.spool_file
         sender = letter.agent, letter.event
         if file.is_regular and file.size <= MAX_SENDER_BYTES:
             with suppress(SpoolError):

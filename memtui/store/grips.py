@@ -1,4 +1,4 @@
-"""Grips: put once under an id that what they are gives them."""
+"""Grips: each is stored once, under an id that follows from its content."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,16 @@ from memtui.store import events, sessions
 from memtui.store.database import db, insert
 from memtui.store.schema import GripRow
 
-_IN_LATEST = (
+_SHOWN_GRIPS = (
     "FROM nodes n JOIN bullets b ON b.version_id = n.latest_id"
     " JOIN bullet_grips l ON l.bullet_id = b.id"
     " JOIN grips g ON g.id = l.grip_id AND g.node_id = n.node_id"
 )
-"""The grips that the latest versions rest on, each with the node it was made for."""
+"""The grips of the versions shown, each with the node it was made for."""
 
 
 def add(grips: Sequence[Grip]) -> None:
-    """Keep grips; one that is known already stays as it is."""
+    """Add grips; existing ones are unchanged."""
     rows = [
         (
             grip.grip_id,
@@ -35,61 +35,62 @@ def add(grips: Sequence[Grip]) -> None:
 
 
 def get(grip_ids: Iterable[str]) -> dict[str, Grip]:
-    """Grips by their ids; the unknown ones are left out."""
+    """Return grips by their ids; skip unknown ones."""
     rows = GripRow.select().where(GripRow.id.in_(list(grip_ids)))
-    return {row.id: _grip(row) for row in rows}
+    return {row.id: _to_grip(row) for row in rows}
 
 
 def get_excerpts(grip_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The nodes grips were made for, and their words; unknown ones are left out."""
-    asked = (
-        f"SELECT id, node_id, excerpt FROM {GripRow._meta.table_name}"
+    """Return the node and the excerpt of grips by their ids; skip unknown ones."""
+    sql = (
+        "SELECT id, node_id, excerpt FROM grips"
         " WHERE id IN (SELECT value FROM json_each(?))"
     )
-    rows = db.execute_sql(asked, (json.dumps(grip_ids),)).fetchall()
-    return {name: (node_id or "", said) for name, node_id, said in rows}
+    rows = db.execute_sql(sql, (json.dumps(grip_ids),)).fetchall()
+    return {grip_id: (node_id or "", excerpt) for grip_id, node_id, excerpt in rows}
 
 
 def list_of_node(node_id: str) -> list[Grip]:
-    """The grips that were made for a node and that its latest version rests on."""
-    asked = f"SELECT DISTINCT g.id {_IN_LATEST} WHERE n.node_id = ?"
-    names = [name for (name,) in db.execute_sql(asked, (node_id,)).fetchall()]
+    """Return the grips made for a node that its shown version uses."""
+    sql = f"SELECT DISTINCT g.id {_SHOWN_GRIPS} WHERE n.node_id = ?"
+    names = [name for (name,) in db.execute_sql(sql, (node_id,)).fetchall()]
     rows = GripRow.select().where(GripRow.id.in_(names)).order_by(GripRow.id)
-    return [_grip(row) for row in rows]
+    return [_to_grip(row) for row in rows]
 
 
 def count() -> int:
-    """How many grips the table of contents rests on."""
-    asked = f"SELECT count(DISTINCT g.id) {_IN_LATEST}"
-    return int(db.execute_sql(asked).fetchone()[0])
+    """Count the grips that shown versions use."""
+    sql = f"SELECT count(DISTINCT g.id) {_SHOWN_GRIPS}"
+    return int(db.execute_sql(sql).fetchone()[0])
 
 
 def get_events(grip_ids: Sequence[str]) -> list[Event]:
-    """The events behind grips, each once, in their order in each session."""
-    found = get(grip_ids).values()
-    ends = events.get([n for g in found for n in (g.event_id_start, g.event_id_end)])
-    told: dict[str, Event] = {}
-    for grip in found:
+    """Return the events of grips, each once, in their order."""
+    grips = get(grip_ids).values()
+    ids = [name for grip in grips for name in (grip.event_id_start, grip.event_id_end)]
+    ends = events.get(ids)
+    found: dict[str, Event] = {}
+    for grip in grips:
         first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
         if first is not None and last is not None:
-            told |= {event.event_id: event for event in _from_to(first, last)}
-    return sorted(told.values(), key=lambda event: event.position)
+            found |= {event.event_id: event for event in _read_range(first, last)}
+    return sorted(found.values(), key=lambda event: event.position)
 
 
-def _from_to(first: Event, last: Event) -> list[Event]:
+def _read_range(first: Event, last: Event) -> list[Event]:
     if first.event_id == last.event_id:
         return [first]
     number = sessions.get_number(first.agent, first.session_id)
     assert number is not None
-    within = events.between(
+    found = events.between(
         number, first.timestamp_ms, last.timestamp_ms, subagent=first.subagent
     )
     return [
-        event for event in within if first.position <= event.position <= last.position
+        event for event in found if first.position <= event.position <= last.position
     ]
 
 
-def _grip(row: GripRow) -> Grip:
+def _to_grip(row: GripRow) -> Grip:
     return Grip(
         grip_id=row.id,
         excerpt=row.excerpt,

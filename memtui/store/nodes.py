@@ -1,4 +1,7 @@
-"""The table of contents: versions that are only ever added, and which is shown."""
+"""The nodes of the table of contents as they are shown, and their history.
+
+Versions are added by ``versions``; here they are read.
+"""
 
 import json
 import re
@@ -13,7 +16,7 @@ from peewee import JOIN, SQL, fn
 
 from memtui.errors import AmbiguousError
 from memtui.model import activity, calendar, citations
-from memtui.model.events import MESSAGES, SPEAKERS, Event, from_ms, lowest_id, to_ms
+from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import Filters, SummaryMaker
 from memtui.model.nodes import (
     Bullet,
@@ -26,9 +29,8 @@ from memtui.model.nodes import (
 )
 from memtui.model.scope import ALL, Scope
 from memtui.model.summaries import NO_STATS, GenerationStats, Keyword, KeywordOrigin
-from memtui.store import events, scopes
-from memtui.store import versions as store_versions
-from memtui.store.database import db
+from memtui.store import scopes, versions
+from memtui.store.database import db, prefix_range
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
@@ -36,13 +38,133 @@ from memtui.store.schema import (
     GenerationRow,
     GripRow,
     NodeRow,
-    SessionRow,
     VersionRow,
 )
 
+MAX_CANDIDATES = 5
+"""How many candidates are named for an ambiguous citation."""
 
-def to_entry(row: dict[str, Any]) -> TocEntry:
-    """A node as a line, whether it has a version or not."""
+
+NodeWords = tuple[list[str], list[str]]
+"""The keywords and the bullets of a node."""
+
+
+_POINTER_FIELDS = (
+    NodeRow.is_dirty,
+    NodeRow.is_live,
+    NodeRow.is_pinned,
+    NodeRow.is_outdated,
+    NodeRow.needs_model,
+)
+
+
+_VERSION_FIELDS = [
+    field
+    for field in VersionRow._meta.sorted_fields
+    if field.name not in {"id", "node_id", "level", "start_ms"}
+]
+
+
+_KEYWORDS = (
+    "SELECT n.node_id, v.keywords FROM nodes n"
+    " JOIN node_versions v ON v.id = n.latest_id"
+    " WHERE n.node_id IN (SELECT value FROM json_each(?))"
+)
+
+
+_BULLETS = (
+    "SELECT n.node_id, b.text FROM nodes n"
+    " JOIN bullets b ON b.version_id = n.latest_id"
+    " WHERE n.node_id IN (SELECT value FROM json_each(?)) AND NOT b.is_withheld"
+    " ORDER BY b.version_id, b.position"
+)
+
+
+_TEXTS = (
+    "SELECT n.node_id, v.title, v.headline, v.keywords, ("
+    "SELECT group_concat(text, char(10)) FROM ("
+    "SELECT b.text FROM bullets b WHERE b.version_id = n.latest_id"
+    " AND NOT b.is_withheld ORDER BY b.position))"
+    " FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
+    " WHERE n.node_id IN (SELECT value FROM json_each(?))"
+)
+
+
+_SUBTREE = """(
+    WITH RECURSIVE below(node_id) AS (
+        SELECT ?
+        UNION
+        SELECT n.node_id FROM nodes AS n JOIN below ON n.parent_id = below.node_id
+    )
+    SELECT node_id FROM below
+)"""
+"""A node and all below it."""
+
+
+_UNESCAPED = re.compile(r"[!#-\[\]-~]+")
+"""Text that LIKE finds in a JSON list, in either case: ASCII that JSON does not escape.
+Its ``_`` and ``%`` match more than themselves."""
+
+
+def get(node_id: str) -> TocNode | None:
+    """Return a node as it is shown, with its bullets; None if it does not exist."""
+    found = get_many([node_id])
+    return found[0] if found else None
+
+
+def get_many(node_ids: Sequence[str]) -> list[TocNode]:
+    """Return nodes as they are shown, in the order of the ids; skip unknown ones."""
+    found = _select_latest().where(NodeRow.node_id.in_(list(node_ids)))
+    rows = {row["node_id"]: row for row in found.dicts()}
+    return _to_nodes([rows[name] for name in node_ids if name in rows])
+
+
+def get_entries(node_ids: Sequence[str]) -> list[TocEntry]:
+    """Return the entries of nodes, in the order of the ids; skip unknown ones."""
+    rows = _select_latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
+    found = {row["node_id"]: _to_entry(row) for row in rows}
+    return [found[name] for name in node_ids if name in found]
+
+
+def get_version(node_id: str, version: int) -> TocNode | None:
+    """Return a version of a node, with its bullets; None if it does not exist."""
+    found = _select_versions(node_id).where(VersionRow.version == version)
+    rows = [{**row, "is_pinned": _is_pinned(row)} for row in found.dicts()]
+    return next(iter(_to_nodes(rows)), None)
+
+
+def list_versions(node_id: str) -> list[TocVersion]:
+    """Return all versions of a node, the latest first."""
+    found = _select_versions(node_id).order_by(VersionRow.version.desc())
+    rows = list(found.dicts())
+    stats = _read_stats([row["latest"] for row in rows if row["is_by_model"]])
+    return [_to_version(row, stats) for row in rows]
+
+
+def _select_latest() -> Any:
+    """Select nodes with their latest version; a pending one has none."""
+    return NodeRow.select(
+        NodeRow.node_id,
+        NodeRow.level,
+        NodeRow.start_ms,
+        NodeRow.latest,
+        *_POINTER_FIELDS,
+        *_VERSION_FIELDS,
+    ).join(VersionRow, JOIN.LEFT_OUTER)
+
+
+def _select_versions(node_id: str) -> Any:
+    """Select all versions of a node, each as though it were the latest."""
+    shown = NodeRow.latest.alias("shown")
+    columns = (VersionRow.id.alias("latest"), shown, *_POINTER_FIELDS, *_VERSION_FIELDS)
+    return (
+        VersionRow.select(NodeRow.node_id, NodeRow.level, NodeRow.start_ms, *columns)
+        .join(NodeRow, on=(NodeRow.node_id == VersionRow.node_id))
+        .where(VersionRow.node_id == node_id)
+    )
+
+
+def _to_entry(row: dict[str, Any]) -> TocEntry:
     return TocEntry(
         node_id=row["node_id"],
         level=TocLevel(row["level"]),
@@ -52,24 +174,35 @@ def to_entry(row: dict[str, Any]) -> TocEntry:
         end_time=from_ms(row["end_ms"] or row["start_ms"]),
         status=_status(row),
         is_live=bool(row["is_live"]),
-        counts=_tally(row),
+        counts=NodeCounts(
+            segments=row["segments"] or 0,
+            events=row["events"] or 0,
+            messages=row["messages"] or 0,
+            subagent_events=row["subagent_events"] or 0,
+        ),
         supported=row["supported"] or 0,
         weak=row["weak"] or 0,
         bullets=row["bullets"] or 0,
         is_by_model=bool(row["is_by_model"]),
         is_pinned=bool(row["is_pinned"]),
-        agents=_strings(row["agents"]),
-        projects=_strings(row["projects"]),
+        agents=_from_json(row["agents"]),
+        projects=_from_json(row["projects"]),
     )
 
 
-def is_pinned(row: dict[str, Any]) -> bool:
-    """Whether a version is the one that a person wants to see."""
-    return row["latest"] == row["shown"] and bool(row["is_pinned"])
+def _status(row: dict[str, Any]) -> NodeStatus:
+    if row["latest"] is None:
+        return NodeStatus.PENDING
+    # A pinned version does not wait for a model.
+    is_waiting = row["is_by_model"] and row["needs_model"] and not row["is_pinned"]
+    if row["is_dirty"] or row["is_outdated"] or is_waiting:
+        return NodeStatus.STALE
+    return NodeStatus(row["status"])
 
 
-def to_version(row: dict[str, Any], facts: Mapping[int, GenerationStats]) -> TocVersion:
-    """A version as an entry of the node's history."""
+def _to_version(
+    row: dict[str, Any], stats: Mapping[int, GenerationStats]
+) -> TocVersion:
     return TocVersion(
         version=row["version"],
         headline=row["headline"],
@@ -82,259 +215,69 @@ def to_version(row: dict[str, Any], facts: Mapping[int, GenerationStats]) -> Toc
         rejection=row["rejection"],
         is_by_model=bool(row["is_by_model"]),
         is_shown=row["latest"] == row["shown"],
-        is_pinned=is_pinned(row),
-        generation=facts.get(row["latest"], NO_STATS),
+        is_pinned=_is_pinned(row),
+        generation=stats.get(row["latest"], NO_STATS),
     )
 
 
-def to_node(
+def _is_pinned(row: dict[str, Any]) -> bool:
+    return row["latest"] == row["shown"] and bool(row["is_pinned"])
+
+
+def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
+    bullets = _read_bullets([row["latest"] for row in rows if row["latest"]])
+    stats = _read_stats([row["latest"] for row in rows if row["is_by_model"]])
+    return [_to_node(row, bullets.get(row["latest"], ()), stats) for row in rows]
+
+
+def _to_node(
     row: dict[str, Any],
     bullets: Sequence[tuple[Bullet, bool]],
-    facts: Mapping[int, GenerationStats],
+    stats: Mapping[int, GenerationStats],
 ) -> TocNode:
-    """A node with its bullets, and what was measured while its version was made."""
-    told = to_entry(row)
+    entry = _to_entry(row)
+    keywords = json.loads(row["keywords"] or "[]")
     return TocNode(
-        node_id=told.node_id,
-        level=told.level,
-        title=told.title,
-        start_time=told.start_time,
-        end_time=told.end_time,
-        bullets=tuple(one for one, is_withheld in bullets if not is_withheld),
-        withheld=tuple(one for one, is_withheld in bullets if is_withheld),
-        keywords=_keywords(row["keywords"]),
-        child_node_ids=_strings(row["child_ids"]),
+        node_id=entry.node_id,
+        level=entry.level,
+        title=entry.title,
+        start_time=entry.start_time,
+        end_time=entry.end_time,
+        bullets=tuple(bullet for bullet, is_withheld in bullets if not is_withheld),
+        withheld=tuple(bullet for bullet, is_withheld in bullets if is_withheld),
+        keywords=tuple(
+            Keyword(word, KeywordOrigin(origin), weight)
+            for word, origin, weight in keywords
+        ),
+        child_node_ids=_from_json(row["child_ids"]),
         version=row["version"] or 0,
         created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
-        headline=told.headline,
-        status=told.status,
+        headline=entry.headline,
+        status=entry.status,
         summarizer=row["summarizer"] or "",
         input_hash=row["input_hash"] or "",
-        counts=told.counts,
-        agents=told.agents,
-        projects=told.projects,
-        generation=facts.get(row["latest"], NO_STATS),
+        counts=entry.counts,
+        agents=entry.agents,
+        projects=entry.projects,
+        generation=stats.get(row["latest"], NO_STATS),
         rejection=row["rejection"] or "",
-        is_pinned=told.is_pinned,
+        is_pinned=entry.is_pinned,
     )
 
 
-def _status(row: dict[str, Any]) -> NodeStatus:
-    if row["latest"] is None:
-        return NodeStatus.PENDING
-    # What a person pinned is not waiting for a model.
-    is_waiting = row["is_by_model"] and row["needs_model"] and not row["is_pinned"]
-    if row["is_dirty"] or row["is_outdated"] or is_waiting:
-        return NodeStatus.STALE
-    return NodeStatus(row["status"])
-
-
-def _tally(row: dict[str, Any]) -> NodeCounts:
-    return NodeCounts(
-        segments=row["segments"] or 0,
-        events=row["events"] or 0,
-        messages=row["messages"] or 0,
-        subagent_events=row["subagent_events"] or 0,
-    )
-
-
-def _strings(stored: str | None) -> tuple[str, ...]:
+def _from_json(stored: str | None) -> tuple[str, ...]:
     return tuple(json.loads(stored)) if stored else ()
 
 
-def _keywords(stored: str | None) -> tuple[Keyword, ...]:
-    rows = json.loads(stored) if stored else ()
-    return tuple(
-        Keyword(word, KeywordOrigin(origin), weight) for word, origin, weight in rows
-    )
-
-
-def delete(node_ids: Iterable[str]) -> None:
-    """Take nodes out of the tree; their versions stay."""
-    NodeRow.delete().where(NodeRow.node_id.in_(list(node_ids))).execute()
-
-
-def get(node_id: str) -> TocNode | None:
-    """A node as it is shown, with its bullets; None if it is not in the tree."""
-    found = get_many([node_id])
-    return found[0] if found else None
-
-
-def get_many(node_ids: Sequence[str]) -> list[TocNode]:
-    """Nodes as they are shown, in the order asked; unknown ones are left out."""
-    found = _latest().where(NodeRow.node_id.in_(list(node_ids)))
-    rows = {row["node_id"]: row for row in found.dicts()}
-    return _nodes([rows[name] for name in node_ids if name in rows])
-
-
-def get_version(node_id: str, version: int) -> TocNode | None:
-    """Any version of a node that is in the tree, with its bullets; None for no such."""
-    found = _editions(node_id).where(VersionRow.version == version)
-    rows = [{**row, "is_pinned": is_pinned(row)} for row in found.dicts()]
-    return next(iter(_nodes(rows)), None)
-
-
-def list_versions(node_id: str) -> list[TocVersion]:
-    """All versions of a node that is in the tree, the latest first."""
-    rows = list(_editions(node_id).order_by(VersionRow.version.desc()).dicts())
-    facts = _facts([row["latest"] for row in rows if row["is_by_model"]])
-    return [to_version(row, facts) for row in rows]
-
-
-def list_child_ids(node_id: str) -> list[str]:
-    """The ids of a node's children, oldest first."""
-    rows = (
-        NodeRow.select(NodeRow.node_id)
-        .where(NodeRow.parent_id == node_id)
-        .order_by(NodeRow.start_ms, NodeRow.node_id)
-        .tuples()
-    )
-    return [row[0] for row in rows]
-
-
-def list_children(
-    parent_id: str | None, offset: int, limit: int, of: Scope = ALL
-) -> list[TocEntry]:
-    """A node's children as lines, newest first; the years for None."""
-    above = NodeRow.parent_id
-    under = above.is_null() if parent_id is None else above == parent_id
-    rows = (
-        _latest()
-        .where(under, *scopes.conditions(of, under=parent_id))
-        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
-        .limit(limit)
-        .offset(offset)
-    )
-    return [to_entry(row) for row in rows.dicts()]
-
-
-def get_entries(node_ids: Sequence[str]) -> list[TocEntry]:
-    """Nodes as lines, in the order asked; the unknown ones are left out."""
-    rows = _latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
-    found = {row["node_id"]: to_entry(row) for row in rows}
-    return [found[name] for name in node_ids if name in found]
-
-
-def add_activity(found: Sequence[TocEntry]) -> list[TocEntry]:
-    """Lines with what was said in each part of them, from the tallies under them."""
-    names = [line.node_id for line in found if line.level is not TocLevel.SEGMENT]
-    rows = (
-        NodeRow.select(
-            NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
-        )
-        .join(VersionRow)
-        .where(NodeRow.parent_id.in_(names))
-        .tuples()
-    )
-    under: dict[str, list[tuple[str, int, int]]] = {name: [] for name in names}
-    for parent_id, *told in rows if names else ():
-        under[parent_id].append((told[0], told[1], told[2]))
-    return [
-        replace(
-            line,
-            activity=activity.count_by_part(line.node_id, to_ms(line.start_time), mine),
-        )
-        if (mine := under.get(line.node_id))
-        else line
-        for line in found
-    ]
-
-
-def list_newest(limit: int, of: Scope = ALL) -> list[str]:
-    """The ids of the latest nodes of all levels, newest first."""
-    rows = (
-        NodeRow.select(NodeRow.node_id)
-        .join(VersionRow)
-        .where(*scopes.conditions(of))
-        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
-        .limit(limit)
-        .tuples()
-    )
-    return [row[0] for row in rows]
-
-
-def list_ids() -> list[str]:
-    """The ids of all nodes that have a version."""
-    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest.is_null(False))
-    return [row[0] for row in rows.order_by(NodeRow.node_id).tuples()]
-
-
-def filter_live(node_ids: Sequence[str]) -> set[str]:
-    """Those of these nodes in which something is still going on."""
-    rows = NodeRow.select(NodeRow.node_id).where(
-        NodeRow.node_id.in_(list(node_ids)), NodeRow.is_live
-    )
-    return {row[0] for row in rows.tuples()}
-
-
-def count() -> tuple[int, int, int]:
-    """How many nodes, bullets and bullets with a grip the latest versions hold."""
-    row = (
-        NodeRow.select(
-            fn.COUNT(NodeRow.node_id),
-            fn.SUM(VersionRow.bullets),
-            fn.SUM(VersionRow.supported),
-        )
-        .join(VersionRow)
-        .tuples()
-        .first()
-    )
-    return int(row[0]), int(row[1] or 0), int(row[2] or 0)
-
-
-_OF_POINTER = (
-    NodeRow.is_dirty,
-    NodeRow.is_live,
-    NodeRow.is_pinned,
-    NodeRow.is_outdated,
-    NodeRow.needs_model,
-)
-
-_OF_NODE = {"id", "node_id", "level", "start_ms"}
-
-_OF_VERSION = [
-    field for field in VersionRow._meta.sorted_fields if field.name not in _OF_NODE
-]
-
-
-def _latest() -> Any:
-    """Nodes with their latest version; of a pending one only the place is known."""
-    return NodeRow.select(
-        NodeRow.node_id,
-        NodeRow.level,
-        NodeRow.start_ms,
-        NodeRow.latest,
-        *_OF_POINTER,
-        *_OF_VERSION,
-    ).join(VersionRow, JOIN.LEFT_OUTER)
-
-
-def _editions(node_id: str) -> Any:
-    """The versions of a node, each as though it were the one that is shown."""
-    shown = NodeRow.latest.alias("shown")
-    columns = (VersionRow.id.alias("latest"), shown, *_OF_POINTER, *_OF_VERSION)
-    return (
-        VersionRow.select(NodeRow.node_id, NodeRow.level, NodeRow.start_ms, *columns)
-        .join(NodeRow, on=(NodeRow.node_id == VersionRow.node_id))
-        .where(VersionRow.node_id == node_id)
-    )
-
-
-def _nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
-    versions = [row["latest"] for row in rows if row["latest"]]
-    bullets = _bullets(versions)
-    facts = _facts([row["latest"] for row in rows if row["is_by_model"]])
-    return [to_node(row, bullets.get(row["latest"], ()), facts) for row in rows]
-
-
-def _facts(versions: Sequence[int]) -> dict[int, GenerationStats]:
-    """What was measured while models wrote these versions."""
+def _read_stats(versions: Sequence[int]) -> dict[int, GenerationStats]:
     rows = GenerationRow.select().where(GenerationRow.version.in_(versions)).tuples()
-    return {row: GenerationStats(*told) for row, *told in rows} if versions else {}
+    return {row: GenerationStats(*columns) for row, *columns in rows if versions}
 
 
-def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]]:
-    """The bullets of versions, each with whether it is withheld."""
+def _read_bullets(
+    version_ids: Sequence[int],
+) -> dict[int, Sequence[tuple[Bullet, bool]]]:
+    """Return the bullets of versions, each with whether it is withheld."""
     rows = (
         BulletRow.select(
             BulletRow.version,
@@ -346,264 +289,85 @@ def _bullets(versions: Sequence[int]) -> dict[int, Sequence[tuple[Bullet, bool]]
             BulletGripRow.grip,
         )
         .join(BulletGripRow, JOIN.LEFT_OUTER)
-        .where(BulletRow.version.in_(list(versions)))
+        .where(BulletRow.version.in_(list(version_ids)))
         .order_by(BulletRow.version, BulletRow.position, BulletGripRow.position)
         .tuples()
     )
-    told: dict[int, dict[int, tuple[Any, list[str]]]] = {}
-    for version, number, *about, grip in rows:
-        _, grips = told.setdefault(version, {}).setdefault(number, (about, []))
+    found: dict[int, dict[int, tuple[Any, list[str]]]] = {}
+    for version, number, *columns, grip in rows:
+        bullets = found.setdefault(version, {})
+        _, grips = bullets.setdefault(number, (columns, []))
         if grip:
             grips.append(grip)
     return {
         version: [
             (
                 Bullet(
-                    text, tuple(grips), store_versions.verdict_from_json(support, kept)
+                    text, tuple(grips), versions.verdict_from_json(support, verdict)
                 ),
                 is_withheld,
             )
-            for (text, support, kept, is_withheld), grips in found.values()
+            for (text, support, verdict, is_withheld), grips in bullets.values()
         ]
-        for version, found in told.items()
+        for version, bullets in found.items()
     }
 
 
-_KEYWORDS = (
-    "SELECT n.node_id, v.keywords FROM nodes n"
-    " JOIN node_versions v ON v.id = n.latest_id WHERE n.node_id IN ({})"
-)
-
-_BULLETS = (
-    "SELECT n.node_id, b.text FROM nodes n"
-    " JOIN bullets b ON b.version_id = n.latest_id"
-    " WHERE n.node_id IN ({}) AND NOT b.is_withheld ORDER BY b.version_id, b.position"
-)
-
-_WHOLE = (
-    "SELECT n.node_id, v.title, v.headline, v.keywords, ("
-    "SELECT group_concat(text, char(10)) FROM ("
-    "SELECT b.text FROM bullets b WHERE b.version_id = n.latest_id"
-    " AND NOT b.is_withheld ORDER BY b.position))"
-    " FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
-    " WHERE n.node_id IN (SELECT value FROM json_each(?))"
-)
-
-Worded = tuple[list[str], list[str]]
-"""A node's keywords and its bullets."""
+def list_child_ids(node_id: str) -> list[str]:
+    """Return the ids of a node's children, oldest first."""
+    rows = (
+        NodeRow.select(NodeRow.node_id)
+        .where(NodeRow.parent_id == node_id)
+        .order_by(NodeRow.start_ms, NodeRow.node_id)
+        .tuples()
+    )
+    return [row[0] for row in rows]
 
 
-def get_words(node_ids: Sequence[str]) -> dict[str, Worded]:
-    """What the nodes with a version say; reading them whole takes three times as long.
+def list_children(
+    parent_id: str | None, offset: int, limit: int, scope: Scope = ALL
+) -> list[TocEntry]:
+    """Return the entries of a node's children, newest first; the years for None."""
+    column = NodeRow.parent_id
+    is_child = column.is_null() if parent_id is None else column == parent_id
+    rows = (
+        _select_latest()
+        .where(is_child, *scopes.conditions(scope, under=parent_id))
+        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return [_to_entry(row) for row in rows.dicts()]
 
-    Args:
-        node_ids: Of nodes; the unknown ones are left out.
+
+def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list[str]:
+    """Return the ids of the children of some nodes, newest first; the years for None.
+
+    Pending nodes are left out: there is nothing to show of them.
     """
-    marks = ", ".join("?" * len(node_ids))
-    rows = db.execute_sql(_KEYWORDS.format(marks), node_ids).fetchall()
-    found: dict[str, Worded] = {
-        name: ([word for word, *_ in json.loads(kept)], []) for name, kept in rows
-    }
-    for name, text in db.execute_sql(_BULLETS.format(marks), node_ids).fetchall():
-        found[name][1].append(text)
-    return found
-
-
-def get_texts(node_ids: Sequence[str]) -> dict[str, str]:
-    """All that nodes say, as one text each; the unknown ones are left out."""
-    rows = db.execute_sql(_WHOLE, (json.dumps(node_ids),)).fetchall()
-    return {name: _joined(name, *said) for name, *said in rows}
-
-
-def _joined(
-    name: str, title: str, headline: str, keywords: str, bullets: str | None
-) -> str:
-    words = " ".join(word for word, *_ in json.loads(keywords or "[]"))
-    told = [title or calendar.title(name), headline or "", words]
-    return "\n".join([*told, bullets] if bullets is not None else told)
-
-
-AFTER_ALL = "\U0010ffff"
-"""Sorts behind whatever a name may go on with."""
-
-NAMED = 5
-"""How many are named of those that a name could be any of."""
-
-
-def list_ids_under(parent_ids: Sequence[str] | None, of: Scope = ALL) -> list[str]:
-    """The ids of the nodes right under some, newest first; the years for None.
-
-    Only those that have a version: of the others there is nothing to tell.
-    """
-    parent = NodeRow.parent_id
-    where = parent.is_null() if parent_ids is None else parent.in_(list(parent_ids))
+    column = NodeRow.parent_id
+    is_child = column.is_null() if parent_ids is None else column.in_(list(parent_ids))
     rows = (
         NodeRow.select(NodeRow.node_id)
         .join(VersionRow)
-        .where(where, *scopes.conditions(of))
+        .where(is_child, *scopes.conditions(scope))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
         .tuples()
     )
     return [name for (name,) in rows]
 
 
-_WITHIN = """(
-    WITH RECURSIVE below(node_id) AS (
-        SELECT ?
-        UNION
-        SELECT near.node_id FROM nodes AS near
-        JOIN below ON near.parent_id = below.node_id
-    )
-    SELECT node_id FROM below
-)"""
-"""A node and all that is under it."""
-
-_PLAIN = re.compile(r"[!#-\[\]-~]+")
-"""What LIKE looks for as it stands in a list, in either case: ASCII that JSON does not
-escape. Its ``_`` and ``%`` find what is meant, and more."""
-
-
-def read_keywords(
-    under: str | None, of: Scope = ALL, *, begun: Iterable[Collection[str]] = ()
-) -> Iterator[tuple[str, list[str]]]:
-    """Segments with their keywords, newest first, read one by one.
-
-    Args:
-        under: The node they stand under, or which they are; all of them for None.
-        of: Whose work.
-        begun: Of each of these, how some words begin, the keywords hold one: to look
-            for letters is far quicker than to read a list. What is not ASCII can stand
-            for any letter.
-    """
-    where = [
-        NodeRow.level == TocLevel.SEGMENT.value,
-        *scopes.conditions(of, under=under),
-    ]
-    if under is not None:
-        where.append(NodeRow.node_id.in_(SQL(_WITHIN, (under,))))
-    is_foreign = fn.LENGTH(VersionRow.keywords) != fn.LENGTH(
-        VersionRow.keywords.cast("BLOB")
-    )
-    for starts in begun:
-        if starts and all(map(_PLAIN.fullmatch, starts)):
-            held = [VersionRow.keywords ** f"%{start}%" for start in starts]
-            where.append(reduce(or_, held, is_foreign))
+def list_newest(limit: int, scope: Scope = ALL) -> list[str]:
+    """Return the ids of the latest nodes of all levels, newest first."""
     rows = (
-        NodeRow.select(NodeRow.node_id, VersionRow.keywords)
+        NodeRow.select(NodeRow.node_id)
         .join(VersionRow)
-        .where(*where)
+        .where(*scopes.conditions(scope))
         .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+        .limit(limit)
         .tuples()
     )
-    for name, said in rows.iterator():
-        yield name, [word for word, *_ in json.loads(said or "[]")]
-
-
-def last_said_ms(number: int, start_ms: int, end_ms: int) -> int | None:
-    """When the last message of a session between two times was said, if any was."""
-    at_ms = (
-        EventRow.select(fn.MAX(EventRow.at_ms))
-        .where(
-            EventRow.session == number,
-            EventRow.at_ms.between(start_ms, end_ms),
-            EventRow.type.in_([one.value for one in MESSAGES]),
-            EventRow.role.in_([one.value for one in SPEAKERS]),
-        )
-        .scalar()
-    )
-    return None if at_ms is None else int(at_ms)
-
-
-def events_in(
-    start_ms: int | None,
-    end_ms: int | None,
-    *,
-    after: str,
-    limit: int,
-    of: Scope = ALL,
-    session: str = "",
-) -> list[Event]:
-    """Events of a stretch of time in the order of their ids, which is that of time.
-
-    Args:
-        start_ms: From when, in milliseconds; None from the first one on.
-        end_ms: Until before when; None until the last one.
-        after: Only those behind this id; "" for all.
-        limit: The most.
-        of: Whose work.
-        session: Only of the sessions of this id.
-    """
-    key = EventRow.id
-    rows = EventRow.select(key).join(SessionRow).order_by(key).limit(limit)
-    if start_ms is not None:
-        rows = rows.where(key >= lowest_id(start_ms))
-    if end_ms is not None:
-        rows = rows.where(key < lowest_id(end_ms))
-    if after:
-        rows = rows.where(key > after)
-    if of.agent:
-        rows = rows.where(SessionRow.agent == of.agent)
-    if of.project:
-        rows = rows.where(SessionRow.project == of.project)
-    if session:
-        rows = rows.where(SessionRow.name == session)
-    names = [name for (name,) in rows.tuples()]
-    found = events.get(names)
-    return [found[name] for name in names if name in found]
-
-
-def find_grip(start: str) -> str:
-    """The id of the grip whose id begins so; "" for none.
-
-    Raises:
-        AmbiguousError: It is shorter than a citation, and several do.
-    """
-    table = GripRow._meta.table_name
-    return _beginning(table, start, "quotes", citations.cite_grip)
-
-
-def find_event(start: str) -> str:
-    """The id of the event whose id begins so; "" for none.
-
-    Raises:
-        AmbiguousError: It is shorter than a citation, and several do.
-    """
-    table = EventRow._meta.table_name
-    return _beginning(table, start, "events", citations.cite_event, lead="evt:")
-
-
-def resolve_id(cited: str) -> str:
-    """The id of the node that is cited, whole; what cites none stays as it is.
-
-    Raises:
-        AmbiguousError: It is shorter than a citation, and fits several.
-    """
-    name = citations.strip(cited)
-    with suppress(ValueError):
-        name = calendar.canonical(name)
-    if not name.startswith(citations.SEGMENT_PREFIX):
-        return name
-    table = NodeRow._meta.table_name
-    return _beginning(table, name, "segments", citations.cite_node, "node_id") or name
-
-
-def _beginning(
-    table: str,
-    start: str,
-    what: str,
-    cited: Callable[[str], str],
-    key: str = "id",
-    lead: str = "",
-) -> str:
-    """The first id that begins so: of several that are cited alike, the first."""
-    within = f"FROM {table} WHERE {key} >= ? AND {key} < ?"
-    ends = start, start + AFTER_ALL
-    asked = f"SELECT {key} {within} ORDER BY {key} LIMIT {NAMED}"
-    found = [str(name) for (name,) in db.execute_sql(asked, ends).fetchall()]
-    if len(found) > 1 and len(lead + start) < len(cited(found[0])):
-        count = db.execute_sql(f"SELECT COUNT(*) {within}", ends).fetchone()[0]
-        raise AmbiguousError(lead + start, what, [*map(cited, found)], count)
-    return found[0] if found else ""
+    return [row[0] for row in rows]
 
 
 def list_recent(filters: Filters, limit: int) -> list[str]:
@@ -629,3 +393,183 @@ def list_recent(filters: Filters, limit: int) -> list[str]:
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)
     rows = rows.order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc()).limit(limit)
     return [name for (name,) in rows.tuples()]
+
+
+def list_ids() -> list[str]:
+    """Return the ids of all nodes that have a version."""
+    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest.is_null(False))
+    return [row[0] for row in rows.order_by(NodeRow.node_id).tuples()]
+
+
+def filter_live(node_ids: Sequence[str]) -> set[str]:
+    """Return those of these nodes that contain an open segment."""
+    rows = NodeRow.select(NodeRow.node_id).where(
+        NodeRow.node_id.in_(list(node_ids)), NodeRow.is_live
+    )
+    return {row[0] for row in rows.tuples()}
+
+
+def count() -> tuple[int, int, int]:
+    """Count the nodes, their bullets, and the supported bullets among them."""
+    row = (
+        NodeRow.select(
+            fn.COUNT(NodeRow.node_id),
+            fn.SUM(VersionRow.bullets),
+            fn.SUM(VersionRow.supported),
+        )
+        .join(VersionRow)
+        .tuples()
+        .first()
+    )
+    return int(row[0]), int(row[1] or 0), int(row[2] or 0)
+
+
+def delete(node_ids: Iterable[str]) -> None:
+    """Delete nodes from the table of contents; their versions stay."""
+    NodeRow.delete().where(NodeRow.node_id.in_(list(node_ids))).execute()
+
+
+def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
+    """Return entries with the number of messages in each part of their time."""
+    names = [entry.node_id for entry in entries if entry.level is not TocLevel.SEGMENT]
+    rows = (
+        NodeRow.select(
+            NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
+        )
+        .join(VersionRow)
+        .where(NodeRow.parent_id.in_(names))
+        .tuples()
+    )
+    children: activity.ChildCounts = {name: [] for name in names}
+    for parent_id, node_id, start_ms, messages in rows if names else ():
+        children[parent_id].append((node_id, start_ms, messages))
+    return [
+        replace(
+            entry,
+            activity=activity.count_by_part(
+                entry.node_id, to_ms(entry.start_time), children[entry.node_id]
+            ),
+        )
+        if children.get(entry.node_id)
+        else entry
+        for entry in entries
+    ]
+
+
+def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
+    """Return keywords and bullets of nodes; reading whole nodes takes thrice as long.
+
+    Args:
+        node_ids: The ids; unknown ones are skipped.
+    """
+    ids = (json.dumps(list(node_ids)),)
+    found: dict[str, NodeWords] = {
+        name: ([word for word, *_ in json.loads(keywords)], [])
+        for name, keywords in db.execute_sql(_KEYWORDS, ids).fetchall()
+    }
+    for name, text in db.execute_sql(_BULLETS, ids).fetchall():
+        found[name][1].append(text)
+    return found
+
+
+def get_texts(node_ids: Sequence[str]) -> dict[str, str]:
+    """Return the whole content of nodes as one text each; skip unknown ones."""
+    rows = db.execute_sql(_TEXTS, (json.dumps(node_ids),)).fetchall()
+    return {name: _join_text(name, *columns) for name, *columns in rows}
+
+
+def _join_text(
+    name: str, title: str, headline: str, keywords: str, bullets: str | None
+) -> str:
+    words = " ".join(word for word, *_ in json.loads(keywords or "[]"))
+    lines = [title or calendar.title(name), headline or "", words]
+    return "\n".join([*lines, bullets] if bullets is not None else lines)
+
+
+def read_keywords(
+    under: str | None, scope: Scope = ALL, *, prefixes: Iterable[Collection[str]] = ()
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield segments with their keywords, newest first.
+
+    Args:
+        under: The node that contains the segments, or the segment itself; all if None.
+        scope: The agent, project and keyword.
+        prefixes: For each of these groups, the keywords contain a word with one of the
+            prefixes. This is a fast filter: words that are not ASCII pass it.
+    """
+    where = [
+        NodeRow.level == TocLevel.SEGMENT.value,
+        *scopes.conditions(scope, under=under),
+    ]
+    if under is not None:
+        where.append(NodeRow.node_id.in_(SQL(_SUBTREE, (under,))))
+    has_non_ascii = fn.LENGTH(VersionRow.keywords) != fn.LENGTH(
+        VersionRow.keywords.cast("BLOB")
+    )
+    for group in prefixes:
+        if group and all(map(_UNESCAPED.fullmatch, group)):
+            matches = [VersionRow.keywords ** f"%{prefix}%" for prefix in group]
+            where.append(reduce(or_, matches, has_non_ascii))
+    rows = (
+        NodeRow.select(NodeRow.node_id, VersionRow.keywords)
+        .join(VersionRow)
+        .where(*where)
+        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
+        .tuples()
+    )
+    for name, keywords in rows.iterator():
+        yield name, [word for word, *_ in json.loads(keywords or "[]")]
+
+
+def find_grip(prefix: str) -> str:
+    """Return the id of the grip with a prefix; "" if there is none.
+
+    Raises:
+        AmbiguousError: There are several, and it is shorter than a citation.
+    """
+    table = GripRow._meta.table_name
+    return _find(table, prefix, "quotes", citations.cite_grip)
+
+
+def find_event(prefix: str) -> str:
+    """Return the id of the event with a prefix; "" if there is none.
+
+    Raises:
+        AmbiguousError: There are several, and it is shorter than a citation.
+    """
+    table = EventRow._meta.table_name
+    return _find(table, prefix, "events", citations.cite_event, label="evt:")
+
+
+def resolve_id(cited: str) -> str:
+    """Return the full id of a cited node; any other text is returned unchanged.
+
+    Raises:
+        AmbiguousError: It fits several nodes, and is shorter than a citation.
+    """
+    name = citations.strip(cited)
+    with suppress(ValueError):
+        name = calendar.canonical(name)
+    if not name.startswith(citations.SEGMENT_PREFIX):
+        return name
+    table = NodeRow._meta.table_name
+    return _find(table, name, "segments", citations.cite_node, "node_id") or name
+
+
+def _find(
+    table: str,
+    prefix: str,
+    what: str,
+    cite: Callable[[str], str],
+    key: str = "id",
+    label: str = "",
+) -> str:
+    """Return the first id with a prefix, among several with the same citation."""
+    condition = f"FROM {table} WHERE {key} >= ? AND {key} < ?"
+    bounds = prefix_range(prefix)
+    sql = f"SELECT {key} {condition} ORDER BY {key} LIMIT {MAX_CANDIDATES}"
+    found = [str(name) for (name,) in db.execute_sql(sql, bounds).fetchall()]
+    if len(found) > 1 and len(label + prefix) < len(cite(found[0])):
+        count = db.execute_sql(f"SELECT COUNT(*) {condition}", bounds).fetchone()[0]
+        raise AmbiguousError(label + prefix, what, [*map(cite, found)], count)
+    return found[0] if found else ""

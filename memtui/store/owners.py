@@ -144,7 +144,7 @@ def _order(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]
             first[frozenset({number})] = at_ms
 
     def start(one: int, other: int) -> int:
-        """Return when one session first has what the other lacks; 0 if it never does."""
+        """Return when one first has what the other lacks; 0 if it never does."""
         times = (at for key, at in first.items() if one in key and other not in key)
         return min(times, default=0)
 
@@ -156,7 +156,7 @@ def _order(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]
 
 
 def _first_own_ms(number: int, shared: Collection[_SharedEvent]) -> int | None:
-    """Return the time of the first event no other session has; None if there is none."""
+    """Return the time of the first event no other session has; None if none."""
     others = {event.stored.event_id for event in shared}
     rows = EventRow.select(EventRow.id, EventRow.at_ms).where(
         EventRow.session == number

@@ -1,8 +1,8 @@
-"""Which nodes want a version by a model, and which of them can have one now.
+"""The rewrite queue: nodes that need a version by a model.
 
-A node wants one from when its summary was made at once until a model's was made, shown
-or rejected. What a person asked for comes before all else; among equals what a model
-has failed at comes last, so that no other waits for it.
+A node needs one from its extractive version until a model's version was made, shown or
+rejected. Requests by the user come first; nodes at which a model has failed come last,
+so that no other node waits for them.
 """
 
 from typing import Any
@@ -13,60 +13,59 @@ from memtui.model.nodes import TocLevel
 from memtui.store.database import db, is_due
 from memtui.store.schema import NodeRow
 
-_IS_ASKED = SQL("requested_ms > 0")
-"""A constant, not a value: only so does SQLite look in the index of those asked for."""
+_IS_REQUESTED = SQL("requested_ms > 0")
+"""A constant in the statement: with a parameter SQLite does not use the index."""
+
 
 _EASIEST_FIRST = (NodeRow.model_attempts, NodeRow.start_ms.desc())
 
 
 def list_requested(now_ms: int, limit: int) -> list[str]:
-    """Nodes a person asked for that can be tried now, whoever asked first first."""
+    """Return requested nodes that can be written now, the first request first."""
     rows = NodeRow.select(NodeRow.node_id).where(
-        _IS_ASKED, is_due(NodeRow.model_retry_ms, now_ms)
+        _IS_REQUESTED, is_due(NodeRow.model_retry_ms, now_ms)
     )
-    return _names(
-        rows.order_by(NodeRow.model_attempts, NodeRow.requested_ms).limit(limit)
-    )
+    first = rows.order_by(NodeRow.model_attempts, NodeRow.requested_ms)
+    return _names(first.limit(limit))
 
 
 def last_requested_ms() -> int:
-    """When a person last asked for a node, in milliseconds; 0 if for none."""
-    return int(
-        NodeRow.select(fn.MAX(NodeRow.requested_ms)).where(_IS_ASKED).scalar() or 0
-    )
+    """Return the time of the last pending request, in milliseconds; 0 if none."""
+    rows = NodeRow.select(fn.MAX(NodeRow.requested_ms)).where(_IS_REQUESTED)
+    return int(rows.scalar() or 0)
 
 
 def list_segments(now_ms: int, limit: int) -> list[str]:
-    """Segments that can be tried now, the newest first."""
-    rows = _waiting(TocLevel.SEGMENT).where(is_due(NodeRow.model_retry_ms, now_ms))
+    """Return segments that can be written now, the newest first."""
+    rows = _select(TocLevel.SEGMENT).where(is_due(NodeRow.model_retry_ms, now_ms))
     return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
 
 
 def list_parents(
     level: TocLevel, now_ms: int, limit: int, *, before_ms: int
 ) -> list[str]:
-    """Nodes above segments with nothing under them that is to come, the newest first.
+    """Return nodes above segments with no pending work below them, the newest first.
 
     Args:
         level: Their level.
-        now_ms: The time, in milliseconds: some are tried again only later.
-        limit: How many.
-        before_ms: Leave out what begins at this time or later, in milliseconds.
+        now_ms: The current time, in milliseconds.
+        limit: The maximum number.
+        before_ms: Only nodes that start before this time, in milliseconds.
     """
-    rows = _waiting(level).where(
+    rows = _select(level).where(
         NodeRow.start_ms < before_ms,
         ~NodeRow.is_dirty,
         ~NodeRow.is_live,
         is_due(NodeRow.model_retry_ms, now_ms),
-        ~_is_waited_for(),
+        ~_has_untried_child(),
     )
     return _names(rows.order_by(*_EASIEST_FIRST).limit(limit))
 
 
 def has_dirty(level: TocLevel, before_ms: int) -> bool:
-    """Whether nodes of a level must be rolled up before a model sums them up.
+    """Return whether nodes of a level must be rolled up before a model writes them.
 
-    They may want no version by a model till then, and want one after it.
+    They may need a version by a model only after that.
     """
     rows = NodeRow.select().where(
         NodeRow.level == level.value,
@@ -78,70 +77,70 @@ def has_dirty(level: TocLevel, before_ms: int) -> bool:
 
 
 def has_untried(level: TocLevel) -> bool:
-    """Whether nodes of a level want a version that no model has failed at."""
-    return bool(_waiting(level).where(NodeRow.model_attempts == 0).exists())
+    """Return whether nodes of a level wait at which no model has failed yet."""
+    return bool(_select(level).where(NodeRow.model_attempts == 0).exists())
 
 
 def count(level: TocLevel) -> int:
-    """How many nodes of a level want a version by a model."""
-    return int(_waiting(level).count())
+    """Count the nodes of a level in the queue."""
+    return int(_select(level).count())
 
 
 def remove(node_id: str) -> None:
-    """Say that a node wants no version by a model any more."""
+    """Remove a node from the queue."""
     NodeRow.update(
         needs_model=False, model_attempts=0, model_retry_ms=0, requested_ms=0
     ).where(NodeRow.node_id == node_id).execute()
 
 
 def count_attempts(node_id: str) -> int:
-    """How often a model has failed at a node since it last changed."""
+    """Return how often a model has failed at a node since it last changed."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
     return int(row.model_attempts) if row else 0
 
 
 def set_failed(node_id: str, retry_ms: int) -> None:
-    """Note that a model failed; it is tried again, but not before this time."""
+    """Count a model's failure, to be retried at a time in milliseconds."""
     NodeRow.update(
         model_attempts=NodeRow.model_attempts + 1, model_retry_ms=retry_ms
     ).where(NodeRow.node_id == node_id).execute()
 
 
-def add_outdated(maker: str) -> int:
-    """Say that nodes want another version whose last by a model was made otherwise.
+def add_outdated(summarizer_prefix: str) -> int:
+    """Add the nodes whose last version by a model was made by other prompts.
 
     Args:
-        maker: What the names of summarisers begin with that make them by the prompts
-            of today.
+        summarizer_prefix: How the names of summarisers with the current prompts begin.
 
     Returns:
-        How many nodes that are.
+        The number of nodes added.
     """
     changed = db.execute_sql(
         "UPDATE nodes SET needs_model = 1, model_attempts = 0, model_retry_ms = 0"
-        " WHERE NOT needs_model AND node_id IN (SELECT node_id FROM (SELECT node_id,"
-        " summarizer, max(version) FROM node_versions WHERE is_by_model GROUP BY node_id)"
+        " WHERE NOT needs_model AND node_id IN"
+        " (SELECT node_id FROM (SELECT node_id, summarizer, max(version)"
+        " FROM node_versions WHERE is_by_model GROUP BY node_id)"
         " WHERE substr(summarizer, 1, ?) <> ?)",
-        (len(maker), maker),
+        (len(summarizer_prefix), summarizer_prefix),
     )
     return int(changed.rowcount)
 
 
-def _waiting(level: TocLevel) -> Any:
+def _select(level: TocLevel) -> Any:
     return NodeRow.select(NodeRow.node_id).where(
         NodeRow.needs_model, NodeRow.level == level.value
     )
 
 
-def _is_waited_for() -> Any:
-    """Whether a child has not been tried: its parent waits for it, then."""
+def _has_untried_child() -> Any:
+    """Return the condition that a node waits for a child not written yet."""
     child = NodeRow.alias()
-    tried = child.select().where(
+    untried = child.select().where(
         child.parent_id == NodeRow.node_id,
         child.needs_model,
         child.model_attempts == 0,
     )
-    return fn.EXISTS(tried)
+    return fn.EXISTS(untried)
 
 
 def _names(rows: Any) -> list[str]:

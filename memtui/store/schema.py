@@ -193,8 +193,7 @@ class VersionRow(Table):
     """One version of a node; never changed.
 
     ``bullets`` and ``withheld`` count its bullets that are shown and those that are
-    not; ``audit_rule`` is the version of the rules they were checked by, ``rejection``
-    the reason why a model's version is not shown.
+    not; ``rejection`` is the reason why a model's version is not shown.
     """
 
     id = AutoIncrementField()
@@ -223,7 +222,6 @@ class VersionRow(Table):
     weak = peewee.IntegerField()
     withheld = peewee.IntegerField()
     repaired = peewee.IntegerField()
-    audit_rule = peewee.TextField()
     rejection = peewee.TextField()
 
     class Meta:

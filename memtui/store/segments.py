@@ -1,9 +1,10 @@
-"""Segments: where the runs of a session begin and end, and which want a summary."""
+"""Segments: the bounds of the runs of a session, and which of them need a summary."""
 
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from peewee import fn
 
@@ -12,18 +13,18 @@ from memtui.store import surprise
 from memtui.store.database import db, insert, is_due
 from memtui.store.schema import SegmentRow
 
-GROWN, OF = 3, 2
+GROWTH = (3, 2)
 """An open segment is summarised again when it has grown to three halves of the events
-its last summary saw: a live session costs a few summaries, not one an event."""
+of its last summary: a live session costs a few summaries, not one for each event."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentRange:
-    """A segment as the store knows it: its bounds and its counts."""
+    """A stored segment: its bounds and its counts."""
 
     segment_id: str
     number: int
-    """Its session's number in the store."""
+    """The number of its session."""
     first_id: str
     last_id: str
     start_ms: int
@@ -36,18 +37,37 @@ class SegmentRange:
 
 
 def get(segment_id: str) -> SegmentRange | None:
-    """A segment by its id; None if there is no such any more."""
+    """Return a segment; None if it does not exist any more."""
     row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
-    return _stretch(row) if row else None
+    return _to_range(row) if row else None
 
 
-def request_all_summaries() -> None:
-    """Say that every segment wants another summary."""
-    SegmentRow.update(needs_summary=True, summarised_events=0).execute()
+def list_since(number: int, start_ms: int) -> list[SegmentRange]:
+    """Return a session's segments that start at a time or later."""
+    rows = SegmentRow.select().where(
+        SegmentRow.session == number, SegmentRow.start_ms >= start_ms
+    )
+    return [_to_range(row) for row in rows]
+
+
+def _to_range(row: SegmentRow) -> SegmentRange:
+    return SegmentRange(
+        segment_id=row.id,
+        number=row.session_id,
+        first_id=row.first_event_id,
+        last_id=row.last_event_id,
+        start_ms=row.start_ms,
+        end_ms=row.end_ms,
+        tokens=row.tokens,
+        events=row.events,
+        messages=row.messages,
+        subagent_events=row.subagent_events,
+        is_open=row.is_open,
+    )
 
 
 def find_safe_start(number: int, at_ms: int) -> int:
-    """From when a session must be cut again if an event at this time is new.
+    """Return from when a session must be segmented again for an event at a time.
 
     Returns:
         The start, in milliseconds, of the last segment that begins before the time
@@ -67,73 +87,93 @@ def find_safe_start(number: int, at_ms: int) -> int:
     return 0
 
 
-def list_since(number: int, from_ms: int) -> list[SegmentRange]:
-    """A session's segments that start at a time or later."""
-    rows = SegmentRow.select().where(
-        SegmentRow.session == number, SegmentRow.start_ms >= from_ms
-    )
-    return [_stretch(row) for row in rows]
-
-
 def find_nearest(number: int, at_ms: int) -> str | None:
-    """The segment of a session that a time lies in, or lies next to.
-
-    Returns:
-        Its id; None if the session has no segments.
-    """
-    away = fn.MAX(SegmentRow.start_ms - at_ms, at_ms - SegmentRow.end_ms, 0)
+    """Return the id of a session's segment nearest to a time; None if it has none."""
+    distance = fn.MAX(SegmentRow.start_ms - at_ms, at_ms - SegmentRow.end_ms, 0)
     rows = SegmentRow.select(SegmentRow.id).where(SegmentRow.session == number)
-    row = rows.order_by(away, SegmentRow.start_ms.desc()).limit(1).first()
+    row = rows.order_by(distance, SegmentRow.start_ms.desc()).limit(1).first()
     return str(row.id) if row else None
 
 
-def save(stretches: Sequence[SegmentRange]) -> None:
-    """Keep segments that are new or have changed; each wants a summary."""
-    ids = [stretch.segment_id for stretch in stretches]
+def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    """Return the segments at some moments.
+
+    Args:
+        places: (session's number, time in milliseconds).
+
+    Returns:
+        The ids of the segments by place; a moment before all segments has none.
+    """
+    sql = (
+        "SELECT id FROM segments WHERE session_id = ? AND start_ms <= ?"
+        " ORDER BY start_ms DESC LIMIT 1"
+    )
+    found = {place: db.execute_sql(sql, place).fetchone() for place in set(places)}
+    return {place: row[0] for place, row in found.items() if row}
+
+
+def save(segments: Sequence[SegmentRange]) -> None:
+    """Add segments that are new or have changed; each needs a summary."""
+    ids = [segment.segment_id for segment in segments]
     rows = SegmentRow.select(
         SegmentRow.id,
         SegmentRow.summarised_events,
         SegmentRow.surprise,
         SegmentRow.terms,
     ).where(SegmentRow.id.in_(ids))
-    seen = {name: told for name, *told in rows.tuples()} if ids else {}
-    new = (0, None, None)
-    insert(
-        SegmentRow,
-        [
+    before = {name: columns for name, *columns in rows.tuples()} if ids else {}
+    values: list[tuple[object, ...]] = []
+    for segment in segments:
+        summarised, figure, terms = before.get(segment.segment_id, (0, None, None))
+        values.append(
             (
-                s.segment_id,
-                s.number,
-                s.first_id,
-                s.last_id,
-                s.start_ms,
-                s.end_ms,
-                s.tokens,
-                s.events,
-                s.messages,
-                s.subagent_events,
-                s.is_open,
-                True,
-                seen.get(s.segment_id, new)[0],
-                0,
-                0,
-                *seen.get(s.segment_id, new)[1:],
+                segment.segment_id,
+                segment.number,
+                segment.first_id,
+                segment.last_id,
+                segment.start_ms,
+                segment.end_ms,
+                segment.tokens,
+                segment.events,
+                segment.messages,
+                segment.subagent_events,
+                segment.is_open,
+                True,  # needs_summary
+                summarised,
+                0,  # attempts
+                0,  # retry_ms
+                figure,
+                terms,
             )
-            for s in stretches
-        ],
-        conflict="update",
-    )
+        )
+    insert(SegmentRow, values, conflict="update")
+
+
+def delete(segment_ids: Sequence[str]) -> None:
+    """Delete segments."""
+    surprise.remove(segment_ids)
+    SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
+
+
+def request_all_summaries() -> None:
+    """Have every segment summarised again."""
+    SegmentRow.update(needs_summary=True, summarised_events=0).execute()
 
 
 def request_summaries(segment_ids: Iterable[str]) -> None:
-    """Say that these segments want another summary."""
+    """Have these segments summarised again."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.id.in_(list(segment_ids))
     ).execute()
 
 
+def request_session_summaries(number: int) -> None:
+    """Have all segments of a session summarised again."""
+    SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
+
+
 def request_summary_at(number: int, at_ms: int) -> None:
-    """Say that a session's segment around a time wants another summary."""
+    """Have a session's segment at a time summarised again."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.session == number,
         SegmentRow.start_ms <= at_ms,
@@ -141,29 +181,18 @@ def request_summary_at(number: int, at_ms: int) -> None:
     ).execute()
 
 
-def request_session_summaries(number: int) -> None:
-    """Say that all segments of a session want another summary."""
-    SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
-
-
-def delete(segment_ids: Sequence[str]) -> None:
-    """Delete segments that a new cut has done away with."""
-    surprise.remove(segment_ids)
-    SegmentRow.delete().where(SegmentRow.id.in_(list(segment_ids))).execute()
-
-
 def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
-    """The numbers of the sessions that segments are of, by the segments' ids."""
-    return {name: number for name, number, _ in _begun(segment_ids)}
+    """Return the numbers of the sessions of segments, by the segments' ids."""
+    return {name: number for name, number, _ in _read_starts(segment_ids)}
 
 
 def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
-    """The numbers of the sessions that segments are of, and when they began."""
-    rows = _begun(segment_ids)
+    """Return the sessions' numbers and the start times of segments, by their ids."""
+    rows = _read_starts(segment_ids)
     return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
 
 
-def _begun(segment_ids: Iterable[str]) -> list[tuple[str, int, int]]:
+def _read_starts(segment_ids: Iterable[str]) -> list[tuple[str, int, int]]:
     rows = db.execute_sql(
         "SELECT id, session_id, start_ms FROM segments"
         " WHERE id IN (SELECT value FROM json_each(?))",
@@ -172,25 +201,8 @@ def _begun(segment_ids: Iterable[str]) -> list[tuple[str, int, int]]:
     return list(rows.fetchall())
 
 
-def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-    """The segments that moments lie in.
-
-    Args:
-        places: (session's number, time in milliseconds).
-
-    Returns:
-        The ids of the segments, by those; a moment before all of them has none.
-    """
-    asked = (
-        "SELECT id FROM segments WHERE session_id = ? AND start_ms <= ?"
-        " ORDER BY start_ms DESC LIMIT 1"
-    )
-    found = {place: db.execute_sql(asked, place).fetchone() for place in set(places)}
-    return {place: row[0] for place, row in found.items() if row}
-
-
 def has_silent(before_ms: int) -> bool:
-    """Whether an open segment's last event is older than a time."""
+    """Return whether an open segment's last event is older than a time."""
     silent = SegmentRow.select(SegmentRow.id).where(
         SegmentRow.is_open, SegmentRow.end_ms < before_ms
     )
@@ -198,7 +210,10 @@ def has_silent(before_ms: int) -> bool:
 
 
 def close_silent(before_ms: int) -> int:
-    """Close open segments whose last event is older; each wants its last summary."""
+    """Close open segments whose last event is older than a time; return their number.
+
+    Each needs a last summary.
+    """
     return int(
         SegmentRow.update(is_open=False, needs_summary=True)
         .where(SegmentRow.is_open, SegmentRow.end_ms < before_ms)
@@ -207,48 +222,51 @@ def close_silent(before_ms: int) -> int:
 
 
 def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
-    """Segments that want a summary now, open ones first; these only when grown."""
+    """Return segments to summarise now, open ones first."""
     rows = (
         SegmentRow.select()
-        .where(_wants_summary(), is_due(SegmentRow.retry_ms, now_ms))
+        .where(_needs_summary(), is_due(SegmentRow.retry_ms, now_ms))
         .order_by(SegmentRow.is_open.desc(), SegmentRow.start_ms)
         .limit(limit)
     )
-    return [_stretch(row) for row in rows]
-
-
-def count_failing(now_ms: int) -> int:
-    """How many segments could not be summarised, and wait for another try."""
-    rows = SegmentRow.select().where(_wants_summary(), SegmentRow.retry_ms > now_ms)
-    return int(rows.count())
+    return [_to_range(row) for row in rows]
 
 
 def count_pending() -> int:
-    """How many segments want a summary, those that wait for another try included."""
-    return int(SegmentRow.select().where(_wants_summary()).count())
+    """Count the segments to summarise, now or at a retry."""
+    return int(SegmentRow.select().where(_needs_summary()).count())
 
 
-def _wants_summary() -> object:
-    grown = SegmentRow.events * OF >= SegmentRow.summarised_events * GROWN
-    return SegmentRow.needs_summary & (~SegmentRow.is_open | grown)
+def count_failing(now_ms: int) -> int:
+    """Count the segments whose summary has failed and will be retried later."""
+    rows = SegmentRow.select().where(_needs_summary(), SegmentRow.retry_ms > now_ms)
+    return int(rows.count())
 
 
-def set_summarised(stretches: Sequence[SegmentRange]) -> None:
-    """Note that segments have the summaries they wanted."""
+def _needs_summary() -> Any:
+    """Return the condition that a segment needs a summary, an open one if it grew."""
+    factor, divisor = GROWTH
+    has_grown = SegmentRow.events * divisor >= SegmentRow.summarised_events * factor
+    return SegmentRow.needs_summary & (~SegmentRow.is_open | has_grown)
+
+
+def set_summarised(segments: Sequence[SegmentRange]) -> None:
+    """Note that segments have a summary of all their events."""
+    ids = [segment.segment_id for segment in segments]
     SegmentRow.update(needs_summary=False, summarised_events=SegmentRow.events).where(
-        SegmentRow.id.in_([stretch.segment_id for stretch in stretches])
+        SegmentRow.id.in_(ids)
     ).execute()
 
 
 def set_failed(segment_id: str, retry_ms: int) -> None:
-    """Note that a summary failed; it is tried again, but not before this time."""
+    """Count a failed summary, to be retried at a time in milliseconds."""
     SegmentRow.update(attempts=SegmentRow.attempts + 1, retry_ms=retry_ms).where(
         SegmentRow.id == segment_id
     ).execute()
 
 
 def count_attempts(segment_id: str) -> int:
-    """How often a segment's summary has failed since it last changed."""
+    """Return how often a segment's summary has failed since it last changed."""
     row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
     return int(row.attempts) if row else 0
 
@@ -259,21 +277,5 @@ def count_of_session(number: int) -> int:
 
 
 def count() -> int:
-    """How many segments there are."""
+    """Count the segments."""
     return int(SegmentRow.select(fn.COUNT(SegmentRow.id)).scalar())
-
-
-def _stretch(row: SegmentRow) -> SegmentRange:
-    return SegmentRange(
-        segment_id=row.id,
-        number=row.session_id,
-        first_id=row.first_event_id,
-        last_id=row.last_event_id,
-        start_ms=row.start_ms,
-        end_ms=row.end_ms,
-        tokens=row.tokens,
-        events=row.events,
-        messages=row.messages,
-        subagent_events=row.subagent_events,
-        is_open=row.is_open,
-    )

@@ -74,7 +74,7 @@ def add(tombstones: Iterable[Tombstone], now_ms: int) -> None:
 
 
 def remove(tombstone: Tombstone) -> bool:
-    """Remove a tombstone and the hashes that belong to it; return whether it existed."""
+    """Remove a tombstone with its hashes; return whether it existed."""
     created_ms = get_created_ms(tombstone)
     if created_ms is None:
         return False
@@ -119,7 +119,7 @@ def list_all() -> list[tuple[Tombstone, datetime]]:
 
 
 def latest_ms() -> int:
-    """Return when the latest tombstone was made, in milliseconds; 0 if there is none."""
+    """Return when the latest tombstone was made, in milliseconds; 0 if none."""
     row = db.execute_sql("SELECT max(created_ms) FROM tombstones").fetchone()
     return int(row[0] or 0)
 

@@ -11,7 +11,6 @@ from peewee import fn
 from memtui.model import calendar
 from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
-from memtui.model.summaries import Keyword
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import outbox, rollup_queue
 from memtui.store.database import insert, next_id
@@ -22,13 +21,15 @@ from memtui.store.schema import (
     NodeRow,
     VersionRow,
 )
-from memtui.summarize.grounding import claims
+
+PAGE_ROWS = 1000
+"""How many new versions ``list_since`` returns at a time."""
 
 
 def verdict_to_json(verdict: Verdict) -> str:
-    """A verdict's features, matched words and quotes; what is empty is left out."""
+    """Return the parts of a verdict that are not empty."""
     features = verdict.features
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "covered": round(features.covered, 4),
         "terms": features.terms,
         "hard": features.hard,
@@ -39,47 +40,43 @@ def verdict_to_json(verdict: Verdict) -> str:
         "spans": [(s.event_id, s.start, s.end, s.text_hash) for s in verdict.spans],
         "repaired": verdict.is_repaired,
     }
-    kept = {name: value for name, value in told.items() if value}
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    present = {name: value for name, value in fields.items() if value}
+    return json.dumps(present, ensure_ascii=False, separators=(",", ":"))
 
 
-def verdict_from_json(support: str, kept: str) -> Verdict:
-    """A verdict as it was kept."""
-    told = json.loads(kept)
+def verdict_from_json(support: str, stored: str) -> Verdict:
+    """Return a stored verdict."""
+    fields = json.loads(stored)
+    opposites = fields.get("opposites", ())
     return Verdict(
         support=Support(support),
         features=VerdictFeatures(
-            covered=told.get("covered", 0.0),
-            terms=told.get("terms", 0),
-            hard=tuple(told.get("hard", ())),
-            missing=tuple(told.get("missing", ())),
-            negation_differs=told.get("negated", False),
-            opposites=tuple((one, other) for one, other in told.get("opposites", ())),
+            covered=fields.get("covered", 0.0),
+            terms=fields.get("terms", 0),
+            hard=tuple(fields.get("hard", ())),
+            missing=tuple(fields.get("missing", ())),
+            negation_differs=fields.get("negated", False),
+            opposites=tuple((word, opposite) for word, opposite in opposites),
         ),
-        matched=tuple(told.get("matched", ())),
-        spans=tuple(EventQuote(*one) for one in told.get("spans", ())),
-        is_repaired=told.get("repaired", False),
+        matched=tuple(fields.get("matched", ())),
+        spans=tuple(EventQuote(*columns) for columns in fields.get("spans", ())),
+        is_repaired=fields.get("repaired", False),
     )
 
 
-PAGE_ROWS = 1000
-"""How many versions somebody who follows the tree is told of at once."""
-
-
 def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
-    """Add a version of each node, made at once from what there is, and show it.
+    """Add an extractive version of each node and show it, unless one is pinned.
 
-    A pinned version stays the one that is shown. What is no longer going on wants a
-    version by a model from then on.
+    Nodes that are finished need a version by a model from then on.
 
     Args:
-        nodes: Each node, and whether something in it is still going on. Versions and
-            times of making are given here.
-        now_ms: The time, in milliseconds.
+        nodes: Each node, and whether it contains an open segment. The number and the
+            time of creation are set here.
+        now_ms: The current time, in milliseconds.
     """
     names = [node.node_id for node, _ in nodes]
-    pins, asked = _pinned(names), _asked(names)
-    rows = _add([node for node, _ in nodes], now_ms)
+    pinned, requested = _read_pinned(names), _read_requested(names)
+    rows = _insert([node for node, _ in nodes], now_ms)
     insert(
         NodeRow,
         [
@@ -88,17 +85,17 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
                 node.level.value,
                 calendar.parent_id(node.node_id),
                 to_ms(node.start_time),
-                pins.get(node.node_id, row),
-                False,
+                pinned.get(node.node_id, row),
+                False,  # is_dirty
                 is_live,
-                0,
-                0,
-                node.node_id in pins,
-                node.node_id in pins,
-                node.status is not NodeStatus.PROVISIONAL,
-                0,
-                0,
-                asked.get(node.node_id, 0),
+                0,  # attempts
+                0,  # retry_ms
+                node.node_id in pinned,
+                node.node_id in pinned,  # is_outdated
+                node.status is not NodeStatus.PROVISIONAL,  # needs_model
+                0,  # model_attempts
+                0,  # model_retry_ms
+                requested.get(node.node_id, 0),
             )
             for row, (node, is_live) in zip(rows, nodes, strict=True)
         ],
@@ -107,25 +104,25 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
 
 
 def add_from_model(node: TocNode, now_ms: int) -> bool:
-    """Add a model's version of a node; show it unless it is rejected, or one is pinned.
+    """Add a model's version and show it unless it is rejected or one is pinned.
 
     Args:
-        node: The version; why it is rejected stands in it.
-        now_ms: The time, in milliseconds.
+        node: The version, with the reason of its rejection if it is rejected.
+        now_ms: The current time, in milliseconds.
 
     Returns:
-        Whether it is the one that is shown now.
+        Whether it is shown now.
     """
-    (row,) = _add([node], now_ms)
+    (row,) = _insert([node], now_ms)
     return False if node.rejection else set_latest(node.node_id, row)
 
 
 def set_latest(node_id: str, row: int) -> bool:
-    """Show a version unless another one is pinned; whether it is shown now.
+    """Show a version unless one is pinned; return whether it is shown now.
 
     Args:
         node_id: The node.
-        row: The version's number in the store.
+        row: The key of the version.
     """
     changed = NodeRow.update(latest=row).where(
         NodeRow.node_id == node_id, ~NodeRow.is_pinned
@@ -134,28 +131,28 @@ def set_latest(node_id: str, row: int) -> bool:
 
 
 def get_input_hashes(node_ids: Sequence[str]) -> dict[str, str]:
-    """What the latest versions that no model wrote of nodes in the tree follow from."""
+    """Return the input hashes of the latest extractive versions of nodes."""
     shown = NodeRow.select(NodeRow.node_id).where(
         NodeRow.node_id.in_(list(node_ids)), NodeRow.latest.is_null(False)
     )
     rows = (
         VersionRow.select(
             VersionRow.node_id,
-            # SQLite answers with the row that has the greatest version.
+            # SQLite takes this from the row with the maximum.
             VersionRow.input_hash,
             fn.MAX(VersionRow.version),
         )
         .where(VersionRow.node_id.in_(shown), ~VersionRow.is_by_model)
         .group_by(VersionRow.node_id)
     )
-    return {name: hashed for name, hashed, _ in rows.tuples()}
+    return {name: input_hash for name, input_hash, _ in rows.tuples()}
 
 
 def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
-    """A model's version of a node that was made from the same before.
+    """Find a model's version of a node made from the same input.
 
     Returns:
-        Its number in the store, and why it was rejected; None if there is none.
+        Its key, and the reason of its rejection; None if there is none.
     """
     rows = VersionRow.select(VersionRow.id, VersionRow.rejection).where(
         VersionRow.node_id == node_id,
@@ -167,80 +164,83 @@ def find_from_model(node_id: str, input_hash: str) -> tuple[int, str] | None:
 
 
 def latest_id() -> int:
-    """The number of the latest version there is; 0 if there is none."""
+    """Return the key of the latest version; 0 if there is none."""
     return next_id(VersionRow) - 1
 
 
-def list_since(version: int) -> tuple[int, list[str]]:
-    """The nodes that have a version later than one, and the latest version there is.
+def list_since(version_id: int) -> tuple[int, list[str]]:
+    """Return the nodes with later versions than one, and the key of the last of these.
 
     Args:
-        version: A number this function gave; 0 for all there are.
+        version_id: A key this function returned; 0 for all versions.
     """
     rows = (
         VersionRow.select(VersionRow.id, VersionRow.node_id)
-        .where(VersionRow.id > version)
+        .where(VersionRow.id > version_id)
         .order_by(VersionRow.id)
         .limit(PAGE_ROWS)
         .tuples()
     )
     found = list(rows)
-    return (found[-1][0] if found else version), [name for _, name in found]
+    return (found[-1][0] if found else version_id), [name for _, name in found]
 
 
-def keywords_to_json(keywords: Sequence[Keyword]) -> str:
-    """Keywords as a version keeps them: JSON of words, origins and weights."""
-    return _json([(k.word, k.origin.value, k.weight) for k in keywords])
+def has_rejected(node_id: str) -> bool:
+    """Return whether a model's version of a node was rejected."""
+    rows = VersionRow.select().where(
+        VersionRow.node_id == node_id,
+        VersionRow.is_by_model,
+        VersionRow.rejection != "",
+    )
+    return bool(rows.exists())
 
 
-def _pinned(node_ids: Sequence[str]) -> dict[str, int]:
-    """The numbers of the versions that are pinned among these nodes'."""
+def _read_pinned(node_ids: Sequence[str]) -> dict[str, int]:
+    """Return the keys of the pinned versions of these nodes."""
     rows = NodeRow.select(NodeRow.node_id, NodeRow.latest).where(
         NodeRow.node_id.in_(list(node_ids)), NodeRow.is_pinned
     )
     return dict(rows.tuples())
 
 
-def _asked(node_ids: Sequence[str]) -> dict[str, int]:
-    """When a person asked for another version of some of these nodes."""
+def _read_requested(node_ids: Sequence[str]) -> dict[str, int]:
+    """Return when users requested new versions of these nodes."""
     rows = NodeRow.select(NodeRow.node_id, NodeRow.requested_ms).where(
         NodeRow.node_id.in_(list(node_ids)), NodeRow.requested_ms > 0
     )
     return dict(rows.tuples())
 
 
-def _add(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
-    """Add versions; their numbers in the store."""
-    before = _last_versions([node.node_id for node in nodes])
-    first = next_id(VersionRow)
-    numbered = list(enumerate(nodes, start=first))
+def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
+    """Insert versions with their bullets; return their keys."""
+    names = [node.node_id for node in nodes]
+    rows = (
+        VersionRow.select(VersionRow.node_id, fn.MAX(VersionRow.version))
+        .where(VersionRow.node_id.in_(names))
+        .group_by(VersionRow.node_id)
+    )
+    last = dict(rows.tuples())
+    keyed = list(enumerate(nodes, start=next_id(VersionRow)))
     insert(
         VersionRow,
         [
-            _version(row, node, before.get(node.node_id, 0) + 1, now_ms)
-            for row, node in numbered
+            _version_row(row, node, last.get(node.node_id, 0) + 1, now_ms)
+            for row, node in keyed
         ],
     )
-    made = [
-        (row, *astuple(node.generation)) for row, node in numbered if node.is_by_model
+    stats = [
+        (row, *astuple(node.generation)) for row, node in keyed if node.is_by_model
     ]
-    insert(GenerationRow, made)
-    _put_bullets(numbered)
-    return [row for row, _ in numbered]
+    insert(GenerationRow, stats)
+    _insert_bullets(keyed)
+    return [row for row, _ in keyed]
 
 
-def _last_versions(node_ids: Sequence[str]) -> dict[str, int]:
-    rows = (
-        VersionRow.select(VersionRow.node_id, fn.MAX(VersionRow.version))
-        .where(VersionRow.node_id.in_(list(node_ids)))
-        .group_by(VersionRow.node_id)
-    )
-    return dict(rows.tuples())
-
-
-def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object, ...]:
-    """A row of ``VersionRow``, its values in the order of the columns."""
-    tally = node.counts
+def _version_row(
+    row: int, node: TocNode, version: int, now_ms: int
+) -> tuple[object, ...]:
+    """Return the values of ``VersionRow`` in the order of its columns."""
+    counts = node.counts
     return (
         row,
         node.node_id,
@@ -250,64 +250,54 @@ def _version(row: int, node: TocNode, version: int, now_ms: int) -> tuple[object
         node.headline,
         to_ms(node.start_time),
         to_ms(node.end_time),
-        keywords_to_json(node.keywords),
-        _json(node.child_node_ids),
+        _to_json([(k.word, k.origin.value, k.weight) for k in node.keywords]),
+        _to_json(node.child_node_ids),
         node.status.value,
         node.summarizer,
         node.input_hash,
         now_ms,
-        tally.segments,
-        tally.events,
-        tally.messages,
-        tally.subagent_events,
+        counts.segments,
+        counts.events,
+        counts.messages,
+        counts.subagent_events,
         len(node.bullets),
         sum(bullet.support is Support.SUPPORTED for bullet in node.bullets),
-        _json(node.agents),
-        _json(node.projects),
+        _to_json(node.agents),
+        _to_json(node.projects),
         node.is_by_model,
         sum(bullet.support is Support.WEAK for bullet in node.bullets),
         len(node.withheld),
-        sum(one.verdict.is_repaired for one in (*node.bullets, *node.withheld)),
-        claims.GROUNDING_VERSION,
+        sum(b.verdict.is_repaired for b in (*node.bullets, *node.withheld)),
         node.rejection,
     )
 
 
-def has_rejected(node_id: str) -> bool:
-    """Whether a model's version of a node was rejected."""
-    rows = VersionRow.select().where(
-        VersionRow.node_id == node_id,
-        VersionRow.is_by_model,
-        VersionRow.rejection != "",
-    )
-    return bool(rows.exists())
-
-
-def _put_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
+def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
     number = next_id(BulletRow)
     bullets: list[tuple[object, ...]] = []
     links: list[tuple[object, ...]] = []
     for version, node in versions:
         for position, bullet in enumerate((*node.bullets, *node.withheld)):
             is_withheld = position >= len(node.bullets)
-            bullets.append(_bullet(number, version, position, bullet, is_withheld))
+            row = _bullet_row(number, version, position, bullet, is_withheld)
+            bullets.append(row)
             grips = enumerate(bullet.grip_ids)
-            links += [(number, place, grip_id) for place, grip_id in grips]
+            links += [(number, index, grip_id) for index, grip_id in grips]
             number += 1
     insert(BulletRow, bullets)
     insert(BulletGripRow, links)
 
 
-def _bullet(
+def _bullet_row(
     number: int, version: int, position: int, bullet: Bullet, is_withheld: bool
 ) -> tuple[object, ...]:
-    """A row of ``BulletRow``, its values in the order of the columns."""
-    verdict = bullet.verdict
-    told = (verdict.support.value, is_withheld, verdict_to_json(verdict))
-    return (number, version, position, bullet.text, *told)
+    """Return the values of ``BulletRow`` in the order of its columns."""
+    support = bullet.verdict.support.value
+    verdict = verdict_to_json(bullet.verdict)
+    return (number, version, position, bullet.text, support, is_withheld, verdict)
 
 
-def _json(values: Sequence[object]) -> str:
+def _to_json(values: Sequence[object]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
 
 
@@ -316,21 +306,21 @@ def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
 
     Args:
         node_id: The node.
-        version: The version, as the node counts them.
+        version: The number of the version.
         zone: The store's time zone.
-        now_ms: The time, in milliseconds.
+        now_ms: The current time, in milliseconds.
 
     Returns:
         Whether there is such a version.
     """
-    mine = VersionRow.node_id == node_id
-    row = VersionRow.get_or_none(mine, VersionRow.version == version)
+    is_of_node = VersionRow.node_id == node_id
+    row = VersionRow.get_or_none(is_of_node, VersionRow.version == version)
     if row is None:
         return False
     later = VersionRow.select().where(
-        mine, VersionRow.version > version, ~VersionRow.is_by_model
+        is_of_node, VersionRow.version > version, ~VersionRow.is_by_model
     )
-    return _point(
+    return _set_pinned(
         node_id, row.id, zone, now_ms, is_pinned=True, is_outdated=later.exists()
     )
 
@@ -341,7 +331,7 @@ def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
     Args:
         node_id: The node.
         zone: The store's time zone.
-        now_ms: The time, in milliseconds.
+        now_ms: The current time, in milliseconds.
 
     Returns:
         Whether there is one.
@@ -352,35 +342,12 @@ def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
     newest = rows.order_by(VersionRow.version.desc()).first()
     if newest is None:
         return False
-    return _point(node_id, newest.id, zone, now_ms, is_pinned=False, is_outdated=False)
+    return _set_pinned(
+        node_id, newest.id, zone, now_ms, is_pinned=False, is_outdated=False
+    )
 
 
-def request(node_id: str, now_ms: int) -> bool:
-    """Ask for a new version by a model; who asks twice keeps the first place.
-
-    Args:
-        node_id: The node.
-        now_ms: The time, in milliseconds.
-
-    Returns:
-        Whether there is such a node.
-    """
-    changed = NodeRow.update(needs_model=True, model_attempts=0, model_retry_ms=0)
-    if not changed.where(NodeRow.node_id == node_id).execute():
-        return False
-    asked = NodeRow.update(requested_ms=now_ms)
-    asked.where(NodeRow.node_id == node_id, NodeRow.requested_ms == 0).execute()
-    outbox.add_nodes([node_id], now_ms)
-    return True
-
-
-def get_requested_at(node_id: str) -> datetime | None:
-    """When a new version was asked for that is not made yet; None if none was."""
-    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
-    return from_ms(row.requested_ms) if row and row.requested_ms else None
-
-
-def _point(
+def _set_pinned(
     node_id: str,
     row: int,
     zone: tzinfo,
@@ -389,11 +356,36 @@ def _point(
     is_pinned: bool,
     is_outdated: bool,
 ) -> bool:
-    """Point to a version, and have all that shows the node follow."""
+    """Show a version, and update all that depends on the node."""
     changed = NodeRow.update(latest=row, is_pinned=is_pinned, is_outdated=is_outdated)
     if not changed.where(NodeRow.node_id == node_id).execute():
         return False
     outbox.add_nodes([node_id], now_ms)
-    if above := calendar.parent_id(node_id):
-        rollup_queue.add([above], zone)
+    if parent_id := calendar.parent_id(node_id):
+        rollup_queue.add([parent_id], zone)
     return True
+
+
+def request(node_id: str, now_ms: int) -> bool:
+    """Request a new version by a model; a repeated request keeps its first place.
+
+    Args:
+        node_id: The node.
+        now_ms: The current time, in milliseconds.
+
+    Returns:
+        Whether there is such a node.
+    """
+    changed = NodeRow.update(needs_model=True, model_attempts=0, model_retry_ms=0)
+    if not changed.where(NodeRow.node_id == node_id).execute():
+        return False
+    requested = NodeRow.update(requested_ms=now_ms)
+    requested.where(NodeRow.node_id == node_id, NodeRow.requested_ms == 0).execute()
+    outbox.add_nodes([node_id], now_ms)
+    return True
+
+
+def get_requested_at(node_id: str) -> datetime | None:
+    """Return when a new version was requested that is not made yet; None if none."""
+    row = NodeRow.get_or_none(NodeRow.node_id == node_id)
+    return from_ms(row.requested_ms) if row and row.requested_ms else None

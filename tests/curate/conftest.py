@@ -68,7 +68,7 @@ def terms_of(words: str) -> list[bytes]:
 def digested(house: Workspace, *paths: Path) -> Workspace:
     for _ in house.pipeline.importer().run(paths):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     return house
 
 

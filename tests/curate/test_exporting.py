@@ -274,7 +274,7 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
         for number, _ in enumerate(new.pipeline.importer().run([file])):
             if number == 1:
                 break
-    assert new.pipeline.until_idle(lambda _: None) == []
+    assert new.pipeline.run_until_idle(lambda _: None) == []
     assert tree(new) == before
 
 

@@ -59,7 +59,7 @@ def forgetting(house: Workspace) -> Forget:
 def forget(house: Workspace, kind: TombstoneKind, *words: str) -> ForgetResult:
     """What the command does, without its words."""
     found = forgetting(house).run(kind, words)
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     return found
 
 
@@ -310,7 +310,7 @@ def test_a_late_hook_does_not_bring_it_back(
 ) -> None:
     forget(told_house, kind, *subjects(kind))
     hook_files(told_house)
-    assert told_house.pipeline.until_idle(lambda _: None) == []
+    assert told_house.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         said = EventRow.text.contains("berry")
         assert EventRow.select().where(said).count() == 0

@@ -43,7 +43,7 @@ def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def secrets_said(home: Path) -> dict[str, Any]:
-    told = data_of(run(home, "doctor", "--json", "--max-tokens", "9000").stdout)
+    told = data_of(run(home, "doctor", "--json").stdout)
     (found,) = [one for one in told["findings"] if one["name"] == "secrets"]
     return dict(found)
 
@@ -112,7 +112,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     house = Workspace(in_home(start), settings)
     for _ in house.pipeline.importer().run([folder]):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         row = SessionRow.select().where(SessionRow.project != "").get()
     project, name = row.project, row.name

@@ -50,7 +50,7 @@ def prompt(text: str, **fields: Any) -> dict[str, Any]:
 
 
 def digest(house: Workspace) -> None:
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
 
 
 def transcript(folder: Path, *others: str) -> Path:
@@ -400,7 +400,7 @@ def test_what_is_put_back_under_the_workers_hands_keeps_reason_and_count(
         leave(house, f"{number}.json", b"{")
     digest(house)
     rests = threading.Event()
-    house.start(lambda told: rests.set() if told.problems == 500 else rests.clear())
+    house.start(lambda told: rests.set() if told.skipped == 500 else rests.clear())
     for _ in range(3):
         tried = quarantine.retry()
         assert len(tried.names) + len(tried.problems) == 500

@@ -109,7 +109,7 @@ def redacting(house: Workspace) -> Redaction:
 def redact(house: Workspace) -> RedactionResult:
     """What the command does, without its words."""
     found = redacting(house).run()
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     database.close()
     return found
 
@@ -160,7 +160,7 @@ def test_the_memory_is_as_if_it_had_been_redacted_when_it_came(
     telling.stop()
     guarded = digest(Workspace(in_home(tmp_path / "guarded"), settings), histories)
     hook_files(guarded)
-    assert guarded.pipeline.until_idle(lambda _: None) == []
+    assert guarded.pipeline.run_until_idle(lambda _: None) == []
     wanted = tree(guarded)
     assert len(after["nodes"]) > 5
     assert after == wanted

@@ -47,7 +47,7 @@ def shown(node_id: str = DAY) -> tuple[int, bool]:
 
 
 def settle(house: Workspace) -> None:
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
 
 
 @pytest.fixture
@@ -189,11 +189,11 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> No
 
 def test_a_running_app_is_told_which_nodes_to_show_anew(house: Workspace) -> None:
     settle(house)
-    house.pipeline.take_changed()
+    house.pipeline.take_changed_nodes()
     versions.pin(DAY, 1, house.zone, NOW)
     told: set[str] = set()
-    house.pipeline.until_idle(lambda progress: told.update(progress.changed))
-    assert {DAY, WEEK} <= told | house.pipeline.take_changed()
+    house.pipeline.run_until_idle(lambda progress: told.update(progress.changed))
+    assert {DAY, WEEK} <= told | house.pipeline.take_changed_nodes()
 
 
 def test_who_asks_for_a_new_version_is_noted_once_in_their_place(

@@ -11,7 +11,7 @@ import pytest
 from memtui import hook, store
 from memtui.errors import StoreGoneError
 from memtui.paths import in_home
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.store import database, meta
@@ -123,24 +123,24 @@ def test_an_app_whose_memory_is_taken_away_waits_and_takes_all_when_it_is_back(
     house: Workspace, tmp_path: Path
 ) -> None:
     home, away = house.paths.store.parent, tmp_path / "away"
-    told: queue.Queue[Progress] = queue.Queue()
+    told: queue.Queue[PipelineProgress] = queue.Queue()
     house.start(told.put)
-    until(told, lambda one: one.is_ours and not one.error)
+    until(told, lambda one: one.is_active and not one.error)
     home.rename(away)
-    gone = until(told, lambda one: one.is_gone)
+    gone = until(told, lambda one: one.is_store_gone)
     assert str(status_line.describe_work(gone)).startswith(
         f"✗ the memory at {house.paths.store}"
     )
     assert not home.exists()
     say("Where is the mill?", house.paths.spool)
     say("Down by the river.", house.paths.spool)
-    until(told, lambda one: one.is_gone)
+    until(told, lambda one: one.is_store_gone)
     assert len([*(home / "spool" / "new").iterdir()]) == 2
     assert {file.name for file in home.iterdir()} == {"spool"}, "nothing else is made"
     shutil.copytree(home / "spool", away / "spool", dirs_exist_ok=True)
     shutil.rmtree(home)
     away.rename(home)
-    until(told, lambda one: not one.is_gone and not one.error)
+    until(told, lambda one: not one.is_store_gone and not one.error)
     until(told, lambda _: status.read_stats().events == 2)
     assert not [*(home / "spool" / "new").iterdir()]
 
@@ -153,12 +153,12 @@ def say(prompt: str, spool: Path) -> None:
         "cwd": "/home/miller/mill",
         "prompt": prompt,
     }
-    hook.keep([json.dumps(told).encode()], str(spool), "")
+    hook.write_event([json.dumps(told).encode()], str(spool), "")
 
 
 def until(
-    told: "queue.Queue[Progress]", is_it: "Callable[[Progress], bool]"
-) -> Progress:
+    told: "queue.Queue[PipelineProgress]", is_it: "Callable[[PipelineProgress], bool]"
+) -> PipelineProgress:
     """The first report of which something holds."""
     while True:
         one = told.get(timeout=20)

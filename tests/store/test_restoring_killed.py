@@ -39,10 +39,10 @@ def test_what_was_prepared_goes_when_work_begins(full_house: Workspace) -> None:
     left = [place.with_name(f"memory.db.restoring{end}") for end in ("", "-wal")]
     for file in left:
         file.write_text("half a copy")
-    assert full_house.pipeline.until_idle(lambda _: None) == []
+    assert full_house.pipeline.run_until_idle(lambda _: None) == []
     assert all(file.exists() for file in left), "another memtui may be restoring"
-    assert full_house.pipeline.claim.acquire()
-    assert full_house.pipeline.until_idle(lambda _: None) == []
+    assert full_house.pipeline.lock.acquire()
+    assert full_house.pipeline.run_until_idle(lambda _: None) == []
     assert not any(file.exists() for file in left)
 
 
