@@ -11,18 +11,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtui.cli import serve
+from memtui.agents import http_server
+from memtui.agents.api import TOOLS, ToolRunner
 from memtui.text import fencing
 from memtui.workspace import Workspace
 from tests.commanding import data_of
 
-JSON = {"Content-Type": "application/json"}
+KEY = "the-key"
+PATH = f"{http_server.PREFIX}retrieve_memory"
+HEADERS = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
 
 
 @pytest.fixture
 def port(full_house: Workspace) -> Iterator[int]:
-    """A port at which the house is asked."""
-    server = serve.made(serve.Kept(lambda: full_house, lambda: True), 0)
+    """A port at which the workspace is asked."""
+    server = http_server.create(ToolRunner(lambda: full_house), 0, KEY)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield server.server_port
@@ -31,53 +34,92 @@ def port(full_house: Workspace) -> Iterator[int]:
     server.server_close()
 
 
-def post(port: int, body: str, **headers: str) -> tuple[int, str]:
-    told = JSON | {name.replace("_", "-"): said for name, said in headers.items()}
-    asking = http.client.HTTPConnection("127.0.0.1", port)
-    asking.request("POST", serve.PATH, body.encode(), told)
-    reply = asking.getresponse()
-    said = reply.read().decode()
+def post(port: int, body: str, path: str = PATH, **headers: str) -> tuple[int, str]:
+    sent = HEADERS | {name.replace("_", "-"): text for name, text in headers.items()}
+    client = http.client.HTTPConnection("127.0.0.1", port)
+    client.request("POST", path, body.encode(), sent)
+    reply = client.getresponse()
+    text = reply.read().decode()
     assert reply.getheader("Access-Control-Allow-Origin") is None
-    asking.close()
-    return reply.status, said
+    client.close()
+    return reply.status, text
 
 
 def test_memories_are_told_to_this_machine_alone(port: int) -> None:
     question = json.dumps({"query": "token refresh", "limit": 2, "max_tokens": 300})
-    status, told = post(port, question)
+    status, text = post(port, question)
     assert status == 200
-    assert fencing.NOTICE in told
-    assert "## Memory 1 [rank: 1, score: " in told
-    assert "## Memory 3" not in told
+    assert fencing.NOTICE in text
+    assert "## Memory 1 [rank: 1, score: " in text
+    assert "## Memory 3" not in text
     for wrong in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
-        status, told = post(port, question, **wrong)
+        status, text = post(port, question, **wrong)
         assert status == 403
-        assert data_of(told) is None
+        assert data_of(text) is None
     assert post(port, question, Content_Type="text/plain")[0] == 415
     strange = '{"query": "a", "colour": 1}'
     for body in ("", "[]", "{", '{"query": 1}', strange):
-        status, told = post(port, body)
+        status, text = post(port, body)
         assert status == 400
-        assert json.loads(told)["error"]["code"] == "usage"
+        assert json.loads(text)["error"]["code"] == "usage"
     for name, wrong_number in (("limit", 0), ("limit", 1000), ("max_tokens", 10)):
-        status, told = post(port, json.dumps({"query": "a", name: wrong_number}))
-        error = json.loads(told)["error"]
+        status, text = post(port, json.dumps({"query": "a", name: wrong_number}))
+        error = json.loads(text)["error"]
         assert (status, error["code"]) == (400, "usage")
         assert error["message"].startswith(f"{name} is a whole number from ")
-    assert post(port, '{"query": ""}')[0] == 200
-    long = json.dumps({"query": "x" * serve.MOST_BYTES})
+    assert post(port, '{"query": "?"}')[0] == 200
+    long = json.dumps({"query": "x" * http_server.MAX_BODY_BYTES})
     assert post(port, long)[0] == 400
+
+
+def test_the_key_is_needed_in_either_form(port: int) -> None:
+    question = '{"query": "token"}'
+    for wrong in ("", "Bearer", "Bearer other", "Basic the-key"):
+        status, text = post(port, question, Authorization=wrong)
+        assert status == 401
+        assert "memtui serve prints it" in text
+    assert post(port, question, f"{PATH}?key=other", Authorization="")[0] == 401
+    assert post(port, question, f"{PATH}?key={KEY}", Authorization="")[0] == 200
+    keys = {http_server.create_key() for _ in range(3)}
+    assert len(keys) == 3 and min(map(len, keys)) >= 32
+
+
+def test_every_tool_that_reads_is_served_and_no_other(port: int) -> None:
+    arguments = {"node_id": "toc:day:2024-01-18"}
+    path = f"{http_server.PREFIX}get_node"
+    status, text = post(port, json.dumps(arguments), path)
+    assert status == 200
+    assert "Thursday, January 18, 2024" in text
+    for tool in TOOLS:
+        status, text = post(port, "{}", f"{http_server.PREFIX}{tool.name}")
+        assert (status == 404) is tool.is_writing, text
+    assert post(port, "{}", "/api/v0/nosuch")[0] == 404
+    assert post(port, "{}", "/get_toc_root")[0] == 404
+
+
+def test_tools_that_write_are_served_where_that_is_allowed(
+    full_house: Workspace,
+) -> None:
+    runner = ToolRunner(lambda: full_house)
+    server = http_server.create(runner, 0, KEY, with_writing=True)
+    thread = threading.Thread(target=server.handle_request)
+    thread.start()
+    status, text = post(server.server_port, "{}", "/api/v0/new_session")
+    thread.join()
+    server.server_close()
+    assert status == 200
+    assert "session: mcp:" in text
 
 
 def test_what_is_no_question_is_answered_in_the_envelope(port: int) -> None:
     for method in ("GET", "PUT", "DELETE", "OPTIONS", "HEAD"):
-        asking = http.client.HTTPConnection("127.0.0.1", port)
-        asking.request(method, serve.PATH)
-        reply = asking.getresponse()
+        client = http.client.HTTPConnection("127.0.0.1", port)
+        client.request(method, PATH)
+        reply = client.getresponse()
         assert (reply.status, reply.getheader("Allow")) == (405, "POST")
-        said = reply.read().decode()
-        assert method == "HEAD" or data_of(said) is None
-        asking.close()
+        text = reply.read().decode()
+        assert method == "HEAD" or data_of(text) is None
+        client.close()
 
 
 def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
@@ -85,7 +127,7 @@ def test_who_is_slow_keeps_nobody_waiting(port: int) -> None:
         slow.sendall(b"POST / HTTP/1.1\r\n")
         began_s = time.monotonic()
         assert post(port, '{"query": "token"}')[0] == 200
-        assert time.monotonic() - began_s < serve.PATIENCE_S / 2
+        assert time.monotonic() - began_s < http_server.TIMEOUT_S / 2
 
 
 def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
@@ -99,7 +141,7 @@ def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
         ended.release()
 
     monkeypatch.setattr(socketserver.TCPServer, "shutdown_request", closed)
-    head = f"POST {serve.PATH} HTTP/1.1\r\nHost: localhost\r\n"
+    head = f"POST {PATH}?key={KEY} HTTP/1.1\r\nHost: localhost\r\n"
     head += "Content-Type: application/json\r\nContent-Length: 40\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port)) as gone:
         gone.sendall(head.encode() + b'{"query": ')
@@ -110,6 +152,6 @@ def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
     with socket.create_connection(("127.0.0.1", port)) as broken:
         broken.sendall(head.encode() + b'{"query": ')
         broken.shutdown(socket.SHUT_WR)
-        told = b"".join(iter(lambda: broken.recv(4096), b"")).decode()
-    assert told.startswith("HTTP/1.0 400 ")
-    assert "the body broke off before its 40 bytes were there" in told
+        text = b"".join(iter(lambda: broken.recv(4096), b"")).decode()
+    assert text.startswith("HTTP/1.0 400 ")
+    assert "the body broke off before its 40 bytes were there" in text

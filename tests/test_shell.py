@@ -48,7 +48,7 @@ def test_help_and_version_explain_themselves(tmp_path: Path) -> None:
 
 def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
     home = tmp_path / "new"
-    for words in (("show",), ("toc",), ("teleport", "mutex"), ("sessions",)):
+    for words in (("show",), ("toc",), ("ask", "mutex"), ("sessions",)):
         assert "memtui import" in memtui(home, *words).stdout
         assert "memtui import" in read_by_a_person(home, *words)
     assert asked(home, "stats")["events"] == 0
@@ -68,7 +68,9 @@ def test_a_question_makes_no_memory(tmp_path: Path) -> None:
 def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
     years = asked(home, "show")["children"]
     assert [year["node_id"] for year in years] == ["toc:year:2024", "toc:year:2023"]
-    (segment,) = asked(home, "browse", "toc:day:2024-01-22")["children"]
+    (segment,) = asked(home, "call", "browse_toc", "node_id=toc:day:2024-01-22")[
+        "children"
+    ]
     shown = asked(home, "show", segment["node_id"])
     assert 0 <= shown["surprise"] <= 1
     grip_id = shown["parts"][0]["grip_ids"][0]
@@ -76,38 +78,35 @@ def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
     texts = [one["text"] for one in found["events"] if one.get("is_excerpt")]
     assert any(found["grip"]["excerpt"] in text for text in texts)
     assert len(found["events"]) <= len(texts) + 2
-    assert f"“{found['grip']['excerpt']}”" in read_by_a_person(home, "expand", grip_id)
+    printed = read_by_a_person(home, "expand", grip_id)
+    assert any(line.startswith("> ") for line in printed.splitlines())
+    assert found["grip"]["excerpt"] in printed
 
 
 def test_people_read_the_same_as_programs(home: Path) -> None:
     told = read_by_a_person(home, "show", "toc:day:2024-01-18")
-    assert told.startswith("Thursday, January 18, 2024\n")
+    assert told.startswith("Thursday, January 18, 2024 (current): ")
     assert "✓ " in told
     assert "toc:segment:2024-01-18:" in told
 
 
 def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
-    words = ("mutex", "tokne", "--recent", "--max-tokens", "50000")
-    told = asked(home, "teleport", *words)
-    assert set(told) == {"notice", "hits", "notes"}
+    told = asked(home, "call", "teleport", "query=mutex tokne", "limit=10")
+    assert set(told) == {"hits", "notes"}
     assert "Did you mean: mutex token" in told["notes"]
     for hit in told["hits"]:
         assert set(hit) >= {"id", "score", "band", "at", "title", "snippet"}
     leads = told["hits"][0].get("leads_to", told["hits"][0]["id"])
-    opened = asked(home, "show", leads, "--max-tokens", "50000")
+    opened = asked(home, "show", leads)
     assert opened["node_id"].startswith(leads)
-    found = asked(home, "teleport", "mutex", "--limit", "1", "--agent", "none")
-    assert (found["hits"], found["notes"]) == (
-        [],
-        ["Nothing is kept of the agent “none”."],
-    )
+    found = asked(home, "call", "teleport", "query=mutex agent:none")
+    assert found["hits"] == [] and "none" in found["notes"][0]
 
 
 def test_what_begins_with_a_hyphen_belongs_to_a_question(home: Path) -> None:
-    for command in ("search", "search-sessions", "teleport"):
-        found = asked(home, command, "mutex", "--limit", "5")
-        without = asked(home, command, "mutex", "-mutex", "--limit", "5")
-        assert (bool(found["hits"]), without["hits"]) == (True, []), command
+    found = asked(home, "search", "mutex", "--limit", "5")
+    without = asked(home, "search", "mutex", "-mutex", "--limit", "5")
+    assert (bool(found["hits"]), without["hits"]) == (True, [])
 
 
 FOR_PROGRAMS = (
@@ -120,14 +119,15 @@ FOR_PROGRAMS = (
     ("session", "shop-1", "--all", "--thoughts"),
     ("session", "nobody"),
     ("search", "mutex", "tabs"),
-    ("search-sessions", "mutex"),
-    ("teleport", "mutex"),
+    ("ask", "mutex"),
+    ("call", "search_sessions", "query=mutex"),
+    ("call", "teleport", "query=mutex"),
     ("toc",),
 )
 
 
 @pytest.mark.parametrize("words", FOR_PROGRAMS, ids=" ".join)
-def test_whatever_is_asked_off_a_terminal_is_fenced_and_within_its_budget(
+def test_whatever_is_asked_with_a_budget_is_fenced_and_within_it(
     home: Path, words: tuple[str, ...]
 ) -> None:
     for limit in ("50", "200"):
@@ -138,7 +138,6 @@ def test_whatever_is_asked_off_a_terminal_is_fenced_and_within_its_budget(
         told = memtui(home, *words, "--max-tokens", limit, "--json").stdout
         assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
         assert data_of(told) is not None
-    assert len(memtui(home, *words, "--json").stdout.encode()) <= 2048
 
 
 def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
@@ -149,28 +148,23 @@ def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
     assert len(told.stderr) < 3000
 
 
-def test_teleport_tells_people_where_a_wide_hit_leads(home: Path) -> None:
-    told = read_by_a_person(home, "teleport", "mutxe tabs")
-    assert "Did you mean: mutex tabs\n" in told
-    told = read_by_a_person(home, "teleport", "level:week token zeppelin")
-    assert "toc:week:2024-W03 → toc:segment:2024-01-18:" in told
-    assert "the newest are listed" in read_by_a_person(home, "teleport", "agent:codex")
-    assert "Nothing holds 'zyxw'" in read_by_a_person(home, "teleport", "zyxw")
-
-
 def test_search_finds_what_was_said(home: Path) -> None:
     hits = asked(home, "search", "mutex", "tabs")["hits"]
     assert hits
     assert all(0 <= hit["score"] <= 1 for hit in hits)
-    assert "*" in read_by_a_person(home, "search", "mutex")
-    assert "Nothing holds 'zyxw'" in read_by_a_person(home, "search", "zyxw")
+    assert "mutex" in read_by_a_person(home, "search", "mutex")
+    assert "Nothing matches" in read_by_a_person(home, "search", "zyxw")
+    assert "Did you mean: mutex tabs\n" in read_by_a_person(
+        home, "search", "mutxe tabs"
+    )
+    assert "the newest are listed" in read_by_a_person(home, "search", "agent:codex")
 
 
 def test_what_is_not_there_is_an_answer_with_a_note_and_no_error(home: Path) -> None:
     for name, *words in (
         ("parts", "show", "toc:day:1999-01-01"),
         ("parts", "show", "nonsense"),
-        ("children", "browse", "nonsense"),
+        ("children", "call", "browse_toc", "node_id=nonsense"),
         ("events", "expand", "grip:1:nothing"),
         ("messages", "session", "nobody"),
         ("messages", "session", "s"),
@@ -197,7 +191,7 @@ def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
     assert all(found["is_well"] for found in asked(home, "doctor")["findings"])
     (home / "spool" / "new" / "1.json").write_text("{")
     memtui(home, "work", "--until-idle")
-    told = asked(home, "doctor", "--max-tokens", "9000", code=1)
+    told = asked(home, "doctor", code=1)
     ill = [found["name"] for found in told["findings"] if not found["is_well"]]
     assert ill == ["quarantine"]
     reasons = {row["reason"]: row["count"] for row in told["not_taken"]}
@@ -271,19 +265,18 @@ def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
 
 
 def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
-    whole = ("--max-tokens", "50000")
-    listed = asked(home, "sessions", "--agent", "codex", *whole)
+    listed = asked(home, "sessions", "--agent", "codex")
     first = listed["sessions"][0]
     assert listed["total"] == len(listed["sessions"])
-    told = asked(home, "session", first["id"], "--limit", "1", *whole)
+    told = asked(home, "session", first["id"], "--limit", "1")
     assert told["session"].items() >= first.items()
     assert told["total"] == first["messages"]
     assert len(told["messages"]) == 1
-    every = asked(home, "session", first["id"], "--all", *whole)
+    every = asked(home, "session", first["id"], "--all")
     assert every["total"] == told["session"]["events"]
     page = read_by_a_person(home, "session", first["id"], "--limit", "1", "--all")
     assert first["id"] in page
-    assert "more: --offset 1" in page
+    assert "go on with offset 1" in page
 
 
 def test_nothing_of_a_scope_is_said_so(home: Path) -> None:

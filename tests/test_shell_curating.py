@@ -96,13 +96,10 @@ KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
 """What looks like a token of GitHub's; it opens nothing."""
 
 
-WHOLE = ("--max-tokens", "9000")
-
-
 def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
     def found() -> Any:
         code = 1 if row else 0
-        told = data_of(memtui(home, "doctor", "--json", *WHOLE, code=code).stdout)
+        told = data_of(memtui(home, "doctor", "--json", code=code).stdout)
         (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
         return one["is_well"], one["cure"]
 

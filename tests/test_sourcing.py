@@ -50,7 +50,7 @@ def of(told: Any, name: str) -> Any:
 def test_every_agent_is_listed_with_what_is_found_of_it(
     memtui: Run, person: Path
 ) -> None:
-    told = memtui("sources", "--json", "--max-tokens", "9000")
+    told = memtui("sources", "--json")
     assert [one["name"] for one in told["sources"]] == [
         "claude-code",
         "codex",
@@ -80,7 +80,7 @@ def test_what_was_heard_last_is_told_by_the_way_it_came(
     new.mkdir(parents=True)
     (new / "1.json").write_text(json.dumps(payload))
     memtui("import")
-    claude = of(memtui("sources", "--json", "--max-tokens", "9000"), "claude-code")
+    claude = of(memtui("sources", "--json"), "claude-code")
     assert claude["by_transcript"]["last_event_at"] == "2025-03-14T10:00:00Z"
     assert claude["by_hook"]["source"] == "hooks"
 
@@ -91,26 +91,22 @@ def test_what_was_agreed_is_remembered_and_taken_back(
     assert "Claude Code: watched (you agreed)" in memtui(
         "sources", "watch", "claude-code"
     )
-    told = memtui("sources", "--json", "--max-tokens", "9000")
+    told = memtui("sources", "--json")
     assert of(told, "claude-code")["is_watched"]
     assert of(told, "codex")["why"] == "you did not agree"
     memtui("sources", "unwatch", "claude-code")
-    assert not of(memtui("sources", "--json", "--max-tokens", "9000"), "claude-code")[
-        "is_watched"
-    ]
+    assert not of(memtui("sources", "--json"), "claude-code")["is_watched"]
 
 
 def test_all_are_watched_but_the_one_that_has_no_place(memtui: Run) -> None:
-    memtui("sources", "watch", "all", "--json", "--max-tokens", "9000")
-    told = memtui("sources", "--json", "--max-tokens", "9000")["sources"]
+    memtui("sources", "watch", "all", "--json")
+    told = memtui("sources", "--json")["sources"]
     assert [one["name"] for one in told if not one["is_watched"]] == ["aider"]
 
 
 def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
     setting = ("--set", "capture.sources=codex")
-    told = memtui(
-        *setting, "sources", "unwatch", "codex", "--json", "--max-tokens", "9000"
-    )
+    told = memtui(*setting, "sources", "unwatch", "codex", "--json")
     assert of(told, "codex")["is_watched"]
     assert "capture.sources" in of(told, "codex")["why"]
     assert "the settings go before it for Codex" in told["note"]
@@ -120,9 +116,7 @@ def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
 def test_folders_of_the_settings_are_listed_too(memtui: Run, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     setting = ("--set", f"capture.folders={tmp_path / 'old'}")
-    folders = of(
-        memtui(*setting, "sources", "--json", "--max-tokens", "9000"), "folders"
-    )
+    folders = of(memtui(*setting, "sources", "--json"), "folders")
     assert folders["is_watched"]
     assert folders["places"] == [str(tmp_path / "old")]
 

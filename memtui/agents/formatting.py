@@ -12,10 +12,11 @@ from memtui.model import citations, hits
 from memtui.model.events import Event
 from memtui.model.grips import Grip
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
-from memtui.model.nodes import Bullet, TocEntry, TocLevel
+from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel
 from memtui.model.sessions import Session
 from memtui.model.verdicts import Support
 from memtui.search import snippets
+from memtui.summarize.grounding import explain
 from memtui.text import date_format
 
 CONTEXT_CHARS = 160
@@ -28,6 +29,9 @@ QUOTED_CHARS = 900
 
 SEGMENT_KEYS = ("session", "title", "node_id")
 """The fields given with the first hit of a segment alone."""
+
+UNFINISHED = (NodeStatus.PENDING, NodeStatus.STALE)
+
 
 MARKS = {
     Support.SUPPORTED.value: "✓",
@@ -55,34 +59,46 @@ def node(entry: TocEntry, zone: tzinfo) -> Item:
         item["segments"] = entry.counts.segments
     if entry.is_live:
         item["is_live"] = True
-    return item
+    state = ["pinned"] if entry.is_pinned else []
+    state += [entry.status.value] if entry.status in UNFINISHED else []
+    return item | ({"state": ", ".join(state)} if state else {})
 
 
 def node_line(item: Item) -> str:
     """Write a node of a list as text."""
+    state = f" ({item['state']})" if "state" in item else ""
     if "at" in item:
-        return f"{item['node_id']} {item['at'][11:]} {item['title']}"
-    return f"{item['node_id']} ({item['segments']}) {item['headline'] or item['title']}"
+        return f"{item['node_id']} {item['at'][11:]} {item['title']}{state}"
+    title = item["headline"] or item["title"]
+    return f"{item['node_id']} ({item['segments']}) {title}{state}"
 
 
 def bullet(one: Bullet) -> Item:
-    """Describe a bullet and its sources."""
+    """Describe a bullet, its sources, and why these do not fully support it."""
+    why = explain.explain_verdict(one)
     return {
         "text": one.text,
         "support": one.support.value,
         "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
-    }
+    } | ({"why": why} if why else {})
 
 
 def bullet_line(item: Item) -> str:
     """Write a bullet as text, behind the mark of its support."""
     source = f"[{item['grip_ids'][0]}]" if item["grip_ids"] else "[no source]"
-    return f"{MARKS[item['support']]} {item['text']} {source}"
+    withheld = " (withheld)" if "is_withheld" in item else ""
+    why = f"\n    {item['why']}" if "why" in item else ""
+    return f"{MARKS[item['support']]} {item['text']} {source}{withheld}{why}"
 
 
 def bullet_or_node_line(item: Item) -> str:
     """Write a bullet, or a child of a node, as text."""
     return bullet_line(item) if "support" in item else node_line(item)
+
+
+def shorten_bullet(item: Item, _: int) -> Item:
+    """Leave out why a bullet is not fully supported."""
+    return {key: value for key, value in item.items() if key != "why"}
 
 
 def score(value: float, *, is_recent: bool) -> Item:

@@ -461,6 +461,7 @@ USAGE = "usage"
 
 CODES: dict[type[MemtuiError], tuple[str, str]] = {
     errors.UsageError: (USAGE, ""),
+    errors.UnconfirmedError: ("unconfirmed", "add --yes to do it"),
     errors.SettingsError: ("settings", "see them: memtui config show"),
     errors.StoreBusyError: ("store_busy", "try again in a moment"),
     errors.StoreVersionError: ("store_too_new", "use the memtui that made it"),

@@ -143,7 +143,10 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     }
     if node.level is TocLevel.SEGMENT:
         head["surprise"] = browse.surprise(node.node_id)
-    lead = f"{node.title} ({node.status.value}): {', '.join(node.words)}"
+    state = f"{node.status.value}{', pinned' if node.is_pinned else ''}"
+    lead = [f"{node.title} ({state}): {', '.join(node.words)}"]
+    if node.headline not in ("", node.title):
+        lead.append(node.headline)
     items = [formatting.bullet(bullet) for bullet in node.bullets]
     items += [formatting.node(entry, zone) for entry in children]
     page_through = f"browse_toc {node.node_id} pages through its children"
@@ -152,8 +155,9 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         items,
         formatting.bullet_or_node_line,
         head,
-        (lead,),
+        lead,
         hint=f"{replies.MORE}; {page_through}" if children else replies.MORE,
+        shorten=formatting.shorten_bullet,
         has_more=len(found) > len(children),
         more_hint=page_through,
     )
@@ -206,7 +210,7 @@ def browse_keyword(
     with database.connection():
         starts = [stemmer.word_prefixes(term) for term in terms]
         parent = store_nodes.resolve_id(node_id) if node_id else None
-        segments = store_nodes.read_keywords(parent, scope, begun=starts)
+        segments = store_nodes.read_keywords(parent, scope, prefixes=starts)
         matching = _with_terms(islice(segments, MAX_SEGMENTS), terms)
         found = dict(islice(matching, limit + 1))
         is_cut = len(found) <= limit and next(segments, None) is not None

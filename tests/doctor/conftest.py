@@ -22,7 +22,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = Workspace(in_home(home), Settings(store_time_zone="UTC"))
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     house.stop()
     return home
 
@@ -45,7 +45,7 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
 
     def asked(*options: str, words: bool = False) -> Any:
         capsys.readouterr()
-        asking = ["--home", str(home), *options, "doctor", "--max-tokens", "9000"]
+        asking = ["--home", str(home), *options, "doctor"]
         code = main.main(asking if words else [*asking, "--json"])
         told = capsys.readouterr()
         if words:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.agents import replies
-from memtui.agents.replies import Plain, Reply
+from memtui.agents.replies import Item, Reply
 from memtui.text import fencing, tokens
 
 NUMBER = "a1b2c3"
@@ -30,17 +30,16 @@ TEXTS = st.one_of(
 
 
 def reply(texts: list[str], notes: list[str], **more: Any) -> Reply:
-    items: list[Plain] = [
-        {"id": f"evt:{place}", "text": fencing.neutralize_line(text)}
-        for place, text in enumerate(texts)
+    items: list[Item] = [
+        {"id": f"evt:{place}", "text": text} for place, text in enumerate(texts)
     ]
     return Reply(
         "hits",
         items,
         lambda told: f"{told['id']} {told['text']}",
-        {"about": fencing.neutralize_line(texts[0]) if texts else ""},
-        [fencing.neutralize_line(texts[0])] if texts else [],
-        [fencing.neutralize_line(note) for note in notes],
+        {"about": texts[0] if texts else ""},
+        texts[:1],
+        notes,
         **more,
     )
 
@@ -48,18 +47,20 @@ def reply(texts: list[str], notes: list[str], **more: Any) -> Reply:
 @given(
     st.lists(TEXTS, max_size=12),
     st.lists(TEXTS, max_size=2),
-    st.integers(replies.LEAST, 5_000),
+    st.integers(replies.MIN_TOKENS, 5_000),
 )
 def test_no_answer_in_lines_exceeds_its_budget_and_each_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
-    told = replies.fitted(reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, NUMBER)
+    told = replies.fit_text(
+        reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, NUMBER
+    )
     assert told.tokens == replies.cost(told.text, tokens.ESTIMATING_COUNTER) <= limit
     first, *between, last = told.text.splitlines()
     assert first == f"<memory {NUMBER}> {fencing.NOTICE}"
     assert last == f"</memory {NUMBER}>"
-    assert sum(line.startswith("evt:") for line in between) >= told.kept
-    assert ("left out" in told.text) is (told.kept < len(texts)) or any(
+    assert sum(line.startswith("evt:") for line in between) >= told.parts
+    assert ("left out" in told.text) is (told.parts < len(texts)) or any(
         "left out" in text for text in [*texts, *notes]
     )
 
@@ -67,40 +68,38 @@ def test_no_answer_in_lines_exceeds_its_budget_and_each_is_whole(
 @given(
     st.lists(TEXTS, max_size=12),
     st.lists(TEXTS, max_size=2),
-    st.integers(replies.LEAST, 5_000),
+    st.integers(replies.MIN_TOKENS, 5_000),
 )
 def test_no_answer_in_json_exceeds_its_budget_and_each_is_whole(
     texts: list[str], notes: list[str], limit: int
 ) -> None:
-    def wrap(data: Plain) -> Plain:
-        return replies.wrapped(data, tokens=limit, ms=123.4)
+    def wrap(data: Item) -> Item:
+        return replies.envelope(data, tokens=limit, ms=123.4)
 
-    told = replies.fitted_json(
-        reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, wrap
-    )
+    told = replies.fit_json(reply(texts, notes), limit, tokens.ESTIMATING_COUNTER, wrap)
     assert replies.cost(told.text, tokens.ESTIMATING_COUNTER) <= limit
     read = json.loads(told.text)
     assert read["version"] == 1
-    assert len(read["data"]["hits"]) == told.kept
-    ids = [f"evt:{place}" for place in range(told.kept)]
+    assert len(read["data"]["hits"]) == told.parts
+    ids = [f"evt:{place}" for place in range(told.parts)]
     assert [hit["id"] for hit in read["data"]["hits"]] == ids
-    assert ("left_out" in read["data"]) is (told.kept < len(texts))
+    assert ("left_out" in read["data"]) is (told.parts < len(texts))
 
 
 def test_items_go_whole_from_the_end_and_what_is_left_out_is_said() -> None:
     asked = reply(["some words of a message " * 4] * 10, [])
-    told = replies.fitted(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
-    assert 0 < told.kept < 10
+    told = replies.fit_text(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
+    assert 0 < told.parts < 10
     assert told.width is None
-    assert f"({10 - told.kept} left out: ask for more tokens)" in told.text
+    assert f"({10 - told.parts} left out: ask for more tokens)" in told.text
     assert "evt:0 " in told.text
 
 
 def test_where_no_item_fits_texts_are_cut_until_one_does() -> None:
-    told = replies.fitted(
+    told = replies.fit_text(
         reply(["word " * 5000], []), 150, tokens.ESTIMATING_COUNTER, NUMBER
     )
-    assert told.kept == 1
+    assert told.parts == 1
     assert told.width
     assert "…" in told.text
 
@@ -108,17 +107,17 @@ def test_where_no_item_fits_texts_are_cut_until_one_does() -> None:
 def remembered(count: int, lines: int) -> Reply:
     """Memories, each with so many messages."""
     said = {"role": "user", "text": "some words of a message " * 2}
-    told: list[Plain] = [
+    told: list[Item] = [
         {"id": f"evt:{place}", "text": "About it.", "details": [said] * lines}
         for place in range(count)
     ]
-    return Reply("memories", told, str, spare="details")
+    return Reply("memories", told, str, details="details")
 
 
-@given(st.integers(0, 6), st.integers(0, 6), st.integers(replies.LEAST, 2_000))
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(replies.MIN_TOKENS, 2_000))
 def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) -> None:
     asked = remembered(count, lines)
-    told = replies.fitted_json(
+    told = replies.fit_json(
         asked, limit, tokens.ESTIMATING_COUNTER, lambda plain: plain
     )
     assert told.tokens <= limit
@@ -130,7 +129,7 @@ def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) ->
 
 
 def test_how_many_details_are_left_out_is_said() -> None:
-    told = replies.fitted(remembered(3, 9), 300, tokens.ESTIMATING_COUNTER, NUMBER)
+    told = replies.fit_text(remembered(3, 9), 300, tokens.ESTIMATING_COUNTER, NUMBER)
     assert told.width is None
     assert re.search(r"\(\d+ details left out: ask for more tokens\)", told.text)
     assert all(f"evt:{place}" in told.text for place in range(3))
@@ -144,13 +143,11 @@ def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
         str,
         {"about": "y" * 500},
         notes=notes,
-        after=lambda kept: {"continuation_token": str(kept), "has_more": True},
+        next_page=lambda kept: {"continuation_token": str(kept), "has_more": True},
     )
-    told = replies.fitted_json(
-        asked, 200, tokens.ESTIMATING_COUNTER, lambda plain: plain
-    )
+    told = replies.fit_json(asked, 200, tokens.ESTIMATING_COUNTER, lambda plain: plain)
     read = json.loads(told.text)
-    assert told.kept == 0
+    assert told.parts == 0
     assert read["notice"] == fencing.NOTICE
     assert read["notes"] == notes
     assert read["continuation_token"] == "0"
@@ -158,10 +155,10 @@ def test_what_is_told_beside_items_is_told_while_there_is_room() -> None:
 
 
 def test_what_a_limit_left_out_is_told_apart_from_what_did_not_fit() -> None:
-    more = {"more": "a larger limit gives more", "ahead": True}
+    more = {"more_hint": "a larger limit gives more", "has_more": True}
     asked = Reply("hits", [{"text": "x " * 90}] * 3, str, **more)  # type: ignore[arg-type]
     for most, says in ((900, "(more: a larger"), (120, "left out: ask for more")):
-        assert says in replies.fitted(asked, most, tokens.ESTIMATING_COUNTER).text
+        assert says in replies.fit_text(asked, most, tokens.ESTIMATING_COUNTER).text
 
 
 def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
@@ -169,7 +166,7 @@ def test_an_answer_that_says_more_than_its_items_keeps_its_head() -> None:
     head = {"way": "teleport", "why": "It names specific terms.", "score": 0.9}
     asked = Reply("answers", items, str, head, ("teleport",), is_headed=True)
     for most in (60, 80, 100):
-        told = replies.fitted_json(
+        told = replies.fit_json(
             asked, most, tokens.ESTIMATING_COUNTER, lambda plain: plain
         )
         read = json.loads(told.text)
@@ -183,22 +180,20 @@ def test_a_page_tells_where_it_goes_on_however_small_it_is() -> None:
         [{"id": "evt:01KH99FSZABD7J", "text": "x" * 400}] * 3,
         str,
         notes=["z" * 80],
-        after=lambda kept: {"continuation_token": str(kept), "has_more": True},
+        next_page=lambda kept: {"continuation_token": str(kept), "has_more": True},
     )
-    told = replies.fitted_json(
-        asked, 70, tokens.ESTIMATING_COUNTER, lambda plain: plain
-    )
+    told = replies.fit_json(asked, 70, tokens.ESTIMATING_COUNTER, lambda plain: plain)
     read = json.loads(told.text)
-    assert told.kept == 1
+    assert told.parts == 1
     assert read["continuation_token"] == "1"
 
 
 def test_names_that_open_something_are_never_cut() -> None:
-    told = replies.brief({"session": "codex:" + "1" * 40, "text": "x" * 40}, 20)
+    told = replies.shortened({"session": "codex:" + "1" * 40, "text": "x" * 40}, 20)
     assert len(told["session"]) == 46
     assert len(told["text"]) == 20
     assert (
-        len(replies.brief({"session": {"title": "x" * 40}}, 20)["session"]["title"])
+        len(replies.shortened({"session": {"title": "x" * 40}}, 20)["session"]["title"])
         == 20
     )
 
@@ -207,10 +202,10 @@ def test_a_page_that_was_cut_goes_on_where_it_was_cut() -> None:
     asked = reply(
         ["some words of a message " * 4] * 10,
         [],
-        after=lambda kept: {"continuation_token": str(kept)},
+        next_page=lambda kept: {"continuation_token": str(kept)},
     )
-    told = replies.fitted(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
-    assert f"go on with token {told.kept}" in told.text
+    told = replies.fit_text(asked, 200, tokens.ESTIMATING_COUNTER, NUMBER)
+    assert f"go on with token {told.parts}" in told.text
 
 
 @pytest.mark.parametrize(
@@ -256,9 +251,13 @@ def test_what_stands_beside_a_match_goes_before_the_match() -> None:
         [{"id": "evt:1", "window": window}],
         lambda told: " ".join([told["id"], *(one["text"] for one in told["window"])]),
     )
-    narrow = replies.fitted(told, 70, tokens.ESTIMATING_COUNTER, NUMBER)
-    assert (narrow.kept, "no4" in narrow.text, "no3" in narrow.text) == (1, True, False)
-    wide = replies.fitted(told, 900, tokens.ESTIMATING_COUNTER, NUMBER)
+    narrow = replies.fit_text(told, 70, tokens.ESTIMATING_COUNTER, NUMBER)
+    assert (narrow.parts, "no4" in narrow.text, "no3" in narrow.text) == (
+        1,
+        True,
+        False,
+    )
+    wide = replies.fit_text(told, 900, tokens.ESTIMATING_COUNTER, NUMBER)
     assert all(f"no{place}" in wide.text for place in range(9))
 
 
@@ -268,15 +267,15 @@ def test_why_there_is_nothing_is_told_however_little_room_there_is(most: int) ->
     why = "'codex:019ed' could be any of 3 sessions:"
     asked = Reply("about", (), str, {"x": "y" * 300}, notes=[why, *names])
 
-    def wrap(data: Plain) -> Plain:
-        return replies.wrapped(data, tokens=most, ms=12)
+    def wrap(data: Item) -> Item:
+        return replies.envelope(data, tokens=most, ms=12)
 
-    told = replies.fitted_json(asked, most, tokens.ESTIMATING_COUNTER, wrap)
+    told = replies.fit_json(asked, most, tokens.ESTIMATING_COUNTER, wrap)
     notes = json.loads(told.text)["data"]["notes"]
     assert notes[0].startswith("'codex:019ed' could")
-    assert told.tokens <= most and told.kept == 0
+    assert told.tokens <= most and told.parts == 0
     assert names[0] in notes or most < 200
-    lines = replies.fitted(asked, most, tokens.ESTIMATING_COUNTER, NUMBER)
+    lines = replies.fit_text(asked, most, tokens.ESTIMATING_COUNTER, NUMBER)
     assert "\n'codex:019ed' could" in lines.text
     assert lines.tokens <= most
 
@@ -289,9 +288,39 @@ def test_how_many_there_are_is_told_and_not_of_the_page_alone() -> None:
         asked = reply(
             ["some words of a message " * 4] * count,
             [],
-            ahead=True,
-            after=lambda kept: {"total": 42, "next_offset": 10 + kept},
+            has_more=True,
+            next_page=lambda kept: {"total": 42, "next_offset": 10 + kept},
         )
-        told = replies.fitted(asked, limit, tokens.ESTIMATING_COUNTER, NUMBER)
+        told = replies.fit_text(asked, limit, tokens.ESTIMATING_COUNTER, NUMBER)
         assert says in told.text
-        assert f"go on with offset {10 + told.kept})" in told.text
+        assert f"go on with offset {10 + told.parts})" in told.text
+
+
+def test_without_a_budget_a_reply_is_written_whole_and_as_it_is() -> None:
+    texts = ["<system>one\ntwo " + "word " * 900, "three"]
+    asked = reply(texts, ["a note"])
+    assert replies.write_data(asked)["hits"] == asked.items
+    text = replies.write_text(asked)
+    assert texts[0] in text and text.endswith("evt:1 three")
+    assert fencing.NOTICE not in text and "left out" not in text
+
+
+def test_details_keep_their_line_breaks_and_nothing_else_does() -> None:
+    item = {"text": "a\nb", "details": [{"text": "c\nd <system>"}]}
+    asked = Reply("memories", [item], str, details="details")
+    told = replies.fit_json(asked, 500, tokens.ESTIMATING_COUNTER, lambda data: data)
+    (memory,) = json.loads(told.text)["memories"]
+    assert memory["text"] == "a b"
+    assert memory["details"] == [{"text": "c\nd ‹system>"}]
+
+
+def test_a_large_budget_gives_few_items_whole_texts() -> None:
+    def shorten(item: Item, chars: int) -> Item:
+        return item | {"text": replies.cut(item["text"], chars)}
+
+    long = reply(["word " * 1_000], [], shorten=shorten)
+    told = replies.fit_text(long, 2_000, tokens.ESTIMATING_COUNTER)
+    assert told.text.count("word") == 1_000
+    many = reply(["word " * 1_000] * 10, [], shorten=shorten)
+    told = replies.fit_text(many, 2_000, tokens.ESTIMATING_COUNTER)
+    assert told.parts == 10

@@ -95,7 +95,7 @@ def test_both_indexes_broken_it_reads_the_store_and_says_so(
     found = house.search.find("mutex")
     assert found.hits
     assert len(found.notes) == 2
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     house.teleport.close()
     again = house.search.find("mutex")
     assert again.hits

@@ -241,7 +241,7 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
         answer = house.teleport.find("mutex", limit=500)
         assert answer.hits, name
         assert answer.note in ("", nodes.BROKEN)
-        assert house.pipeline.until_idle(lambda _: None) == []
+        assert house.pipeline.run_until_idle(lambda _: None) == []
         answer = house.teleport.find("mutex", limit=500)
         assert {hit.target_id for hit in answer.hits} == whole, name
         assert answer.note == "", name
@@ -260,7 +260,7 @@ def test_damage_that_a_search_meets_is_mended_behind_it(
         piece.write_bytes(piece.read_bytes()[:100])
     full_house.teleport.close()
     assert full_house.teleport.find("mutex").note == nodes.BROKEN
-    assert full_house.pipeline.until_idle(lambda _: None) == []
+    assert full_house.pipeline.run_until_idle(lambda _: None) == []
     answer = full_house.teleport.find("mutex", limit=500)
     assert answer.note == ""
     assert {hit.target_id for hit in answer.hits} == whole

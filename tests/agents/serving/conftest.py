@@ -93,7 +93,7 @@ def filled(home: Path) -> Path:
     house = Workspace(in_home(home), settings)
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     house.stop()
     return home
 

@@ -11,9 +11,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from memtui.agents import replies
-from memtui.agents.api import TOOLS, Calls, Failed, Told
+from memtui.agents.api import TOOLS, ToolRunner
 from memtui.cli import mcp
-from memtui.cli.mcp import Served
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.settings import Settings
@@ -203,16 +202,16 @@ def test_events_of_a_session_are_of_one_that_is_clear(agent: Agent) -> None:
 @pytest.mark.parametrize(
     ("tool", "told", "says"),
     [
-        ("get_node", {}, "bad_arguments: node_id is missing"),
-        ("get_node", {"node_id": 7}, "bad_arguments: node_id is text"),
-        ("browse_toc", {"limit": 0}, "bad_arguments: limit is a whole number from 1"),
-        ("browse_toc", {"limit": "--3"}, "bad_arguments: limit is a whole number"),
-        ("browse_toc", {"limit": "9" * 5_000}, "bad_arguments: limit is a whole"),
-        ("browse_toc", {"limit": True}, "bad_arguments: limit is a whole number"),
-        ("browse_toc", {"depth": 1}, "bad_arguments: there is no 'depth' here"),
-        ("teleport", {"query": "  "}, "bad_arguments: query is empty"),
-        ("route", {"question": ""}, "bad_arguments: question is empty"),
-        ("teleport", {"query": "x", "max_tokens": 49}, "bad_arguments: max_tokens"),
+        ("get_node", {}, "usage: node_id is missing"),
+        ("get_node", {"node_id": 7}, "usage: node_id is text"),
+        ("browse_toc", {"limit": 0}, "usage: limit is a whole number from 1"),
+        ("browse_toc", {"limit": "--3"}, "usage: limit is a whole number"),
+        ("browse_toc", {"limit": "9" * 5_000}, "usage: limit is a whole"),
+        ("browse_toc", {"limit": True}, "usage: limit is a whole number"),
+        ("browse_toc", {"depth": 1}, "usage: there is no 'depth' here"),
+        ("teleport", {"query": "  "}, "usage: query is empty"),
+        ("route", {"question": ""}, "usage: question is empty"),
+        ("teleport", {"query": "x", "max_tokens": 49}, "usage: max_tokens"),
         (
             "list_messages",
             {"session": "shop-1", "subagent": "x"},
@@ -301,11 +300,11 @@ def test_a_prompt_teaches_the_way(agent: Agent) -> None:
 @pytest.mark.parametrize("most", [50, 120, 500])
 def test_lines_and_data_keep_within_one_budget(full_home: Path, most: int) -> None:
     house = Workspace(in_home(full_home), Settings())
-    calls = Calls(lambda: Served(house), is_structured=True)
+    runner = ToolRunner(lambda: house, with_data=True)
     tool = next(one for one in TOOLS if one.name == "get_events")
-    told = calls.call(tool, {"when": "January 2024", "max_tokens": most})
-    assert isinstance(told, Told)
-    data = replies.dumped(told.data) if told.data else ""
+    told = runner.call(tool, {"when": "January 2024", "max_tokens": most})
+    assert told.problem is None
+    data = replies.dumps(told.data) if told.data else ""
     cost = [replies.cost(one, house.counter) for one in (told.text, data)]
     assert sum(cost) <= most
     assert (told.data is not None) is (most > 50)
@@ -332,15 +331,15 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
     home = tmp_path / "home"
     home.mkdir()
     (home / "memory.db").write_bytes(b"this is no database" * 100)
-    calls = Calls(lambda: Served(Workspace(in_home(home), settings)))
+    runner = ToolRunner(lambda: Workspace(in_home(home), settings))
     tool = next(one for one in TOOLS if one.name == "teleport")
     for _ in range(2):
-        failed = calls.call(tool, {"query": "basket"})
-        assert isinstance(failed, Failed)
-        assert failed.code == "store"
+        failed = runner.call(tool, {"query": "basket"})
+        assert failed.problem
+        assert failed.problem.code == "store"
         assert "memtui doctor" in failed.text
     with pytest.raises(MemtuiError, match="database"):
-        calls.roots()
+        runner.list_resources()
 
 
 def test_a_question_makes_no_memory_and_finds_the_one_that_came(tmp_path: Path) -> None:
@@ -407,4 +406,4 @@ def test_without_the_sdk_it_says_how_to_get_it(
         raise AssertionError("nobody asked anything")
 
     with pytest.raises(MemtuiError, match=r"pipx install .memtui\[mcp\]"):
-        mcp.serve(opened, bool, with_writing=False, is_structured=False)
+        mcp.serve(opened, bool, with_writing=False, with_data=False)
