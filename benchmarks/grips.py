@@ -140,7 +140,7 @@ def _bm25(
         term: passages.rarity(len(turns), sum(term in turn for turn in turns))
         for term in wanted
     }
-    damping = passages.damping(lengths, passages.ALONE_LENGTH)
+    damping = passages.length_norms(lengths, passages.TEXT_B)
     return [
         sum(
             rarity[term] * text[term] / (text[term] + damp)

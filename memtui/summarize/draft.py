@@ -1,7 +1,7 @@
-"""Vouching: a draft's claims with the sources and the verdicts they turn out to have.
+"""Ground a draft summary: give each bullet its grips and its verdict.
 
-Every summariser's draft passes here, whoever it is. What a model claims and no source
-says is withheld: kept, but neither shown nor rolled up.
+Drafts of all summarizers pass here. Bullets of a model that the source does not support
+are withheld: stored, but neither shown nor rolled up.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,34 +22,34 @@ from memtui.text import prose
 from memtui.text.passages import PassageIndex
 
 MIN_SUPPORTED_SHARE = 0.5
-"""A model's summary of whose bullets fewer stand up to their sources is rejected."""
+"""A model's summary with fewer supported or weak bullets is rejected."""
 
 NO_BULLET = "no bullet was written"
 NONE_SUPPORTED = "no bullet is supported by the source"
 
 EventReader = Callable[[Sequence[str]], Sequence[Event]]
-"""The events behind some grips, in their order."""
+"""Reads the events behind some grips, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroundedSummary:
-    """What has become of a draft."""
+    """A summary with verdicts and grips."""
 
     title: str
-    """The draft's, or "" if it is a model's and no source says it."""
+    """The draft's title; "" if it is a model's that the source does not support."""
     bullets: tuple[Bullet, ...]
     withheld: tuple[Bullet, ...] = ()
     grips: tuple[Grip, ...] = ()
-    """Those that were made for it; inherited ones were made before."""
+    """The new grips; inherited ones exist already."""
 
     @property
-    def why_not(self) -> str:
+    def rejection(self) -> str:
         """Why a model's draft is not good enough to be shown; "" if it is."""
-        return _why_not([one.support for one in (*self.bullets, *self.withheld)])
+        return _rejection([one.support for one in (*self.bullets, *self.withheld)])
 
 
 def rejection_reason(draft: Summary, texts: Sequence[str]) -> str:
-    """Why a draft will not be good enough to be shown; "" if it may be.
+    """Return why a draft will be rejected; "" if it may be accepted.
 
     Args:
         draft: What a model wrote.
@@ -58,10 +58,10 @@ def rejection_reason(draft: Summary, texts: Sequence[str]) -> str:
     found = claims.check_against_texts(
         [DraftBullet(one.text) for one in draft.bullets], PassageIndex(texts)
     )
-    return _why_not([one.support for one in found])
+    return _rejection([one.support for one in found])
 
 
-def _why_not(found: Sequence[Support]) -> str:
+def _rejection(found: Sequence[Support]) -> str:
     if not found:
         return NO_BULLET
     if Support.SUPPORTED not in found:
@@ -75,49 +75,50 @@ def _why_not(found: Sequence[Support]) -> str:
 def ground_segment(
     draft: Summary, events: Sequence[Event], *, node_id: str, source: str
 ) -> GroundedSummary:
-    """Hold a segment's draft against its events.
+    """Ground a segment's draft in its events.
 
     Args:
-        draft: The draft; the ``refs`` of its claims are places in ``events``.
-        events: The events of the segment in their order, the overlap left out.
+        draft: The draft; ``refs`` are indexes into ``events``.
+        events: The events of the segment in order, without the overlap.
         node_id: The segment.
-        source: The process that asks.
+        source: The process that asks, recorded with the grips.
     """
     passages = EventPassages(events)
     anchored = anchoring.create_grips(
         draft.bullets, events, node_id=node_id, source=source
     )
     places = {event.event_id: at for at, event in enumerate(events)}
-    made: list[Grip] = []
+    new_grips: list[Grip] = []
     bullets = []
     for claim, found in zip(draft.bullets, anchored, strict=True):
         held = [at for grip in found for at in _range(grip, places)]
-        verdict = _held_there(claim, held, passages)
+        verdict = _check_at_grips(claim, held, passages)
         quoted = {one.index: one for one in reversed(verdict.quotes)}
         if verdict.support is not Support.UNSUPPORTED and not {*held} & {*quoted}:
-            named = partial(_quoting, claim, events, node_id=node_id, source=source)
+            named = partial(
+                _grip_for_quote, claim, events, node_id=node_id, source=source
+            )
             found = (*found, *map(named, quoted.values()))
-        made += found
-        names = tuple(dict.fromkeys(grip.grip_id for grip in found))
+        new_grips += found
+        grip_ids = tuple(dict.fromkeys(grip.grip_id for grip in found))
         bullets.append(
-            Bullet(claim.text, names, claims.with_event_quotes(verdict, events))
+            Bullet(claim.text, grip_ids, claims.with_event_quotes(verdict, events))
         )
-    title = _title(draft, passages)
-    return _sorted(title, bullets, made, is_models=_is_models(draft))
+    title = _grounded_title(draft, passages)
+    return _separate_unsupported(title, bullets, new_grips, is_models=_is_models(draft))
 
 
 def ground_parent(
     draft: Summary, children: Sequence[TocNode], leaves: EventReader
 ) -> GroundedSummary:
-    """Hold a parent's draft against its children's bullets, and these against leaves.
+    """Ground a parent's draft in its children's bullets and their events.
 
-    A bullet inherits the grips of the children's bullets it rests on.
+    Each bullet inherits the grips of the children's bullets it rests on.
 
     Args:
-        draft: The draft; the ``refs`` of its claims are places in the row of all the
-            children's bullets.
+        draft: The draft; ``refs`` are indexes into all children's bullets in a row.
         children: The children, oldest first.
-        leaves: Reads events; asked only if a model worded something anew.
+        leaves: Reads events; called only if a model reworded bullets.
     """
     row = [bullet for child in children for bullet in child.bullets]
     is_models = _is_models(draft)
@@ -133,27 +134,27 @@ def ground_parent(
         rests_on = {one.index for one in verdict.quotes} or {
             at for at in claim.refs if 0 <= at < len(row)
         }
-        names = (name for at in sorted(rests_on) for name in row[at].grip_ids)
-        bullets.append(Bullet(claim.text, tuple(dict.fromkeys(names)), verdict))
-    told = [one.text for one in row] + [child.headline for child in children]
-    title = _title(draft, PassageIndex(told))
-    return _sorted(title, bullets, (), is_models=is_models)
+        grip_ids = (name for at in sorted(rests_on) for name in row[at].grip_ids)
+        bullets.append(Bullet(claim.text, tuple(dict.fromkeys(grip_ids)), verdict))
+    texts = [one.text for one in row] + [child.headline for child in children]
+    title = _grounded_title(draft, PassageIndex(texts))
+    return _separate_unsupported(title, bullets, (), is_models=is_models)
 
 
 def _is_models(draft: Summary) -> bool:
     return bool(draft.generation.model)
 
 
-def _sorted(
-    title: str, bullets: Sequence[Bullet], made: Sequence[Grip], *, is_models: bool
+def _separate_unsupported(
+    title: str, bullets: Sequence[Bullet], new_grips: Sequence[Grip], *, is_models: bool
 ) -> GroundedSummary:
     shown = [one for one in bullets if one.has_support or not is_models]
     withheld = [one for one in bullets if not one.has_support and is_models]
-    return GroundedSummary(title, tuple(shown), tuple(withheld), tuple(made))
+    return GroundedSummary(title, tuple(shown), tuple(withheld), tuple(new_grips))
 
 
-def _title(draft: Summary, source: PassageIndex) -> str:
-    """A draft's title; of a model's only what nothing in the source speaks against."""
+def _grounded_title(draft: Summary, source: PassageIndex) -> str:
+    """Return the title; "" for a model's that the source contradicts."""
     if _is_models(draft):
         (verdict,) = claims.check_against_texts([DraftBullet(draft.title)], source)
         if verdict.support is Support.UNSUPPORTED or verdict.features.is_contradicted:
@@ -165,10 +166,10 @@ def _range(grip: Grip, places: dict[str, int]) -> range:
     return range(places[grip.event_id_start], places[grip.event_id_end] + 1)
 
 
-def _held_there(
+def _check_at_grips(
     claim: DraftBullet, held: Sequence[int], source: PassageIndex
 ) -> Verdict:
-    """The verdict on a claim, quoting where its grips are unless that supports less."""
+    """Return the verdict on a claim, quoting where its grips are unless worse there."""
     (verdict,) = claims.check_against_texts([claim], source)
     if held and not {one.index for one in verdict.quotes} <= {*held}:
         (there,) = claims.check_against_texts(
@@ -178,7 +179,7 @@ def _held_there(
     return verdict
 
 
-def _quoting(
+def _grip_for_quote(
     claim: DraftBullet,
     events: Sequence[Event],
     quote: SourceQuote,
@@ -186,7 +187,7 @@ def _quoting(
     node_id: str,
     source: str,
 ) -> Grip:
-    """A grip for a quote, where the claim's others hold none of its quotes."""
+    """Return a grip for a quote that none of the claim's other grips contain."""
     event = events[quote.index]
     said = counted_text(event)[quote.start : quote.end]
     return Grip(

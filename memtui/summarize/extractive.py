@@ -1,8 +1,8 @@
-"""Extract: a summary out of a segment's own sentences, without a model.
+"""Summarize a segment in its own sentences, without a model.
 
-What was asked, what was done, what failed and what was concluded: the best sentences
-are taken one by one, each as unlike the ones before as it can be (maximal marginal
-relevance, Carbonell & Goldstein, 1998).
+Sentences are scored by author, position, content and wording; the best ones are
+selected one by one, each as different as possible from those before (maximal marginal
+relevance, Carbonell & Goldstein, 1998). A line of what tools did is added.
 """
 
 import math
@@ -21,105 +21,111 @@ from memtui.text.prose import Sentence, message_sentences, shorten, strip_markup
 from memtui.text.stopwords import VAGUE_STEMS
 
 LONG_CHARS = 360
-"""A longer sentence would be cut as a bullet, and loses a little."""
+"""A longer sentence would be cut, and gets a small penalty."""
 
-LEANING = 0.08
-"""What beginning with "This" or "They" costs."""
+REFERENCE_PENALTY = 0.08
+"""The penalty for starting with "This" or "They"."""
 
-VAGUENESS = 0.25
-"""What a sentence loses that does not name what it is about."""
+VAGUE_PENALTY = 0.25
+"""The penalty for a sentence that does not name its subject."""
 
-SHORT = 4
-"""A sentence of fewer telling words loses for each it lacks."""
+SHORT_WORDS = 4
+"""A sentence of fewer content words gets a penalty for each missing one."""
 
-EACH_MESSAGE = 40
-"""How many sentences of one message are looked at: its first and last ones."""
+SENTENCES_PER_MESSAGE = 40
+"""Number of sentences of a message that are considered: its first and last ones."""
 
-CENTRAL = 0.5
-"""What the sentence that holds most of what the segment is about gains by that."""
+CENTRAL_BONUS = 0.5
+"""The bonus for the sentence with the most important terms of the segment."""
 
 FIRST_REQUEST, OTHER_REQUEST, FINAL_ANSWER, OTHER_ANSWER = 0.3, 0.25, 0.22, 0.05
-"""What a sentence gains by who said it and where."""
+"""Base scores by author and position of the message."""
 
-ASIDE = 0.4
-"""What standing under a heading like "Verification" costs a sentence."""
+MINOR_SECTION_PENALTY = 0.4
+"""The penalty for standing under a heading like "Verification"."""
 
-LISTED = 0.15
-"""What being a list entry, or far down in a long request, costs what a person wrote."""
+LIST_PENALTY = 0.15
+"""The penalty for list items, and for sentences far down, in a user's message."""
 
-PASTED = 10
-"""From this sentence on a request is taken for a document."""
+DOCUMENT_SENTENCES = 10
+"""From this sentence on a user's message is taken for a pasted document."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceCandidate:
-    """A sentence that could become a bullet."""
+    """A sentence that may become a bullet."""
 
     text: str
     ref: int
     role: EventRole
-    prior: float
+    base_score: float
     order: int
     terms: frozenset[str] = field(default_factory=frozenset)
-    worth: float = 0.0
+    score: float = 0.0
 
 
 def rank_sentences(
-    events: Sequence[Event], said: Mapping[int, Sequence[Sentence]]
+    events: Sequence[Event], messages: Mapping[int, Sequence[Sentence]]
 ) -> list[SentenceCandidate]:
-    """The sentences of a segment with their worth, best first.
+    """Return the sentences of a segment with scores, best first.
 
     Args:
         events: The events of the segment.
-        said: The sentences of its messages, by the place of the event.
+        messages: The sentences of its messages, by index of the event.
     """
-    return _weighed(_candidates(events, said))
+    return _score_candidates(_candidates(events, messages))
 
 
 def _candidates(
-    events: Sequence[Event], said: Mapping[int, Sequence[Sentence]]
+    events: Sequence[Event], messages: Mapping[int, Sequence[Sentence]]
 ) -> list[SentenceCandidate]:
-    """Every sentence worth a look, with what its place and its author give it."""
+    """Return all sentences with their base scores."""
     found: list[SentenceCandidate] = []
-    asked = next((at for at in said if _asks(events[at], said[at])), -1)
-    for at, parts in said.items():
+    asked = next((at for at in messages if _is_request(events[at], messages[at])), -1)
+    for at, parts in messages.items():
         role = events[at].role
-        base = _base(events, said, at, asked)
+        base = _role_score(events, messages, at, asked)
         last = len(parts) - 1
-        aside = False
+        is_minor = False
         for place, part in enumerate(parts):
             if part.is_heading:
-                aside = cues.is_minor_heading(part.text)
-            if EACH_MESSAGE // 2 <= place <= last - EACH_MESSAGE // 2:
+                is_minor = cues.is_minor_heading(part.text)
+            if SENTENCES_PER_MESSAGE // 2 <= place <= last - SENTENCES_PER_MESSAGE // 2:
                 continue
-            prior = base + _standing(part, place, last) - ASIDE * aside
+            score = (
+                base
+                + _position_score(part, place, last)
+                - MINOR_SECTION_PENALTY * is_minor
+            )
             if role is EventRole.USER:
-                prior -= LISTED * part.is_item + LISTED * (place >= PASTED)
+                score -= LIST_PENALTY * part.is_item + LIST_PENALTY * (
+                    place >= DOCUMENT_SENTENCES
+                )
             text = cues.strip_interjection(part.text)
-            found.append(SentenceCandidate(text, at, role, prior, len(found)))
+            found.append(SentenceCandidate(text, at, role, score, len(found)))
     return found
 
 
-def _asks(event: Event, parts: Sequence[Sentence]) -> bool:
+def _is_request(event: Event, parts: Sequence[Sentence]) -> bool:
     return event.role is EventRole.USER and any(
         titles.count_content_words(part.text) >= titles.MIN_CONTENT_WORDS
-        for part in parts[:EACH_MESSAGE]
+        for part in parts[:SENTENCES_PER_MESSAGE]
     )
 
 
-def _base(
-    events: Sequence[Event], said: Mapping[int, object], at: int, asked: int
+def _role_score(
+    events: Sequence[Event], messages: Mapping[int, object], at: int, asked: int
 ) -> float:
-    """What a message's author and its place in the talk give its sentences."""
+    """Return the base score of a message's sentences by author and position."""
     if events[at].role is EventRole.USER:
         return FIRST_REQUEST if at == asked else OTHER_REQUEST
-    following = next((later for later in said if later > at), None)
+    following = next((later for later in messages if later > at), None)
     is_final = following is None or events[following].role is EventRole.USER
     return FINAL_ANSWER if is_final else OTHER_ANSWER
 
 
-def _standing(part: Sentence, place: int, last: int) -> float:
-    """What a sentence's place in its message and its shape give it."""
+def _position_score(part: Sentence, place: int, last: int) -> float:
+    """Return the score of a sentence by its position in the message and its shape."""
     score = 0.12 if place == 0 else 0.06 if place <= 2 else 0.0
     if place == last:
         score += 0.04
@@ -130,132 +136,143 @@ def _standing(part: Sentence, place: int, last: int) -> float:
     return score
 
 
-def _weighed(candidates: Sequence[SentenceCandidate]) -> list[SentenceCandidate]:
-    """The candidates with their worth, best first."""
-    bags = [analyzer.query_terms(candidate.text) for candidate in candidates]
-    holding = Counter(chain.from_iterable(bags))
+def _score_candidates(
+    candidates: Sequence[SentenceCandidate],
+) -> list[SentenceCandidate]:
+    """Return the candidates with scores, best first."""
+    term_sets = [analyzer.query_terms(candidate.text) for candidate in candidates]
+    frequency = Counter(chain.from_iterable(term_sets))
     rare = {
-        count: math.log(1 + len(bags) / count) * (1 + math.log(count))
-        for count in set(holding.values())
+        count: math.log(1 + len(term_sets) / count) * (1 + math.log(count))
+        for count in set(frequency.values())
     }
-    rarity = {term: rare[count] for term, count in holding.items()}
+    rarity = {term: rare[count] for term, count in frequency.items()}
     about = [
-        sum(rarity[term] for term in bag) / math.sqrt(len(bag) + 4) for bag in bags
+        sum(rarity[term] for term in terms) / math.sqrt(len(terms) + 4)
+        for terms in term_sets
     ]
     most = max(about, default=0.0) or 1.0
     weighed = []
-    for candidate, bag, central in zip(candidates, bags, about, strict=True):
-        worth = (
-            CENTRAL * central / most
-            + candidate.prior
+    for candidate, terms, centrality in zip(candidates, term_sets, about, strict=True):
+        score = (
+            CENTRAL_BONUS * centrality / most
+            + candidate.base_score
             + cues.wording_score(candidate.text)
         )
         if cues.starts_with_reference(candidate.text):
-            worth -= LEANING
-        terms = frozenset(bag)
-        if len(terms - VAGUE_STEMS) < titles.MIN_CONTENT_WORDS:
-            worth -= VAGUENESS
-        if len(bag) < SHORT:
-            worth -= 0.12 * (SHORT - len(bag))
-        weighed.append(replace(candidate, terms=terms, worth=worth))
-    return sorted(weighed, key=lambda one: (-one.worth, one.order))
+            score -= REFERENCE_PENALTY
+        term_set = frozenset(terms)
+        if len(term_set - VAGUE_STEMS) < titles.MIN_CONTENT_WORDS:
+            score -= VAGUE_PENALTY
+        if len(terms) < SHORT_WORDS:
+            score -= 0.12 * (SHORT_WORDS - len(terms))
+        weighed.append(replace(candidate, terms=term_set, score=score))
+    return sorted(weighed, key=lambda one: (-one.score, one.order))
 
 
 BULLET_CHARS = 240
-"""The most characters of a bullet."""
+"""The maximum length of a bullet."""
 
-LAMBDA = 0.7
-"""How much worth counts against likeness to what was taken already."""
+MMR_LAMBDA = 0.7
+"""The weight of a sentence's score against similarity to selected ones."""
 
-ENOUGH = 0.25
-"""A sentence worth less is left out, once there are bullets enough."""
+MIN_SCORE = 0.25
+"""Sentences with a lower score are left out once there are enough bullets."""
 
-NOTHING = "Nothing was said"
-"""What stands for a segment without a word."""
+EMPTY_TITLE = "Nothing was said"
+"""The title of a segment without any text."""
 
-LIKE = 0.6
-"""A sentence sharing more of its terms than this with another says nothing new."""
+MAX_OVERLAP = 0.6
+"""A sentence that shares more of its terms with another adds nothing new."""
 
-SAME = 0.8
-"""A commit's subject sharing so much of its terms with the title only says it again."""
+MAX_TITLE_OVERLAP = 0.8
+"""A commit's subject that shares this much with the title only repeats it."""
 
-POOL = 60
-"""How many of the best sentences are weighed against each other."""
+POOL_SIZE = 60
+"""Number of best sentences that are compared with each other."""
 
-MOST_ASKED = 3
-"""How many bullets at most a person's own words make."""
+MAX_REQUEST_BULLETS = 3
+"""Number of bullets that may quote the user."""
 
-ANNOUNCED_TITLE = 0.7
-"""What an announcement gains back as a title: it names the work, if nothing else."""
+ANNOUNCEMENT_TITLE_BONUS = 0.7
+"""The bonus of an announcement as a title: it names the work, if nothing else."""
 
-LATE = 0.6
+LATE_SHARE = 0.6
 """A request after this share of the segment does not name what came before it."""
 
-LATER, BELATED = 0.2, 0.4
-"""What a request loses as a title by not being the first, and by coming late."""
+LATER_PENALTY, LATE_PENALTY = 0.2, 0.4
+"""The penalties as a title for not being the first request, and for being late."""
 
-COMMITTED, HEADED, TRIED, PASSING, CONTINUED = 0.8, 0.62, 0.62, 0.5, 0.4
-"""How good a title a commit's subject is, a heading of the last answer, a commit that
-failed, a heading on the way, and the request that the segment goes on with; a request
-of its own can have 1."""
+COMMIT_TITLE, FINAL_HEADING_TITLE, FAILED_COMMIT_TITLE, HEADING_TITLE, CONTEXT_TITLE = (
+    0.8,
+    0.62,
+    0.62,
+    0.5,
+    0.4,
+)
+"""Scores of titles from a commit's subject, a heading of the last answer, a failed
+commit, an earlier heading, and the request that the segment continues; a request of the
+segment itself scores up to 1."""
 
-CONCLUDED, BY_WORTH, MOST_CONCLUDED = 0.3, 0.2, 0.6
-"""How good a title a sentence is, what its worth adds, and the most of both."""
+CONCLUSION_TITLE, CONCLUSION_SCORE_WEIGHT, MAX_CONCLUSION_TITLE = 0.3, 0.2, 0.6
+"""The score of a sentence as a title, the weight of its own score, and the maximum."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentActions:
-    """What tools did in a segment."""
+    """Tool calls, commits and failures of a segment."""
 
-    work: ActionLine | None
+    calls: ActionLine | None
     commits: Sequence[ActionLine]
     failures: Sequence[ActionLine]
 
 
 @dataclass(frozen=True, slots=True)
 class TitleCandidate:
-    """A line that could be the title, and how good a title it is."""
+    """A possible title with its score."""
 
     title: str
-    worth: float
+    score: float
 
 
 def summarize_segment(
     events: Sequence[Event], context: Sequence[Event] = ()
 ) -> Summary:
-    """Summarise a segment in its own words.
+    """Summarize a segment in its own words.
 
     Args:
-        events: The events of the segment in their order, the overlap left out.
-        context: The overlap: what was asked there names a segment that says nothing.
+        events: The events of the segment in order, without the overlap.
+        context: The overlap; its requests are possible titles.
 
     Returns:
-        A title and one to five bullets; ``refs`` are places in ``events``.
+        A title and one to five bullets; ``refs`` are indexes into ``events``.
     """
-    said = _said(events)
-    ranked = rank_sentences(events, said)
-    acts = SegmentActions(
+    messages = _read_messages(events)
+    ranked = rank_sentences(events, messages)
+    actions = SegmentActions(
         tool_actions.summarize_calls(events),
         tool_actions.find_commits(events),
         tool_actions.find_failures(events),
     )
     proposals = [
-        *_requested(events, said),
-        *_committed_titles(acts.commits, COMMITTED),
-        *_committed_titles(tool_actions.find_commits(events, are_made=False), TRIED),
-        *_headed(events, said),
-        *_concluded(ranked),
-        *_continued(context),
+        *_request_titles(events, messages),
+        *_commit_titles(actions.commits, COMMIT_TITLE),
+        *_commit_titles(
+            tool_actions.find_commits(events, are_made=False), FAILED_COMMIT_TITLE
+        ),
+        *_heading_titles(events, messages),
+        *_conclusion_titles(ranked),
+        *_context_titles(context),
     ]
     title = max(
-        proposals, key=lambda one: one.worth, default=TitleCandidate("", 0.0)
+        proposals, key=lambda one: one.score, default=TitleCandidate("", 0.0)
     ).title
-    title = title or _least_title(events, said, acts)
-    bullets = _bullets(events, ranked, acts, title)
+    title = title or _fallback_title(events, messages, actions)
+    bullets = _compose_bullets(events, ranked, actions, title)
     return Summary(title, bullets)
 
 
-def _said(events: Sequence[Event]) -> dict[int, list[Sentence]]:
+def _read_messages(events: Sequence[Event]) -> dict[int, list[Sentence]]:
     return {
         at: message_sentences(event.text)
         for at, event in enumerate(events)
@@ -263,78 +280,79 @@ def _said(events: Sequence[Event]) -> dict[int, list[Sentence]]:
     }
 
 
-def _requested(
-    events: Sequence[Event], said: Mapping[int, Sequence[Sentence]]
+def _request_titles(
+    events: Sequence[Event], messages: Mapping[int, Sequence[Sentence]]
 ) -> Iterator[TitleCandidate]:
-    """The titles of the requests; the first one is what a segment is about."""
+    """Yield the titles of the requests; the first one scores best."""
     lost = 0.0
-    for at, parts in said.items():
+    for at, parts in messages.items():
         request = None
         if events[at].role is EventRole.USER:
             request = titles.title_from_request(parts)
         if request:
-            late = BELATED if at > LATE * len(events) else lost
-            yield TitleCandidate(request.title, request.worth - late)
-            lost = LATER
+            late = LATE_PENALTY if at > LATE_SHARE * len(events) else lost
+            yield TitleCandidate(request.title, request.score - late)
+            lost = LATER_PENALTY
 
 
-def _committed_titles(
-    commits: Sequence[ActionLine], worth: float
+def _commit_titles(
+    commits: Sequence[ActionLine], score: float
 ) -> Iterator[TitleCandidate]:
     for at, commit in enumerate(commits):
         title = titles.tidy_title(commit.text)
         if titles.count_content_words(title) >= titles.MIN_CONTENT_WORDS:
-            yield TitleCandidate(title, worth - at / 100)
+            yield TitleCandidate(title, score - at / 100)
 
 
-def _headed(
-    events: Sequence[Event], said: Mapping[int, Sequence[Sentence]]
+def _heading_titles(
+    events: Sequence[Event], messages: Mapping[int, Sequence[Sentence]]
 ) -> Iterator[TitleCandidate]:
-    """The headings an assistant gave its work, those of the end first."""
-    answers = [at for at in said if events[at].role is not EventRole.USER]
+    """Yield the headings of the answers."""
+    answers = [at for at in messages if events[at].role is not EventRole.USER]
     for at in answers:
-        worth = HEADED if at == answers[-1] else PASSING
-        for part in said[at]:
+        score = FINAL_HEADING_TITLE if at == answers[-1] else HEADING_TITLE
+        for part in messages[at]:
             if part.is_heading and not cues.is_generic_heading(
                 titles.strip_label(part.text)
             ):
                 title = titles.tidy_title(part.text)
                 if titles.count_content_words(title) > titles.MIN_CONTENT_WORDS:
-                    yield TitleCandidate(title, worth)
+                    yield TitleCandidate(title, score)
 
 
-def _concluded(ranked: Sequence[SentenceCandidate]) -> Iterator[TitleCandidate]:
-    for one in sorted(ranked, key=_as_title, reverse=True)[:POOL]:
+def _conclusion_titles(ranked: Sequence[SentenceCandidate]) -> Iterator[TitleCandidate]:
+    for one in sorted(ranked, key=_title_score, reverse=True)[:POOL_SIZE]:
         if one.role is EventRole.USER:
             continue
         title = titles.tidy_title(one.text)
         if titles.count_content_words(title) >= titles.MIN_CONTENT_WORDS:
-            worth = CONCLUDED + BY_WORTH * _as_title(one)
-            yield TitleCandidate(title, min(worth, MOST_CONCLUDED))
+            score = CONCLUSION_TITLE + CONCLUSION_SCORE_WEIGHT * _title_score(one)
+            yield TitleCandidate(title, min(score, MAX_CONCLUSION_TITLE))
 
 
-def _continued(context: Sequence[Event]) -> Iterator[TitleCandidate]:
+def _context_titles(context: Sequence[Event]) -> Iterator[TitleCandidate]:
     for event in reversed(context):
         if event.is_message and event.role is EventRole.USER:
             request = titles.title_from_request(message_sentences(event.text))
-            if request and request.worth > titles.SLIGHT:
-                yield TitleCandidate(request.title, request.worth * CONTINUED)
+            if request and request.score > titles.SLIGHT:
+                yield TitleCandidate(request.title, request.score * CONTEXT_TITLE)
 
 
-def _least_title(
+def _fallback_title(
     events: Sequence[Event],
-    said: Mapping[int, Sequence[Sentence]],
-    acts: SegmentActions,
+    messages: Mapping[int, Sequence[Sentence]],
+    actions: SegmentActions,
 ) -> str:
-    """A title for a segment in which nothing tells what it was about."""
-    if acts.work is not None:
-        return titles.shorten_title(acts.work.text)
-    least = [part.text for parts in said.values() for part in parts]
+    """Return a title for a segment in which nothing says what it was about."""
+    if actions.calls is not None:
+        return titles.shorten_title(actions.calls.text)
+    least = [part.text for parts in messages.values() for part in parts]
     least += [
         line for event in events for line in event.text[:BULLET_CHARS].split("\n")
     ]
     bare = next(
-        filter(None, (titles.tidy_title(strip_markup(line)) for line in least)), NOTHING
+        filter(None, (titles.tidy_title(strip_markup(line)) for line in least)),
+        EMPTY_TITLE,
     )
     alone = (
         sum(event.is_message for event in events) == 1
@@ -344,35 +362,41 @@ def _least_title(
     return f"“{bare}”" if alone else bare
 
 
-def _as_title(one: SentenceCandidate) -> float:
-    """How well a sentence would do as a title: short, and standing by itself."""
+def _title_score(one: SentenceCandidate) -> float:
+    """Return how well a sentence serves as a title: short, and clear by itself."""
     score = (
-        one.worth - 0.4 * cues.needs_context(one.text) - 0.5 * cues.is_routine(one.text)
+        one.score - 0.4 * cues.needs_context(one.text) - 0.5 * cues.is_routine(one.text)
     )
     if cues.is_announcement(one.text):
-        score += ANNOUNCED_TITLE
+        score += ANNOUNCEMENT_TITLE_BONUS
     return score - 0.25 * (len(one.text) > titles.TITLE_CHARS)
 
 
-def _bullets(
+def _compose_bullets(
     events: Sequence[Event],
     ranked: Sequence[SentenceCandidate],
-    acts: SegmentActions,
+    actions: SegmentActions,
     title: str,
 ) -> tuple[DraftBullet, ...]:
-    """What was asked, done, went wrong and was concluded, in this order."""
+    """Return what was asked, done, failed and concluded, in this order."""
     least, most = BULLET_COUNTS[TocLevel.SEGMENT]
-    composed = [acts.work, _committed(acts.commits, title), *acts.failures[-1:]]
-    acted = [
+    composed = [
+        actions.calls,
+        _commit_line(actions.commits, title),
+        *actions.failures[-1:],
+    ]
+    action_bullets = [
         DraftBullet(shorten(deed.text, BULLET_CHARS), deed.refs)
         for deed in composed
         if deed
     ]
-    seen = [frozenset(analyzer.query_terms(title)), *_bags(acted)]
-    taken = _diverse(ranked, most - len(acted), least - len(acted), seen)
+    seen = [frozenset(analyzer.query_terms(title)), *_term_sets(action_bullets)]
+    taken = _select_diverse(
+        ranked, most - len(action_bullets), least - len(action_bullets), seen
+    )
     asked = [one for one in taken if one.role is EventRole.USER]
     told = [one for one in taken if one.role is not EventRole.USER]
-    claims = (*_claims(asked), *acted, *_claims(told))
+    claims = (*_draft_bullets(asked), *action_bullets, *_draft_bullets(told))
     if claims:
         return claims
     if ranked:
@@ -382,13 +406,14 @@ def _bullets(
     return (DraftBullet(first or title, (at,)),)
 
 
-def _committed(commits: Sequence[ActionLine], title: str) -> ActionLine | None:
+def _commit_line(commits: Sequence[ActionLine], title: str) -> ActionLine | None:
     named = [frozenset(analyzer.query_terms(title))]
     fresh = [
         one
         for one in commits
         if titles.count_content_words(one.text)
-        and _likeness(frozenset(analyzer.query_terms(one.text)), named) < SAME
+        and _overlap(frozenset(analyzer.query_terms(one.text)), named)
+        < MAX_TITLE_OVERLAP
     ][-2:]
     if not fresh:
         return None
@@ -398,49 +423,52 @@ def _committed(commits: Sequence[ActionLine], title: str) -> ActionLine | None:
     )
 
 
-def _bags(claims: Iterable[DraftBullet]) -> list[frozenset[str]]:
+def _term_sets(claims: Iterable[DraftBullet]) -> list[frozenset[str]]:
     return [frozenset(analyzer.query_terms(claim.text)) for claim in claims]
 
 
-def _claims(taken: Iterable[SentenceCandidate]) -> list[DraftBullet]:
+def _draft_bullets(taken: Iterable[SentenceCandidate]) -> list[DraftBullet]:
     return [
         DraftBullet(shorten(one.text, BULLET_CHARS), (one.ref,))
         for one in sorted(taken, key=lambda one: one.order)
     ]
 
 
-def _diverse(
+def _select_diverse(
     ranked: Sequence[SentenceCandidate],
     most: int,
     least: int,
     seen: Iterable[frozenset[str]],
 ) -> list[SentenceCandidate]:
-    """Take the best, each unlike those before it (maximal marginal relevance)."""
-    pool = list(ranked[:POOL])
-    near = {one.order: _likeness(one.terms, seen) for one in pool}
+    """Select the best sentences by maximal marginal relevance."""
+    pool = list(ranked[:POOL_SIZE])
+    near = {one.order: _overlap(one.terms, seen) for one in pool}
     taken: list[SentenceCandidate] = []
     asked = 0
     while pool and len(taken) < most:
         best = max(
-            pool, key=lambda one: LAMBDA * one.worth - (1 - LAMBDA) * near[one.order]
+            pool,
+            key=lambda one: MMR_LAMBDA * one.score - (1 - MMR_LAMBDA) * near[one.order],
         )
         pool.remove(best)
-        if near[best.order] > LIKE or (best.worth < ENOUGH and len(taken) >= least):
+        if near[best.order] > MAX_OVERLAP or (
+            best.score < MIN_SCORE and len(taken) >= least
+        ):
             continue
-        if best.worth < 0 and (taken or least < BULLET_COUNTS[TocLevel.SEGMENT][0]):
+        if best.score < 0 and (taken or least < BULLET_COUNTS[TocLevel.SEGMENT][0]):
             continue
-        if best.role is EventRole.USER and asked == MOST_ASKED:
+        if best.role is EventRole.USER and asked == MAX_REQUEST_BULLETS:
             continue
         asked += best.role is EventRole.USER
         taken.append(best)
         for one in pool:
-            likeness = _likeness(one.terms, [best.terms])
+            likeness = _overlap(one.terms, [best.terms])
             near[one.order] = max(near[one.order], likeness)
     return taken
 
 
-def _likeness(terms: frozenset[str], others: Iterable[frozenset[str]]) -> float:
-    """The largest share of these terms that another sentence has too."""
+def _overlap(terms: frozenset[str], others: Iterable[frozenset[str]]) -> float:
+    """Return the largest share of these terms that another sentence has, too."""
     return max(
         (len(terms & other) / len(terms) for other in others if terms), default=0.0
     )

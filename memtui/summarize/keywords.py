@@ -1,9 +1,9 @@
-"""Keywords: the words to find a node by, as a reader would write them.
+"""Choose keywords: the words by which a reader would look for a node.
 
-A word weighs by how often it is said, how rare such words are in general, and how
-much like a name it looks: a file, a function, a package, an error. What a model
-proposes counts as far as it was really said. A parent's keywords are chosen among its
-children's alone, so that each leads down to where it was said (decisions §5).
+A word's weight follows from how often it is mentioned, by whom, and how much it looks
+like a name (a file, a function, a package, an error). Keywords proposed by a model
+count if they occur in the source. A parent's keywords are chosen from its children's
+only.
 """
 
 import errno
@@ -22,7 +22,7 @@ from memtui.model.summaries import ORIGIN_RANK, Keyword, KeywordOrigin
 from memtui.text import analyzer, stopwords
 from memtui.text.stopwords import STOP_WORDS
 
-_ENDS = (
+_EXTENSIONS = (
     "astro|avif|bash|bat|bib|bmp|c|cc|cfg|cjs|clj|cmake|cmd|conf|cpp|cs|css|csv|cts|cu"
     "|cxx|dart|db|diff|dll|dmg|doc|docx|el|env|erl|ex|exs|fish|gif|go|gradle|graphql"
     "|groovy|gz|h|hcl|hpp|hs|htm|html|ico|ini|ipynb|java|jpeg|jpg|js|json|json5|jsonc"
@@ -34,7 +34,7 @@ _ENDS = (
 )
 
 _FILE = re.compile(
-    rf"[\w\-.]*\w\.(?:{_ENDS})|(?:Docker|Container|Make|Gem|Just|Proc|Jenkins)file"
+    rf"[\w\-.]*\w\.(?:{_EXTENSIONS})|(?:Docker|Container|Make|Gem|Just|Proc|Jenkins)file"
     r"|\.(?:env|git\w+|\w+rc|\w+ignore|editorconfig)(?:\.\w+)?"
 )
 
@@ -44,7 +44,7 @@ _FRAMEWORK = re.compile(
     re.IGNORECASE,
 )
 
-_CODES = frozenset(errno.errorcode.values()) | {
+_ERROR_CODES = frozenset(errno.errorcode.values()) | {
     *("ENOTFOUND", "ERESOLVE", "ELIFECYCLE", "EINTEGRITY", "EUSAGE", "EBADENGINE"),
     *("SIGABRT", "SIGBUS", "SIGFPE", "SIGHUP", "SIGILL", "SIGINT", "SIGKILL"),
     *("SIGPIPE", "SIGQUIT", "SIGSEGV", "SIGTERM"),
@@ -59,7 +59,7 @@ _ERROR = re.compile(
 )
 
 CAMEL = re.compile(r"[a-z0-9]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*")
-"""A word of several humps."""
+"""A word in camel case."""
 
 _DOTTED = re.compile(r"\w+(?:(?:\.|::)\w+)+")
 _TICKED = re.compile(r"`([^`\s]{1,60})`")
@@ -96,11 +96,11 @@ _PACKAGE = re.compile(r"(@[\w\-]+/[\w.\-]+|[A-Za-z][\w.\-/]*)(?:[\[@=<>~^!].*)?$
 
 
 def classify_origin(word: str, used: Mapping[str, KeywordOrigin]) -> KeywordOrigin:
-    """A word's origin.
+    """Return the origin of a word.
 
     Args:
-        word: As it is shown.
-        used: What the texts around it tell, as ``of`` gives it.
+        word: The word as shown.
+        used: Origins known from usage, from ``origins_from_usage``.
     """
     told = used.get(analyzer.fold(word), KeywordOrigin.FREQUENCY)
     return min(_by_shape(word), told, key=ORIGIN_RANK.__getitem__)
@@ -126,39 +126,42 @@ def _by_shape(word: str) -> KeywordOrigin:
 
 
 def find_errors(text: str) -> list[str]:
-    """The names and codes of the errors that a text tells of."""
+    """Return the names and codes of errors in a text."""
     return list(filter(_is_error, _ERROR.findall(text)))
 
 
 def _is_error(like: str) -> bool:
-    """Whether what is written like an error is one: ``EPERM`` is, ``ENTIRE`` is not."""
-    return like in _CODES or not (like.isupper() and like.isalpha())
+    """Return whether a match is an error: ``EPERM`` is, ``ENTIRE`` is not."""
+    return like in _ERROR_CODES or not (like.isupper() and like.isalpha())
 
 
 def origins_from_usage(texts: Iterable[str]) -> dict[str, KeywordOrigin]:
-    """What texts tell of their words by how they are used there, by the folded word."""
+    """Return the origins of words by their use in some texts, by folded word."""
     found: dict[str, KeywordOrigin] = {}
     for text in texts:
         if "`" in text:
             found.update(
-                (_folded(name), KeywordOrigin.NAME) for name in _TICKED.findall(text)
+                (_fold_name(name), KeywordOrigin.NAME) for name in _TICKED.findall(text)
             )
     for text in texts:
         if "(" in text:
             called = filter(_is_called, _CALLED.findall(text))
             names = (*called, *_DEFINED.findall(text))
-            found.update((_folded(name), KeywordOrigin.FUNCTION) for name in names)
+            found.update((_fold_name(name), KeywordOrigin.FUNCTION) for name in names)
     for text in texts:
-        found.update((_folded(name), KeywordOrigin.PACKAGE) for name in _packages(text))
+        found.update(
+            (_fold_name(name), KeywordOrigin.PACKAGE) for name in _packages(text)
+        )
     return found
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return analyzer.fold(name.rpartition("/")[2] if name[:1] != "@" else name)
 
 
 def _is_called(name: str) -> bool:
-    """Whether a name before a bracket is a function's, not a word's with an aside."""
+    """Return whether a name before a bracket is a function, not a word with an
+    aside."""
     return name[0].islower() or "_" in name or bool(CAMEL.fullmatch(name))
 
 
@@ -177,9 +180,9 @@ def _packages(text: str) -> Iterable[str]:
             yield from _package(name)
 
 
-def _package(said: str) -> Iterable[str]:
-    """The name of a package without its version, its host or what is taken of it."""
-    if match := _PACKAGE.match(said):
+def _package(mentions: str) -> Iterable[str]:
+    """Yield the name of a package without version, host or subpath."""
+    if match := _PACKAGE.match(mentions):
         name = match[1].rstrip(".")
         first, _, rest = name.partition("/")
         if name[0] == "@":
@@ -190,14 +193,14 @@ def _package(said: str) -> Iterable[str]:
             yield first
 
 
-SHORTEST = 3
-"""A keyword of plain letters has at least this many."""
+MIN_CHARS = 3
+"""The minimum length of a keyword of plain letters."""
 
-LONGEST = 40
-"""A longer word is not a keyword but a path, an address or a blob."""
+MAX_CHARS = 40
+"""A longer word is a path, an address or a blob."""
 
-LONGEST_RUN = 8
-"""The same for a script without blanks: a longer run is a clause."""
+MAX_RUN_CHARS = 8
+"""The same for scripts without spaces, where a longer run is a clause."""
 
 _HEX = re.compile(
     r"(?=[0-9a-f]*\d)[0-9a-f]{7,}|[0-9a-f]{8}-[0-9a-f]{4}-.*", re.IGNORECASE
@@ -221,10 +224,11 @@ _ADDRESS = re.compile(r"\w+://|@.*\.|^www\.|.*\.(?:com|org|io|net|dev)$")
 
 
 def keyword_source(event: Event) -> str:
-    """What of an event can give keywords: of a tool, the call and the errors' names.
+    """Return the part of an event that may give keywords: of tools, the call and error
+    names.
 
-    A capital at the start of a sentence does not make a name. Neither the name of a
-    tool nor that of an option or a key in its call says what it was called for.
+    Capitals at the start of sentences are lowered. The names of tools, options and keys
+    in a call are left out.
     """
     text = counted_text(event)
     if event.role is not EventRole.TOOL:
@@ -237,22 +241,22 @@ def keyword_source(event: Event) -> str:
 
 
 def candidate_words(text: str) -> Iterator[str]:
-    """The words that could be keywords; a path gives its last part."""
-    for chunk in analyzer.words(text):
-        if name := _name(chunk):
+    """Yield words that may be keywords; a path gives its last part."""
+    for word in analyzer.words(text):
+        if name := _candidate_name(word):
             yield name
-        elif not chunk.isascii():
-            yield from _clauses(chunk)
+        elif not word.isascii():
+            yield from _split_run(word)
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _name(chunk: str) -> str:
-    """The name a word or a path gives; an empty string for what is none."""
-    if len(chunk) > analyzer.MAX_WORD_CHARS or _ADDRESS.search(chunk):
+def _candidate_name(word: str) -> str:
+    """Return the name a word or path gives; "" for none."""
+    if len(word) > analyzer.MAX_WORD_CHARS or _ADDRESS.search(word):
         return ""
-    if _SCOPED.fullmatch(chunk):
-        return chunk
-    last = normalize(chunk.rpartition("/")[2])
+    if _SCOPED.fullmatch(word):
+        return word
+    last = normalize(word.rpartition("/")[2])
     if _DOTFILE.fullmatch(last):
         return last
     name = _OWN.sub("", _APOSTROPHE_S.sub("", last.strip("_-.'’@#")), count=1)
@@ -260,30 +264,31 @@ def _name(chunk: str) -> str:
 
 
 def is_keyword_phrase(phrase: str) -> bool:
-    """Whether a phrase holds a word that could be a keyword, and is no longer."""
-    return len(phrase) <= LONGEST and any(
-        _name(chunk) or analyzer.is_unspaced(chunk) for chunk in analyzer.words(phrase)
+    """Return whether a phrase is short and contains a possible keyword."""
+    return len(phrase) <= MAX_CHARS and any(
+        _candidate_name(word) or analyzer.is_unspaced(word)
+        for word in analyzer.words(phrase)
     )
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _clauses(run: str) -> tuple[str, ...]:
-    """The words that the small words of Chinese and Japanese leave of a run."""
+def _split_run(run: str) -> tuple[str, ...]:
+    """Split a Chinese or Japanese run at its function words."""
     if not analyzer.is_unspaced(run):
         return ()
     parts = stopwords.HAN_FUNCTION_WORDS.split(unicodedata.normalize("NFC", run))
-    return tuple(part for part in parts if 2 <= len(part) <= LONGEST_RUN)
+    return tuple(part for part in parts if 2 <= len(part) <= MAX_RUN_CHARS)
 
 
 def normalize(word: str) -> str:
-    """A word in the one form that it is kept in."""
+    """Return a word in the form in which it is stored."""
     if word.isascii():
         return word
     return unicodedata.normalize("NFC", word).replace("’", "'")
 
 
 def _is_junk(name: str) -> bool:
-    if len(name) > LONGEST or _HEX.fullmatch(name) or _JUNK.fullmatch(name):
+    if len(name) > MAX_CHARS or _HEX.fullmatch(name) or _JUNK.fullmatch(name):
         return True
     if _BLOB.fullmatch(name) and not CAMEL.fullmatch(name):
         return True
@@ -292,7 +297,7 @@ def _is_junk(name: str) -> bool:
         return True
     if _CONTRACTED.fullmatch(name) or analyzer.is_unspaced(name):
         return True
-    return len(name) < SHORTEST and name.isascii()
+    return len(name) < MIN_CHARS and name.isascii()
 
 
 ROLE_WEIGHT = {
@@ -301,38 +306,38 @@ ROLE_WEIGHT = {
     EventRole.TOOL: 0.6,
     EventRole.SYSTEM: 0.0,
 }
-"""What a mention counts by who made it."""
+"""The weight of a mention by role."""
 
-IN_A_CALL = 0.25
-"""What a word counts in a tool's call that looks like no name there: ``log``."""
+PLAIN_CALL_WORD_WEIGHT = 0.25
+"""The weight of a plain word in a tool call (``log``)."""
 
 SATURATION = 6.0
-"""How many mentions, weighted, come to half of what mentions can give."""
+"""The number of weighted mentions that gives half of the maximum weight."""
 
-LIKENESS = {
+ORIGIN_WEIGHT = {
     KeywordOrigin.ERROR: 2.0,
     KeywordOrigin.FILE: 1.8,
     KeywordOrigin.FUNCTION: 1.75,
     KeywordOrigin.PACKAGE: 1.75,
 }
-"""What a word of an origin tells; of the other origins it follows from its shape."""
+"""The weight of a word by origin; for others it follows from its spelling."""
 
-PROPOSED = 1.5
-"""What a model's first keyword gains; the later ones less and less."""
+PROPOSAL_GAIN = 1.5
+"""The gain of a model's first keyword; later ones gain less."""
 
-OFTEN = 0.5
-"""What it counts that a child says a word often, against telling what sort it is."""
+FREQUENCY_SHARE = 0.5
+"""The weight of origin "frequency" against others, when children disagree."""
 
 DAMPING = 4
-"""The keyword in this place, counted from none, counts half of the first one."""
+"""The keyword of this rank, counted from 0, weighs half of the first one."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordWeights:
-    """The words of a segment that could be keywords, by their roots."""
+    """Possible keywords of a segment, by stem."""
 
     weights: Mapping[str, float]
-    shown: Mapping[str, str]
+    forms: Mapping[str, str]
     origins: Mapping[str, KeywordOrigin]
 
 
@@ -341,23 +346,24 @@ def segment_keywords(
     proposed: Sequence[str] = (),
     weighed: WordWeights | None = None,
 ) -> tuple[Keyword, ...]:
-    """The keywords of a segment, weightiest first.
+    """Return the keywords of a segment, highest weight first.
 
     Args:
-        events: The events of the segment, the overlap left out.
-        proposed: What a model would call it by, the best first; what nobody said in
-            the segment is left out. It gives a word its origin where nothing better
-            does.
-        weighed: What ``weigh`` tells of the events, where that is known already.
+        events: The events of the segment, without the overlap.
+        proposed: Keywords proposed by a model, best first; those that do not occur in
+            the segment are left out.
+        weighed: The result of ``weigh_words`` if known already.
     """
     told = weighed or weigh_words(events)
     found = {
-        root: Keyword(told.shown[root], told.origins[root], weight)
+        root: Keyword(told.forms[root], told.origins[root], weight)
         for root, weight in told.weights.items()
         if weight > 0
     }
-    for place, phrase in enumerate(_said(proposed, events) if proposed else ()):
-        root, gain = _root(phrase), PROPOSED * _damped(place)
+    for place, phrase in enumerate(
+        _grounded_proposals(proposed, events) if proposed else ()
+    ):
+        root, gain = _root_of(phrase), PROPOSAL_GAIN * _rank_weight(place)
         mine = found.get(root)
         origin = mine.origin if mine else classify_origin(phrase, {})
         parts = [told.weights.get(part, 0.0) for part in analyzer.query_terms(phrase)]
@@ -367,7 +373,7 @@ def segment_keywords(
             min(origin, KeywordOrigin.MODEL, key=ORIGIN_RANK.__getitem__),
             weight + gain,
         )
-    return _best(found, MAX_KEYWORDS[TocLevel.SEGMENT])
+    return _select_best(found, MAX_KEYWORDS[TocLevel.SEGMENT])
 
 
 def parent_keywords(
@@ -375,16 +381,15 @@ def parent_keywords(
     children: Iterable[Sequence[Keyword]],
     proposed: Sequence[str] = (),
 ) -> tuple[Keyword, ...]:
-    """The keywords of a parent, chosen among its children's alone (decisions §5).
+    """Return the keywords of a parent, chosen from its children's.
 
-    A keyword weighs by what it weighs in each child, however it is written there; a
-    busy child counts more than a quiet one, but only by the root of how much more. Its
-    origin is the one with most weight, said often counting least.
+    Weights are normalized so that a busy child counts more than a quiet one, but only
+    by the square root. The origin is the one with most weight.
 
     Args:
-        level: The parent's level, which sets how many there are.
-        children: The keywords of each child, weightiest first.
-        proposed: What a model would call the parent by; what no child has is left out.
+        level: The parent's level, which determines the number of keywords.
+        children: The keywords of each child, highest weight first.
+        proposed: Keywords proposed by a model; those that no child has are left out.
     """
     weight: dict[str, float] = defaultdict(float)
     forms: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -395,25 +400,25 @@ def parent_keywords(
             folded, mine = analyzer.fold(one.word), one.weight / divided
             weight[folded] += mine
             forms[folded][one.word] += mine
-            share = OFTEN if one.origin is KeywordOrigin.FREQUENCY else 1.0
+            share = FREQUENCY_SHARE if one.origin is KeywordOrigin.FREQUENCY else 1.0
             kinds[folded][one.origin] += mine * share
     top = max(weight.values(), default=0.0)
     for place, phrase in enumerate(proposed):
         if (folded := analyzer.fold(normalize(phrase))) in weight:
-            weight[folded] += top * _damped(place) / 2
+            weight[folded] += top * _rank_weight(place) / 2
     found = {
         folded: Keyword(
             _heaviest(forms[folded]), KeywordOrigin(_heaviest(kinds[folded])), mine
         )
         for folded, mine in weight.items()
     }
-    return _best(found, MAX_KEYWORDS[level])
+    return _select_best(found, MAX_KEYWORDS[level])
 
 
 def keywords_from_words(ranked: Sequence[str]) -> tuple[Keyword, ...]:
-    """Keywords of which only the words and their order are known."""
+    """Return keywords of which only the words and their order are known."""
     return tuple(
-        Keyword(word, classify_origin(word, {}), round(_damped(place), 3))
+        Keyword(word, classify_origin(word, {}), round(_rank_weight(place), 3))
         for place, word in enumerate(ranked)
     )
 
@@ -422,13 +427,13 @@ def _heaviest(weights: Mapping[str, float]) -> str:
     return min(weights, key=lambda key: (-weights[key], key))
 
 
-def _damped(place: int) -> float:
+def _rank_weight(place: int) -> float:
     return 1 / (1 + place / DAMPING)
 
 
 def weigh_words(events: Sequence[Event]) -> WordWeights:
-    """What each root weighs, the form to show it in, and where it comes from."""
-    said: dict[str, float] = defaultdict(float)
+    """Return the weight, display form and origin of each possible keyword."""
+    mentions: dict[str, float] = defaultdict(float)
     spread: dict[str, int] = defaultdict(int)
     forms: dict[str, dict[str, int]] = {}
     texts = []
@@ -441,36 +446,39 @@ def weigh_words(events: Sequence[Event]) -> WordWeights:
         for name, count in Counter(candidate_words(text)).items():
             if analyzer.fold(name) in tools:
                 continue
-            root = _root(name)
-            is_plain = event.role is EventRole.TOOL and not _looks_named(name)
-            said[root] += weight * min(count, 3) * (IN_A_CALL if is_plain else 1.0)
+            root = _root_of(name)
+            is_plain = event.role is EventRole.TOOL and not _looks_like_name(name)
+            mentions[root] += (
+                weight * min(count, 3) * (PLAIN_CALL_WORD_WEIGHT if is_plain else 1.0)
+            )
             spread[root] += 1
             written = forms.setdefault(root, {})
             written[name] = written.get(name, 0) + count
     used = origins_from_usage(texts)
-    shown = {root: _shown(written) for root, written in forms.items()}
+    shown = {root: _display_form(written) for root, written in forms.items()}
     kinds = {root: classify_origin(name, used) for root, name in shown.items()}
     weighed = {
-        root: _often(said[root], spread[root]) * _likeness(shown[root], kinds[root])
-        for root in said
+        root: _mention_weight(mentions[root], spread[root])
+        * _name_weight(shown[root], kinds[root])
+        for root in mentions
     }
     return WordWeights(weighed, shown, kinds)
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _root(name: str) -> str:
+def _root_of(name: str) -> str:
     needed = analyzer.query_terms(name)
     return needed[0] if len(needed) == 1 else analyzer.fold(name)
 
 
-def _often(said: float, spread: int) -> float:
-    """How much mentions tell: saturating, more where many events make them."""
-    return said / (said + SATURATION) * (1 + 0.15 * min(spread, 5))
+def _mention_weight(mentions: float, spread: int) -> float:
+    """Return the weight of mentions: saturating, higher across many events."""
+    return mentions / (mentions + SATURATION) * (1 + 0.15 * min(spread, 5))
 
 
-def _likeness(name: str, origin: KeywordOrigin) -> float:
-    """How much like a name a word looks; plain short words least."""
-    if told := LIKENESS.get(origin):
+def _name_weight(name: str, origin: KeywordOrigin) -> float:
+    """Return how much a word looks like a name; short plain words least."""
+    if told := ORIGIN_WEIGHT.get(origin):
         return told
     if CAMEL.fullmatch(name) or "_" in name or "::" in name:
         return 1.7
@@ -482,12 +490,12 @@ def _likeness(name: str, origin: KeywordOrigin) -> float:
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _looks_named(name: str) -> bool:
+def _looks_like_name(name: str) -> bool:
     return classify_origin(name, {}) is not KeywordOrigin.FREQUENCY
 
 
-def _shown(forms: Mapping[str, int]) -> str:
-    """The form to show: a name as it is written, a plain word in lower case."""
+def _display_form(forms: Mapping[str, int]) -> str:
+    """Return the form to show: names as written, plain words in lower case."""
     if len(forms) == 1:
         return next(iter(forms))
     name = min(forms, key=lambda form: (-forms[form], form))
@@ -497,8 +505,10 @@ def _shown(forms: Mapping[str, int]) -> str:
     return name
 
 
-def _said(proposed: Sequence[str], events: Sequence[Event]) -> Iterator[str]:
-    """Those of a model's words that one event holds whole, and that tell something."""
+def _grounded_proposals(
+    proposed: Sequence[str], events: Sequence[Event]
+) -> Iterator[str]:
+    """Yield the proposed keywords that occur in one event."""
     held = [set(analyzer.terms(counted_text(e))) for e in events if ROLE_WEIGHT[e.role]]
     for phrase in proposed:
         line = " ".join(normalize(clean(phrase)).split())
@@ -507,8 +517,8 @@ def _said(proposed: Sequence[str], events: Sequence[Event]) -> Iterator[str]:
             yield line
 
 
-def _best(found: Mapping[str, Keyword], limit: int) -> tuple[Keyword, ...]:
-    """The weightiest that do not say again what a better one says."""
+def _select_best(found: Mapping[str, Keyword], limit: int) -> tuple[Keyword, ...]:
+    """Return the keywords of highest weight that do not repeat better ones."""
     kept: list[Keyword] = []
     held: set[str] = set()
     ranked = sorted(found, key=lambda root: (-found[root].weight, root))

@@ -1,7 +1,6 @@
-"""Roll-ups: a node's summary chosen among what its children say.
+"""Summarize a node from the headlines and bullets of its children.
 
-Nothing is worded anew: the bullets are the children's, so that each keeps the grips
-of the one it came from (decisions §6).
+Nothing is reworded: each bullet is one of a child, and keeps its grips.
 """
 
 import math
@@ -18,91 +17,108 @@ from memtui.text.prose import shorten
 from memtui.text.stopwords import VAGUE_STEMS
 
 HEADLINE_CHARS = 118
-"""The most characters of a headline."""
+"""The maximum length of a headline."""
 
-PIECE_CHARS = 48
-"""Above a day, a longer line gives way to its beginning, where that is whole."""
+PART_CHARS = 48
+"""Above a day, a longer part is shortened to its first clause if possible."""
 
-PIECES = 4
-"""The most lines a headline is made of."""
+HEADLINE_PARTS = 4
+"""The maximum number of parts of a headline."""
 
-BETWEEN = "; "
-"""What stands between two lines of a headline."""
+SEPARATOR = "; "
+"""Separates the parts of a headline."""
 
-HEADLINES_LIKE = 0.6
-"""A line sharing more of its terms than this with another says nothing new."""
+HEADLINE_MAX_OVERLAP = 0.6
+"""A part that shares more of its terms with another adds nothing new."""
 
-FREE_CHARS = {
+FREE_PART_CHARS = {
     TocLevel.DAY: 48,
     TocLevel.WEEK: 44,
     TocLevel.MONTH: 30,
     TocLevel.YEAR: 26,
 }
-"""A line may be this long without losing by it: the wider the node, the shorter, so
-that there is room for several matters."""
+"""A part up to this length gets no penalty; shorter on higher levels, to leave room for
+several subjects."""
 
-HEADLINES_CENTRAL, TELLING, HEADLINES_SIZE, HEADLINES_RECENT, WORDING = (
+(
+    HEADLINE_CENTRAL,
+    HEADLINE_CONTENT_WORD,
+    HEADLINE_SIZE,
+    HEADLINE_RECENT,
+    HEADLINE_WORDING,
+) = (
     0.8,
     0.1,
     0.4,
     0.15,
     0.5,
 )
-"""What a line gains at most by holding what the children speak of, for each telling
-word, by how much its child covers, and by being late; how much its wording counts."""
+"""Maximum bonuses of a part: for the common subjects of the children, for each content
+word, for the size of its child, for being recent; and the weight of its wording."""
 
-MOST_TELLING = 5
-"""More telling words than this do not make a line better."""
+MAX_CONTENT_WORDS = 5
+"""More content words than this do not improve a part."""
 
-ASKS, CUT, LEANS, ROUTINE, PROCESS, CHOPPY, LONG = 0.5, 0.5, 0.7, 0.6, 0.4, 0.3, 0.015
-"""What a line loses by being a question, cut, dependent on another, everybody's daily
-work, a step of the work or two things at once, and for each character too many."""
+(
+    QUESTION_PENALTY,
+    CUT_PENALTY,
+    REFERENCE_PENALTY,
+    ROUTINE_PENALTY,
+    STEP_PENALTY,
+    CLAUSES_PENALTY,
+    LENGTH_PENALTY,
+) = 0.5, 0.5, 0.7, 0.6, 0.4, 0.3, 0.015
+"""Penalties of a part: for being a question, cut, dependent on context, routine work, a
+step of the work, several clauses, and for each excess character."""
 
-AGAIN, NEAR = 0.5, 0.25
-"""What each line taken of a project, and of a child, costs the others of it."""
+SAME_PROJECT_PENALTY, SAME_CHILD_PENALTY = 0.5, 0.25
+"""The penalty for each part already selected of the same project, and of the same
+child."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadlinePart:
-    """One line of a child's headline."""
+    """A part of a child's headline."""
 
     text: str
     project: str
     child: int
     order: int
     terms: frozenset[str]
-    worth: float = 0.0
+    score: float = 0.0
 
 
 def make_headline(
-    level: TocLevel, children: Sequence[TocNode], instead: str = ""
+    level: TocLevel, children: Sequence[TocNode], fallback: str = ""
 ) -> str:
-    """The headline of a node.
+    """Return the headline of a node.
 
     Args:
         level: The node's level.
         children: Its children, oldest first.
-        instead: What to say where no child's headline tells anything.
+        fallback: The text to use if no child has an informative headline.
     """
-    pieces = _weighed(level, children)
+    pieces = _score_parts(level, children)
     telling = [one for one in pieces if titles.count_content_words(one.text)]
-    if not telling and instead:
-        return shorten(titles.tidy_title(instead), HEADLINE_CHARS)
+    if not telling and fallback:
+        return shorten(titles.tidy_title(fallback), HEADLINE_CHARS)
     are_many = len({one.project for one in pieces}) > 1
-    kept = _chosen(telling or pieces[:1], are_many=are_many)
-    return shorten(_joined(kept, are_many=are_many), HEADLINE_CHARS)
+    selected = _select_parts(telling or pieces[:1], are_many=are_many)
+    return shorten(_join_parts(selected, are_many=are_many), HEADLINE_CHARS)
 
 
-def _pieces(level: TocLevel, children: Sequence[TocNode]) -> Iterator[HeadlinePart]:
+def _split_headlines(
+    level: TocLevel, children: Sequence[TocNode]
+) -> Iterator[HeadlinePart]:
     order = 0
     for at, child in enumerate(children):
         project = child.projects[0] if len(child.projects) == 1 else ""
-        for text in child.headline.split(BETWEEN):
+        for text in child.headline.split(SEPARATOR):
             named, _, rest = text.partition(": ")
             if rest and len(child.projects) > 1 and named in child.projects:
                 project, text = named, rest
-            if level is not TocLevel.DAY and len(text) > PIECE_CHARS:
-                short = titles.shorten_title(text, PIECE_CHARS)
+            if level is not TocLevel.DAY and len(text) > PART_CHARS:
+                short = titles.shorten_title(text, PART_CHARS)
                 text = text if short.endswith("…") else short
             if text:
                 terms = frozenset(analyzer.query_terms(text))
@@ -110,121 +126,129 @@ def _pieces(level: TocLevel, children: Sequence[TocNode]) -> Iterator[HeadlinePa
                 order += 1
 
 
-def _weighed(level: TocLevel, children: Sequence[TocNode]) -> list[HeadlinePart]:
-    """The children's lines with their worth, best first; each once."""
+def _score_parts(level: TocLevel, children: Sequence[TocNode]) -> list[HeadlinePart]:
+    """Return the distinct parts of the children's headlines with scores, best first."""
     found: dict[str, HeadlinePart] = {}
-    bags = [
+    term_sets = [
         frozenset(analyzer.query_terms(" ".join((*child.words, child.headline))))
         for child in children
     ]
-    holding = Counter(term for bag in bags for term in bag)
+    frequency = Counter(term for terms in term_sets for term in terms)
     sizes = [math.log(2 + child.counts.events) for child in children]
-    for one in _pieces(level, children):
+    for one in _split_headlines(level, children):
         subjects = [term for term in one.terms if term not in VAGUE_STEMS]
-        told = sum(math.log(holding[term] or 1) for term in subjects)
-        worth = (
-            HEADLINES_CENTRAL
-            * told
-            / (len(subjects) or 1)
-            / math.log(len(children) + 1)
-            + TELLING * min(titles.count_content_words(one.text), MOST_TELLING)
-            + HEADLINES_SIZE * sizes[one.child] / max(sizes)
-            + HEADLINES_RECENT * (one.child + 1) / len(children)
-            + _headlines_manner(one.text, FREE_CHARS[level])
+        told = sum(math.log(frequency[term] or 1) for term in subjects)
+        score = (
+            HEADLINE_CENTRAL * told / (len(subjects) or 1) / math.log(len(children) + 1)
+            + HEADLINE_CONTENT_WORD
+            * min(titles.count_content_words(one.text), MAX_CONTENT_WORDS)
+            + HEADLINE_SIZE * sizes[one.child] / max(sizes)
+            + HEADLINE_RECENT * (one.child + 1) / len(children)
+            + _headline_wording(one.text, FREE_PART_CHARS[level])
         )
         found[one.text] = HeadlinePart(
-            one.text, one.project, one.child, one.order, one.terms, worth
+            one.text, one.project, one.child, one.order, one.terms, score
         )
-    return sorted(found.values(), key=lambda one: (-one.worth, one.order))
+    return sorted(found.values(), key=lambda one: (-one.score, one.order))
 
 
-def _headlines_manner(text: str, free_chars: int) -> float:
-    """What a line's wording adds to its worth or takes from it."""
-    score = WORDING * cues.wording_score(text)
-    score -= ASKS * text.endswith(("?", "？"))
-    score -= CUT * text.endswith("…")
-    score -= LEANS * cues.starts_with_reference(text)
-    score -= ROUTINE * cues.is_routine(text)
-    score -= PROCESS * cues.is_work_step(text)
-    score -= CHOPPY * (len(titles.split_clauses(text)) > 1)
-    return score - LONG * max(0, len(text) - free_chars)
+def _headline_wording(text: str, free_chars: int) -> float:
+    """Return the score of a part's wording."""
+    score = HEADLINE_WORDING * cues.wording_score(text)
+    score -= QUESTION_PENALTY * text.endswith(("?", "？"))
+    score -= CUT_PENALTY * text.endswith("…")
+    score -= REFERENCE_PENALTY * cues.starts_with_reference(text)
+    score -= ROUTINE_PENALTY * cues.is_routine(text)
+    score -= STEP_PENALTY * cues.is_work_step(text)
+    score -= CLAUSES_PENALTY * (len(titles.split_clauses(text)) > 1)
+    return score - LENGTH_PENALTY * max(0, len(text) - free_chars)
 
 
-def _chosen(pieces: Sequence[HeadlinePart], *, are_many: bool) -> list[HeadlinePart]:
-    """The best lines there is room for, unlike each other, spread over projects."""
+def _select_parts(
+    pieces: Sequence[HeadlinePart], *, are_many: bool
+) -> list[HeadlinePart]:
+    """Select the best parts that fit, different from each other, across projects."""
     pool = list(pieces)
-    kept: list[HeadlinePart] = []
-    held: set[str] = set()
+    selected: list[HeadlinePart] = []
+    covered: set[str] = set()
     room = HEADLINE_CHARS
     of_project: Counter[str] = Counter()
     of_child: Counter[int] = Counter()
-    while pool and len(kept) < PIECES:
+    while pool and len(selected) < HEADLINE_PARTS:
         best = max(
             pool,
             key=lambda one: (
-                one.worth
-                - AGAIN * are_many * of_project[one.project]
-                - NEAR * of_child[one.child]
+                one.score
+                - SAME_PROJECT_PENALTY * are_many * of_project[one.project]
+                - SAME_CHILD_PENALTY * of_child[one.child]
             ),
         )
         pool.remove(best)
         named = are_many and best.project and not of_project[best.project]
-        size = len(best.text) + len(BETWEEN) + (len(best.project) + 2) * bool(named)
-        says_again = len(best.terms & held) > HEADLINES_LIKE * len(best.terms)
-        if kept and (size > room + len(BETWEEN) or says_again):
+        size = len(best.text) + len(SEPARATOR) + (len(best.project) + 2) * bool(named)
+        says_again = len(best.terms & covered) > HEADLINE_MAX_OVERLAP * len(best.terms)
+        if selected and (size > room + len(SEPARATOR) or says_again):
             continue
-        kept.append(best)
+        selected.append(best)
         room -= size
-        held |= best.terms
+        covered |= best.terms
         of_project[best.project] += 1
         of_child[best.child] += 1
-    return kept
+    return selected
 
 
-def _joined(kept: Sequence[HeadlinePart], *, are_many: bool) -> str:
-    """The lines in their order, those of one project together under its name."""
+def _join_parts(selected: Sequence[HeadlinePart], *, are_many: bool) -> str:
+    """Join parts in order; those of one project follow its name."""
     if not are_many:
-        return BETWEEN.join(one.text for one in sorted(kept, key=lambda one: one.order))
+        return SEPARATOR.join(
+            one.text for one in sorted(selected, key=lambda one: one.order)
+        )
     runs: dict[str, list[str]] = {}
-    for one in sorted(kept, key=lambda one: one.order):
+    for one in sorted(selected, key=lambda one: one.order):
         runs.setdefault(one.project, []).append(one.text)
     named = (
-        f"{project}: {BETWEEN.join(run)}" if project else BETWEEN.join(run)
+        f"{project}: {SEPARATOR.join(run)}" if project else SEPARATOR.join(run)
         for project, run in sorted(runs.items(), key=lambda run: bool(run[0]))
     )
-    return BETWEEN.join(named)
+    return SEPARATOR.join(named)
 
 
-LAMBDA = 0.7
-"""How much worth counts against likeness to what was taken already."""
+MMR_LAMBDA = 0.7
+"""The weight of a bullet's score against similarity to selected ones."""
 
-LIKE = 0.6
-"""A bullet sharing more of its terms than this with another says nothing new."""
+MAX_OVERLAP = 0.6
+"""A bullet that shares more of its terms with another adds nothing new."""
 
-ENOUGH = 0.2
-"""A bullet worth less is left out, once there are enough."""
+MIN_SCORE = 0.2
+"""Bullets with a lower score are left out once there are enough."""
 
-POOL = 200
-"""How many of the best bullets are weighed against each other."""
+POOL_SIZE = 200
+"""Number of best bullets that are compared with each other."""
 
-CENTRAL, ON_TOPIC, STANDING, RECENT, SIZE = 0.3, 0.25, 0.15, 0.1, 0.2
-"""What a bullet gains at most: by holding what all speak of, by holding its own
-child's headline, by its place in it, by being late, by how much its child covers."""
+BULLET_CENTRAL, BULLET_TOPIC, BULLET_POSITION, BULLET_RECENT, BULLET_SIZE = (
+    0.3,
+    0.25,
+    0.15,
+    0.1,
+    0.2,
+)
+"""Maximum bonuses of a bullet: for common terms, for terms of its child's headline, for
+its position in the child, for being recent, and for the size of its child."""
 
-NAMED, NAMES = 0.07, 4
-"""What each of its child's keywords gives a bullet, and how many of them count."""
+KEYWORD_BONUS, MAX_KEYWORDS_COUNTED = 0.07, 4
+"""The bonus for each keyword of its child, and how many of them count."""
 
 READABLE_CHARS = 160
-"""A longer bullet is less of a summary."""
+"""A longer bullet is harder to read."""
 
-CROWDED = 0.25
-"""What each bullet taken from a child costs the child's others."""
+CROWDING_PENALTY = 0.25
+"""The penalty for each bullet already selected of the same child."""
 
-COMMITTED = 0.2
-"""What a bullet gains by quoting commits: they say what was done, and say it alone."""
+COMMIT_BONUS = 0.2
+"""The bonus for quoting commits, which say clearly what was done."""
 
-ALONE = 1.6
-"""How much more wording counts above a day, where the conversation is far away."""
+WORDING_WEIGHT_ABOVE_DAY = 1.6
+"""The weight of wording above a day, where the conversation is far away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,62 +259,67 @@ class BulletCandidate:
     ref: int
     child: int
     terms: frozenset[str]
-    worth: float
+    score: float
 
 
 def summarize_children(level: TocLevel, children: Sequence[TocNode]) -> Summary:
-    """Summarise a node out of its children's supported bullets.
+    """Summarize a node with the supported bullets of its children.
 
     Args:
         level: The node's level.
         children: Its children, oldest first.
 
     Returns:
-        A headline and the chosen bullets in the order they happened; ``refs`` are
-        places in the row of all the children's bullets.
+        A headline and the selected bullets in order of time; ``refs`` are indexes into
+        all children's bullets in a row.
     """
-    lines = _lines(level, children)
-    taken = _spread(lines, *BULLET_COUNTS[level])
+    lines = _score_bullets(level, children)
+    taken = _select_bullets(lines, *BULLET_COUNTS[level])
     claims = tuple(DraftBullet(one.text, (one.ref,)) for one in taken)
-    best = max(taken, key=lambda one: one.worth).text if taken else ""
+    best = max(taken, key=lambda one: one.score).text if taken else ""
     return Summary(make_headline(level, children, best), claims)
 
 
-def _lines(level: TocLevel, children: Sequence[TocNode]) -> list[BulletCandidate]:
-    """The children's bullets, each with what it is worth."""
+def _score_bullets(
+    level: TocLevel, children: Sequence[TocNode]
+) -> list[BulletCandidate]:
+    """Return the children's bullets with scores."""
     found = []
     row = [
         (at, place, bullet)
         for at, child in enumerate(children)
         for place, bullet in enumerate(child.bullets)
     ]
-    bags = [frozenset(analyzer.query_terms(bullet.text)) for *_, bullet in row]
-    holding = Counter(term for bag in bags for term in bag)
+    term_sets = [frozenset(analyzer.query_terms(bullet.text)) for *_, bullet in row]
+    frequency = Counter(term for terms in term_sets for term in terms)
     topics = [frozenset(analyzer.query_terms(child.headline)) for child in children]
     named = [
         frozenset(analyzer.query_terms(" ".join(child.words))) for child in children
     ]
     sizes = [math.log(2 + child.counts.events) for child in children]
-    for ref, ((at, place, bullet), bag) in enumerate(zip(row, bags, strict=True)):
-        if not bullet.has_support or not bag:
+    for ref, ((at, place, bullet), terms) in enumerate(
+        zip(row, term_sets, strict=True)
+    ):
+        if not bullet.has_support or not terms:
             continue
-        about = sum(math.log(1 + len(row) / holding[term]) for term in bag)
-        worth = (
-            CENTRAL * about / math.sqrt(len(bag) + 4) / math.log(len(row) + 2)
-            + ON_TOPIC * len(bag & topics[at]) / (len(topics[at]) or 1)
-            + NAMED * min(len(bag & named[at]), NAMES)
-            + STANDING / (1 + place)
-            + RECENT * (at + 1) / len(children)
-            + SIZE * sizes[at] / max(sizes)
-            + _manner(bullet.text) * (1.0 if level is TocLevel.DAY else ALONE)
+        about = sum(math.log(1 + len(row) / frequency[term]) for term in terms)
+        score = (
+            BULLET_CENTRAL * about / math.sqrt(len(terms) + 4) / math.log(len(row) + 2)
+            + BULLET_TOPIC * len(terms & topics[at]) / (len(topics[at]) or 1)
+            + KEYWORD_BONUS * min(len(terms & named[at]), MAX_KEYWORDS_COUNTED)
+            + BULLET_POSITION / (1 + place)
+            + BULLET_RECENT * (at + 1) / len(children)
+            + BULLET_SIZE * sizes[at] / max(sizes)
+            + _bullet_wording(bullet.text)
+            * (1.0 if level is TocLevel.DAY else WORDING_WEIGHT_ABOVE_DAY)
         )
-        found.append(BulletCandidate(bullet.text, ref, at, bag, worth))
+        found.append(BulletCandidate(bullet.text, ref, at, terms, score))
     return found
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
-def _manner(bullet: str) -> float:
-    """What a bullet's wording adds: above a segment it has to stand by itself."""
+def _bullet_wording(bullet: str) -> float:
+    """Return the score of a bullet's wording; it must be clear without context."""
     score = cues.wording_score(bullet)
     if len(bullet) > READABLE_CHARS:
         score -= 0.2
@@ -309,15 +338,15 @@ def _manner(bullet: str) -> float:
     if tool_actions.is_action_line(bullet):
         score -= 0.35
     elif tool_actions.is_commit_line(bullet):
-        score += COMMITTED
+        score += COMMIT_BONUS
     return score
 
 
-def _spread(
+def _select_bullets(
     lines: Sequence[BulletCandidate], least: int, most: int
 ) -> list[BulletCandidate]:
-    """The best lines, unlike each other and spread over the children, in order."""
-    pool = sorted(lines, key=lambda one: (-one.worth, one.ref))[:POOL]
+    """Select the best bullets, different from each other, in order."""
+    pool = sorted(lines, key=lambda one: (-one.score, one.ref))[:POOL_SIZE]
     near = dict.fromkeys((one.ref for one in pool), 0.0)
     from_child: Counter[int] = Counter()
     taken: list[BulletCandidate] = []
@@ -325,13 +354,13 @@ def _spread(
         best = max(
             pool,
             key=lambda one: (
-                LAMBDA * (one.worth - CROWDED * from_child[one.child])
-                - (1 - LAMBDA) * near[one.ref]
+                MMR_LAMBDA * (one.score - CROWDING_PENALTY * from_child[one.child])
+                - (1 - MMR_LAMBDA) * near[one.ref]
             ),
         )
         pool.remove(best)
-        poor = best.worth < ENOUGH and len(taken) >= least
-        if poor or near[best.ref] > LIKE:
+        is_poor = best.score < MIN_SCORE and len(taken) >= least
+        if is_poor or near[best.ref] > MAX_OVERLAP:
             continue
         taken.append(best)
         from_child[best.child] += 1

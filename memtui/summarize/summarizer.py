@@ -1,4 +1,4 @@
-"""The protocol of every summarizer, and the summarizer that needs no model."""
+"""The interface of all summarizers, and the summarizer that needs no model."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,16 +11,17 @@ from memtui.summarize import extractive, rollup
 
 
 class Summarizer(Protocol):
-    """Turns events into a summary, and summaries into a shorter one.
+    """Summarizes events, and combines summaries into a shorter one.
 
-    It returns a draft with the facts of its making: redaction, grounding, grips and
-    storage are done by the caller, so that every summarizer passes the same checks. It
-    returns or raises a ``ModelError``, and is used by one thread at a time.
+    It returns a draft and statistics. Redaction, grounding, grips and storage are up to
+    the caller, so that all summarizers pass the same checks. It returns or raises a
+    ``ModelError``, and is used by one thread at a time.
     """
 
     @property
     def identity(self) -> str:
-        """The summarizer and its version; another identity makes another version."""
+        """Return the summarizer and its version; another identity makes another
+        version."""
 
     def health(self) -> ModelHealth:
         """Check whether it can be asked now; quick, and never raises."""
@@ -32,12 +33,12 @@ class Summarizer(Protocol):
         """Accept requests again after ``cancel``."""
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
-        """Summarize a segment; its ``refs`` are indexes into ``segment.events``.
+        """Summarize a segment; ``refs`` are indexes into ``segment.events``.
 
         Args:
             segment: The segment.
-            attempt: How often it was summarized already: a person who asks again wants
-                other words, if there are any.
+            attempt: How often it was summarized before; a user who asks again wants a
+                different wording.
         """
 
     def summarize_children(
@@ -57,11 +58,11 @@ class Summarizer(Protocol):
 
 
 class ExtractiveSummarizer:
-    """Summarizes by quoting, so that nothing can be invented; never fails or waits."""
+    """Summarizes by quoting; never fails or waits."""
 
     @property
     def identity(self) -> str:
-        """The name and version of its rules."""
+        """Return the name and version of its rules."""
         return "extractive-2"
 
     def health(self) -> ModelHealth:
@@ -75,11 +76,9 @@ class ExtractiveSummarizer:
         """Do nothing: it never stops."""
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
-        """Summarize a segment in its own sentences."""
         return extractive.summarize_segment(segment.events, segment.overlap_events)
 
     def summarize_children(
         self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
     ) -> Summary:
-        """Summarize a node with bullets of its children."""
         return rollup.summarize_children(level, children)

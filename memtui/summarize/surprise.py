@@ -22,7 +22,7 @@ from collections.abc import Collection, Mapping
 from memtui.text import analyzer, passages
 
 TERMS_PER_SEGMENT = 40
-"""How many of its weightiest terms a segment is compared by."""
+"""Number of highest-weighted terms by which a segment is compared."""
 
 FEW = 12
 """A segment of fewer terms says too little to surprise, in proportion."""

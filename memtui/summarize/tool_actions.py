@@ -1,7 +1,7 @@
-"""Deeds: what tools did in a segment, as one line a person reads.
+"""Describe what tools did in a segment in one line.
 
-"Edited notes.ts, formatter.ts; ran npm test" is composed of the calls, so that each
-of its pieces is found again in the event that did it.
+"Edited notes.ts, formatter.ts; ran npm test" is composed from the calls, so that
+grounding finds each part again in the event of its call.
 """
 
 import json
@@ -14,20 +14,20 @@ from memtui.model.events import Event, EventType
 from memtui.model.segments import TOOL_CHARS
 from memtui.text.prose import count_letters, shorten, strip_markup
 
-NAMED = 4
-"""How many files or commands are named before the rest is left out."""
+MAX_NAMED = 4
+"""The most files or commands named for one verb."""
 
 COMMAND_CHARS = 48
-"""How much of a command is shown, in characters."""
+"""Commands are shortened to this many characters."""
 
 COMMAND_READ_CHARS = 4_000
-"""How much of a command is searched for the message of a commit, in characters."""
+"""Only this much of a command is searched for a commit message."""
 
 WORD_CHARS = 28
-"""A longer word of a command is shown by its last part."""
+"""Of a longer word of a command only the last part of the path is shown."""
 
 FAILURE_CHARS = 200
-"""How much of what went wrong is shown, in characters."""
+"""Error lines are shortened to this many characters."""
 
 _EDITS = re.compile(
     r"(?:multi_?|notebook_?|str_replace\w*|apply_?)?(?:edit|patch|replace)", re.I
@@ -50,22 +50,22 @@ _VERBS = {
     "Read": _READS,
 }
 
-_LED = re.compile(
+_COMMAND_PREFIX = re.compile(
     r"(?:(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+|\w+=\S*|sleep\s+\S+)\s*(?:&&|;)\s*"
     r"|(?:sudo|time|nohup|rtk|command|env|bash\s+-l?c|timeout\s+\S+|\w+=\S+)\s+)+"
 )
 
-_TAIL = re.compile(
+_COMMAND_SUFFIX = re.compile(
     r"\s*(?:2>&1|>\s*/dev/null|2>\s*/dev/null|\|\||&&|;|\||<<|<\s|<$|>).*", re.DOTALL
 )
 
 _QUOTED = re.compile(r"\s+(?:-{1,2}\w[\w\-]*[ =])?[\"'$].*", re.DOTALL)
 
-_ELSEWHERE = re.compile(
+_OTHER_DIRECTORY = re.compile(
     r"^(git|make|npm|pnpm|yarn|bun|cargo) (?:-C|--prefix|--cwd) \S+"
 )
 
-_IDLE = re.compile(
+_ROUTINE_COMMAND = re.compile(
     r"(?:ls|cat|cd|echo|pwd|find|grep|rg|head|tail|sed|awk|wc|which|sleep|ps|kill|pkill|true"
     r"|test|mkdir|chmod|touch|cp|mv|rm|tree|env|printf|sort|date|whoami|file|stat|jq|xargs"
     r"|git\s+(?:status|diff|log|show|add|branch|remote|rev-parse|stash|fetch|config|blame"
@@ -89,13 +89,13 @@ _REFUSED = re.compile(
 
 _PATH = re.compile(r"(?<![:/\w.])(?:/[\w.\-]+){3,}")
 
-_WRONG = re.compile(
+_ERROR = re.compile(
     r"\b(?:error|errors|failed|failure|exception|traceback|fatal|panic(?:ked)?|cannot"
     r"|not found|denied|undefined|✗|FAIL)\b|Error:|error\[",
     re.IGNORECASE,
 )
 
-_MINOR = re.compile(
+_AGENT_MISTAKE = re.compile(
     r"(?:<tool_use_error>|The user doesn't want|File has not been read"
     r"|String to replace"
     r"|Request interrupted|File does not exist|Found \d+ matches|.*InputValidationError"
@@ -103,34 +103,34 @@ _MINOR = re.compile(
     re.DOTALL,
 )
 
-_EMPTY = re.compile(
+_UNINFORMATIVE = re.compile(
     r"(?:exit code\s*:?\s*\d+|.*exited with code \d+|\[Request.*|.*[│╷╵].*|error:?"
     r"|[>%].*|\$.*|\W*|npm (?:err!|error) code.*)$",
     re.I,
 )
 
-_COMPOSED = re.compile(
+_ACTION_LINE = re.compile(
     r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
 )
 
-_FAILED = re.compile(r"[\w ./:\-]+ failed: ")
+_FAILURE_LINE = re.compile(r"[\w ./:\-]+ failed: ")
 
 
 @dataclass(frozen=True, slots=True)
 class ActionLine:
-    """One line and the places of the events it is composed of."""
+    """A line and the indexes of the events it is composed of."""
 
     text: str
     refs: tuple[int, ...]
 
 
 def summarize_calls(events: Sequence[Event]) -> ActionLine | None:
-    """What was edited, written and run, in that order; what was read if nothing was."""
+    """Return what was written, edited and run; what was read if nothing was."""
     groups: dict[str, dict[str, int]] = {}
     for at, event in enumerate(events):
         if event.event_type is not EventType.TOOL_RESULT:
             continue
-        verb, thing = _call(event)
+        verb, thing = _parse_call(event)
         is_failed = event.metadata.get("is_error") == "true"
         if thing and (verb == "Ran" or not is_failed):
             groups.setdefault(verb, {}).setdefault(thing, at)
@@ -144,60 +144,62 @@ def summarize_calls(events: Sequence[Event]) -> ActionLine | None:
         all_things = [
             one for one in groups.get(verb, {}).items() if one[0] not in written
         ]
-        things = all_things[:NAMED]
+        things = all_things[:MAX_NAMED]
         if things:
             first = verb if not pieces else verb.lower()
-            more = ", …" if len(all_things) > NAMED else ""
+            more = ", …" if len(all_things) > MAX_NAMED else ""
             pieces.append(f"{first} {', '.join(thing for thing, _ in things)}{more}")
             refs += [at for _, at in things]
     return ActionLine("; ".join(pieces), tuple(refs)) if pieces else None
 
 
 def find_commits(events: Sequence[Event], *, are_made: bool = True) -> list[ActionLine]:
-    """The subjects of the commits made, in their order; or of those that failed."""
+    """Return the subjects of the commits made, in order; or of those that failed."""
     found: dict[str, ActionLine] = {}
     for at, event in enumerate(events):
         is_tool = event.event_type is EventType.TOOL_RESULT
         if is_tool and "commit" in event.text[:TOOL_CHARS]:
-            for subject in commit_subjects(event) if are_made else _given(event):
+            for subject in (
+                commit_subjects(event) if are_made else _attempted_subjects(event)
+            ):
                 found.setdefault(subject, ActionLine(subject, (at,)))
     return list(found.values())
 
 
 def commit_subjects(event: Event) -> list[str]:
-    """The subjects of the commits an event made."""
+    """Return the subjects of the commits an event made."""
     is_error = event.metadata.get("is_error") == "true"
     text = event.text[:TOOL_CHARS]
     return commit_subjects_in(text, _whole_command(event), is_error=is_error)
 
 
 def commit_subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:
-    """The subjects git answered with; else those it was given, unless it refused."""
+    """Return the subjects git printed; else those passed to it, unless it failed."""
     answered = _COMMIT.findall(text)
     if not answered and not is_error and not _REFUSED.search(text):
-        return list(_messages(command))
+        return list(_commit_messages(command))
     return list(filter(None, map(strip_markup, answered)))
 
 
 def is_commit_call(text: str) -> bool:
-    """Whether a call commits and git did not refuse, as far as its text tells."""
+    """Return whether a call made a commit, according to its text."""
     call, _, answer = text.partition("\n")
     return bool(_COMMITTING.search(call)) and not _REFUSED.search(answer)
 
 
-def _given(event: Event) -> Iterator[str]:
-    """The subjects a command gives to git."""
-    return _messages(_whole_command(event))
+def _attempted_subjects(event: Event) -> Iterator[str]:
+    """Yield the subjects a command passes to git."""
+    return _commit_messages(_whole_command(event))
 
 
-def _messages(command: str) -> Iterator[str]:
+def _commit_messages(command: str) -> Iterator[str]:
     for one in _MESSAGE.finditer(command[:COMMAND_READ_CHARS]):
         if subject := strip_markup(one["here"] or one["double"] or one["single"]):
             yield subject
 
 
 def _whole_command(event: Event) -> str:
-    """A command as it was given, with its lines."""
+    """Return a command as entered, with all lines."""
     try:
         given = json.loads(event.metadata.get("tool_input", ""))
     except ValueError:
@@ -207,100 +209,105 @@ def _whole_command(event: Event) -> str:
 
 
 def find_failures(events: Sequence[Event]) -> list[ActionLine]:
-    """The commands that failed and did not pass later, in their order."""
+    """Return the commands that failed and did not pass later, in order."""
     found: dict[str, ActionLine] = {}
     for at, event in enumerate(events):
         if event.event_type is not EventType.TOOL_RESULT:
             continue
-        verb, thing = _call(event)
+        verb, thing = _parse_call(event)
         if verb != "Ran" or not thing:
             continue
         found.pop(thing, None)
         if event.metadata.get("is_error") == "true" and (
-            said := error_line(event.text)
+            error := error_line(event.text)
         ):
-            found[thing] = ActionLine(f"{thing} failed: {said}", (at,))
+            found[thing] = ActionLine(f"{thing} failed: {error}", (at,))
     return list(found.values())
 
 
-def _call(event: Event) -> tuple[str, str]:
-    """What a tool call did and to what; an empty string where it tells nothing."""
+def _parse_call(event: Event) -> tuple[str, str]:
+    """Return the verb and object of a tool call; empty strings if unknown."""
     first = event.text[:TOOL_CHARS].partition("\n")[0]
     called, _, after = first.partition(":")
     name = event.metadata.get("tool_name") or called.strip()
     subject = after.strip()
-    match done_by := tool_verb(name):
+    match verb := tool_verb(name):
         case "Ran":
-            return done_by, _command(subject)
+            return verb, _short_command(subject)
         case "Searched for":
-            return done_by, shorten(strip_markup(subject), COMMAND_CHARS)
+            return verb, shorten(strip_markup(subject), COMMAND_CHARS)
         case "":
             return "", ""
         case _:
-            return done_by, _file(subject)
+            return verb, _file_name(subject)
 
 
 @lru_cache(maxsize=1_024)
 def tool_verb(name: str) -> str:
-    """What a tool of a name does: "Edited", say; "" where that is not known."""
-    for done_by, pattern in _VERBS.items():
+    """Return what a tool does by its name ("Edited", "Ran" …); "" if unknown."""
+    for verb, pattern in _VERBS.items():
         if pattern.fullmatch(name):
-            return done_by
+            return verb
     return ""
 
 
-def _file(path: str) -> str:
+def _file_name(path: str) -> str:
     return re.split(r"[\s(]", path.replace("\\", "/").rstrip("/").rpartition("/")[2])[0]
 
 
-def _command(line: str) -> str:
-    """The telling part of a command line; nothing of one that only looks around."""
-    led = _LED.match(line)
-    bare = _QUOTED.sub("", _TAIL.sub("", line[led.end() :] if led else line)).strip()
-    bare = _ELSEWHERE.sub(r"\1", bare)
-    if _IDLE.match(bare) or len(bare) < 2:
+def _short_command(line: str) -> str:
+    """Return the informative part of a command; "" for one that only looks around."""
+    led = _COMMAND_PREFIX.match(line)
+    bare = _QUOTED.sub(
+        "", _COMMAND_SUFFIX.sub("", line[led.end() :] if led else line)
+    ).strip()
+    bare = _OTHER_DIRECTORY.sub(r"\1", bare)
+    if _ROUTINE_COMMAND.match(bare) or len(bare) < 2:
         return ""
     words = [
-        _file(word) if word.startswith("/") or len(word) > WORD_CHARS else word
+        _file_name(word) if word.startswith("/") or len(word) > WORD_CHARS else word
         for word in bare.split()
     ]
-    if _IDLE.match(words[0]):
+    if _ROUTINE_COMMAND.match(words[0]):
         return ""
     return shorten(" ".join(words).replace(", ", ","), COMMAND_CHARS).rstrip("…")
 
 
 def error_line(text: str) -> str:
-    """The line that says what went wrong; nothing of a slip of the agent's own."""
+    """Return the line that says what failed; "" for mistakes of the agent itself."""
     response = text.partition("\n")[2][: 4 * TOOL_CHARS]
-    if _MINOR.match(response):
+    if _AGENT_MISTAKE.match(response):
         return ""
     lines = [strip_markup(line) for line in response.splitlines()]
-    telling = [line for line in lines if _tells(line)]
-    said = next(filter(_WRONG.search, telling), "")
-    line = said or next(iter(telling), "")
-    return shorten(_PATH.sub(lambda path: _file(path[0]), line), FAILURE_CHARS)
+    telling = [line for line in lines if _is_words(line)]
+    error = next(filter(_ERROR.search, telling), "")
+    line = error or next(iter(telling), "")
+    return shorten(_PATH.sub(lambda path: _file_name(path[0]), line), FAILURE_CHARS)
 
 
 def mentions_error(line: str) -> bool:
-    """Whether a line says that something went wrong."""
-    return _WRONG.search(line) is not None
+    """Return whether a line mentions an error."""
+    return _ERROR.search(line) is not None
 
 
-def _tells(line: str) -> bool:
-    """Whether a line of output is words rather than a rule, a gauge or a prompt."""
-    return count_letters(line) > max(5, len(line) // 3) and not _EMPTY.fullmatch(line)
+def _is_words(line: str) -> bool:
+    """Return whether a line of output is text rather than a rule, a gauge or a
+    prompt."""
+    return count_letters(line) > max(
+        5, len(line) // 3
+    ) and not _UNINFORMATIVE.fullmatch(line)
 
 
 def is_action_line(bullet: str) -> bool:
-    """Whether a bullet is a line of deeds or of a failure, not somebody's words."""
-    return _COMPOSED.match(bullet) is not None
+    """Return whether a bullet was composed by this module, not quoted."""
+    return _ACTION_LINE.match(bullet) is not None
 
 
 def is_failure_line(bullet: str) -> bool:
-    """Whether a bullet tells of a command that failed."""
-    return _FAILED.match(bullet) is not None
+    """Return whether a bullet describes a failed command."""
+    return _FAILURE_LINE.match(bullet) is not None
 
 
 def is_commit_line(bullet: str) -> bool:
-    """Whether a bullet quotes the subjects of commits."""
+    """Return whether a bullet quotes commit subjects."""
     return bullet.startswith("Committed “")

@@ -1,8 +1,8 @@
-"""Cues: what a sentence's wording says of its worth for a summary."""
+"""Judge by its wording what a sentence is worth in a summary."""
 
 import re
 
-_ANNOUNCES = re.compile(
+_ANNOUNCEMENT = re.compile(
     r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
     r"|continue|also)\b"
@@ -13,7 +13,7 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 
-_PLEASES = re.compile(
+_PLEASANTRY = re.compile(
     r"(?:you(?:'|’)re\s+(?:absolutely\s+)?right|perfect|great|excellent|awesome|good\s+(?:"
     r"question|catch|point|idea|news|call)|nice|sure|of\s+course|absolutely|got\s+it"
     r"|understood|thanks?|thank\s+you|sorry|i\s+apologi[sz]e|my\s+apologies|here(?:'|’)s"
@@ -65,9 +65,9 @@ _BONUSES = (
     (_OPEN, 0.1),
     (_PLACE, 0.1),
 )
-"""What each kind of wording adds to a sentence's score."""
+"""The bonus for each kind of wording."""
 
-_DULL_HEADINGS = re.compile(
+_GENERIC_HEADING = re.compile(
     r"(?:[\d.]+\s*)?(?:context|overview|summary|verification|files?\b.*|changes|goal|steps?"
     r"|background|notes?|plan|approach|implementation|testing|tests?|conclusion|what\b.*"
     r"|next steps?|key\b.*|problem|solution|usage|details|requirements|example.*"
@@ -75,20 +75,21 @@ _DULL_HEADINGS = re.compile(
     re.IGNORECASE,
 )
 
-ANNOUNCEMENT = 0.9
-"""What saying what one is about to do costs a sentence."""
+ANNOUNCEMENT_PENALTY = 0.9
+"""The penalty for saying what one is about to do."""
 
-PLEASANTRY = 1.2
-"""What saying nothing politely costs a sentence."""
+PLEASANTRY_PENALTY = 1.2
+"""The penalty for polite phrases without content."""
 
-TABULAR, UNLIKE = 12, 0.65
-"""A run of so many words of which fewer than this share differ was a table or a log."""
+TABLE_WORDS, TABLE_DISTINCT_SHARE = 12, 0.65
+"""A run of at least this many words, with a smaller share of distinct ones, was a table
+or a log."""
 
-FRAGMENT, FEW_WORDS = 0.12, 6
-"""What a scrap of a list costs that has fewer words and no full stop."""
+FRAGMENT_PENALTY, FRAGMENT_WORDS = 0.12, 6
+"""The penalty for a fragment of a list: fewer words than this, without a full stop."""
 
-LOGGED = 0.5
-"""What being a line of a log, pasted among prose, costs a sentence."""
+LOG_LINE_PENALTY = 0.5
+"""The penalty for a line of a log pasted into prose."""
 
 _LOG_BEGINS = re.compile(
     r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
@@ -96,7 +97,7 @@ _LOG_BEGINS = re.compile(
     r"|/\w+/|Tip: |\w+@\d|> \w|Visit https?:|error: script"
 )
 
-_LOG_HOLDS = (
+_LOG_CONTAINS = (
     re.compile(
         r"@ [\w\-]+\.js:\d|\.(?:\.\.$|\w{1,4}:\d+:\d+\b)|✓.*✓"
         r"|h(?<!\wh)ttps?://\S+$"
@@ -105,9 +106,9 @@ _LOG_HOLDS = (
     re.compile(r"\dm?s\b.*\dm?s\b"),
     re.compile(r"\b[\da-f]{12,}\b"),
 )
-"""Apart, since each of these is read several times as fast as all in one."""
+"""Separate patterns, since each is several times as fast as one for all."""
 
-_CHATS = re.compile(
+_SMALL_TALK = re.compile(
     r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?|great"
     r"|nice|cool|good|perfect|right|sure|done|hi|hey|hello|wth|wtf)\b\W*)*"
     r"(?:(?:and |so |now )*(?:i(?:'ve| have)?(?: now)? (?:see|got it|get it|understand)"
@@ -120,7 +121,7 @@ _CHATS = re.compile(
     re.IGNORECASE,
 )
 
-_DANGLES = re.compile(
+_NEEDS_CONTEXT = re.compile(
     r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
     r"|as (?:i|you|we)|because|which|one of (?:the|them)|the (?:one|other|second|third"
     r"|subtle|latter|former|rest|same|only|first)|(?:one|two|three|four|five) (?:more"
@@ -132,13 +133,13 @@ _DANGLES = re.compile(
     re.IGNORECASE,
 )
 
-_INTERJECTS = re.compile(
+_INTERJECTION = re.compile(
     r"(?:(?:good|great|perfect|nice|excellent|interesting|ok(?:ay)?|right|yes|ah|oh|hmm"
     r"|done|fixed)(?:\s+(?:question|catch|point|idea|news|call))?(?:\s+[-–—]+|[,!])\s+)+",
     re.IGNORECASE,
 )
 
-_ANAPHORA = re.compile(
+_REFERENCE = re.compile(
     r"(?:these|this|that|it|they|those|all|our|here|there|previously|now|also|both)\b",
     re.IGNORECASE,
 )
@@ -153,16 +154,16 @@ _ROUTINE = re.compile(
 _MAY_BE_ROUTINE = re.compile(
     "pass|clean|green|succeed|commit|push|up to date|changelog|pre-existing|untracked"
 )
-"""One of these is in every such sentence, and is looked for six times as fast."""
+"""Every routine sentence contains one of these; a faster test than ``_ROUTINE``."""
 
-_PROCESS = re.compile(
+_WORK_STEP = re.compile(
     r"(?:check|read|run|re-?run|look|watch|test|commit|push|merge|rebase|review|summari[sz]e"
     r"|go (?:on|for)|continue|list|search(?:ed)? for|what|did|could|why|who|when|“"
     r"|(?:i|we)(?:'ve| have| see| saw|'re)?)\b",
     re.IGNORECASE,
 )
 
-_SIDE = re.compile(
+_MINOR_HEADING = re.compile(
     r"(?:[\d.]+\s*)?(?:verif|files?\b|testing\b|tests?\b|manual|critical files"
     r"|out of scope|references?\b|what (?:this|does)|collateral|risks?\b"
     r"|checklist|acceptance)",
@@ -171,81 +172,87 @@ _SIDE = re.compile(
 
 
 def is_log_line(sentence: str) -> bool:
-    """Whether it is a program's output rather than somebody's words."""
-    if _LOG_BEGINS.match(sentence) or any(one.search(sentence) for one in _LOG_HOLDS):
+    """Return whether a sentence is a program's output."""
+    if _LOG_BEGINS.match(sentence) or any(
+        one.search(sentence) for one in _LOG_CONTAINS
+    ):
         return True
     said = sentence.split()
-    return len(said) >= TABULAR and len(set(said)) < UNLIKE * len(said)
+    return len(said) >= TABLE_WORDS and len(set(said)) < TABLE_DISTINCT_SHARE * len(
+        said
+    )
 
 
 def is_small_talk(clause: str) -> bool:
-    """Whether it only keeps the talk going: "ah, now it works", "how's it going?"."""
-    return _CHATS.fullmatch(clause) is not None
+    """Return whether a clause has no content: "ah, now it works", "how's it going?"."""
+    return _SMALL_TALK.fullmatch(clause) is not None
 
 
 def needs_context(sentence: str) -> bool:
-    """Whether it goes on from something said before, and says too little alone."""
-    return starts_with_reference(sentence) or _DANGLES.match(sentence) is not None
+    """Return whether a sentence continues an earlier one and says too little alone."""
+    return starts_with_reference(sentence) or _NEEDS_CONTEXT.match(sentence) is not None
 
 
 def starts_with_reference(sentence: str) -> bool:
-    """Whether it begins with a word that points back: no title stands on that."""
-    return _ANAPHORA.match(sentence) is not None
+    """Return whether a sentence starts with a word such as "this" or "it"."""
+    return _REFERENCE.match(sentence) is not None
 
 
 def is_routine(sentence: str) -> bool:
-    """Whether it tells what is true of every day's work: that the tests pass."""
+    """Return whether a sentence states what is true of all work: that the tests
+    pass."""
     if not _MAY_BE_ROUTINE.search(sentence.lower()):
         return False
     return _ROUTINE.search(sentence) is not None
 
 
 def is_work_step(title: str) -> bool:
-    """Whether it names a step of the work rather than what the work was on."""
-    return _PROCESS.match(title) is not None
+    """Return whether a title names a step of the work, not its subject."""
+    return _WORK_STEP.match(title) is not None
 
 
 def is_minor_heading(heading: str) -> bool:
-    """Whether what stands under a heading is not what the message is about."""
-    return _SIDE.match(heading) is not None
+    """Return whether a section with this heading is not what the message is about."""
+    return _MINOR_HEADING.match(heading) is not None
 
 
 def strip_interjection(sentence: str) -> str:
-    """A sentence from where it begins to tell something: "Good — the fix holds."."""
-    led = _INTERJECTS.match(sentence)
+    """Remove leading interjections: "Good — the fix holds."."""
+    led = _INTERJECTION.match(sentence)
     rest = sentence[led.end() :] if led else sentence
     return rest if len(rest) > 1 else sentence
 
 
 def is_announcement(sentence: str) -> bool:
-    """Whether it says what somebody is about to do: "Let me check the tests."."""
-    return _ANNOUNCES.match(sentence) is not None
+    """Return whether it says what somebody is about to do: "Let me check the
+    tests."."""
+    return _ANNOUNCEMENT.match(sentence) is not None
 
 
 def is_pleasantry(sentence: str) -> bool:
-    """Whether it says nothing, politely: "You're absolutely right!"."""
-    return _PLEASES.match(sentence) is not None
+    """Return whether it is polite without content: "You're absolutely right!"."""
+    return _PLEASANTRY.match(sentence) is not None
 
 
 def is_generic_heading(heading: str) -> bool:
-    """Whether a heading names a part of a document, not what the document is on."""
-    return _DULL_HEADINGS.match(heading) is not None
+    """Return whether a heading names a part of a document, not its subject."""
+    return _GENERIC_HEADING.match(heading) is not None
 
 
 def wording_score(sentence: str) -> float:
-    """What the wording adds to a sentence's score or takes from it: -1 to 0.6."""
+    """Return what the wording adds to a sentence's score: -1 to 0.6."""
     lower = sentence.lower()
     score = sum(bonus for cue, bonus in _BONUSES if cue.search(lower))
     if is_pleasantry(sentence):
-        score -= PLEASANTRY
+        score -= PLEASANTRY_PENALTY
     elif is_announcement(sentence):
-        score -= ANNOUNCEMENT
+        score -= ANNOUNCEMENT_PENALTY
     if is_log_line(sentence):
-        score -= LOGGED
+        score -= LOG_LINE_PENALTY
     if sentence.endswith((":", "：")):
         score -= 0.5
-    elif sentence[-1:].isalnum() and sentence.count(" ") + 1 < FEW_WORDS:
-        score -= FRAGMENT
+    elif sentence[-1:].isalnum() and sentence.count(" ") + 1 < FRAGMENT_WORDS:
+        score -= FRAGMENT_PENALTY
     if sentence.count("`") > 6 or sentence.count("(") > 4:
         score -= 0.2
     return score

@@ -1,7 +1,7 @@
-"""Passages: the stretch of a text that says most of a phrase.
+"""Find the passage of a source that contains most of a phrase.
 
-The texts of a source are cut into sentences; a passage is one of them, or up to three
-that follow each other as long as each adds enough.
+The texts of a source are split into sentences. A passage is one sentence, or up to
+three in a row if each adds enough.
 """
 
 import heapq
@@ -15,74 +15,75 @@ from functools import cached_property
 from memtui.text import analyzer, prose
 from memtui.text.stopwords import NARRATION_STEMS
 
-SATURATION = 1.2
-"""BM25's k1: how soon saying a term again stops to count."""
+BM25_K1 = 1.2
+"""BM25's k1: how soon further occurrences of a term stop to count."""
 
-ALONE_LENGTH, NEAR_LENGTH = 0.4, 0.2
-"""BM25's b, for a text and for a window: how much a long one has to hold more."""
+TEXT_B, WINDOW_B = 0.4, 0.2
+"""BM25's b for a text and for a window: how much long ones are discounted."""
 
-NEARNESS = (1.0, 0.22, 0.05)
-"""What a text counts in the window around it, and around one that is so many away."""
+WINDOW_WEIGHTS = (1.0, 0.22, 0.05)
+"""The weights of a text in the window around it, and of those one and two away."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
-    """What one term of a phrase gives: worked out once, asked for by many phrases."""
+class _TermScores:
+    """The scores of one term, computed once for all phrases."""
 
     rarity: float
-    """How much it weighs: its idf among the texts, most when none holds it."""
+    """Its inverse document frequency."""
     alone: dict[int, float]
-    """What it adds to each text that holds it."""
+    """Its score in each text that contains it."""
     near: dict[int, float]
-    """What it adds to each text that holds it or stands near one that does."""
+    """Its score in each text that contains it or is near one that does."""
 
 
 class NeighbourIndex:
-    """The terms of a run of texts, ready to be compared with phrases."""
+    """A BM25 index of consecutive texts that also scores the texts around each."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)
-        self._held: dict[str, dict[int, int]] = defaultdict(dict)
-        self._terms: dict[str, _Term] = {}
+        self._counts: dict[str, dict[int, int]] = defaultdict(dict)
+        self._terms: dict[str, _TermScores] = {}
         lengths = []
         for at, text in enumerate(texts):
             found = analyzer.terms(text)
             lengths.append(len(found))
             for term, count in Counter(found).items():
-                self._held[term][at] = count
-        near = _spread(dict(enumerate(lengths)), len(lengths))
-        self._alone = damping(lengths, ALONE_LENGTH)
-        self._near = damping(list(near.values()), NEAR_LENGTH)
+                self._counts[term][at] = count
+        near = _window_counts(dict(enumerate(lengths)), len(lengths))
+        self._alone = length_norms(lengths, TEXT_B)
+        self._near = length_norms(list(near.values()), WINDOW_B)
 
-    def _term(self, term: str) -> _Term:
+    def _term(self, term: str) -> _TermScores:
         if term not in self._terms:
-            self._terms[term] = self._weighed(term)
+            self._terms[term] = self._weigh(term)
         return self._terms[term]
 
-    def _weighed(self, term: str) -> _Term:
-        held = self._held.get(term, {})
-        weight = rarity(self._size, len(held))
-        around = _spread(held, self._size)
-        return _Term(
+    def _weigh(self, term: str) -> _TermScores:
+        matched = self._counts.get(term, {})
+        weight = rarity(self._size, len(matched))
+        around = _window_counts(matched, self._size)
+        return _TermScores(
             weight,
-            {at: weight * n / (n + self._alone[at]) for at, n in held.items()},
+            {at: weight * n / (n + self._alone[at]) for at, n in matched.items()},
             {at: weight * n / (n + self._near[at]) for at, n in around.items()},
         )
 
-    def weights(self, phrase: str) -> dict[str, float]:
-        """The phrase's terms, each in its loosest form, and what they weigh."""
+    def term_weights(self, phrase: str) -> dict[str, float]:
+        """Return the query terms of a phrase with their weights."""
         return {term: self._term(term).rarity for term in analyzer.query_terms(phrase)}
 
-    def weight(self, phrase: str) -> float:
-        """What all of a phrase's terms weigh."""
-        return sum(self.weights(phrase).values())
+    def total_weight(self, phrase: str) -> float:
+        """Return the sum of a phrase's term weights."""
+        return sum(self.term_weights(phrase).values())
 
     def scores(self, phrase: str) -> dict[int, float]:
-        """The places that hold a term of the phrase, and how well they fit: 0 to 2."""
+        """Return the texts that contain a term of the phrase, with scores from 0 to
+        2."""
         alone: dict[int, float] = {}
         near: dict[int, float] = {}
         for term in dict.fromkeys(analyzer.terms(phrase)):
-            if term not in self._held:
+            if term not in self._counts:
                 continue
             gains = self._term(term)
             for at, gain in gains.alone.items():
@@ -96,31 +97,32 @@ class NeighbourIndex:
             at: score / best_alone + near[at] / best_near for at, score in alone.items()
         }
 
-    def held(self, terms: Iterable[str], start: int, end: int) -> frozenset[str]:
-        """Those of some terms that one of the texts start to end holds."""
+    def terms_in(self, terms: Iterable[str], start: int, end: int) -> frozenset[str]:
+        """Return the terms that the texts from start to end contain."""
         places = range(start, end + 1)
         return frozenset(
             term
             for term in terms
-            if (holding := self._held.get(term)) and any(at in holding for at in places)
+            if (holding := self._counts.get(term))
+            and any(at in holding for at in places)
         )
 
-    def covered(self, phrase: str, start: int, end: int) -> float:
-        """The share of the phrase's weight that the texts start to end hold: 0 to 1."""
-        weights = self.weights(phrase)
-        held = sum(weights[term] for term in self.held(weights, start, end))
-        return held / (sum(weights.values()) or 1.0)
+    def coverage(self, phrase: str, start: int, end: int) -> float:
+        """Return the share of the phrase's weight that the texts contain: 0 to 1."""
+        weights = self.term_weights(phrase)
+        matched = sum(weights[term] for term in self.terms_in(weights, start, end))
+        return matched / (sum(weights.values()) or 1.0)
 
 
 def rarity(texts: int, holding: int) -> float:
-    """BM25's idf: what a term weighs that so many of the texts hold."""
+    """Return BM25's inverse document frequency."""
     return math.log(1 + (texts - holding + 0.5) / (holding + 0.5))
 
 
-def _spread(counts: Mapping[int, int], size: int) -> dict[int, float]:
-    """What the window around each text holds of something."""
+def _window_counts(counts: Mapping[int, int], size: int) -> dict[int, float]:
+    """Return the counts in the window around each text."""
     around = {at: float(count) for at, count in counts.items()}
-    for away, share in enumerate(NEARNESS[1:], start=1):
+    for away, share in enumerate(WINDOW_WEIGHTS[1:], start=1):
         for at, count in counts.items():
             for place in (at - away, at + away):
                 if 0 <= place < size:
@@ -128,73 +130,73 @@ def _spread(counts: Mapping[int, int], size: int) -> dict[int, float]:
     return around
 
 
-def damping(lengths: Sequence[float], length_weight: float) -> list[float]:
-    """What BM25 adds to each text's counts below the line: more for a longer text."""
+def length_norms(lengths: Sequence[float], length_weight: float) -> list[float]:
+    """Return BM25's length normalization of each text."""
     mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
     return [
-        SATURATION * (1 - length_weight + length_weight * length / mean)
+        BM25_K1 * (1 - length_weight + length_weight * length / mean)
         for length in lengths
     ]
 
 
-QUOTED_CHARS, LONG_CHARS = 30, 80
-"""How many characters, blanks aside, a quotation has at least, and one that need not
-end where a line or a sentence does."""
+MIN_VERBATIM_CHARS, LONG_VERBATIM_CHARS = 30, 80
+"""The minimum length of a verbatim quotation, and of one that may end within a
+sentence; spaces do not count."""
 
-_BEGINS = re.compile(r"(?:\A|\n|[.!?:;。！？])\W*\Z")
-_ENDS = re.compile(r"\s*(?:\Z|\n|[.!?;。！？])")
+_STARTS_SENTENCE = re.compile(r"(?:\A|\n|[.!?:;。！？])\W*\Z")
+_ENDS_SENTENCE = re.compile(r"\s*(?:\Z|\n|[.!?;。！？])")
 
 SENTENCE_CHARS = 400
-"""A longer sentence is cut on a word: a log or a blob, that would hold anything."""
+"""A longer sentence is a log or a blob, and is split at a word."""
 
 PASSAGE_CHARS = 600
-"""The most characters of a passage: more is no place that somebody could be shown."""
+"""The maximum length of a passage."""
 
 WRAPPED_CHARS = 40
-"""A line of more characters may go on in one that begins with a small letter."""
+"""A longer line may continue in one that starts with a lower-case letter."""
 
-TRIED = 6
-"""How many of the sentences that hold most are looked at with their neighbours."""
+CANDIDATE_SENTENCES = 6
+"""Number of best sentences that are considered, with their neighbours."""
 
-SPANS = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
-"""The stretches around a sentence that can be a passage."""
+_PASSAGE_SHAPES = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
+"""The ranges around a sentence that may be a passage."""
 
-LONGER = 0.03
-"""What each further sentence has to add to the share of the phrase that is held."""
+EXTENSION_COST = 0.03
+"""The share that each further sentence must add."""
 
-EXACT = 0.03
-"""What saying a word in the very same form counts beside saying it at all."""
+EXACT_FORM_WEIGHT = 0.03
+"""The weight of the exact form of a word, relative to its stem."""
 
-TELLING = 0.3
-"""What a word counts with which a summary tells who said what."""
+NARRATION_WEIGHT = 0.3
+"""The weight of words with which a summary says who spoke."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of one text and what it holds of a phrase."""
+    """A span of one text, and what it contains of a phrase."""
 
     text_index: int
-    """Which text it stands in."""
+    """The index of its text."""
     start: int
     end: int
     """Offsets of characters in that text."""
     sentences: range
-    """Which of all sentences it is made of."""
+    """The indexes of its sentences among all."""
     matched: frozenset[str]
-    """The phrase's terms that it holds."""
+    """The phrase's terms that it contains."""
     coverage: float
-    """The share of the phrase's weight that these are: 0 to 1."""
+    """Their share of the phrase's weight: 0 to 1."""
 
 
 class PassageIndex:
-    """The sentences of some texts, ready to be compared with phrases."""
+    """The sentences of some texts, indexed by term."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self._weights: dict[str, dict[str, float]] = {}
 
     @cached_property
-    def _spans(self) -> list[tuple[int, int, int]]:
+    def _sentence_spans(self) -> list[tuple[int, int, int]]:
         return [
             (place, start, end)
             for place, text in enumerate(self.texts)
@@ -202,9 +204,9 @@ class PassageIndex:
         ]
 
     @cached_property
-    def _holding(self) -> dict[str, list[int]]:
+    def _sentences_by_term(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
-        for at, (place, start, end) in enumerate(self._spans):
+        for at, (place, start, end) in enumerate(self._sentence_spans):
             for term in set(analyzer.terms(self.texts[place][start:end])):
                 found[term].append(at)
         return found
@@ -212,170 +214,183 @@ class PassageIndex:
     @cached_property
     def _paths(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
-        for term in self._holding:
+        for term in self._sentences_by_term:
             if "/" in term:
                 found[term.rstrip("/").rpartition("/")[2]].append(term)
         return found
 
-    def paths(self, name: str) -> list[str]:
-        """The paths anywhere in these texts that end in a folded name."""
+    def paths_ending_in(self, name: str) -> list[str]:
+        """Return the paths in these texts that end in a folded name."""
         return self._paths.get(name, [])
 
-    def best(
+    def best_passage(
         self, phrase: str, places: Collection[int] | None = None
     ) -> Passage | None:
-        """The passage that holds most of a phrase; None if none holds a word of it.
+        """Return the passage that contains most of a phrase; None if there is none.
 
         Args:
-            phrase: What is looked for.
-            places: The texts that may hold it; any if None.
+            phrase: The phrase to look for.
+            places: The texts that may contain it; None for any.
         """
-        weights = self.weights(phrase)
-        held: dict[int, set[str]] = {}
+        weights = self.term_weights(phrase)
+        matched: dict[int, set[str]] = {}
         for term in weights:
-            for at in self._holding.get(term, ()):
-                if places is None or self._spans[at][0] in places:
-                    held.setdefault(at, set()).add(term)
+            for at in self._sentences_by_term.get(term, ()):
+                if places is None or self._sentence_spans[at][0] in places:
+                    matched.setdefault(at, set()).add(term)
         total = sum(weights.values()) or 1.0
         gain = {
-            at: sum(map(weights.__getitem__, one)) / total for at, one in held.items()
+            at: sum(map(weights.__getitem__, one)) / total
+            for at, one in matched.items()
         }
         tried = heapq.nsmallest(
-            TRIED, gain, key=lambda at: (-gain[at], self._length(at, at), at)
+            CANDIDATE_SENTENCES,
+            gain,
+            key=lambda at: (-gain[at], self._length(at, at), at),
         )
         best, most = (0, -1), 0.0
         for at in tried:
-            for start, end in self._stretches(at):
-                if most >= 1.0 - LONGER * (end - start):
+            for start, end in self._passages_around(at):
+                if most >= 1.0 - EXTENSION_COST * (end - start):
                     continue
                 share = gain[at]
                 if start < end:
-                    terms = _together(held, start, end)
+                    terms = _matched_terms(matched, start, end)
                     share = sum(map(weights.__getitem__, terms)) / total
-                worth = round(share - LONGER * (end - start), 6)
+                worth = round(share - EXTENSION_COST * (end - start), 6)
                 if worth > most:
                     best, most = (start, end), worth
-        return self._passage(*best, held, weights) if tried else None
+        return self._passage(*best, matched, weights) if tried else None
 
-    def verbatim(
+    def find_verbatim(
         self, phrase: str, places: Collection[int] | None = None
     ) -> tuple[int, int, int] | None:
-        """Where a long phrase stands word for word, however its blanks are.
+        """Find a long phrase verbatim, except for whitespace.
 
-        It must begin a line or a sentence, so that no "not" stands before it, and end
-        one too unless it is very long.
+        It must start a line or a sentence, so that no "not" precedes it, and end one
+        unless it is very long.
 
         Args:
-            phrase: What is looked for; an ellipsis at its end stands for the rest.
-            places: The texts that may hold it; any if None.
+            phrase: The phrase to look for; an ellipsis at its end stands for the rest.
+            places: The texts that may contain it; None for any.
 
         Returns:
-            Which text, and the offsets of its characters; None if nowhere.
+            The index of the text, and the offsets; None if not found.
         """
-        said = phrase.removesuffix("…").split()
-        length = sum(map(len, said))
-        if length < QUOTED_CHARS:
+        words = phrase.removesuffix("…").split()
+        length = sum(map(len, words))
+        if length < MIN_VERBATIM_CHARS:
             return None
-        pattern = re.compile(r"\s+".join(map(re.escape, said)))
+        pattern = re.compile(r"\s+".join(map(re.escape, words)))
         for place in range(len(self.texts)) if places is None else sorted(places):
             text = self.texts[place]
-            for found in pattern.finditer(text) if said[0] in text else ():
+            for found in pattern.finditer(text) if words[0] in text else ():
                 start, end = found.span()
-                is_whole = length >= LONG_CHARS or _ENDS.match(text, end)
-                if is_whole and _BEGINS.search(text[max(start - 9, 0) : start]):
+                is_whole = length >= LONG_VERBATIM_CHARS or _ENDS_SENTENCE.match(
+                    text, end
+                )
+                if is_whole and _STARTS_SENTENCE.search(
+                    text[max(start - 9, 0) : start]
+                ):
                     return place, start, end
         return None
 
-    def holding(
+    def sentences_with(
         self, terms: Collection[str], places: Collection[int]
     ) -> Iterator[Passage]:
-        """The sentences of some texts that hold all of some terms."""
-        found = [self._holding.get(term, []) for term in terms]
+        """Yield the sentences of some texts that contain all of these terms."""
+        found = [self._sentences_by_term.get(term, []) for term in terms]
         rarest = min(found, key=len, default=[])
         for at in rarest:
-            place, start, end = self._spans[at]
+            place, start, end = self._sentence_spans[at]
             if place in places and all(at in one for one in found):
                 sentences = range(at, at + 1)
                 yield Passage(place, start, end, sentences, frozenset(terms), 1.0)
 
-    def text(self, passage: Passage) -> str:
-        """A passage's words, exactly as they stand in their text."""
+    def text_of(self, passage: Passage) -> str:
+        """Return the text of a passage."""
         return self.texts[passage.text_index][passage.start : passage.end]
 
-    def sentences(self, passage: Passage) -> list[str]:
-        """The sentences of a passage."""
-        spans = (self._spans[at] for at in passage.sentences)
+    def sentences_of(self, passage: Passage) -> list[str]:
+        """Return the sentences of a passage."""
+        spans = (self._sentence_spans[at] for at in passage.sentences)
         return [self.texts[place][start:end] for place, start, end in spans]
 
-    def weights(self, phrase: str) -> dict[str, float]:
-        """The phrase's terms and what they weigh: each word's loosest form nearly all.
+    def term_weights(self, phrase: str) -> dict[str, float]:
+        """Return the phrase's terms with their weights.
 
-        A word that is not said weighs no more than one said once.
+        The stem of a word has nearly all its weight. A term that does not occur weighs
+        no more than one that occurs once.
         """
         if phrase not in self._weights:
-            self._weights[phrase] = self._weighed(phrase)
+            self._weights[phrase] = self._weigh(phrase)
         return self._weights[phrase]
 
-    def _weighed(self, phrase: str) -> dict[str, float]:
-        size = len(self._spans)
+    def _weigh(self, phrase: str) -> dict[str, float]:
+        size = len(self._sentence_spans)
         most = rarity(size, 1)
         loose = {
-            term: min(most, rarity(size, len(self._holding.get(term, ()))))
-            * (TELLING if term in NARRATION_STEMS else 1.0)
+            term: min(most, rarity(size, len(self._sentences_by_term.get(term, ()))))
+            * (NARRATION_WEIGHT if term in NARRATION_STEMS else 1.0)
             for term in analyzer.query_terms(phrase)
         }
-        exact = EXACT * most
+        exact = EXACT_FORM_WEIGHT * most
         return dict.fromkeys(analyzer.terms(phrase), exact) | loose
 
-    def _stretches(self, at: int) -> Iterator[tuple[int, int]]:
-        """The stretches around a sentence that do not leave its text."""
-        place, last = self._spans[at][0], len(self._spans) - 1
-        for before, after in SPANS:
+    def _passages_around(self, at: int) -> Iterator[tuple[int, int]]:
+        """Yield the possible passages around a sentence."""
+        place, last = self._sentence_spans[at][0], len(self._sentence_spans) - 1
+        for before, after in _PASSAGE_SHAPES:
             start, end = at + before, at + after
             if (
                 start >= 0
                 and end <= last
-                and self._spans[start][0] == place == self._spans[end][0]
+                and self._sentence_spans[start][0]
+                == place
+                == self._sentence_spans[end][0]
                 and (start == end or self._length(start, end) <= PASSAGE_CHARS)
             ):
                 yield start, end
 
     def _length(self, start: int, end: int) -> int:
-        return self._spans[end][2] - self._spans[start][1]
+        return self._sentence_spans[end][2] - self._sentence_spans[start][1]
 
     def _passage(
         self,
         start: int,
         end: int,
-        held: Mapping[int, set[str]],
+        matched: Mapping[int, set[str]],
         weights: Mapping[str, float],
     ) -> Passage:
-        terms = _together(held, start, end)
+        terms = _matched_terms(matched, start, end)
         share = sum(map(weights.__getitem__, terms)) / (sum(weights.values()) or 1.0)
-        place, first, _ = self._spans[start]
-        last = self._spans[end][2]
+        place, first, _ = self._sentence_spans[start]
+        last = self._sentence_spans[end][2]
         return Passage(place, first, last, range(start, end + 1), terms, share)
 
 
-def _together(held: Mapping[int, set[str]], start: int, end: int) -> frozenset[str]:
-    """What the sentences start to end hold."""
-    return frozenset().union(*(held.get(at, ()) for at in range(start, end + 1)))
+def _matched_terms(
+    matched: Mapping[int, set[str]], start: int, end: int
+) -> frozenset[str]:
+    """Return the terms that the sentences from start to end contain."""
+    return frozenset().union(*(matched.get(at, ()) for at in range(start, end + 1)))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where sentences begin and end, wrapped lines joined and long ones cut."""
+    """Yield where sentences start and end; wrapped lines are joined, long ones
+    split."""
     start = end = 0
     for first, last in prose.sentence_spans(text[: prose.EXCERPT_SOURCE_CHARS]):
         if start < end and _wraps(text, start, end, first):
             end = last
             continue
-        yield from _cut(text, start, end)
+        yield from _split_long(text, start, end)
         start, end = first, last
-    yield from _cut(text, start, end)
+    yield from _split_long(text, start, end)
 
 
 def _wraps(text: str, start: int, end: int, following: int) -> bool:
-    """Whether a line goes on in the one that follows."""
+    """Return whether a line continues in the following one."""
     return (
         following == end + 1
         and text[end] == "\n"
@@ -385,7 +400,7 @@ def _wraps(text: str, start: int, end: int, following: int) -> bool:
     )
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while end - start > SENTENCE_CHARS:
         cut = start + max(len(prose.truncate(text[start:end], SENTENCE_CHARS)), 1)
         yield start, cut

@@ -1,7 +1,7 @@
-"""Prose: the sentences of a message, without the markup they were written in.
+"""Extract the sentences of a message, without markup.
 
-Code blocks, tables, diagrams and what the agent's machinery put in are left out;
-headings, list entries and paragraphs give sentences that can be shown as they are.
+Code blocks, tables, diagrams and text injected by the agent are left out; headings,
+list items and paragraphs give sentences that can be shown as they are.
 """
 
 import re
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from memtui.text import analyzer
 
 MESSAGE_CHARS = 20_000
-"""How much of a message is read, in characters."""
+"""Only this much of a message is read."""
 
 PROSE_LINE_CHARS = 2_000
-"""A longer line is not prose: a log, a blob, a minified file."""
+"""A longer line is not prose but a log, a blob or a minified file."""
 
 ABBREVIATION_CHARS = 12
-"""How many characters before a full stop tell an abbreviation."""
+"""Number of characters before a full stop checked for an abbreviation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,16 @@ class Sentence:
     text: str
     is_heading: bool = False
     is_item: bool = False
-    """Whether it begins a list entry."""
+    """True if it starts a list item."""
 
 
-_MACHINERY = (
+_INJECTED_TAGS = (
     "system-reminder|command-[a-z]+|local-command-[a-z]+|bash-[a-z]+|task-notification"
     "|environment_context|user_instructions|ide_[a-z_]+|function_calls|user-prompt-[a-z-]+"
     "|post-tool-use-hook|thinking|INSTRUCTIONS|antml:[a-z_]+"
 )
 
-_INJECTED = re.compile(rf"<({_MACHINERY})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
+_INJECTED = re.compile(rf"<({_INJECTED_TAGS})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
 
 _FENCE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -62,7 +62,7 @@ _BEGINS = re.compile(
     "\\s*(?:\\*\\*|[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])"
 )
 
-_CARRIED_OVER = re.compile(
+_CONTINUATION = re.compile(
     r"\s*(?:This session is being continued from|Caveat: The messages below)"
 )
 
@@ -98,11 +98,7 @@ _OPEN_END = re.compile(r"[.!?:。！？…]$")
 
 
 def message_sentences(text: str) -> list[Sentence]:
-    """The sentences of a message in their order.
-
-    Args:
-        text: A message as it was written; only its start is read.
-    """
+    """Return the sentences of a message in order; only its start is read."""
     read = text[:MESSAGE_CHARS]
     if is_continuation(read):
         return []
@@ -118,12 +114,12 @@ def message_sentences(text: str) -> list[Sentence]:
 
 
 def is_continuation(text: str) -> bool:
-    """Whether it is what an agent wrote to go on from, rather than what was said."""
-    return _CARRIED_OVER.match(text) is not None
+    """Return whether a text is an agent's own recap of an earlier session."""
+    return _CONTINUATION.match(text) is not None
 
 
 def split_paragraph(paragraph: str) -> list[str]:
-    """Cut a paragraph into sentences, none of them empty."""
+    """Split a paragraph into non-empty sentences."""
     found: list[str] = []
     start = 0
     for end in _END.finditer(paragraph):
@@ -137,7 +133,7 @@ def split_paragraph(paragraph: str) -> list[str]:
 
 
 def shorten(text: str, limit: int) -> str:
-    """A text of at most ``limit`` characters, cut on a word and marked with "…"."""
+    """Shorten a text to at most ``limit`` characters at a word, marked with "…"."""
     if len(text) <= limit:
         return text
     head = text[:limit]
@@ -146,22 +142,22 @@ def shorten(text: str, limit: int) -> str:
 
 
 def strip_markup(line: str) -> str:
-    """A line without inline markup, blanks made one; code between ticks is kept."""
+    """Remove inline markup and repeated spaces; code between backticks is kept."""
     if "](" in line:
         line = _LINK.sub(r"\1", line)
     if any(mark in line for mark in "<*_~"):
         parts = _TICKED.split(_STRONG_TICKED.sub(r"\1", line))
-        parts[::2] = [_bare(part) for part in parts[::2]]
+        parts[::2] = [_strip_inline(part) for part in parts[::2]]
         line = "".join(parts)
     return _BLANKS.sub(" ", _LEAD.sub("", line)).strip(" |")
 
 
-def _bare(prose: str) -> str:
+def _strip_inline(prose: str) -> str:
     return _EMPHASIS.sub(r"\1", _STRONG.sub("", _TAG.sub(" ", prose)))
 
 
 def _blocks(text: str) -> Iterator[Sentence]:
-    """Headings, list entries and paragraphs, wrapped lines joined again."""
+    """Yield headings, list items and paragraphs; wrapped lines are joined."""
     run = ""
     run_is_item = False
     for line in text.split("\n"):
@@ -189,12 +185,12 @@ def _blocks(text: str) -> Iterator[Sentence]:
 
 
 def _wraps(run: str, following: str) -> bool:
-    """Whether a line goes on in the one that follows."""
+    """Return whether a line continues in the following one."""
     return not _OPEN_END.search(run) and (len(run) > 40 or following[0].islower())
 
 
 def _is_noise(line: str) -> bool:
-    """Whether a line is code, a table, a log or the machinery's: not prose."""
+    """Return whether a line is code, a table, a log or injected text, not prose."""
     if len(line) > PROSE_LINE_CHARS or _NOISE.match(line):
         return True
     if line.lstrip().startswith("|") or line.count("|") > 2:
@@ -208,36 +204,35 @@ def _is_noise(line: str) -> bool:
 
 
 def count_letters(text: str) -> int:
-    """How many characters of a text are letters."""
+    """Return how many characters of a text are letters."""
     if text.isascii():
         return len(text.encode().translate(None, _NO_LETTERS))
     return sum(map(str.isalpha, text))
 
 
 EXCERPT_CHARS = 200
-"""The most characters of an excerpt (decisions §6)."""
+"""The maximum length of an excerpt."""
 
 EXCERPT_SOURCE_CHARS = 40_000
-"""How much of an event's text is searched for its best sentence, in characters."""
+"""Only this much of an event's text is searched for its best sentence."""
 
-_ENDS = re.compile(
+_SENTENCE_ENDS = re.compile(
     r"[.!?。！？\n](?:(?<=[.!?])[\"'”’)\]*_`]*\s+|(?<=[。！？])|(?<=\n)\n*)"
 )
 
 _MARKUP = re.compile(r"(?:[#>|*+•\-–—=~_`\s✅❌✓✗☐☑]+|\d+[.)]\s|\[[ xX]?\]\s)+")
-_excerpts_TRAIL = " \t|*`#_=~"
+_EXCERPT_TRAIL = " \t|*`#_=~"
 
 
 def best_excerpt(text: str, weights: Mapping[str, float]) -> str:
-    """The sentence of a text that says most of what is wanted.
+    """Return the sentence of a text with the highest weight.
 
     Args:
         text: An event's text.
-        weights: The wanted terms and what each weighs.
+        weights: The wanted terms and their weights.
 
     Returns:
-        A part of ``text``, exactly as it stands there, of at most ``EXCERPT_CHARS``
-        characters, cut on a word.
+        A part of ``text``, unchanged, at most ``EXCERPT_CHARS`` long, cut at a word.
     """
     best, best_score = "", -1.0
     for candidate in _candidates(text[:EXCERPT_SOURCE_CHARS]):
@@ -249,7 +244,7 @@ def best_excerpt(text: str, weights: Mapping[str, float]) -> str:
 
 
 def truncate(text: str, limit: int) -> str:
-    """The start of a text, cut on a word if it can be."""
+    """Return the start of a text, cut at a word if possible."""
     if len(text) <= limit:
         return text
     head = text[: limit + 1]
@@ -258,12 +253,12 @@ def truncate(text: str, limit: int) -> str:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """The sentences of a text without the markup around them, long ones in parts."""
+    """Yield the sentences of a text without surrounding markup, long ones in parts."""
     for start, end in sentence_spans(text):
         led = _MARKUP.match(text, start, end)
         if led is not None and led.end() < end:
             start = led.end()
-        rest = text[start:end].rstrip(_excerpts_TRAIL)
+        rest = text[start:end].rstrip(_EXCERPT_TRAIL)
         while rest:
             part = truncate(rest, EXCERPT_CHARS)
             yield part
@@ -271,9 +266,9 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences and lines of a text begin and end; none is empty."""
+    """Yield where the sentences and lines of a text start and end; none is empty."""
     start = 0
-    for match in _ENDS.finditer(text):
+    for match in _SENTENCE_ENDS.finditer(text):
         end = match.start() + (match[0][0] != "\n")
         if end > start:
             yield start, end

@@ -1,7 +1,8 @@
-"""Where secrets stand without a shape of their own: names, headers, URLs, key blocks.
+"""Recognize secrets without a format of their own by context: names, headers, URLs,
+commands.
 
-Each place is found by a word that must stand there, in the lower-cased bytes of the
-text: looking for a few words is a tenth of the work of one pattern for all of them.
+Each rule is tried where a fixed byte string occurs in the lower-cased text: searching
+for a few strings takes a tenth of the time of one pattern for all.
 """
 
 import base64
@@ -15,20 +16,20 @@ from memtui.text import secret_patterns
 from memtui.text.secret_patterns import Rule, SecretSpan
 
 PASSWORD, SECRET, KEY, TOKEN = "password", "secret", "api key", "token"
-"""The kinds of named values, as they stand in the mark."""
+"""The kinds of named values, as shown in the mark."""
 
 NAME_CHARS = 80
-"""A longer run of letters is no name."""
+"""A longer run of letters is not a name."""
 
-TOLD_CHARS = 200
-"""An expression or a placeholder is told by so many of its first characters."""
+EXPRESSION_CHARS = 200
+"""Expressions and placeholders are recognized in this many first characters."""
 
 RANDOM_CHARS = 16
-"""What looks drawn by chance has at least so many characters; shorter ones are told
-by being of several sorts (lower, upper, digits, signs)."""
+"""Random values have at least this many characters; shorter ones are recognized by
+mixed character classes (lower, upper, digits, punctuation)."""
 
-MOST_CHANGES = 3
-"""How often a path goes over to digits or capitals within a word, at most."""
+MAX_PATH_CHANGES = 3
+"""The most changes to digits or capitals within the words of a path."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -43,27 +44,27 @@ _KEYS = (
     "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
     "subscription", "client", "session", "hmac", "jwt", "role", "connection",
 )  # fmt: skip
-"""What makes a key a secret one, when it stands before it."""
+"""Words that make a key secret when they precede it."""
 
-_LOGINS = (
+_LOGIN_NAMES = (
     "db", "database", "user", "smtp", "mail", "email", "admin", "root", "mysql", "pg",
     "postgres", "redis", "mongo", "ftp", "ssh", "login", "auth", "rabbitmq", "proxy",
     "http", "basic", "keystore", "my",
 )  # fmt: skip
-"""Whose pass is a password, not a test that passed or a pass of many."""
+"""Words after which "pass" means a password, not a passed test."""
 
 _FOLDERS = frozenset(("PWD", "OLDPWD", "pwd"))
-"""What a shell calls the folder it is in."""
+"""Shell variables for the current directory."""
 
-_OPEN = frozenset((
+_PUBLIC = frozenset((
     "public", "publishable", "anon", "page", "next", "prev", "continuation", "sync",
     "cancellation", "cancel", "idempotency", "cache", "sort", "primary", "foreign",
     "partition", "object",
 ))  # fmt: skip
-"""What makes a key or token one that anyone may see."""
+"""Words that make a key or token public."""
 
 _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
-"""What a name may end with and promise the same."""
+"""Suffixes that do not change the meaning of a name."""
 
 _PLACEHOLDER = re.compile(
     r"[<\[{(*…#@|]|\$(?!\d?[0-9a-z]+\$)|%[({A-Za-z%]|&[\w(]|-|=|!\w+$|\\|"
@@ -79,7 +80,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 
-_HOLDS_PLACE = re.compile(
+_CONTAINS_PLACEHOLDER = re.compile(
     r"\.[*+]|\\[dws]|\[\^|\[[a-zA-Z0]-[zZ9]|"
     r"your[-_ ]|[-_]here\b|<[\w -]+>|\$\{|\{\{|\*{3}|x{5}|\.{3}|…|example|placeholder"
     r"|redacted|change[-_]?me|replace[-_]?|insert[-_]|\[redacted|\\\$\{|[-_]goes[-_]"
@@ -115,25 +116,25 @@ _TURNS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
 
 
 def is_path(value: str) -> bool:
-    """Whether a value names a file: what is drawn by chance is of no such words."""
-    return bool(_PATH.match(value)) and len(_CHANGES.findall(value)) <= MOST_CHANGES
+    """Return whether a value is the path of a file."""
+    return bool(_PATH.match(value)) and len(_CHANGES.findall(value)) <= MAX_PATH_CHANGES
 
 
 @lru_cache(4096)
 def kind_of_name(name: str) -> str:
-    """The kind of value a name promises, "" for none that is secret."""
+    """Return the kind of secret that a name stands for; "" for none."""
     if name in _FOLDERS:
         return ""
     words = [word.lower() for word in _WORDS.findall(name)]
     while len(words) > 1 and words[-1] in _TRAILING:
         words.pop()
-    if not words or not _OPEN.isdisjoint(words):
+    if not words or not _PUBLIC.isdisjoint(words):
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last.endswith((*_PASSWORDS, "pwd")) or last in _MANY_PASSWORDS:
         return PASSWORD
     if last == "pass":
-        return PASSWORD if before in _LOGINS or name.startswith("--") else SECRET
+        return PASSWORD if before in _LOGIN_NAMES or name.startswith("--") else SECRET
     if last.endswith("secret"):
         return SECRET
     if last == "sessionkey" or words[-2:] == ["session", "key"]:
@@ -149,37 +150,42 @@ def kind_of_name(name: str) -> str:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether a value stands where a secret would, or tells where it is kept."""
+    """Return whether a value is a placeholder, or refers to where a secret is
+    stored."""
     return bool(
         len(set(value)) < 3
         or _PLACEHOLDER.match(value)
-        or _HOLDS_PLACE.search(value, 0, TOLD_CHARS)
+        or _CONTAINS_PLACEHOLDER.search(value, 0, EXPRESSION_CHARS)
     )
 
 
 def is_template(value: str) -> bool:
-    """Whether a password's place in a URL or command is left open."""
-    return bool(_TEMPLATE.match(value) or _HOLDS_PLACE.search(value, 0, TOLD_CHARS))
+    """Return whether a password in a URL or command is a placeholder."""
+    return bool(
+        _TEMPLATE.match(value)
+        or _CONTAINS_PLACEHOLDER.search(value, 0, EXPRESSION_CHARS)
+    )
 
 
 def is_webhook(path: str) -> bool:
-    """Whether a webhook's path ends in something drawn by chance."""
+    """Return whether a webhook's path ends in a random string."""
     last = path.rstrip("/").rpartition("/")[2]
     return len(last) >= 16 and len(set(last)) >= 8 and not is_placeholder(path)
 
 
 def is_code(value: str) -> bool:
-    """Whether an unquoted value is an expression: a call, an attribute, a type."""
-    return bool(_CODE.match(value, 0, TOLD_CHARS))
+    """Return whether an unquoted value is an expression: a call, an attribute, a
+    type."""
+    return bool(_CODE.match(value, 0, EXPRESSION_CHARS))
 
 
 def is_identifier(value: str) -> bool:
-    """Whether an unquoted value can be the name of a variable, or a plain word."""
+    """Return whether an unquoted value may be a variable or a plain word."""
     return bool(_IDENTIFIER.match(value))
 
 
 def is_random(value: str) -> bool:
-    """Whether a value looks drawn by chance rather than spelled by a person."""
+    """Return whether a value looks random rather than written by a person."""
     if len(value) < RANDOM_CHARS or not _PLAIN.match(value) or _DIGEST.match(value):
         return False
     if len(set(value)) < 8:
@@ -192,7 +198,7 @@ def is_random(value: str) -> bool:
 
 
 def is_strong(value: str) -> bool:
-    """Whether a short value is of three sorts of characters, as passwords are."""
+    """Return whether a short value mixes three character classes, as passwords do."""
     sorts = (
         any(map(str.islower, value)),
         any(map(str.isupper, value)),
@@ -203,13 +209,12 @@ def is_strong(value: str) -> bool:
 
 
 def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
-    """Whether the value of a name of some kind is a secret.
+    """Return whether the value of a name is a secret.
 
     Args:
-        kind: What ``kind_of`` said of the name.
-        value: The value without its quotes.
-        is_quoted: Whether it cannot be code: it had quotes, or stood in a line of
-            a settings file.
+        kind: The kind of the name, from ``kind_of_name``.
+        value: The value without quotes.
+        is_quoted: True if it cannot be code: it was quoted, or is in a settings file.
     """
     if not value or is_placeholder(value) or (not is_quoted and is_code(value)):
         return False
@@ -227,7 +232,7 @@ def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
 
 
 _OPENS = r"(?:\\(?:\\{2}(?:\\{4})?)?[\"']|'|\"(?![,\]}:\s]))?"
-"""A quote that may open a value; one that closes a JSON string does not."""
+"""A quote that may open a value; one that closes a JSON string may not."""
 
 _LOGIN_FLAG = re.compile(
     rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?{_OPENS}"
@@ -298,7 +303,7 @@ COMMAND_RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"redis-cli", _redis),
     (b"htpasswd", _htpasswd),
 )
-"""What each command is known by, and what looks at it."""
+"""The byte string that each command contains, and the rule that checks it."""
 
 VALUE_CHARS = 4096
 """A longer value is not a key but a document."""
@@ -332,22 +337,22 @@ _NETRC = re.compile(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+$"
 _BLANK = re.compile(r"(?P<gap>\s{0,4})(?P<sign>\s)(?=\S)")
 
 _COMMANDS = (_SPACE, _BODY, _BLANK)
-"""What parts a name from its value in a command, where no code stands."""
+"""Separators between name and value in commands, where no code is expected."""
 
 _BEFORE_CHARS = 24
 _NETRC_CHARS = 300
 
-_LISTED = re.compile(
+_LIST_ITEM = re.compile(
     r"(?P<closed>\\{0,7}[\"'`])?[ \t]{0,8}(?P<sign>[:=])"
     r"(?P<gap>[ \t]{0,8})\[\s{0,8}"
     r"(?:\\{0,7}[\"']\[redacted: [a-z ]+\]\\{0,7}[\"'],\s{0,8})*(?=\\{0,7}[\"'])"
 )
 
 _XML = re.compile(r">([^<>\s\"'`\\]{4,200})(?=</)")
-_values_OPENS = re.compile(r"[brfuBRFU]{0,2}(\\{0,7})([\"'`])")
+_VALUE_OPENS = re.compile(r"[brfuBRFU]{0,2}(\\{0,7})([\"'`])")
 
 _DEPTHS = (0, 1, 3, 7)
-"""How many backslashes stand before a quote in JSON, in JSON in JSON, and so on."""
+"""Backslashes before a quote in JSON, in JSON within JSON, and so on."""
 
 _QUOTED = {
     '"': re.compile(rf"((?:[^\"\\\n]|\\.){{0,{VALUE_CHARS}}})\""),
@@ -363,7 +368,7 @@ _QUOTED = {
 
 _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
 
-_values_BARE = re.compile(
+_BARE_VALUE = re.compile(
     rf"(?:[^\s\"'`\\;,<>|&]|&(?![\w.-]{{1,80}}=)){{1,{VALUE_CHARS}}}"
 )
 
@@ -372,50 +377,49 @@ _QUERY = re.compile(rf"[^\s\"'`\\&#;,<>|)\]}}]{{1,{VALUE_CHARS}}}")
 _BLANK_END = re.compile(r"\s*\Z")
 
 _NO_START = frozenset(",]}: \t")
-"""What follows a JSON string's end is no value."""
+"""A JSON string's end is followed by one of these; it does not open a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedValue:
-    """A name's value, and what is known of how it stands there."""
+    """The value of a name, and how it is written."""
 
     text: str
     start: int
     is_quoted: bool
-    """Whether it cannot be code."""
+    """True if it cannot be code."""
     sign: str
     is_tight: bool
-    """Whether nothing stands between the sign and the value."""
+    """True if there is no space between the sign and the value."""
     after: str
-    """The character that follows, "" at the end."""
+    """The character that follows; "" at the end."""
 
     @property
     def end(self) -> int:
-        """Where it ends."""
         return self.start + len(self.text)
 
 
 def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
-    """The value given to the name that stands between two places; None for none."""
-    if text[end - 1] in "sS" and (found := _LISTED.match(text, end)):
-        return _values_value(text, start, end, found, is_key=bool(found["closed"]))
+    """Return the value assigned to the name at a span; None if there is none."""
+    if text[end - 1] in "sS" and (found := _LIST_ITEM.match(text, end)):
+        return _read_value(text, start, end, found, is_key=bool(found["closed"]))
     found = _ASSIGNS.match(text, end)
     if found:
-        return _values_value(text, start, end, found, is_key=bool(found["closed"]))
+        return _read_value(text, start, end, found, is_key=bool(found["closed"]))
     if text.startswith("-", start) and (found := _FLAG.match(text, end)):
-        return _values_value(text, start, end, found, is_key=False)
+        return _read_value(text, start, end, found, is_key=False)
     if text[start - 1 : start] == "<" and (tagged := _XML.match(text, end)):
         return NamedValue(tagged[1], tagged.start(1), True, ">", True, "<")
     if text[end : end + 1] in (" ", "\n", "\t") and (
-        found := _spaced(text, start, end)
+        found := _match_spaced(text, start, end)
     ):
-        return _values_value(text, start, end, found, is_key=False)
+        return _read_value(text, start, end, found, is_key=False)
     found = _NAMED_APART.match(text, end) or _IS.match(text, end)
-    return _values_value(text, start, end, found, is_key=False) if found else None
+    return _read_value(text, start, end, found, is_key=False) if found else None
 
 
-def _spaced(text: str, start: int, end: int) -> re.Match[str] | None:
-    """What stands between a name and its value where commands part them by blanks."""
+def _match_spaced(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Match the separator where a command separates name and value by spaces."""
     before = text[max(0, start - _BEFORE_CHARS) : start]
     if "set" in before:
         if _SECRET_SET.search(before):
@@ -427,7 +431,7 @@ def _spaced(text: str, start: int, end: int) -> re.Match[str] | None:
     return None
 
 
-def _values_value(
+def _read_value(
     text: str, start: int, end: int, found: re.Match[str], *, is_key: bool
 ) -> NamedValue | None:
     sign, at = found["sign"], found.end()
@@ -436,10 +440,10 @@ def _values_value(
         and text[end : found.start("sign")].strip(" \t")
         == (text[end : found.start("sign")])
     )
-    opened = _values_OPENS.match(text, at)
+    opened = _VALUE_OPENS.match(text, at)
     if opened:
         is_json = is_key and found["closed"][-1] == '"'
-        return _quoted(text, opened, sign, is_tight=is_tight, is_json=is_json)
+        return _read_quoted(text, opened, sign, is_tight=is_tight, is_json=is_json)
     if is_key:
         return None
     before = text[start - 1 : start]
@@ -448,17 +452,17 @@ def _values_value(
         is_tight and sign == "=" and name.isupper() and before not in ("(", ",")
     )
     shape = (
-        _QUERY if before and before in "?&" else _WHOLE if is_setting else _values_BARE
+        _QUERY if before and before in "?&" else _WHOLE if is_setting else _BARE_VALUE
     )
     bare = shape.match(text, at)
     if not bare:
         return None
-    value = bare[0].rstrip(",;)}].") if shape is _values_BARE else bare[0].rstrip(";)")
+    value = bare[0].rstrip(",;)}].") if shape is _BARE_VALUE else bare[0].rstrip(";)")
     after = text[at + len(value) : at + len(value) + 1]
     return NamedValue(value, at, is_setting or shape is _QUERY, sign, is_tight, after)
 
 
-def _quoted(
+def _read_quoted(
     text: str, opened: re.Match[str], sign: str, *, is_tight: bool, is_json: bool
 ) -> NamedValue | None:
     escape, quote = opened[1], opened[2]
@@ -485,13 +489,13 @@ def _quoted(
 
 
 NAME_PARTS = (b"pass", b"pwd", b"secret", b"token", b"key", b"credential", b"auth")
-"""What the name of a secret has in it."""
+"""The name of a secret contains one of these."""
 
 LONG_CHARS = 256
-"""No other name is looked for in an unquoted value longer than this."""
+"""Unquoted values longer than this are skipped when searching for names."""
 
 _QUOTE = r"(?:(?:\\(?:\\{2}(?:\\{4})?)?)?[\"'`])?"
-"""A quote that may stand there, as deep in JSON as it may be; no half of an escape."""
+"""An optional quote, escaped at any depth of JSON."""
 
 _HEADER = re.compile(
     rf"{_QUOTE}\]?[ \t]{{0,4}}[:=,][ \t]{{0,4}}[bf]?{_QUOTE}"
@@ -527,26 +531,28 @@ _PORT = re.compile(r"\d{2,5}$")
 
 
 def find_secrets(text: str, low: bytes, signs: bytes) -> Iterator[SecretSpan]:
-    """What stands where secrets do.
+    """Find secrets by their context.
 
     Args:
         text: The text.
-        low: It as ASCII, lower-cased, one byte a character.
-        signs: It with all that is not of a name made blank.
+        low: The text as lower-case ASCII, one byte a character.
+        signs: The same with spaces for all characters that are not part of names.
     """
     met: set[int] = set()
     parts = [part for part in NAME_PARTS if part in low]
     for part in parts:
-        yield from _named(part, text, low, signs, met)
+        yield from _find_named(part, text, low, signs, met)
     for anchor, rule in _WITH_FLAGS if b" -" in low else _RULES:
-        if anchor in low and _BESIDE.get(anchor, b"") in (b"", *parts):
-            yield from _looked(anchor, rule, text, low)
+        if anchor in low and _REQUIRED_PARTS.get(anchor, b"") in (b"", *parts):
+            yield from _apply_rule(anchor, rule, text, low)
     if b"@" in low or b"hook" in low:
-        yield from _looked(b"://", _url, text, low)
+        yield from _apply_rule(b"://", _url, text, low)
 
 
-def _looked(anchor: bytes, rule: Rule, text: str, low: bytes) -> Iterator[SecretSpan]:
-    """What a rule finds at each of its anchors that it has not yet looked past."""
+def _apply_rule(
+    anchor: bytes, rule: Rule, text: str, low: bytes
+) -> Iterator[SecretSpan]:
+    """Apply a rule at each occurrence of its byte string."""
     at = low.find(anchor)
     while at >= 0:
         past = at + len(anchor)
@@ -557,7 +563,7 @@ def _looked(anchor: bytes, rule: Rule, text: str, low: bytes) -> Iterator[Secret
         at = low.find(anchor, past)
 
 
-def _named(
+def _find_named(
     part: bytes, text: str, low: bytes, signs: bytes, met: set[int]
 ) -> Iterator[SecretSpan]:
     at = low.find(part)
@@ -568,14 +574,14 @@ def _named(
         if end not in met:
             met.add(end)
             start = signs.rfind(b" ", max(0, at - NAME_CHARS), at) + 1
-            for span in _value(text, start or max(0, at - NAME_CHARS), end):
+            for span in _check_name(text, start or max(0, at - NAME_CHARS), end):
                 end = max(end, span[1])
                 if span[2]:
                     yield span
         at = low.find(part, end)
 
 
-def _value(text: str, start: int, end: int) -> Iterator[SecretSpan]:
+def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     if text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1
     name = text[start:end].rstrip(".-")
@@ -596,7 +602,7 @@ def _value(text: str, start: int, end: int) -> Iterator[SecretSpan]:
 
 
 def is_secret_value(kind: str, value: NamedValue) -> bool:
-    """Whether a name of some kind tells a secret in its value."""
+    """Return whether the value of a name of some kind is a secret."""
     if value.sign == "is" and not is_strong(value.text):
         return False
     if is_secret(kind, value.text, is_quoted=value.is_quoted):
@@ -615,7 +621,7 @@ def is_secret_value(kind: str, value: NamedValue) -> bool:
 
 
 def is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
-    """Whether a value is a password of several words, as a setting may have it."""
+    """Return whether a value is a password of several words, as in a setting."""
     return (
         kind == PASSWORD
         and (name.isupper() or name.startswith("--"))
@@ -644,7 +650,7 @@ def _header(text: str, at: int) -> Iterator[SecretSpan]:
 
 
 def is_basic_login(value: str) -> bool:
-    """Whether a Basic value is one: base64 of a name, a colon and a password."""
+    """Return whether a Basic value is the base64 of a name, a colon and a password."""
     try:
         return b":" in base64.b64decode(value + "=" * (-len(value) % 4))
     except (binascii.Error, ValueError):
@@ -683,7 +689,7 @@ def _url(text: str, at: int) -> Iterator[SecretSpan]:
 
 
 def _is_port(name: str, value: str) -> bool:
-    """Whether what looks like a login is a host and port before a trick's ``@``."""
+    """Return whether what looks like a login is a host and port before an ``@``."""
     return bool(_PORT.match(value)) and (name == "localhost" or "." in name)
 
 
@@ -700,10 +706,14 @@ _RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"x-amz-signature=", _signature),
     *secret_patterns.PATTERN_RULES,
 )
-"""What each place is known by, and what looks at it."""
+"""The byte string that each rule looks for."""
 
 _WITH_FLAGS = (*_RULES, *COMMAND_RULES)
-"""The same where a flag is given to something: no command tells a password without."""
+"""The same for texts with command-line flags; no command has a password without."""
 
-_BESIDE = {b"-----begin": b"key", b"private-lines:": b"key", b"htpasswd": b"pass"}
-"""The part of a name that some never stand without."""
+_REQUIRED_PARTS = {
+    b"-----begin": b"key",
+    b"private-lines:": b"key",
+    b"htpasswd": b"pass",
+}
+"""Byte strings that never occur without this part of a name."""

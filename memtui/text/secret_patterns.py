@@ -1,8 +1,7 @@
-"""The kinds of keys and tokens that can be known by their own shape.
+"""Recognize keys, tokens and key blocks by their format.
 
-A kind is what providers print at the start of what they hand out. Only what is secret
-has a kind: what is made to be shown to everyone (``pk_live_…``, ``phc_…``, an
-account's id) has none.
+A key kind is a prefix that a provider uses. Only secret values have one: values that
+are meant to be public (``pk_live_…``, ``phc_…``, account ids) do not.
 """
 
 import base64
@@ -12,8 +11,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-LEAST_CHARS = 20
-"""A key known by its shape has at least this many letters, digits, - _ or dots."""
+MIN_KEY_CHARS = 20
+"""A key recognized by its format has at least this many characters."""
 
 _W = "[A-Za-z0-9]"
 _U = "[A-Za-z0-9_-]"
@@ -22,7 +21,7 @@ _HEX = "[0-9a-fA-F]"
 
 @dataclass(frozen=True, slots=True)
 class KeyKind:
-    """What one provider's keys look like."""
+    """The format of one provider's keys."""
 
     name: str
     pattern: re.Pattern[str]
@@ -31,7 +30,7 @@ class KeyKind:
 
 
 def _kind(name: str, *shapes: str) -> KeyKind:
-    """A kind of some shapes, each of which starts with two plain characters."""
+    """Create a kind from patterns that each start with two literal characters."""
     return KeyKind(
         name,
         re.compile(f"(?:{'|'.join(shapes)})(?!{_W})"),
@@ -143,20 +142,20 @@ KINDS = (
 
 _EXAMPLES = re.compile(r"EXAMPLE|example|your|YOUR|xxxx|XXXX|\.\.\.|placeholder|redact")
 
-_FEWEST = 6
+_MIN_DISTINCT = 6
 """A key has at least this many different characters; ``ghp_000…`` is none."""
 
 _SNOWFLAKES = ("MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT")
-"""How the base64 of a number starts: a Discord token has its bot's number in front."""
+"""The first characters of a Discord token: the bot's number in base64."""
 
 
 def is_real_key(key: str) -> bool:
-    """Whether a key is none that a manual shows."""
-    return not _EXAMPLES.search(key) and len(set(key[4:])) >= _FEWEST
+    """Return whether a key is not an example from a manual."""
+    return not _EXAMPLES.search(key) and len(set(key[4:])) >= _MIN_DISTINCT
 
 
 def has_jwt_header(token: str) -> bool:
-    """Whether a token starts with the header of a JWT: base64url of an object."""
+    """Return whether a token starts with the header of a JWT."""
     header = token.partition(".")[0]
     try:
         told = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
@@ -165,7 +164,7 @@ def has_jwt_header(token: str) -> bool:
     return isinstance(told, dict) and not {"alg", "enc", "typ"}.isdisjoint(told)
 
 
-_TOLD = (
+_CHECKED_KINDS = (
     KeyKind(
         "jwt", re.compile(rf"eyJ{_U}{{8,}}\.{_U}{{8,}}(?:\.{_U}*){{0,3}}"), ("ey",)
     ),
@@ -176,11 +175,11 @@ _TOLD = (
         _SNOWFLAKES,
     ),
 )
-"""Kinds that more than their first characters tell."""
+"""Kinds that need more than their first characters to recognize."""
 
 KINDS_BY_PREFIX: dict[str, tuple[KeyKind, ...]] = {
-    start: tuple(kind for kind in (*KINDS, *_TOLD) if start in kind.starts)
-    for every in (*KINDS, *_TOLD)
+    start: tuple(kind for kind in (*KINDS, *_CHECKED_KINDS) if start in kind.starts)
+    for every in (*KINDS, *_CHECKED_KINDS)
     for start in every.starts
 }
 """The kinds by the first two characters of their keys."""
@@ -193,7 +192,7 @@ _CUT = re.compile(
 
 
 def is_cut_key(text: str, start: int, end: int) -> bool:
-    """Whether a run of letters is the beginning of a key."""
+    """Return whether a run of letters is the beginning of a key."""
     cut = _CUT.match(text, start, end)
     return bool(cut) and is_real_key(text[start:end])
 
@@ -207,18 +206,18 @@ _IN_INNER = (
     *("sk-", "gh", "github_pat_", "glpat-", "xox", "k_live_", "npm_"),
     *("AIza", "AKIA", "hf_"),
 )
-"""Each of them holds one of these, which is found much sooner."""
+"""Every inner key contains one of these; a faster test than the pattern."""
 
 
 def inner_key_starts(text: str) -> list[int]:
-    """Where keys may start after a name they were given: ``my_ghp_…``."""
+    """Return where keys may start after a name: ``my_ghp_…``."""
     if not any(map(text.__contains__, _IN_INNER)):
         return []
     return [found.end() for found in _INNER.finditer(text)]
 
 
 def match_key(text: str, at: int) -> tuple[int, str] | None:
-    """The key that starts at a place: its end and kind; None where there is none."""
+    """Return the end and kind of the key at a position; None if there is none."""
     for kind in KINDS_BY_PREFIX.get(text[at : at + 2], ()):
         found = kind.pattern.match(text, at)
         if found and (has_jwt_header if kind.name == "jwt" else is_real_key)(found[0]):
@@ -227,13 +226,13 @@ def match_key(text: str, at: int) -> tuple[int, str] | None:
 
 
 SecretSpan = tuple[int, int, str]
-"""Where a secret starts and ends, and its kind; "" for what was looked at in vain."""
+"""Start, end and kind of a secret; kind "" for text already checked."""
 
 Rule = Callable[[str, int], Iterator[SecretSpan]]
-"""What looks at a place in a text."""
+"""Finds secrets at a position in a text."""
 
 KEY_BLOCK_CHARS = 32_768
-"""The most of a block that is looked through for its end."""
+"""Only this much of a key block is searched for its end."""
 
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
@@ -306,4 +305,4 @@ PATTERN_RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"private-lines:", _putty),
     (b":$", _hash),
 )
-"""What each place is known by, and what looks at it."""
+"""The byte string before each kind of block, and the rule that checks it."""

@@ -1,10 +1,10 @@
-"""Secrets are taken out of what people and programs said before it is kept.
+"""Redact secrets in text before it is stored.
 
-A mark stands where each was (``[redacted: aws key]``); all else stays byte for byte.
-What is taken out is what has the shape of a key, what a name, header or URL says is a
-password or token, private key blocks, and what people put in ``<private>`` tags. A tag
-never closed lasts to the end of its text if it starts a line; within a line it is only
-spoken of. Redacting again changes nothing.
+Each secret is replaced by a mark (``[redacted: aws key]``); everything else stays byte
+for byte. Redacted are strings in the format of a key, what a name, header or URL marks
+as a password or token, private key blocks, and text in ``<private>`` tags. An unclosed
+tag extends to the end of the text if it starts a line; within a line it is ignored.
+Redacting again changes nothing.
 """
 
 import json
@@ -18,18 +18,18 @@ from memtui.text import secret_context, secret_patterns
 from memtui.text.secret_patterns import SecretSpan
 
 RULES_VERSION = 2
-"""Raised when the rules change, so that what was kept by older ones can be told."""
+"""Raised when the rules change, so that text redacted by older ones is found."""
 
-LEAST_CHARS = 8
-"""A shorter text holds no secret."""
+MIN_CHARS = 8
+"""A shorter text contains no secret."""
 
 NAME_CHARS = 64
-"""A text of at most this length is looked at once only, as long as it is remembered."""
+"""Texts up to this length are cached."""
 
 PASSES = 4
-"""How often what is left is looked at again; the second time finds nothing, nearly."""
+"""The most times a text is checked; the second pass rarely finds anything."""
 
-PRIVATE, CUT = "private", "cut key"
+PRIVATE, CUT_KEY = "private", "cut key"
 
 _TAG = re.compile(
     r"(?:<|\\++u003c)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}"
@@ -38,23 +38,23 @@ _TAG = re.compile(
 )
 
 _TAG_LEAD = 12
-"""A tag begins at most so many characters before its name."""
+"""A tag starts at most this many characters before its name."""
 
 _LINE_STARTS = re.compile(r"(?:[\n\r]|\\[nr]|(?:[:,\[{]\s?|^)\\*\")(?:[ \t]|\\+t)*$")
-"""What ends before a line that begins, or before a string of JSON that was cut."""
+"""Matches before the start of a line, or of a JSON string that was cut."""
 
 _CUT_CHARS = 300
-_LEAST_CUT = 14
+_MIN_CUT_CHARS = 14
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
-_IN_NAMES = bytes(
+_NAME_TABLE = bytes(
     code if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-.") else 32
     for code in range(256)
 )
 
-_SIGNS = bytes(32 if byte == 32 else ord("x") for byte in _IN_NAMES)
-_RUN = b"x" * secret_patterns.LEAST_CHARS
+_RUN_TABLE = bytes(32 if byte == 32 else ord("x") for byte in _NAME_TABLE)
+_RUN = b"x" * secret_patterns.MIN_KEY_CHARS
 
 _LEAD = re.compile(
     r"(?:(?<=%)[0-9A-F]{2}|(?<=[\[;])\d{0,3}m|(?<=\\)(?:[nrtbfv]|u00..))?[-_.]*"
@@ -68,104 +68,110 @@ class RedactedText:
     """A text without its secrets."""
 
     text: str
-    """With a mark for every secret."""
+    """With a mark for each secret."""
     kinds: tuple[str, ...]
-    """The kind of each, in their order."""
+    """The kind of each secret, in order."""
 
 
 def redaction_mark(kind: str) -> str:
-    """What stands where a secret was."""
+    """Return the mark that replaces a secret."""
     return f"[redacted: {kind}]"
 
 
 def redact(text: str) -> RedactedText:
-    """Take the secrets out of a text; JSON stays JSON."""
+    """Redact the secrets in a text; JSON stays valid."""
     return _redact(text, is_torn=False)
 
 
 def redact_fragment(text: str) -> RedactedText:
-    """Take the secrets out of what may be a part of a text.
+    """Redact the secrets in a text that may be only a part.
 
-    Every private tag that is not closed lasts to its end: the closing one may have been
-    torn off. Letters written as escapes are read, and stay so if no secret is in them.
+    An unclosed private tag always extends to the end, since the closing one may have
+    been cut off. Escaped letters are decoded, and stay decoded only if they reveal a
+    secret.
     """
     redacted = _redact(text, is_torn=True)
     if "\\u00" not in text:
         return redacted
-    read = _redact(_ESCAPED.sub(_letter, text), is_torn=True)
+    read = _redact(_ESCAPED.sub(_unescape, text), is_torn=True)
     return read if len(read.kinds) > len(redacted.kinds) else redacted
 
 
-def _letter(escaped: re.Match[str]) -> str:
+def _unescape(escaped: re.Match[str]) -> str:
     letter = chr(int(escaped[1], 16))
     return escaped[0] if letter in '"\\' else letter
 
 
 def _redact(text: str, *, is_torn: bool) -> RedactedText:
     kinds: list[str] = []
-    if len(text) < LEAST_CHARS:
+    if len(text) < MIN_CHARS:
         return RedactedText(text, ())
     for _ in range(PASSES):
         plain = text.encode("ascii", "replace")
         low = plain.lower()
-        spans = _private(text, is_torn=is_torn) if _is_tagged(low) else []
+        spans = _find_private(text, is_torn=is_torn) if _is_tagged(low) else []
         if not spans:
-            signs = plain.translate(_SIGNS)
+            signs = plain.translate(_RUN_TABLE)
             spans = [
-                *_keys(text, signs),
+                *_find_keys(text, signs),
                 *secret_context.find_secrets(text, low, signs),
-                *(_cut(text, signs) if _may_be_cut(text, low) else ()),
+                *(_find_cut_keys(text, signs) if _may_be_cut(text, low) else ()),
             ]
         if not spans:
             break
-        text, removed = _without(text, spans)
+        text, removed = _replace_spans(text, spans)
         kinds += removed
     return RedactedText(text, tuple(kinds))
 
 
 def redact_json(value: object) -> tuple[object, tuple[str, ...]]:
-    """Take the secrets out of every string of a JSON value, keys included.
+    """Redact every string of a JSON value, including keys.
 
-    What stands under the name of a secret (``{"password": "…"}``) goes by its name.
+    The value of a field named like a secret (``{"password": "…"}``) is redacted by its
+    name.
     """
     kinds: list[str] = []
-    return _strings(value, "", kinds), tuple(kinds)
+    return _redact_value(value, "", kinds), tuple(kinds)
 
 
 @lru_cache(maxsize=16_384)
 def redact_cached(text: str) -> RedactedText:
-    """The same as ``redact``: what readers remember of files comes by every time."""
+    """Return the same as ``redact``, cached: format readers repeat short strings."""
     return redact(text)
 
 
-def _strings(value: object, kind: str, kinds: list[str]) -> object:
+def _redact_value(value: object, kind: str, kinds: list[str]) -> object:
     if isinstance(value, str):
         is_short = len(value) <= NAME_CHARS
         redacted = redact_cached(value) if is_short else redact(value)
-        is_told = not redacted.kinds and bool(kind)
-        if is_told and secret_context.is_secret(kind, value, is_quoted=True):
+        is_named = not redacted.kinds and bool(kind)
+        if is_named and secret_context.is_secret(kind, value, is_quoted=True):
             redacted = RedactedText(redaction_mark(kind), (kind,))
         kinds += redacted.kinds
         return redacted.text
     if isinstance(value, dict):
         return {
-            _strings(name, "", kinds): _strings(held, _named(name, value), kinds)
+            _redact_value(name, "", kinds): _redact_value(
+                held, _kind_of_field(name, value), kinds
+            )
             for name, held in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_strings(held, kind, kinds) for held in value]
+        return [_redact_value(held, kind, kinds) for held in value]
     return value
 
 
-def _named(name: object, beside: dict[object, object]) -> str:
-    """The kind of secret a field holds, by its own name or the one told beside it."""
+def _kind_of_field(name: object, beside: dict[object, object]) -> str:
+    """Return the kind of secret a field holds, by its name or the "name" field beside
+    it."""
     if name == "value" and isinstance(beside.get("name"), str):
         name = beside["name"]
     return secret_context.kind_of_name(name) if isinstance(name, str) else ""
 
 
-def _keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
-    """What has the shape of a key, at the start of a run of letters and digits."""
+def _find_keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
+    """Find strings in the format of a key at the start of runs of letters and
+    digits."""
     find, starts = signs.find, secret_patterns.KINDS_BY_PREFIX
     start = find(_RUN)
     if start < 0:
@@ -189,22 +195,22 @@ def _may_be_cut(text: str, low: bytes) -> bool:
     return not text.isascii() or b"u2026" in low
 
 
-def _cut(text: str, signs: bytes) -> Iterable[SecretSpan]:
-    """The keys whose end was cut off with a line's."""
+def _find_cut_keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
+    """Find keys whose end was cut off with that of a line."""
     for sign in ("…", "\\u2026"):
         at = text.find(sign)
         while at >= 0:
             end = at - (text[at - 1] == "\\") if at else 0
             start = signs.rfind(b" ", max(0, end - _CUT_CHARS), end) + 1
-            if end - start >= _LEAST_CUT and secret_patterns.is_cut_key(
+            if end - start >= _MIN_CUT_CHARS and secret_patterns.is_cut_key(
                 text, start, end
             ):
-                yield start, end, CUT
+                yield start, end, CUT_KEY
             at = text.find(sign, at + 1)
 
 
 def _keys_of_run(text: str, at: int, end: int) -> Iterable[SecretSpan]:
-    while end - at >= secret_patterns.LEAST_CHARS:
+    while end - at >= secret_patterns.MIN_KEY_CHARS:
         if lead := _LEAD.match(text, at):
             at = lead.end()
         key = secret_patterns.match_key(text, at)
@@ -224,8 +230,8 @@ def _is_tagged(low: bytes) -> bool:
     return False
 
 
-def _private(text: str, *, is_torn: bool) -> list[SecretSpan]:
-    """What people asked not to keep; within its string where the text is JSON."""
+def _find_private(text: str, *, is_torn: bool) -> list[SecretSpan]:
+    """Find the text in private tags; in JSON, within each string."""
     if text.lstrip()[:1] in ("{", "[", '"') and _is_json(text):
         strings = [found.span(1) for found in _STRINGS.finditer(text)]
     else:
@@ -233,11 +239,13 @@ def _private(text: str, *, is_torn: bool) -> list[SecretSpan]:
     return [
         span
         for start, end in strings
-        for span in _tagged(text, start, end, is_torn=is_torn)
+        for span in _find_tags(text, start, end, is_torn=is_torn)
     ]
 
 
-def _tagged(text: str, start: int, end: int, *, is_torn: bool) -> Iterable[SecretSpan]:
+def _find_tags(
+    text: str, start: int, end: int, *, is_torn: bool
+) -> Iterable[SecretSpan]:
     opened: list[re.Match[str]] = []
     for tag in _TAG.finditer(text, start, end):
         if not tag[1]:
@@ -251,7 +259,7 @@ def _tagged(text: str, start: int, end: int, *, is_torn: bool) -> Iterable[Secre
 
 
 def _starts_line(text: str, start: int, tag: re.Match[str]) -> bool:
-    """Whether only blanks stand before a tag in its line."""
+    """Return whether only whitespace precedes a tag in its line."""
     before = text[max(start, tag.start() - NAME_CHARS) : tag.start()].rstrip(" \t")
     if not before:
         return tag.start() - start < NAME_CHARS
@@ -269,20 +277,21 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _without(text: str, spans: Iterable[SecretSpan]) -> tuple[str, list[str]]:
-    """The text with marks for the spans; of those that overlap, the first is named."""
+def _replace_spans(text: str, spans: Iterable[SecretSpan]) -> tuple[str, list[str]]:
+    """Return the text with marks for the spans, and the kinds of these."""
     parts: list[str] = []
     kinds: list[str] = []
     kept = 0
-    for start, end, kind in _apart(spans):
+    for start, end, kind in _merge_spans(spans):
         parts += text[kept:start], redaction_mark(kind)
         kinds.append(kind)
         kept = end
     return "".join([*parts, text[kept:]]), kinds
 
 
-def _apart(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
-    """The spans in their order, those that overlap made one, named by its shape."""
+def _merge_spans(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
+    """Return the spans in order, overlapping ones merged under the more specific
+    kind."""
     apart: list[SecretSpan] = []
     for start, end, kind in sorted(spans, key=lambda span: span[:2]):
         if apart and start < apart[-1][1]:
@@ -305,17 +314,16 @@ _BY_NAME = frozenset(
         "cookie",
         "signature",
         "basic auth",
-        CUT,
+        CUT_KEY,
     )
 )
-"""Kinds that say less than a key's own shape does."""
+"""Kinds that are less specific than the format of a key."""
 
 
 def redact_event(event: Event) -> tuple[Event, tuple[str, ...]]:
-    """An event without its secrets, itself if it has none, and the kind of each.
+    """Return an event without its secrets, and the kind of each.
 
-    What its metadata says goes by the names there too. One that had some is to be
-    counted anew.
+    An event without secrets is returned unchanged. A changed one has no token count.
     """
     text = redact(event.text)
     metadata, found = redact_json(event.metadata)

@@ -1,18 +1,17 @@
-"""The stem of an English word: what its forms have in common.
+"""Reduce English words to their stems.
 
 The first steps of Porter's algorithm (M. F. Porter, "An algorithm for suffix
-stripping", 1980): plurals, -ed and -ing, a final y, and the commonest derivations.
-Irregular forms have the stem of the word they are forms of. A stem is compared, never
-shown.
+stripping", 1980): plurals, -ed and -ing, a final y, and common derivations. Irregular
+forms get the stem of their base form. Stems are compared, never shown.
 """
 
 import re
 
 MIN_PREFIX_LETTERS = 2
-"""So many letters at least a word and its stem have in common."""
+"""A word and its stem share at least this many first letters."""
 
 MIN_STEMMED_LETTERS = 4
-"""Words of fewer letters are their own stem."""
+"""Shorter words are their own stem."""
 
 _VOWEL = re.compile("[aeiouy]")
 _MEASURE = re.compile("[aeiouy]+[^aeiouy]+")
@@ -41,7 +40,7 @@ _DERIVED = (
     ("ly", ""),
     ("ise", "ize"),
 )
-"""Endings of derived words and what they came from; the first that fits is taken."""
+"""Suffixes and their replacements; the first match is used."""
 
 _ENDINGS = tuple(ending for ending, _ in _DERIVED)
 
@@ -68,18 +67,18 @@ _FORMS = """
 """
 
 _IRREGULAR = dict(re.findall(r"(\w+):(\w+)", _FORMS))
-"""Forms that no rule makes, and the words they are forms of; those that are commonly
-another word too ("left", "rose") are missing."""
+"""Irregular forms and their base forms; forms that are common words themselves ("left",
+"rose") are not included."""
 
 
 def word_prefixes(start: str) -> set[str]:
-    """What one of stands in every folded word whose stem begins so, at its beginning.
+    """Return prefixes such that every folded word whose stem starts this way has one.
 
-    A rule takes letters off a word's end, and puts other ones in their place but for
-    the stem's last one; only irregular forms differ by more.
+    Rules only remove letters from the end of a word and replace others, except for the
+    last letter of the stem; irregular forms differ by more.
 
     Args:
-        start: A stem, or as much of one as is known.
+        start: A stem, or the beginning of one.
     """
     if not _ENGLISH.fullmatch(start):
         return {start}
@@ -88,10 +87,9 @@ def word_prefixes(start: str) -> set[str]:
 
 
 def stem(word: str) -> str:
-    """The stem of a folded word; anything but plain English letters is its own.
+    """Return the stem of a folded, lower-case word.
 
-    Args:
-        word: One word, lower case.
+    Anything but plain English letters is its own stem.
     """
     word = _IRREGULAR.get(word, word)
     if len(word) < MIN_STEMMED_LETTERS or not _ENGLISH.fullmatch(word):
@@ -133,7 +131,7 @@ def _without_derivation(word: str) -> str:
 
 
 def _restored(root: str) -> str:
-    """Give a root cut off from -ed or -ing back the end it had."""
+    """Restore the ending of a root that was cut off before -ed or -ing."""
     if root.endswith(("at", "bl", "iz", "is")) and len(root) > 2:
         return root + "e"
     if root[-1] == root[-2] and root[-1] not in "aeioulsz":
@@ -148,7 +146,7 @@ def _measure(root: str) -> int:
 
 
 def _is_short(root: str) -> bool:
-    """Whether a root ends as "hop" does: consonant, vowel, consonant."""
+    """Return whether a root ends in consonant, vowel, consonant, like "hop"."""
     return (
         len(root) > 2
         and not _VOWEL.match(root[-1])

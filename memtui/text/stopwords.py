@@ -1,4 +1,4 @@
-"""The lists of words that tell little."""
+"""Word lists: stop words and other words that carry little information."""
 
 import re
 
@@ -27,7 +27,7 @@ STOP_WORDS = _set(
     il elle nous vous el los las una y o por para con del se lo
     """
 )
-"""Words that say nothing alone, in the languages people write in here."""
+"""Words that are not indexed, in several languages."""
 
 GENERIC_WORDS = _set(
     """
@@ -79,7 +79,7 @@ GENERIC_WORDS = _set(
     writing written wrong wurde wurden www xargs yet you're über
     """
 )
-"""Words too common among people who write programs to find anything by."""
+"""Words too common in programming to be keywords."""
 
 HAN_FUNCTION_WORDS = re.compile(
     "[\u3041-\u309f]+"
@@ -88,7 +88,8 @@ HAN_FUNCTION_WORDS = re.compile(
     "|一个|一些|进行|通过|实际上|请你|知道|是否|不再|统一|的话|[的了是我你您她它这那吗呢吧啊"
     "就也都把被很请想做]"
 )
-"""What stands between the words of Chinese and of Japanese: small words, endings."""
+"""Function words and endings that separate the content words of Chinese and
+Japanese."""
 
 VAGUE_STEMS = _set(
     """
@@ -105,7 +106,7 @@ VAGUE_STEMS = _set(
     user verify view wait want way weiter work write wrong yep yes
     """
 )
-"""Stems that do not tell what was worked on: a title wants others beside them."""
+"""Stems that do not say what was worked on; a title needs others beside them."""
 
 ACRONYMS = _set(
     """
@@ -114,7 +115,7 @@ ACRONYMS = _set(
     svg tls ttl tui ui url urls utc ux vat vm xml yaml
     """
 )
-"""Words that are written in capitals at the head of a title."""
+"""Words written in capitals at the start of a title."""
 
 NARRATION_STEMS = _set(
     """
@@ -122,7 +123,8 @@ NARRATION_STEMS = _set(
     said sai suggest tell told user
     """
 )
-"""Stems with which a summary tells who said what: its own words, not the source's."""
+"""Stems with which a summary says who spoke; they come from the summary, not the
+source."""
 
 NEGATIONS = _set(
     """
@@ -131,4 +133,4 @@ NEGATIONS = _set(
     keiner keines
     """
 )
-"""Words that deny what follows them, beside those that end in "n't"."""
+"""Words that negate what follows them, besides those ending in "n't"."""

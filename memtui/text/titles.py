@@ -1,4 +1,4 @@
-"""Titles: one short line that says what a segment was about."""
+"""Make short titles from requests and sentences."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,30 +9,30 @@ from memtui.text import analyzer, cues, prose, stopwords
 from memtui.text.prose import Sentence, shorten
 
 TITLE_CHARS = 80
-"""The most characters of a title or headline."""
+"""The maximum length of a title or headline."""
 
 REQUEST_SENTENCES = 9
-"""How many sentences of a request are looked at."""
+"""Number of sentences of a request that are read."""
 
 MIN_CONTENT_WORDS = 2
-"""A title holds at least this many words that tell something."""
+"""A title has at least this many content words."""
 
 MIN_TITLE_CHARS = 20
-"""A title is not cut shorter than this for the sake of ending well."""
+"""A title is not cut shorter than this to end at a clause."""
 
 SURE, LIKELY, UNSURE, SLIGHT = 1.0, 0.9, 0.7, 0.3
-"""How good a title a request makes: it stands by itself, points at something but says
-much, points at something and says little, or hardly tells anything."""
+"""Scores of a request's title: it stands alone; refers to something but says much;
+refers to something and says little; says hardly anything."""
 
 MANY_CONTENT_WORDS = 4
-"""So many telling words say what a title is about, whatever else it points at."""
+"""With this many content words a title is clear despite a reference."""
 
 MIN_CHARS_BEFORE_AND = 30
-"""The least characters of a title that is cut before an "and"."""
+"""A title cut before an "and" has at least this many characters."""
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
 
-_ASKING = re.compile(
+_REQUEST_PHRASE = re.compile(
     r"(?:(?:ok(?:ay)?|so|hey|hi|hello|well|now|and|also|alright|actually|yes|yeah|great"
     r"|cool|perfect|good|nice|thanks?|please|pls|just|then|next|first|basically|hmm+|oh+"
     r"|ah+|wait|sorry|sure|no(?!\s+\w)|ultrathink|think hard(?:er)?|let's see|i think"
@@ -90,30 +90,30 @@ _ENDINGS = (
         r"|,\s(?=(?:on|in|with|at|maybe|as|if|to|from)\b)"
     ),
 )
-"""Where a long title may end and still be true: the first kind is the better."""
+"""Places where a long title may end and still be true; the first kind is better."""
 
 _AND = re.compile(r"\sand\s")
 
-_POINTS = re.compile(
+_REFERENCE = re.compile(
     r"\b(?:it|them|these|those)\b|\b(?:this|that)(?: \w+)?\W*$", re.IGNORECASE
 )
 
 _NUMBER = re.compile(r"^\d{1,2}[.)]\s+(?=\D)")
 _PAIRED = re.compile(r"\b(?:both|between|either)\b", re.IGNORECASE)
-_GUESSES = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
+_GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
 _REMNANT = re.compile(r":\s\S{1,4}$")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestTitle:
-    """The title a request gives, and how far it can be relied on."""
+    """The title made from a request, and how good it is."""
 
     title: str
-    worth: float
+    score: float
 
 
 def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
-    """The title a request gives; None where it gives none."""
+    """Return the title of a request; None if it has none."""
     parts = list(islice(sentences, REQUEST_SENTENCES))
     best: RequestTitle | None = None
     for sentence in parts:
@@ -122,17 +122,18 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         is_dull = sentence.is_heading and cues.is_generic_heading(text)
         if leads_in or is_dull or cues.is_log_line(text):
             continue
-        for title in _of_clauses(text):
-            found = RequestTitle(title, _worth(title))
-            if found.worth == SURE:
+        for title in _clause_titles(text):
+            found = RequestTitle(title, _title_score(title))
+            if found.score == SURE:
                 return found
-            if found.worth and (best is None or found.worth > best.worth):
+            if found.score and (best is None or found.score > best.score):
                 best = found
     return best
 
 
-def _of_clauses(text: str) -> Iterator[str]:
-    """The first clauses of a sentence, a terse one together with what follows it."""
+def _clause_titles(text: str) -> Iterator[str]:
+    """Yield titles of the first clauses of a sentence; a terse one includes the
+    next."""
     run = ""
     for clause in split_clauses(text):
         if cues.is_small_talk(clause):
@@ -146,7 +147,7 @@ def _of_clauses(text: str) -> Iterator[str]:
 
 
 def split_clauses(sentence: str) -> list[str]:
-    """A sentence cut at full stops that no capital follows, as people type them."""
+    """Split a sentence also at full stops that no capital follows."""
     found: list[str] = []
     start = 0
     for end in _CLAUSE_ENDS.finditer(sentence):
@@ -155,22 +156,22 @@ def split_clauses(sentence: str) -> list[str]:
     return [part for part in (*found, sentence[start:].strip()) if part]
 
 
-def _worth(title: str) -> float:
-    tells = count_content_words(title)
-    if tells < MIN_CONTENT_WORDS:
-        return SLIGHT if tells else 0.0
-    if _GUESSES.match(title):
+def _title_score(title: str) -> float:
+    count = count_content_words(title)
+    if count < MIN_CONTENT_WORDS:
+        return SLIGHT if count else 0.0
+    if _GUESS.match(title):
         return UNSURE
     if cues.starts_with_reference(title):
-        return LIKELY if tells >= MANY_CONTENT_WORDS else UNSURE
+        return LIKELY if count >= MANY_CONTENT_WORDS else UNSURE
     few = MANY_CONTENT_WORDS if title.endswith("?") else MIN_CONTENT_WORDS + 1
-    return UNSURE if tells < few and _POINTS.search(title) else SURE
+    return UNSURE if count < few and _REFERENCE.search(title) else SURE
 
 
 def tidy_title(text: str) -> str:
-    """A sentence as a title: without what only asks, labels or ends it."""
-    bare = asked = _NUMBER.sub("", _addressed(text.strip()), count=1)
-    for pattern in (_ASKING, _LABEL, _WHERE):
+    """Turn a sentence into a title: remove phrases that only ask, label or thank."""
+    bare = asked = _NUMBER.sub("", _shorten_addresses(text.strip()), count=1)
+    for pattern in (_REQUEST_PHRASE, _LABEL, _WHERE):
         led = pattern.match(bare)
         if led and count_content_words(bare[led.end() :]) >= min(
             MIN_CONTENT_WORDS, count_content_words(bare)
@@ -181,16 +182,16 @@ def tidy_title(text: str) -> str:
     bare = bare.rstrip(".。!！;" if bare == asked else ".。!！?？;")
     if bare[:1] in _QUOTES and bare[-1:] == _QUOTES[bare[:1]] and len(bare) > 1:
         bare = bare[1:-1]
-    return _headed(shorten_title(bare))
+    return _capitalize(shorten_title(bare))
 
 
 def strip_label(text: str) -> str:
-    """A heading without what only numbers or labels it: "Step 2: "."""
+    """Remove the number or label of a heading: "Step 2: "."""
     return _LABEL.sub("", text, count=1)
 
 
-def _addressed(text: str) -> str:
-    """A text with short names for addresses, and without calls for a helper."""
+def _shorten_addresses(text: str) -> str:
+    """Shorten URLs, and remove mentions of subagents."""
     if "@agent-" in text or "ultrathink" in text:
         text = _AGENT.sub("", text)
     if "://" not in text:
@@ -198,8 +199,8 @@ def _addressed(text: str) -> str:
     return _ADDRESS.sub(r"\1", _TICKET.sub(r"\1 #\2", text))
 
 
-def _headed(text: str) -> str:
-    """A title with a capital, unless its first word is somebody's name for a thing."""
+def _capitalize(text: str) -> str:
+    """Capitalize a title, unless its first word is an identifier."""
     first = text.partition(" ")[0]
     bare = first.rstrip(".,:;!?")
     if bare in stopwords.ACRONYMS:
@@ -210,16 +211,17 @@ def _headed(text: str) -> str:
 
 
 def shorten_title(text: str, limit: int = TITLE_CHARS) -> str:
-    """A text of at most ``limit`` characters, whole wherever a part of it is."""
+    """Shorten a text to at most ``limit`` characters, preferably at the end of a
+    clause."""
     if len(text) > limit:
-        text = _ended(text, limit) or shorten(text, limit)
+        text = _cut_at_clause(text, limit) or shorten(text, limit)
     return drop_unbalanced(text)
 
 
-def _ended(text: str, limit: int) -> str:
-    """The longest beginning that says something true by itself; else nothing."""
+def _cut_at_clause(text: str, limit: int) -> str:
+    """Return the longest beginning that makes sense alone; "" if there is none."""
     for pattern in _ENDINGS:
-        places = list(_up_to(pattern, text, limit))
+        places = list(_matches_within(pattern, text, limit))
         for before, place in reversed(list(zip([0, *places], places, strict=False))):
             head = text[:place].rstrip(" ,")
             is_scrap = before and text[before:place].count(" ") < MIN_CONTENT_WORDS
@@ -238,8 +240,8 @@ def _ended(text: str, limit: int) -> str:
     return ""
 
 
-def _up_to(pattern: re.Pattern[str], text: str, limit: int) -> Iterator[int]:
-    """Where a pattern is met, as long as no more than a limit stands before it."""
+def _matches_within(pattern: re.Pattern[str], text: str, limit: int) -> Iterator[int]:
+    """Yield where a pattern matches within the first ``limit`` characters."""
     for found in pattern.finditer(text):
         if len(text[: found.start()].rstrip(" ,")) > limit:
             return
@@ -247,29 +249,30 @@ def _up_to(pattern: re.Pattern[str], text: str, limit: int) -> Iterator[int]:
 
 
 def drop_unbalanced(text: str) -> str:
-    """A text without a quote or bracket of which only one half is there."""
+    """Remove quotes and brackets of which only one half is present."""
     cut = "…" if text.endswith("…") else ""
     bare = text.removesuffix("…")
     for mark in ('"', "`"):
         if bare.count(mark) % 2:
-            bare = _without(bare, bare.rindex(mark))
+            bare = _drop_mark(bare, bare.rindex(mark))
     for opening, closing in ("()", "[]", "“”"):
         if bare.count(opening) > bare.count(closing):
-            bare = _without(bare, bare.rindex(opening))
+            bare = _drop_mark(bare, bare.rindex(opening))
         elif bare.count(opening) < bare.count(closing) and bare.endswith(closing):
             bare = bare[:-1]
     return bare.rstrip(" ,;:(-–—") + cut
 
 
-def _without(text: str, place: int) -> str:
-    """A text that ends before an unclosed mark, or lacks it if too little is left."""
+def _drop_mark(text: str, place: int) -> str:
+    """Cut a text before an unclosed mark, or remove the mark if too little would be
+    left."""
     if place >= MIN_TITLE_CHARS:
         return text[:place]
     return text[:place] + text[place + 1 :]
 
 
 def count_content_words(text: str) -> int:
-    """How many different words of a text tell what it is about.
+    """Return how many different words say what a text is about.
 
     A pair of Chinese or Japanese characters counts half, since two make a word.
     """
@@ -282,40 +285,36 @@ def count_content_words(text: str) -> int:
 
 
 SESSION_TEXT_CHARS = 4_000
-"""How much of what was said is read."""
+"""Only this much of the first prompt is read."""
 
 SESSION_TITLE_CHARS = 200
-"""How long the line is at most where it is shown as it was said."""
+"""The maximum length of the line where it is shown as written."""
 
-_MARK = re.compile(r"\[(?:image|file|document)\b[^\]\n]*\]", re.IGNORECASE)
+_ATTACHMENT = re.compile(r"\[(?:image|file|document)\b[^\]\n]*\]", re.IGNORECASE)
 _COMMAND = re.compile(r"/[\w:.-]+")
 
 
 def session_title(text: str) -> str:
-    """The line that stands for what was said; "" where there is none.
-
-    Args:
-        text: What a person said.
-    """
-    read = _MARK.sub(" ", text[:SESSION_TEXT_CHARS])
+    """Return a title for a session from what its user wrote; "" if there is none."""
+    read = _ATTACHMENT.sub(" ", text[:SESSION_TEXT_CHARS])
     sentences = prose.message_sentences(read)
     request = title_from_request(sentences)
-    is_good = request is not None and request.worth >= LIKELY
+    is_good = request is not None and request.score >= LIKELY
     if request is not None and is_good and not request.title.endswith("…"):
         return request.title
-    return "" if prose.is_continuation(read) else _first(read)
+    return "" if prose.is_continuation(read) else _first_line(read)
 
 
 def is_informative(line: str) -> bool:
-    """Whether such a line says what a session was about."""
+    """Return whether a line says what a session was about."""
     if _COMMAND.fullmatch(line):
         return False
     told = count_content_words(line)
     return told > (1 if cues.is_pleasantry(line) else 0)
 
 
-def _first(text: str) -> str:
-    """The first line that does not only lead in, as it was said."""
+def _first_line(text: str) -> str:
+    """Return the first line that does not only introduce the next, as written."""
     lines = [prose.strip_markup(line.lstrip("# ")) for line in text.split("\n")]
     found = [line for line in lines if line]
     led_to = [line for line in found if not line.endswith((":", "："))]

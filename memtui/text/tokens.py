@@ -11,30 +11,30 @@ from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation
 
 ESTIMATOR_NAME = "estimate-1"
-"""The name under which counts made by ``estimate`` are recorded."""
+"""The name recorded with counts made by ``estimate``."""
 
 SAMPLE_CHARS = 100_000
-"""A longer text is counted by its beginning and scaled: counting stays quick."""
+"""A longer text is counted by its beginning and scaled, to stay fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """A way to count tokens, and the name recorded with every count it makes."""
+    """A way to count tokens, and the name recorded with each count."""
 
     name: str
     count: Callable[[str], int]
 
 
 WORD, SEVEN, HUMP, DIGITS, LINE = 0.98, 0.49, 1.28, 1.31, 1.43
-"""What each word, block of seven letters, camel hump, group of up to three digits and
-line end (with the blanks around it) adds to a count."""
+"""Tokens added by each word, block of seven letters, camel-case hump, group of up to
+three digits, and line end (with surrounding spaces)."""
 
 MARKS, MARK, BLANKS, NON_ASCII = 0.53, 0.18, 1.80, 0.99
-"""What a run of punctuation adds, each mark in it, an inner run of two or more blanks,
-and each character outside ASCII."""
+"""Tokens added by each run of punctuation, each mark in it, an inner run of two or more
+spaces, and each non-ASCII character."""
 
 _OTHER = "\x7f"
-"""What stands for a character outside ASCII, and before the text: nothing counts it."""
+"""Stands for a non-ASCII character, and for the start of the text."""
 
 _FOREIGN = re.compile("[^\x00-\x7f]")
 _INNER_BLANKS = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
@@ -42,7 +42,8 @@ _WITHIN_LINES = b" \t\r\v\f\x1c\x1d\x1e\x1f"
 
 
 def _signs(**kinds: str) -> bytes:
-    """A table that turns characters into their kind's sign, all others into " "."""
+    """Return a table that maps characters to the sign of their kind, all others to "
+    "."""
     signs = {ord(char): sign for sign, chars in kinds.items() for char in chars}
     return bytes(ord(signs.get(code, " ")) for code in range(256))
 
@@ -54,9 +55,10 @@ _ENDS = _signs(x="\n")
 
 
 def estimate(text: str) -> int:
-    """Estimate the number of tokens; 0 for an empty text alone.
+    """Estimate the number of tokens; 0 only for an empty text.
 
-    Bytes are translated into signs and counted: five times as fast as by patterns.
+    The bytes are translated to signs and counted, which is five times as fast as
+    patterns.
     """
     if len(text) > SAMPLE_CHARS:
         return round(estimate(text[:SAMPLE_CHARS]) * len(text) / SAMPLE_CHARS)
@@ -82,4 +84,4 @@ def estimate(text: str) -> int:
 
 
 ESTIMATING_COUNTER = TokenCounter(ESTIMATOR_NAME, estimate)
-"""The counter that is always there."""
+"""The counter that is always available."""

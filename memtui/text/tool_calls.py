@@ -1,6 +1,6 @@
-"""A tool call in one line: what was done, said so that it can be read and searched.
+"""Describe a tool call in one line that can be read and searched.
 
-Secrets are taken out before anything is cut: half a secret is not known for one.
+Secrets are redacted before anything is shortened: half a secret is not recognized.
 """
 
 import json
@@ -11,10 +11,10 @@ from memtui.model.events import clean
 from memtui.text import secrets
 
 CALL_CHARS = 300
-"""The most of a call's line, in characters."""
+"""The maximum length of a call's line."""
 
 TASK_CHARS = 200
-"""How much is kept of what a helper was asked to do."""
+"""The maximum length of a subagent's task."""
 
 _TELLING = (
     "command",
@@ -30,23 +30,23 @@ _TELLING = (
     "skill",
     "prompt",
 )
-"""The inputs that say most of what a call does, the most telling first."""
+"""The inputs that say most about a call, most informative first."""
 
 
 def describe(tool_name: str, tool_input: object) -> str:
-    """One line for a call: ``Bash: npm test``, ``Edit: src/auth/token.rs``."""
+    """Describe a call in one line: ``Bash: npm test``, ``Edit: src/auth/token.rs``."""
     said = _in_a_line(_said(tool_input))
     line = f"{tool_name or 'tool'}: {said}" if said else tool_name or "tool"
     return line if len(line) <= CALL_CHARS else line[: CALL_CHARS - 1] + "…"
 
 
 def describe_task(told: str) -> str:
-    """What a helper was asked to do, in a line."""
+    """Return what a subagent was asked to do, in one line."""
     return _in_a_line(told)[:TASK_CHARS]
 
 
 def _in_a_line(text: str) -> str:
-    """A text in one line, without its secrets."""
+    """Return a text in one line, without secrets."""
     return " ".join(secrets.redact(clean(text)).text.split())
 
 
@@ -70,7 +70,7 @@ def _said(tool_input: object) -> str:
 
 
 def compact_json(value: Any) -> str:
-    """A tool's input as compact JSON, the same for the same input; "" for none."""
+    """Return a tool's input as compact JSON with sorted keys; "" for none."""
     if value in (None, "", {}):
         return ""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -269,8 +269,8 @@ def conversation(texts: list[str]) -> list[Event]:
 def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> None:
     leaves = tuple(conversation(TALK[:2]))
     below = [
-        ChildBullet("Redirects dropped the session cookie", leaves=leaves),
-        ChildBullet("Totals of invoices are rounded once", leaves=leaves),
+        ChildBullet("Redirects dropped the session cookie", events=leaves),
+        ChildBullet("Totals of invoices are rounded once", events=leaves),
         ChildBullet("The cache is enabled", Verdict(Support.WEAK)),
     ]
     claims = [
@@ -292,7 +292,7 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
 def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
     deeds = "Edited a.py, b.py, c.py, d.py; ran pytest tests/router"
     below = [
-        ChildBullet(deeds, leaves=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))
+        ChildBullet(deeds, events=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))
     ]
     (found,) = grounding_claims.check_against_children(
         [DraftBullet(deeds, (0,))], below

@@ -119,7 +119,7 @@ def test_a_bullet_of_many_pieces_keeps_the_grips_that_tell_most() -> None:
     found = anchored(bullet, texts=[*told, rare])[0]
     run = conversation([*told, rare])
     starts = [grip.event_id_start for grip in found]
-    assert len(starts) == anchoring.MOST
+    assert len(starts) == anchoring.MAX_ANCHORS
     assert run[6].event_id in starts
     assert starts == sorted(starts)
 

@@ -110,7 +110,7 @@ def test_a_capital_at_the_start_of_a_sentence_makes_no_name() -> None:
 def test_of_a_clause_without_blanks_the_words_are_taken() -> None:
     found = found_in("请你分析一下我这列的处理", "如果是图片的处理，我想知道分析的结果")
     assert set(found) >= {"分析", "处理", "图片"}
-    assert max(map(len, found)) <= keywords.LONGEST_RUN
+    assert max(map(len, found)) <= keywords.MAX_RUN_CHARS
 
 
 def test_a_decomposed_letter_makes_no_other_keyword() -> None:
@@ -228,7 +228,7 @@ def test_any_text_gives_few_keywords_each_in_one_form(
     assert found == keywords.segment_keywords(run, proposed)
     assert len({analyzer.fold(one.word) for one in found}) == len(found)
     for one in found:
-        assert 0 < len(one.word) <= keywords.LONGEST
+        assert 0 < len(one.word) <= keywords.MAX_CHARS
         assert one.word == " ".join(unicodedata.normalize("NFC", one.word).split())
         assert not any(unicodedata.category(char) == "Cc" for char in one.word)
         assert one.weight > 0

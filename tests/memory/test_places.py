@@ -68,12 +68,12 @@ def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
     assert whole is not None
     assert half is not None
     assert little is not None
-    assert whole.covered == 1.0
-    assert little.covered < half.covered < 0.55
+    assert whole.coverage == 1.0
+    assert little.coverage < half.coverage < 0.55
 
 
 @pytest.mark.parametrize(
-    ("away", "place"), [(anchoring.REACH, 30), (anchoring.REACH + 1, 0)]
+    ("away", "place"), [(anchoring.NEIGHBOUR_EVENTS, 30), (anchoring.NEIGHBOUR_EVENTS + 1, 0)]
 )
 def test_a_neighbour_counts_as_far_as_it_reaches(away: int, place: int) -> None:
     texts = [f"filler{at}" for at in range(31)]

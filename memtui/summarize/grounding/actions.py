@@ -1,7 +1,7 @@
-"""Acts: what each event of a source did, as far as its call tells.
+"""Check bullets that claim actions against the tool calls of their source.
 
-A bullet that says a file was edited or a command run is held against these: that the
-name stands somewhere is no deed.
+That a file was edited, a command was run, failed, or a commit was made must be shown by
+a call, or stated by somebody in such words. That its name occurs is not enough.
 """
 
 import re
@@ -24,41 +24,41 @@ from memtui.text import analyzer
 from memtui.text.passages import PASSAGE_CHARS, Passage, PassageIndex
 from memtui.text.stopwords import STOP_WORDS
 
-_CLEAN = re.compile(
+_NO_ERRORS = re.compile(
     r"\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:error|fail|warning)\w*"
     r"|\b(?:error|fail|warning)\w*[:=] ?0\b",
     re.IGNORECASE,
 )
 
-_WENT_WELL = re.compile(
+_SUCCESS = re.compile(
     r"\b(?:pass(?:ed)?|succeeded|success(?:ful(?:ly)?)?|finished|completed?|done|ok)\b",
     re.IGNORECASE,
 )
 
-_HIDES = re.compile(r"(?<!\|)\|(?!\|)|;|\|\| *(?:true|:)")
-"""A command line that ends well though a part of it may have failed."""
+_HIDES_FAILURE = re.compile(r"(?<!\|)\|(?!\|)|;|\|\| *(?:true|:)")
+"""A command line that succeeds although a part of it may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What one event did."""
+    """The action of one event."""
 
-    place: int
+    text_index: int
+    """The index of its text in the source."""
     verb: str
-    """As a line of deeds says it: Edited, Wrote, Ran, Read or Searched for; "" for
-    a call that tells nothing, and for what is no call at all."""
+    """"Edited", "Wrote", "Ran", "Read" or "Searched for"; "" if unknown or no call."""
     call: str
-    """The call as the first line of the event gives it."""
+    """The first line of the event."""
     text: str
     is_call: bool
     is_failed: bool
-    is_unsure: bool = False
-    """Whether it may have failed: its text tells neither."""
+    may_have_failed: bool = False
+    """True if its text shows neither success nor failure."""
     event: Event | None = None
 
 
 class EventPassages(PassageIndex):
-    """The texts of events, which know what they did."""
+    """A passage index over events, whose calls are known."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         super().__init__([counted_text(event) for event in events])
@@ -67,76 +67,80 @@ class EventPassages(PassageIndex):
 
 @lru_cache(maxsize=2)
 def find_actions(source: PassageIndex) -> Sequence[Action]:
-    """The acts of a source, remembered for the next bullet.
+    """Return the actions of a source, cached for the next bullet.
 
-    Of a ``Record`` its events tell; of any other texts their heads ("Edit: notes.ts")
-    and, of a failure, their wording.
+    Without events they are recognized from the first lines ("Edit: notes.ts"), failures
+    from the wording.
     """
     if isinstance(source, EventPassages):
-        return [_of_event(at, event) for at, event in enumerate(source.events)]
-    return [_of_text(at, text) for at, text in enumerate(source.texts)]
+        return [_action_of_event(at, event) for at, event in enumerate(source.events)]
+    return [_action_of_text(at, text) for at, text in enumerate(source.texts)]
 
 
-def made_commit(act: Action, subject: str) -> bool:
-    """Whether an act made a commit of a subject, which may be cut."""
-    if not act.is_call or "commit" not in act.text:
+def made_commit(action: Action, subject: str) -> bool:
+    """Return whether an action made a commit with this subject, which may be cut."""
+    if not action.is_call or "commit" not in action.text:
         return False
-    if act.event is not None:
-        made = tool_actions.commit_subjects(act.event)
+    if action.event is not None:
+        made = tool_actions.commit_subjects(action.event)
     else:
-        made = tool_actions.commit_subjects_in(act.text, act.call, is_error=False)
-        if not made and tool_actions.is_commit_call(act.text) and subject in act.call:
+        made = tool_actions.commit_subjects_in(action.text, action.call, is_error=False)
+        if (
+            not made
+            and tool_actions.is_commit_call(action.text)
+            and subject in action.call
+        ):
             return True
-    wanted = analyzer.query_terms(subject)
-    return any(set(analyzer.terms(one)).issuperset(wanted) for one in made)
+    terms = analyzer.query_terms(subject)
+    return any(set(analyzer.terms(one)).issuperset(terms) for one in made)
 
 
-def _of_text(at: int, text: str) -> Action:
+def _action_of_text(at: int, text: str) -> Action:
     call = text.partition("\n")[0]
     name, colon, _ = call.partition(":")
     verb = tool_actions.tool_verb(name.strip()) if colon else ""
-    wrong = tool_actions.error_line(text) if verb == "Ran" else ""
-    bare = _CLEAN.sub("", wrong)
+    error = tool_actions.error_line(text) if verb == "Ran" else ""
+    bare = _NO_ERRORS.sub("", error)
     is_failed = tool_actions.mentions_error(bare)
-    is_unsure = bool(wrong) and bare == wrong and not _WENT_WELL.search(text)
+    is_unsure = bool(error) and bare == error and not _SUCCESS.search(text)
     return Action(at, verb, call, text, bool(verb), is_failed, is_unsure)
 
 
-def _of_event(at: int, event: Event) -> Action:
+def _action_of_event(at: int, event: Event) -> Action:
     text = counted_text(event)
     call = text.partition("\n")[0]
     is_call = event.event_type is EventType.TOOL_RESULT
     name = event.metadata.get("tool_name") or call.partition(":")[0].strip()
     verb = tool_actions.tool_verb(name) if is_call else ""
     is_failed = is_call and event.metadata.get("is_error") == "true"
-    if verb == "Ran" and _HIDES.search(call):
+    if verb == "Ran" and _HIDES_FAILURE.search(call):
         is_failed = is_failed or tool_actions.mentions_error(
-            _CLEAN.sub("", tool_actions.error_line(text))
+            _NO_ERRORS.sub("", tool_actions.error_line(text))
         )
     return Action(at, verb, call, text, is_call, is_failed, event=event)
 
 
-_WHO = (
+_SUBJECT = (
     r"(?:(?:(?:the )?(?:assistant|user|agent|ai)|i|we|they|it)"
     r"(?: has| have| had| then| also)* )?"
 )
 
-APART = re.compile(r"; |(?<=[.!?]) (?=[A-Z])")
+_CLAUSE_END = re.compile(r"; |(?<=[.!?]) (?=[A-Z])")
 
-DONE = re.compile(
-    rf"{_WHO}(?P<verb>edited|wrote|ran|read|searched for|changed|updated|modified"
+_ACTION_CLAIM = re.compile(
+    rf"{_SUBJECT}(?P<verb>edited|wrote|ran|read|searched for|changed|updated|modified"
     r"|patched|created|executed|deleted|removed) (?P<things>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 
-FAILED = re.compile(
+_FAILURE_CLAIM = re.compile(
     r"(?P<thing>[\w ./:\-@=+~*%#]+?) failed(?:: (?P<wrong>.+)|[.!]?$)", re.DOTALL
 )
 
-COMMITTED = re.compile(rf"{_WHO}committed (?=“)", re.IGNORECASE)
-SUBJECT = re.compile("“([^”]+)(?:”|$)")
+_COMMIT_CLAIM = re.compile(rf"{_SUBJECT}committed (?=“)", re.IGNORECASE)
+_COMMIT_SUBJECT = re.compile("“([^”]+)(?:”|$)")
 
-KINDS = {
+_KIND_OF_VERB = {
     "changed": "edited",
     "updated": "edited",
     "modified": "edited",
@@ -146,9 +150,9 @@ KINDS = {
     "deleted": "deleted",
     "removed": "deleted",
 }
-"""Verbs that speak of a deed only before the bare name of a file or a command."""
+"""Verbs that claim an action only before the name of a file or a command."""
 
-DID = {
+_PROVING_VERBS = {
     "edited": {"Edited", "Wrote"},
     "wrote": {"Wrote"},
     "ran": {"Ran"},
@@ -157,16 +161,20 @@ DID = {
     "deleted": set(),
 }
 
-_WRITING = re.compile(
+_WRITING_COMMAND = re.compile(
     r"\bsed -i|\btee\b|[^-=0-9]>>? ?[\w./~\"']|\bpatch\b|\bprettier\b"
 )
 
-_DELETING = re.compile(r"\b(?:rm|unlink|del|trash|mv)\b|-delete\b")
+_DELETING_COMMAND = re.compile(r"\b(?:rm|unlink|del|trash|mv)\b|-delete\b")
 
-DOING = {"edited": _WRITING, "wrote": _WRITING, "deleted": _DELETING}
-"""Commands that change files or do away with them."""
+_PROVING_COMMANDS = {
+    "edited": _WRITING_COMMAND,
+    "wrote": _WRITING_COMMAND,
+    "deleted": _DELETING_COMMAND,
+}
+"""Commands that change or delete files."""
 
-SAYS = {
+_STATEMENTS = {
     kind: re.compile(rf"\b(?:{latin})\b|{han}", re.IGNORECASE)
     for kind, latin, han in (
         (
@@ -189,277 +197,299 @@ SAYS = {
     )
 }
 
-MORE = re.compile(
+_CONTINUATION = re.compile(
     r" (?:and|und|to|with|in|for|so|which|that|on|from|after|before|again|because|but"
     r"|by|as|at|via|using|until) "
 )
 
-CUT = "…"
+_ELLIPSIS = "…"
 
-COMMANDS = ("go", "just", "do", "yes")
-"""Small words that are commands as well."""
+_COMMAND_WORDS = ("go", "just", "do", "yes")
+"""Stop words that are commands, too."""
 
-FILES = ("edited", "wrote", "read", "deleted")
+_FILE_KINDS = ("edited", "wrote", "read", "deleted")
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What is looked into: all of a source, or some places of it."""
+    """The source, or some of its texts."""
 
     passages: PassageIndex
-    every: Sequence[Action]
-    places: Collection[int] | None
+    actions: Sequence[Action]
+    text_indexes: Collection[int] | None
 
     def calls(self, kind: str) -> Iterator[Action]:
-        """The calls that did something of a kind and may prove it."""
-        for act in self.every:
-            if self.places is not None and act.place not in self.places:
+        """Yield the calls that may prove an action of this kind."""
+        for action in self.actions:
+            if (
+                self.text_indexes is not None
+                and action.text_index not in self.text_indexes
+            ):
                 continue
-            if act.verb in DID[kind]:
-                if act.verb == "Ran" or not act.is_failed:
-                    yield act
-            elif act.verb == "Ran" and kind in DOING and DOING[kind].search(act.call):
-                yield act
+            if action.verb in _PROVING_VERBS[kind]:
+                if action.verb == "Ran" or not action.is_failed:
+                    yield action
+            elif (
+                action.verb == "Ran"
+                and kind in _PROVING_COMMANDS
+                and _PROVING_COMMANDS[kind].search(action.call)
+            ):
+                yield action
 
-    def sayings(self, kind: str, wanted: Collection[str]) -> Iterator[Passage]:
-        """Where somebody says plainly that something with these terms was done."""
-        said = {act.place for act in self.every if not act.is_call}
-        if self.places is not None:
-            said.intersection_update(self.places)
-        for passage in self.passages.holding(wanted, said):
-            if _says(kind, self.passages.text(passage), wanted):
+    def statements(self, kind: str, terms: Collection[str]) -> Iterator[Passage]:
+        """Yield sentences in which somebody states that something with these terms was
+        done."""
+        said = {action.text_index for action in self.actions if not action.is_call}
+        if self.text_indexes is not None:
+            said.intersection_update(self.text_indexes)
+        for passage in self.passages.sentences_with(terms, said):
+            if _states(kind, self.passages.text_of(passage), terms):
                 yield passage
 
 
 def check_action_claims(
-    text: str, source: PassageIndex, places: Collection[int] | None = None
+    text: str, source: PassageIndex, text_indexes: Collection[int] | None = None
 ) -> Verdict | None:
-    """The verdict on a bullet that tells deeds; None of any other.
+    """Return the verdict on a bullet that claims actions; None for any other.
 
     Args:
         text: The bullet.
-        source: What it is held against.
-        places: The texts that may prove it; any if None.
+        source: What it is checked against.
+        text_indexes: The texts that may support it; None for any.
     """
-    if COMMITTED.match(text):
-        return _commits(text, _Source(source, find_actions(source), places))
-    failed, done = FAILED.match(text), DONE.match(text)
+    if _COMMIT_CLAIM.match(text):
+        return _check_commits(text, _Source(source, find_actions(source), text_indexes))
+    failed, done = _FAILURE_CLAIM.match(text), _ACTION_CLAIM.match(text)
     if failed and not _is_prose(failed["thing"]):
         told = failed["thing"], failed["wrong"] or ""
-        return _failure(text, *told, _Source(source, find_actions(source), places))
-    if done and _is_deed(done):
-        return _deeds(text, _Source(source, find_actions(source), places))
+        return _check_failure(
+            text, *told, _Source(source, find_actions(source), text_indexes)
+        )
+    if done and _is_action_claim(done):
+        return _check_actions(text, _Source(source, find_actions(source), text_indexes))
     return None
 
 
-def _is_deed(done: re.Match[str]) -> bool:
-    """Whether a verb is one of deeds: some are only before a bare name."""
-    kind, things = done["verb"].lower(), done["things"]
-    if kind in DID:
+def _is_action_claim(done: re.Match[str]) -> bool:
+    """Return whether a match claims an action: some verbs do so only before a name."""
+    kind, objects = done["verb"].lower(), done["things"]
+    if kind in _PROVING_VERBS:
         return True
-    bare = things.rstrip(".")
+    bare = objects.rstrip(".")
     return kind == "executed" or (" " not in bare and bool(details.find_details(bare)))
 
 
-def _is_prose(thing: str) -> bool:
-    first = analyzer.fold(thing.split(" ", 1)[0])
-    return first in STOP_WORDS and first not in COMMANDS
+def _is_prose(name: str) -> bool:
+    first = analyzer.fold(name.split(" ", 1)[0])
+    return first in STOP_WORDS and first not in _COMMAND_WORDS
 
 
-def _deeds(text: str, source: _Source) -> Verdict:
+def _check_actions(text: str, source: _Source) -> Verdict:
     found: list[Verdict] = []
     for part in filter(str.strip, text.split("; ")):
-        done = DONE.match(part)
+        done = _ACTION_CLAIM.match(part)
         if done is None:
-            found.append(_worded(part, source))
+            found.append(_match_wording(part, source))
             continue
         verb = done["verb"]
-        kind = KINDS.get(verb.lower(), verb.lower())
-        proved, is_worded = _proofs(kind, verb, done["things"], source)
+        kind = _KIND_OF_VERB.get(verb.lower(), verb.lower())
+        proved, is_worded = _check_objects(kind, verb, done["things"], source)
         found += proved
         if is_worded:
-            found.append(_done_somewhere(kind, verb, part, source))
+            found.append(_check_description(kind, verb, part, source))
     return matching.combine(found)
 
 
-def _proofs(
+def _check_objects(
     kind: str, verb: str, told: str, source: _Source
 ) -> tuple[list[Verdict], bool]:
-    """A verdict on each thing that a deed is told of; whether more is told of it."""
+    """Return a verdict for each object of an action, and whether there is more text."""
     found: list[Verdict] = []
     is_worded = False
     for piece in dict.fromkeys(told.rstrip(".").split(", ")):
-        piece = piece.removesuffix(CUT).strip()
+        piece = piece.removesuffix(_ELLIPSIS).strip()
         if not piece:
             continue
-        if proof := _proved(kind, piece, source):
+        if proof := _find_proof(kind, piece, source):
             found.append(proof)
             continue
-        named = _named(kind, piece)
-        first = MORE.split(piece)[0]
+        named = _named_objects(kind, piece)
+        first = _CONTINUATION.split(piece)[0]
         is_worded = is_worded or named != [piece] or first != piece
-        for thing in [first] if named == [piece] else named:
-            proof = _proved(kind, thing, source)
-            found.append(proof or _unproved(verb, thing, source))
+        for name in [first] if named == [piece] else named:
+            proof = _find_proof(kind, name, source)
+            found.append(proof or _only_named(verb, name, source))
     return found, is_worded or not found
 
 
-def _named(kind: str, piece: str) -> list[str]:
-    """The files or the command that a piece of a line of deeds names."""
+def _named_objects(kind: str, piece: str) -> list[str]:
+    """Return the files or the command that a part of an action line names."""
     bare = re.sub("^(?:and|und) ", "", piece)
-    if kind in FILES and " " in bare:
+    if kind in _FILE_KINDS and " " in bare:
         return [
             one
-            for one in MORE.split(bare)
+            for one in _CONTINUATION.split(bare)
             if " " not in one.strip("`") and details.find_details(one)
         ]
     return [] if _is_prose(bare) or " " in bare != piece else [bare]
 
 
-def _proved(kind: str, thing: str, source: _Source) -> Verdict | None:
-    """The call that did it; else where somebody says that it was done."""
-    wanted = analyzer.query_terms(thing)
-    for act in source.calls(kind):
-        if _names(act.call, thing, wanted, is_file=kind in FILES):
-            return _shown(act, thing)
-    passage = next(source.sayings(kind, wanted), None)
+def _find_proof(kind: str, name: str, source: _Source) -> Verdict | None:
+    """Return the call that did it, or else a statement that it was done."""
+    terms = analyzer.query_terms(name)
+    for action in source.calls(kind):
+        if _is_named_by(action.call, name, terms, is_file=kind in _FILE_KINDS):
+            return _supported_by_call(action, name)
+    passage = next(source.statements(kind, terms), None)
     if passage is None:
         return None
-    text = source.passages.text(passage)
+    text = source.passages.text_of(passage)
     quote = SourceQuote(
         passage.text_index, passage.start, passage.end, hash_quote(text)
     )
-    return _sure(thing, quote)
+    return _supported(name, quote)
 
 
-def _names(call: str, thing: str, wanted: Sequence[str], *, is_file: bool) -> bool:
-    """Whether a call names a thing, as it stands or at least all of its words."""
-    if thing in call and re.search(rf"(?<![\w.\-]){re.escape(thing)}(?![\w\-])", call):
+def _is_named_by(call: str, name: str, terms: Sequence[str], *, is_file: bool) -> bool:
+    """Return whether a call contains a name, or at least all of its words."""
+    if name in call and re.search(rf"(?<![\w.\-]){re.escape(name)}(?![\w\-])", call):
         return True
     held = set(analyzer.terms(call))
-    last = analyzer.fold(thing.strip("`").rpartition("/")[2])
-    return held.issuperset(wanted) and (not is_file or last in held)
+    last = analyzer.fold(name.strip("`").rpartition("/")[2])
+    return held.issuperset(terms) and (not is_file or last in held)
 
 
-def _shown(act: Action, thing: str) -> Verdict:
-    quoted = act.call[:PASSAGE_CHARS]
-    return _sure(thing, SourceQuote(act.place, 0, len(quoted), hash_quote(quoted)))
+def _supported_by_call(action: Action, name: str) -> Verdict:
+    quoted = action.call[:PASSAGE_CHARS]
+    return _supported(
+        name, SourceQuote(action.text_index, 0, len(quoted), hash_quote(quoted))
+    )
 
 
-def _sure(thing: str, quote: SourceQuote) -> Verdict:
-    wanted = tuple(analyzer.query_terms(thing))
-    features = VerdictFeatures(1.0, len(wanted), details.find_details(thing))
-    return Verdict(Support.SUPPORTED, features, wanted, (quote,))
+def _supported(name: str, quote: SourceQuote) -> Verdict:
+    terms = tuple(analyzer.query_terms(name))
+    features = VerdictFeatures(1.0, len(terms), details.find_details(name))
+    return Verdict(Support.SUPPORTED, features, terms, (quote,))
 
 
-def _worded(text: str, source: _Source) -> Verdict:
-    return matching.match_passage(text, source.passages, source.places)
+def _match_wording(text: str, source: _Source) -> Verdict:
+    return matching.match_passage(text, source.passages, source.text_indexes)
 
 
-def _unproved(verb: str, text: str, source: _Source) -> Verdict:
-    """The verdict on what is only named: weak at best, for its verb is missing."""
-    return _lacking(verb, _worded(text, source))
+def _only_named(verb: str, text: str, source: _Source) -> Verdict:
+    """Return the verdict on what is only named: weak at best, since its verb is
+    missing."""
+    return _without_verb(verb, _match_wording(text, source))
 
 
-def _lacking(verb: str, found: Verdict) -> Verdict:
+def _without_verb(verb: str, found: Verdict) -> Verdict:
     missing = (verb, *found.features.missing)
     features = replace(found.features, missing=missing)
     support = matching.worst([found.support, Support.WEAK])
     return replace(found, support=support, features=features)
 
 
-def _done_somewhere(kind: str, verb: str, text: str, source: _Source) -> Verdict:
-    """The verdict on a deed told in prose, if anything of its kind was done or told."""
-    found = _worded(text, source)
+def _check_description(kind: str, verb: str, text: str, source: _Source) -> Verdict:
+    """Return the verdict on an action in prose, if one of its kind occurs at all."""
+    found = _match_wording(text, source)
     if any(source.calls(kind)):
         return found
     quoted = (source.passages.texts[q.index][q.start : q.end] for q in found.quotes)
-    if any(SAYS[kind].search(one) for one in quoted):
+    if any(_STATEMENTS[kind].search(one) for one in quoted):
         return found
-    return _lacking(verb, found)
+    return _without_verb(verb, found)
 
 
-def _says(kind: str, text: str, wanted: Collection[str]) -> bool:
+def _states(kind: str, text: str, terms: Collection[str]) -> bool:
     return any(
-        SAYS[kind].search(clause)
+        _STATEMENTS[kind].search(clause)
         and not negation.has_negation(clause)
-        and set(analyzer.terms(clause)).issuperset(wanted)
-        for clause in APART.split(text)
+        and set(analyzer.terms(clause)).issuperset(terms)
+        for clause in _CLAUSE_END.split(text)
     )
 
 
-def _failure(text: str, thing: str, wrong: str, source: _Source) -> Verdict | None:
-    wanted = analyzer.query_terms(thing)
+def _check_failure(text: str, name: str, error: str, source: _Source) -> Verdict | None:
+    terms = analyzer.query_terms(name)
     runs = [
-        act
-        for act in source.every
-        if act.verb == "Ran" and _names(act.call, thing, wanted, is_file=False)
+        action
+        for action in source.actions
+        if action.verb == "Ran"
+        and _is_named_by(action.call, name, terms, is_file=False)
     ]
     if not runs:
-        return _told_to_fail(text, wanted, source) if wrong else None
-    failed = [act for act in runs if act.is_failed and _may(act, source)]
-    if wrong:
-        failed += [act for act in runs if _may_have_failed(act, wrong, source)]
+        return _check_stated_failure(text, terms, source) if error else None
+    failed = [
+        action for action in runs if action.is_failed and _is_searched(action, source)
+    ]
+    if error:
+        failed += [action for action in runs if _may_have_failed(action, error, source)]
     if not failed:
-        return _unproved("failed", text, source)
-    if not wrong:
-        return _shown(failed[0], thing)
-    places = {act.place for act in failed}
-    there = matching.match_passage(wrong, source.passages, places)
+        return _only_named("failed", text, source)
+    if not error:
+        return _supported_by_call(failed[0], name)
+    text_indexes = {action.text_index for action in failed}
+    there = matching.match_passage(error, source.passages, text_indexes)
     found = {quote.index for quote in there.quotes}
-    shown = next((act for act in failed if act.place in found), failed[0])
-    proved = matching.combine([_shown(shown, thing), there])
-    otherwise = _told_to_fail(text, wanted, source)
+    shown = next((action for action in failed if action.text_index in found), failed[0])
+    proved = matching.combine([_supported_by_call(shown, name), there])
+    otherwise = _check_stated_failure(text, terms, source)
     return proved if matching.is_as_good(proved, otherwise) else otherwise
 
 
-def _may_have_failed(act: Action, wrong: str, source: _Source) -> bool:
-    """Whether a run of which nothing else tells ends in the very line."""
-    if not act.is_unsure or act.is_failed or not _may(act, source):
+def _may_have_failed(action: Action, error: str, source: _Source) -> bool:
+    """Return whether a run with unknown result ends in the claimed error."""
+    if (
+        not action.may_have_failed
+        or action.is_failed
+        or not _is_searched(action, source)
+    ):
         return False
-    return set(analyzer.terms(tool_actions.error_line(act.text))).issuperset(
-        analyzer.query_terms(wrong)
+    return set(analyzer.terms(tool_actions.error_line(action.text))).issuperset(
+        analyzer.query_terms(error)
     )
 
 
-def _may(act: Action, source: _Source) -> bool:
-    return source.places is None or act.place in source.places
+def _is_searched(action: Action, source: _Source) -> bool:
+    return source.text_indexes is None or action.text_index in source.text_indexes
 
 
-def _told_to_fail(text: str, wanted: Sequence[str], source: _Source) -> Verdict:
-    """The verdict on a failure by what somebody says of it."""
-    found = _worded(text, source)
+def _check_stated_failure(text: str, terms: Sequence[str], source: _Source) -> Verdict:
+    """Return the verdict on a failure by statements about it."""
+    found = _match_wording(text, source)
     if found.support is not Support.SUPPORTED:
         return found
     for quote in found.quotes:
         quoted = source.passages.texts[quote.index][quote.start : quote.end]
-        is_call = source.every[quote.index].is_call
-        tells = not is_call and SAYS["failed"].search(quoted)
-        if tells and set(analyzer.terms(quoted)).issuperset(wanted):
+        is_call = source.actions[quote.index].is_call
+        tells = not is_call and _STATEMENTS["failed"].search(quoted)
+        if tells and set(analyzer.terms(quoted)).issuperset(terms):
             return found
-    return _lacking("failed", found)
+    return _without_verb("failed", found)
 
 
-def _commits(text: str, source: _Source) -> Verdict:
-    subjects = [one.removesuffix(CUT).strip() for one in SUBJECT.findall(text)]
-    found = [_committed(one, source) for one in subjects if one]
-    rest = COMMITTED.sub("", SUBJECT.sub("", text)).strip(" ;,.…")
+def _check_commits(text: str, source: _Source) -> Verdict:
+    subjects = [
+        one.removesuffix(_ELLIPSIS).strip() for one in _COMMIT_SUBJECT.findall(text)
+    ]
+    found = [_check_commit(one, source) for one in subjects if one]
+    rest = _COMMIT_CLAIM.sub("", _COMMIT_SUBJECT.sub("", text)).strip(" ;,.…")
     if len(analyzer.query_terms(rest)) > 1:
-        found.append(_worded(rest, source))
-    return matching.combine(found) if found else _unproved("committed", text, source)
+        found.append(_match_wording(rest, source))
+    return matching.combine(found) if found else _only_named("committed", text, source)
 
 
-def _committed(subject: str, source: _Source) -> Verdict:
-    wanted = analyzer.query_terms(subject)
-    for act in source.every:
-        if _may(act, source) and made_commit(act, subject):
-            held = matching.match_passage(subject, source.passages, {act.place})
-            return _sure(subject, held.quotes[0]) if held.quotes else held
-    passage = next(source.sayings("committed", wanted), None)
-    if passage is None or SAYS["committed"].search(subject):
-        return _unproved("committed", subject, source)
-    quoted = source.passages.text(passage)
+def _check_commit(subject: str, source: _Source) -> Verdict:
+    terms = analyzer.query_terms(subject)
+    for action in source.actions:
+        if _is_searched(action, source) and made_commit(action, subject):
+            held = matching.match_passage(subject, source.passages, {action.text_index})
+            return _supported(subject, held.quotes[0]) if held.quotes else held
+    passage = next(source.statements("committed", terms), None)
+    if passage is None or _STATEMENTS["committed"].search(subject):
+        return _only_named("committed", subject, source)
+    quoted = source.passages.text_of(passage)
     quote = SourceQuote(
         passage.text_index, passage.start, passage.end, hash_quote(quoted)
     )
-    return _sure(subject, quote)
+    return _supported(subject, quote)

@@ -1,9 +1,9 @@
-"""Places: where in a run of events a bullet stands.
+"""Anchor bullets in events: create the grips of a segment's summary.
 
-A bullet stands where its words do. Among places that hold them about as well it stands
-where it says itself, else near the bullets next to it, since neighbours in a summary
-come from neighbouring turns. A bullet that strings pieces together stands where its
-pieces do.
+A bullet is anchored at the events that contain most of its words. Among events that fit
+about as well, those it cites are preferred, then those near the anchors of adjacent
+bullets, since neighbours in a summary come from neighbouring turns. A bullet composed
+of parts is anchored where its parts are.
 """
 
 import re
@@ -18,131 +18,133 @@ from memtui.text.passages import NeighbourIndex
 from memtui.text.prose import best_excerpt
 
 EXTEND_SHARE = 0.8
-"""An adjacent event joins the place from this share of the best score on."""
+"""Adjacent events with at least this share of the best score join the anchor."""
 
-SUPPORT_SHARE = 0.3
-"""Below this share of the bullet's weighted terms it stands nowhere."""
+MIN_COVERAGE = 0.3
+"""A bullet with a smaller share of its weighted terms found has no anchor."""
 
-PIECE_SHARE = 0.5
-"""The same for a piece of a bullet that only its pieces support."""
+MIN_PART_COVERAGE = 0.5
+"""The same for a part of a bullet."""
 
-MOST = 3
-"""How many places a bullet that strings pieces together has: those of the pieces that
-tell most. Four more edits of the same files add nothing to follow."""
+MAX_ANCHORS = 3
+"""The maximum number of anchors of a bullet composed of parts."""
 
 CITED_SHARE = 0.8
-"""From this share of the best score on, an event that the bullet cites is its place."""
+"""A cited event with at least this share of the best score is preferred."""
 
-OPEN_SHARE = 0.7
-"""From this share on, the bullets nearby decide between places, if none is cited."""
+CANDIDATE_SHARE = 0.7
+"""Adjacent bullets decide between events with at least this share of the best score."""
 
-NEIGHBOURS = (1.0, 0.5)
-"""What the bullets one and two before and after it count."""
+NEIGHBOUR_WEIGHTS = (1.0, 0.5)
+"""The weights of the bullets one and two places away."""
 
-REACH = 6
-"""How many events away from a bullet's own place its neighbours may stand."""
+NEIGHBOUR_EVENTS = 6
+"""The most events between a bullet's anchor and those of adjacent bullets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where a bullet, or a piece of it, stands: its best event and the range."""
+    """The best event for a bullet or a part of one, and the range around it."""
 
-    piece: str
+    text: str
     best: int
     start: int
     end: int
-    covered: float
-    """The share of the piece's weight that the range holds: 0 to 1."""
+    coverage: float
+    """The share of the text's weight that the range contains: 0 to 1."""
 
 
 def find_anchors(
-    claims: Sequence[DraftBullet], fits: NeighbourIndex
+    claims: Sequence[DraftBullet], index: NeighbourIndex
 ) -> list[tuple[Anchor, ...]]:
-    """Find where each bullet of a summary stands.
+    """Find the anchors of a summary's bullets.
 
     Args:
-        claims: The bullets in their order; their ``refs`` decide between places that
-            fit about as well.
-        fits: The texts of the events.
+        claims: The bullets in order; their ``refs`` are preferred among events that fit
+            about as well.
+        index: The texts of the events.
 
     Returns:
-        For each claim its places: none when too little of it is said anywhere, several
-        for a claim whose pieces stand apart.
+        The anchors of each bullet: none if too little of it is found, several if its
+        parts are found in different places.
     """
     return [
-        _supported(told, claim.refs, whole, fits)
-        for claim, told, whole in zip(
-            claims, map(_told, claims), nearest_anchors(claims, fits), strict=True
+        _find_bullet_anchors(text, claim.refs, whole, index)
+        for claim, text, whole in zip(
+            claims,
+            map(_searched_text, claims),
+            nearest_anchors(claims, index),
+            strict=True,
         )
     ]
 
 
 def nearest_anchors(
-    claims: Sequence[DraftBullet], fits: NeighbourIndex
+    claims: Sequence[DraftBullet], index: NeighbourIndex
 ) -> list[Anchor | None]:
-    """The place that fits each whole bullet best, however little of it is said there.
+    """Find the best anchor of each whole bullet, however little is found.
 
     Args:
-        claims: The bullets in their order.
-        fits: The texts of the events.
+        claims: The bullets in order.
+        index: The texts of the events.
 
     Returns:
-        None for a bullet of which no event holds a word.
+        None for a bullet of which no event contains a word.
     """
-    told = [_told(claim) for claim in claims]
-    scores = [fits.scores(text) for text in told]
+    texts = [_searched_text(claim) for claim in claims]
+    scores = [index.scores(text) for text in texts]
     return [
-        _place(text, claim.refs, fits, scores[at], _around(scores, at))
-        for at, (text, claim) in enumerate(zip(told, claims, strict=True))
+        _find_anchor(text, claim.refs, index, scores[at], _neighbour_scores(scores, at))
+        for at, (text, claim) in enumerate(zip(texts, claims, strict=True))
     ]
 
 
-_OUR_VERBS = re.compile(
+_ACTION_VERBS = re.compile(
     r"(^|; )(?:wrote|edited|ran|read|searched for|committed) (?=\S)", re.IGNORECASE
 )
-"""How a bullet tells a deed: a word of the bullet's own, that no call's text holds."""
+"""The verb of an action line, which does not occur in the text of calls."""
 
 
-def _told(claim: DraftBullet) -> str:
-    return _OUR_VERBS.sub(r"\1", claim.text)
+def _searched_text(claim: DraftBullet) -> str:
+    return _ACTION_VERBS.sub(r"\1", claim.text)
 
 
-def _around(
+def _neighbour_scores(
     scores: Sequence[Mapping[int, float]], at: int
 ) -> list[tuple[float, Mapping[int, float]]]:
-    """The scores of the bullets beside one, each with what it counts."""
+    """Return the scores of adjacent bullets with their weights."""
     return [
         (share, scores[place])
-        for away, share in enumerate(NEIGHBOURS, start=1)
+        for away, share in enumerate(NEIGHBOUR_WEIGHTS, start=1)
         for place in (at - away, at + away)
         if 0 <= place < len(scores)
     ]
 
 
-def _supported(
-    told: str, refs: Sequence[int], whole: Anchor | None, fits: NeighbourIndex
+def _find_bullet_anchors(
+    text: str, refs: Sequence[int], whole: Anchor | None, index: NeighbourIndex
 ) -> tuple[Anchor, ...]:
-    if whole is not None and whole.covered < SUPPORT_SHARE:
+    if whole is not None and whole.coverage < MIN_COVERAGE:
         whole = None
-    if ";" not in told and whole is not None:
+    if ";" not in text and whole is not None:
         return (whole,)
     found: dict[int, Anchor] = {}
-    pieces = _pieces(told)
+    pieces = _split_bullet(text)
     for piece in pieces if len(pieces) > 1 else ():
-        place = _place(piece, refs, fits, fits.scores(piece))
-        if place is not None and place.covered >= PIECE_SHARE:
+        place = _find_anchor(piece, refs, index, index.scores(piece))
+        if place is not None and place.coverage >= MIN_PART_COVERAGE:
             found.setdefault(place.start, place)
     if whole is not None and len(found) < 2:
         return (whole,)
-    weights = {start: fits.weight(place.piece) for start, place in found.items()}
-    if sum(weights.values()) < SUPPORT_SHARE * fits.weight(told):
+    weights = {start: index.total_weight(place.text) for start, place in found.items()}
+    if sum(weights.values()) < MIN_COVERAGE * index.total_weight(text):
         return ()
-    best = sorted(weights, key=lambda start: -weights[start])[:MOST]
+    best = sorted(weights, key=lambda start: -weights[start])[:MAX_ANCHORS]
     return tuple(place for start, place in found.items() if start in best)
 
 
-def _pieces(bullet: str) -> list[str]:
-    """What a bullet strings together: "Edited a.py, b.py; ran pytest"."""
+def _split_bullet(bullet: str) -> list[str]:
+    """Return the parts of a composed bullet: "Edited a.py, b.py; ran pytest"."""
     return [
         piece.strip()
         for part in bullet.split("; ")
@@ -151,10 +153,10 @@ def _pieces(bullet: str) -> list[str]:
     ]
 
 
-def _place(
+def _find_anchor(
     text: str,
     refs: Sequence[int],
-    fits: NeighbourIndex,
+    index: NeighbourIndex,
     scores: Mapping[int, float],
     around: Sequence[tuple[float, Mapping[int, float]]] = (),
 ) -> Anchor | None:
@@ -163,9 +165,9 @@ def _place(
     most = max(scores.values())
     cited = {at for at in refs if scores.get(at, 0.0) >= CITED_SHARE * most}
     fitting = {
-        at: round(scores[at] + (0.0 if cited else _nearby(around, at)), 6)
+        at: round(scores[at] + (0.0 if cited else _neighbour_score(around, at)), 6)
         for at in cited or scores
-        if scores[at] >= OPEN_SHARE * most
+        if scores[at] >= CANDIDATE_SHARE * most
     }
     best = max(fitting, key=lambda at: (fitting[at], -at))
     limit = EXTEND_SHARE * scores[best]
@@ -174,12 +176,14 @@ def _place(
         start -= 1
     while scores.get(end + 1, 0.0) >= limit:
         end += 1
-    return Anchor(text, best, start, end, fits.covered(text, start, end))
+    return Anchor(text, best, start, end, index.coverage(text, start, end))
 
 
-def _nearby(around: Sequence[tuple[float, Mapping[int, float]]], at: int) -> float:
-    """How well the bullets beside one fit near an event."""
-    reach = range(at - REACH, at + REACH + 1)
+def _neighbour_score(
+    around: Sequence[tuple[float, Mapping[int, float]]], at: int
+) -> float:
+    """Return how well adjacent bullets fit near an event."""
+    reach = range(at - NEIGHBOUR_EVENTS, at + NEIGHBOUR_EVENTS + 1)
     return sum(
         share * max(scores.get(place, 0.0) for place in reach)
         for share, scores in around
@@ -189,26 +193,26 @@ def _nearby(around: Sequence[tuple[float, Mapping[int, float]]], at: int) -> flo
 def create_grips(
     claims: Sequence[DraftBullet], events: Sequence[Event], *, node_id: str, source: str
 ) -> list[tuple[Grip, ...]]:
-    """Find what each bullet rests on.
+    """Create the grips of a segment's bullets.
 
     Args:
-        claims: The bullets of one node; their ``refs`` decide between events that fit
-            about as well.
-        events: The events of its segment in their order, the overlap left out.
+        claims: The bullets; their ``refs`` are preferred among events that fit about as
+            well.
+        events: The events of the segment in order, without the overlap.
         node_id: The node the grips belong to.
-        source: The process that asks.
+        source: The process that asks, recorded with the grips.
 
     Returns:
-        For each claim its grips: none for an unsupported one, several for a claim
-        whose pieces stand in different places.
+        The grips of each bullet: none for an unsupported one, several if its parts are
+        found in different places.
     """
-    fits = NeighbourIndex([counted_text(event) for event in events])
+    index = NeighbourIndex([counted_text(event) for event in events])
     return [
         tuple(
             Grip(
                 grip_id=grip_id(node_id, claim.text, events[place.start]),
                 excerpt=best_excerpt(
-                    counted_text(events[place.best]), fits.weights(place.piece)
+                    counted_text(events[place.best]), index.term_weights(place.text)
                 ),
                 event_id_start=events[place.start].event_id,
                 event_id_end=events[place.end].event_id,
@@ -218,5 +222,5 @@ def create_grips(
             )
             for place in found
         )
-        for claim, found in zip(claims, find_anchors(claims, fits), strict=True)
+        for claim, found in zip(claims, find_anchors(claims, index), strict=True)
     ]

@@ -1,7 +1,7 @@
-"""Particulars: the names and numbers of a bullet, which its source must say as well.
+"""Compare names and numbers of a bullet with its source, and find words of its own.
 
-A path, an identifier, a flag or a figure means one thing only, so it is compared as it
-stands; and it must be said of the same thing, not merely somewhere near.
+A path, an identifier, a flag or a number has only one meaning, so it is compared as
+written, and must be said of the same thing.
 """
 
 import re
@@ -20,25 +20,25 @@ _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _APOSTROPHE_S = re.compile("['’]s$")
 
 Path = tuple[str, ...]
-"""The parts of a path, folded."""
+"""The folded parts of a path."""
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def find_details(text: str) -> tuple[str, ...]:
-    """The names and numbers of a text, each once, in their order.
+    """Return the names and numbers of a text, without duplicates, in order.
 
     Args:
-        text: A bullet. The number of a list entry before it is none of its own.
+        text: A bullet; the number of a list item before it does not count.
     """
-    code = {chunk for span in _TICKED.findall(text) for chunk in analyzer.words(span)}
+    code = {word for span in _TICKED.findall(text) for word in analyzer.words(span)}
     code.update(_FLAG.findall(text))
     return tuple(
         dict.fromkeys(
-            number or chunk
-            for chunk in analyzer.words(grounding_numbers.separate_numbers(text))
-            if (number := grounding_numbers.to_digits(chunk))
-            or _is_name(chunk)
-            or (chunk in code and _tells(chunk))
+            number or word
+            for word in analyzer.words(grounding_numbers.separate_numbers(text))
+            if (number := grounding_numbers.to_digits(word))
+            or _is_name(word)
+            or (word in code and _is_content_word(word))
         )
     )
 
@@ -50,16 +50,16 @@ def missing_details(
     shared: Collection[str],
     paths: Callable[[str], Collection[str]],
 ) -> tuple[str, ...]:
-    """The names and numbers of a bullet that its source does not say of the same thing.
+    """Return the names and numbers that the source does not say of the same thing.
 
     Args:
         bullet: The bullet.
-        tokens: Its names and numbers, as ``of`` gives them.
-        sentences: Those of the source that it rests on.
-        shared: The bullet's terms that these hold. A name counts in a sentence that
-            holds another of them: elsewhere it is said of something else.
-        paths: The whole source's paths that end in a name. A path of which the
-            sentences say only the end is held as long as none of these contradicts it.
+        tokens: Its names and numbers, from ``find_details``.
+        sentences: The sentences of the passage it rests on.
+        shared: The bullet's terms that these contain. A name counts in a sentence with
+            another of them: elsewhere it is said of something else.
+        paths: Returns all paths of the source that end in a name. A path of which the
+            sentences contain only the end is supported unless one of these differs.
     """
     if not tokens:
         return ()
@@ -109,40 +109,41 @@ def _path(name: str) -> Path:
 
 
 def _paths(text: str) -> list[Path]:
-    return [_path(chunk) for chunk in analyzer.words(text) if "/" in chunk]
+    return [_path(word) for word in analyzer.words(text) if "/" in word]
 
 
 def _agree(one: Path, other: Path) -> bool:
-    """Whether two paths are the same from the end, as far as both go."""
+    """Return whether two paths have the same last parts, as far as both go."""
     both = min(len(one), len(other))
     return one[-both:] == other[-both:]
 
 
-def _tells(chunk: str) -> bool:
-    return len(chunk) > 1 and _tells_any(chunk)
+def _is_content_word(word: str) -> bool:
+    return len(word) > 1 and _tells_any(word)
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _tells_any(chunk: str) -> bool:
-    return analyzer.fold(chunk) not in STOP_WORDS
+def _tells_any(word: str) -> bool:
+    return analyzer.fold(word) not in STOP_WORDS
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _is_name(chunk: str) -> bool:
-    chunk = _APOSTROPHE_S.sub("", chunk)
-    if _JOINED.search(chunk) or _HUMP.search(chunk):
+def _is_name(word: str) -> bool:
+    word = _APOSTROPHE_S.sub("", word)
+    if _JOINED.search(word) or _HUMP.search(word):
         return True
-    return any(map(str.isdigit, chunk))
+    return any(map(str.isdigit, word))
 
 
-RUN = 3
-"""So many telling words in a row that the source lacks are a claim of their own."""
+MIN_RUN_WORDS = 3
+"""This many content words in a row that are not in the source are a claim of their
+own."""
 
-CLAUSE = 2
-"""So many are one in a clause of which the source holds none."""
+MIN_CLAUSE_WORDS = 2
+"""This many are, in a clause of which nothing is in the source."""
 
-LEAST_TOLD = 2
-"""A bullet of fewer telling words, none of them a name, says nothing to look for."""
+MIN_CONTENT_WORDS = 2
+"""A bullet with fewer content words and no name says too little to check."""
 
 _CLAUSES = re.compile(
     r"[;:,，；—–(]\s*|\s(?:and|but|because|since|so that|in order to|due to|thanks to"
@@ -152,57 +153,57 @@ _CLAUSES = re.compile(
 
 
 def unsupported_words(text: str, held: Collection[str]) -> tuple[str, ...]:
-    """The words of the largest stretch of a text that its source does not say.
+    """Return the words of the longest part of a text that is not in its source.
 
     Args:
         text: A bullet, or a clause of one.
-        held: Its terms that the source holds.
+        held: Its terms that the source contains.
 
     Returns:
-        The stretch's telling words as they are written; none if it is too short to be
-        a claim of its own.
+        The content words of that part as written; none if it is too short to be a claim
+        of its own.
     """
-    if sum(term not in held for term in analyzer.query_terms(text)) < CLAUSE:
+    if sum(term not in held for term in analyzer.query_terms(text)) < MIN_CLAUSE_WORDS:
         return ()
     found: list[tuple[str, ...]] = []
     whole: list[tuple[str, bool]] = []
     for clause in _CLAUSES.split(text):
-        told = [(one, _is_held(one, held)) for one in analyzer.words(clause)]
-        told = [one for one in told if _terms(one[0])]
+        told = [(one, _is_in_source(one, held)) for one in analyzer.words(clause)]
+        told = [one for one in told if _content_terms(one[0])]
         whole += told
         if told and not any(is_held for _, is_held in told):
             found.append(tuple(word for word, _ in told))
-    found = [one for one in found if _size(one) >= CLAUSE]
+    found = [one for one in found if _count_words(one) >= MIN_CLAUSE_WORDS]
     for is_held, run in groupby(whole, key=lambda one: one[1]):
         stretch = tuple(word for word, _ in run)
-        if not is_held and _size(stretch) >= RUN:
+        if not is_held and _count_words(stretch) >= MIN_RUN_WORDS:
             found.append(stretch)
     return max(found, key=len, default=())
 
 
 def says_too_little(text: str) -> bool:
-    """Whether a text says too little for a source to say it or not."""
-    told = sum(len(_terms(one)) > 0 for one in analyzer.words(text))
-    if told >= LEAST_TOLD or find_details(text):
+    """Return whether a bullet says too little to be checked."""
+    told = sum(len(_content_terms(one)) > 0 for one in analyzer.words(text))
+    if told >= MIN_CONTENT_WORDS or find_details(text):
         return False
     return not any(
         analyzer.is_unspaced(one) and len(one) > 3 for one in analyzer.words(text)
     )
 
 
-def _size(stretch: Collection[str]) -> float:
-    """How many words a stretch has; of a script without blanks every second sign."""
+def _count_words(stretch: Collection[str]) -> float:
+    """Count words; characters of a script without spaces count half."""
     return sum(len(one) / 2 if analyzer.is_unspaced(one) else 1 for one in stretch)
 
 
-def _is_held(word: str, held: Collection[str]) -> bool:
-    own = _terms(word)
+def _is_in_source(word: str, held: Collection[str]) -> bool:
+    own = _content_terms(word)
     return 2 * sum(term in held for term in own) >= len(own)
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _terms(word: str) -> tuple[str, ...]:
-    """The loosest forms of a word; none of one that tells nothing."""
+def _content_terms(word: str) -> tuple[str, ...]:
+    """Return the most general terms of a word; none for a stop word."""
     if analyzer.fold(word) in STOP_WORDS:
         return ()
     found = analyzer.query_terms(word)

@@ -1,6 +1,6 @@
-"""Why a bullet has the mark it has, in a line that a newcomer understands.
+"""Explain in one line why a bullet is weak or unsupported.
 
-What is said is about wording alone: whether a bullet is true nobody has looked at.
+Explanations are about wording alone, not about whether a bullet is true.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,32 +9,34 @@ from memtui.model.nodes import Bullet
 from memtui.model.verdicts import SUPPORTED_SHARE, WEAK_SHARE, Support, VerdictFeatures
 from memtui.text import analyzer
 
-MOST = 2
-"""The most that is said of one bullet, and the most names that are listed."""
+MAX_REASONS = 2
+"""The most reasons, and the most names, that are given."""
 
 MOVED = "moved to a better source than the one it named"
 
 
 def explain_verdict(bullet: Bullet) -> str:
-    """Why it is weak or unsupported, or rests elsewhere than it named; "" for neither.
+    """Explain why a bullet is weak, unsupported or was moved to another source.
 
-    Args:
-        bullet: A bullet with what its audit found.
+    Returns:
+        A line; "" for a supported bullet with the source it cited.
     """
     moved = (MOVED,) if bullet.verdict.is_repaired and bullet.has_support else ()
     match bullet.support:
         case Support.SUPPORTED:
             return "".join(moved)
         case Support.WEAK:
-            told = [*_against(bullet), *_too_little(bullet.verdict.features)][:MOST]
-            told = told or [_otherwise(bullet)]
+            told = [*_contradictions(bullet), *_low_coverage(bullet.verdict.features)][
+                :MAX_REASONS
+            ]
+            told = told or [_other_weakness(bullet)]
             return f"weak: {'; '.join((*told, *moved))}"
         case _:
-            return f"unsupported: {_nothing(bullet.verdict.features)}"
+            return f"unsupported: {_unsupported_reason(bullet.verdict.features)}"
 
 
-def _against(bullet: Bullet) -> Iterator[str]:
-    """What speaks against it, the plainest first."""
+def _contradictions(bullet: Bullet) -> Iterator[str]:
+    """Yield what contradicts the bullet, the clearest first."""
     from memtui.summarize.grounding import negation
 
     features = bullet.verdict.features
@@ -46,11 +48,11 @@ def _against(bullet: Bullet) -> Iterator[str]:
         else:
             yield "the source says it with a “not”"
     if features.opposites:
-        word = _as_written(bullet.text, features.opposites[0][0])
+        word = _word_of_stem(bullet.text, features.opposites[0][0])
         yield f"the source says the opposite of “{word}”"
 
 
-def _otherwise(bullet: Bullet) -> str:
+def _other_weakness(bullet: Bullet) -> str:
     from memtui.summarize.grounding import details
 
     if details.says_too_little(bullet.text):
@@ -58,12 +60,12 @@ def _otherwise(bullet: Bullet) -> str:
     return "not all of it is in the source"
 
 
-def _too_little(features: VerdictFeatures) -> Iterator[str]:
+def _low_coverage(features: VerdictFeatures) -> Iterator[str]:
     if features.covered < SUPPORTED_SHARE:
         yield f"{_percent(features)} of its wording is in the source"
 
 
-def _nothing(features: VerdictFeatures) -> str:
+def _unsupported_reason(features: VerdictFeatures) -> str:
     if not features.covered:
         return "the source says nothing of it"
     if features.covered < WEAK_SHARE:
@@ -76,14 +78,14 @@ def _percent(features: VerdictFeatures) -> str:
 
 
 def _names(text: str, tokens: Sequence[str]) -> str:
-    shown = [f"“{_spelled(text, token)}”" for token in tokens[:MOST]]
+    shown = [f"“{_as_in_text(text, token)}”" for token in tokens[:MAX_REASONS]]
     if more := len(tokens) - len(shown):
         return f"{', '.join(shown)} and {more} more"
     return " and ".join(shown)
 
 
-def _spelled(text: str, token: str) -> str:
-    """A name or number as a text writes it; numbers are kept as figures."""
+def _as_in_text(text: str, token: str) -> str:
+    """Return a name or number as the text writes it; numbers are stored as digits."""
     if token in text:
         return token
     from memtui.summarize.grounding import numbers
@@ -94,7 +96,7 @@ def _spelled(text: str, token: str) -> str:
     return token
 
 
-def _as_written(text: str, stem: str) -> str:
-    """A word of a text as it stands there; opposites are kept as stems."""
+def _word_of_stem(text: str, stem: str) -> str:
+    """Return the word of a text that has this stem."""
     found = analyzer.find_spans(text, {stem})
     return text[slice(*found[0])] if found else stem

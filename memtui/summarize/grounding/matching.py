@@ -1,4 +1,4 @@
-"""Holding: a bullet, or a piece of one, against the passage that says most of it."""
+"""Match a bullet, or a part of one, with the passage that contains most of it."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -13,30 +13,30 @@ from memtui.model.verdicts import (
 from memtui.summarize.grounding import details, negation
 from memtui.text.passages import Passage, PassageIndex
 
-_WORSE = tuple(Support)
+_BY_SEVERITY = tuple(Support)
 
 
 def worst(found: Collection[Support]) -> Support:
-    """The worst of some verdicts."""
-    return max(found, key=_WORSE.index)
+    """Return the worst of some verdicts."""
+    return max(found, key=_BY_SEVERITY.index)
 
 
 def is_as_good(one: Verdict, other: Verdict) -> bool:
-    """Whether a verdict is no worse than another."""
-    return _WORSE.index(one.support) <= _WORSE.index(other.support)
+    """Return whether a verdict is at least as good as another."""
+    return _BY_SEVERITY.index(one.support) <= _BY_SEVERITY.index(other.support)
 
 
 def match_passage(
-    text: str, source: PassageIndex, places: Collection[int] | None = None
+    text: str, source: PassageIndex, text_indexes: Collection[int] | None = None
 ) -> Verdict:
-    """The verdict on a text by its best passage.
+    """Return the verdict on a text by its best passage.
 
     Args:
-        text: What is looked for.
-        source: Where.
-        places: The texts that may hold it; any if None.
+        text: The text to look for.
+        source: Where to look.
+        text_indexes: The texts that may contain it; None for any.
     """
-    passage = source.best(text, places)
+    passage = source.best_passage(text, text_indexes)
     if passage is None:
         hard = details.find_details(text)
         return Verdict(Support.UNSUPPORTED, VerdictFeatures(hard=hard, missing=hard))
@@ -45,12 +45,12 @@ def match_passage(
         support=features.support,
         features=features,
         matched=tuple(sorted(passage.matched)),
-        quotes=(_quote(passage, source.text(passage)),),
+        quotes=(_quote(passage, source.text_of(passage)),),
     )
 
 
 def combine(parts: Sequence[Verdict]) -> Verdict:
-    """The verdict on a bullet of pieces that stand apart: that on the worst of them."""
+    """Combine the verdicts on separate parts of a bullet; the worst one decides."""
     every = [part.features for part in parts]
     terms = sum(one.terms for one in every)
     covered = sum(one.covered * one.terms for one in every) / (terms or 1)
@@ -70,14 +70,14 @@ def combine(parts: Sequence[Verdict]) -> Verdict:
 
 
 def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatures:
-    quoted, hard = source.text(passage), details.find_details(text)
-    sentences = source.sentences(passage)
+    quoted, hard = source.text_of(passage), details.find_details(text)
+    sentences = source.sentences_of(passage)
     features = VerdictFeatures(
         covered=passage.coverage,
-        terms=len(source.weights(text)),
+        terms=len(source.term_weights(text)),
         hard=hard,
         missing=details.missing_details(
-            text, hard, sentences, passage.matched, source.paths
+            text, hard, sentences, passage.matched, source.paths_ending_in
         ),
         negation_differs=negation.negation_differs(text, quoted),
         opposites=negation.find_opposites(text, quoted),

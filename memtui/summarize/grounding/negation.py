@@ -1,7 +1,7 @@
-"""Contradictions: a "not" on one side alone, and opposites.
+"""Find contradictions: negation on one side only, and opposites.
 
-What is compared is wording: a word that a bullet denies and its source says plainly,
-or the other way round, and a word of which the source says only the opposite.
+Only wording is compared: a word that the bullet negates and the source does not, or the
+other way round, and words for which the source says only the opposite.
 """
 
 import re
@@ -15,9 +15,9 @@ from memtui.text import analyzer
 from memtui.text.stemmer import stem
 from memtui.text.stopwords import NEGATIONS, STOP_WORDS
 
-REACH = 2
-"""How many telling words after a "not" it surely denies; the rest of the clause it may
-deny or not."""
+SCOPE_WORDS = 2
+"""Number of content words after a "not" that are surely negated; the rest of the clause
+may be."""
 
 _HAN_NOT = re.compile("(几乎|差点|[不没沒未无無别勿])")
 
@@ -28,12 +28,13 @@ _NEARLY = (
     r"|(?:fast|beinahe)(?= (?:ge\w+(?:t|en)|be\w+(?:t|en)|ver\w+(?:t|en)|fertig|\w+iert"
     r"|er\w+t|(?:ab|an|auf|aus|durch|ein|fehl)ge\w+)\b))"
 )
-"""What was nearly done was not; nearly all, or nearly as much, is something else."""
+"""Words for things that did not quite happen; "nearly all" or "nearly as much" is
+different."""
 
-_NEAR = re.compile(rf"{_NEARLY}|几乎|差点")
+_NEARLY_PATTERN = re.compile(rf"{_NEARLY}|几乎|差点")
 
-_NEAR_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
-"""Words that are looked for before that."""
+_NEARLY_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
+"""A faster test than ``_NEARLY_PATTERN``."""
 
 _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b"
@@ -44,35 +45,37 @@ _TOKEN = re.compile(
 
 _DENIAL = re.compile(
     "|".join(
-        rf"{letter}(?<!\w{letter})(?:{'|'.join(word[1:] for word in nots)})\b"
-        for letter, nots in groupby(sorted(NEGATIONS), key=itemgetter(0))
+        rf"{letter}(?<!\w{letter})(?:{'|'.join(word[1:] for word in negations)})\b"
+        for letter, negations in groupby(sorted(NEGATIONS), key=itemgetter(0))
     )
     + "|n['’]t\\b|不|没|沒|未|无|無|别|勿"
     + r"|f(?<!\wf)ail\w{0,3} to\b|r(?<!\wr)efus\w{0,3} to\b"
 )
-"""Where a lower-case text denies anything: most bullets and sources deny nothing. As
-every way begins with a letter of its own, a text is read four times as fast as with
-one ``\\b`` before them all."""
+r"""Negation in a lower-case text: most bullets and sources have none.
 
-_EVERY = re.compile(
+Since each alternative starts with a letter of its own, this is four times as fast as a
+pattern with one ``\\b`` before all of them.
+"""
+
+_UNIVERSAL = re.compile(
     r"a(?<!\wa)ll\b(?! in all| right| of a sudden|(?: of)?(?: the| these)? \d)"
     r"(?<!(?:at|of) all)(?<!after all)|a(?<!\wa)lle[nr]?\b(?! \d)"
     r"|e(?<!\we)very(?:one|thing|body)?\b|j(?<!\wj)ede[mnrs]?\b"
     r"|s(?<!\ws)ämtliche\w?\b|全部|所有"
 )
-"""Words that speak of all there is; as above each begins with a letter."""
+"""Words for all there is; as above each alternative starts with a letter."""
 
-_EVERY_WORDS = ("all", "every", "jede", "sämtlich", "全部", "所有")
-"""What is looked for before that."""
+_UNIVERSAL_WORDS = ("all", "every", "jede", "sämtlich", "全部", "所有")
+"""A faster test than ``_UNIVERSAL``."""
 
-_WHOLLY = re.compile(
+_SOURCE_UNIVERSAL = re.compile(
     r"\b(?:all|alle[mnrs]?|every\w*|each|both|any\w*|entire\w*|whole|full\w*|always"
     r"|complete\w*|100|jede[mnrs]?|sämtliche\w?|ganz\w*|beide\w?|immer|no|none|kein\w*)\b"
     r"|全部|所有|每|都|整|任何"
 )
-"""Words that a source may say instead."""
+"""Words with which a source may say the same."""
 
-_HAN = (
+_HAN_OPPOSITES = (
     ("要求", "拒绝"),
     ("同意", "拒绝"),
     ("接受", "拒绝"),
@@ -126,115 +129,121 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 OPPOSITES = _opposites()
-"""Stems and those that say the opposite."""
+"""Stems and their opposites."""
 
 
 def has_negation(text: str) -> bool:
-    """Whether a text denies anything."""
+    """Return whether a text contains a negation."""
     lower = text.lower()
     if _DENIAL.search(lower):
         return True
-    return any(word in lower for word in _NEAR_WORDS) and bool(_NEAR.search(lower))
+    return any(word in lower for word in _NEARLY_WORDS) and bool(
+        _NEARLY_PATTERN.search(lower)
+    )
 
 
 def negation_differs(bullet: str, source: str) -> bool:
-    """Whether one of the two denies a word that the other says only plainly.
+    """Return whether one of the two negates a word that the other says plainly.
 
-    A bullet with more denials than the whole of its source is so as well: what it
-    denies may be said there in other words.
+    Also if the bullet contains more negations than the source, which may say what they
+    negate in other words.
     """
     if not has_negation(bullet) and not has_negation(source):
         return False
-    (told, here), (said, there) = _denying(bullet), _denying(source)
+    (told, here), (said, there) = (
+        _count_and_polarities(bullet),
+        _count_and_polarities(source),
+    )
     return told > said or any(
-        {here[word], there[word]} == {_Said.DENIED, _Said.PLAINLY}
+        {here[word], there[word]} == {_Polarity.DENIED, _Polarity.PLAINLY}
         for word in here.keys() & there.keys()
     )
 
 
 def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
-    """The words with which a bullet says of all what the source says of some.
+    """Return the words with which a bullet says of all what the source says of some.
 
     "All 14 tests" says no more than its number, which is compared by itself.
     """
     lower = bullet.lower()
-    if not any(word in lower for word in _EVERY_WORDS):
+    if not any(word in lower for word in _UNIVERSAL_WORDS):
         return ()
-    told = _EVERY.findall(lower)
-    if not told or _WHOLLY.search(source.lower()):
+    told = _UNIVERSAL.findall(lower)
+    if not told or _SOURCE_UNIVERSAL.search(source.lower()):
         return ()
     return tuple(dict.fromkeys(told))
 
 
 def find_opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
-    """The words of a bullet for which the source says only the opposite."""
-    told = _charged(bullet)
-    said = _charged(source) if told else set()
+    """Return the words of a bullet for which the source says only the opposite."""
+    told = _words_with_opposite(bullet)
+    said = _words_with_opposite(source) if told else set()
     found = [
         (word, other) for word in told - said for other in OPPOSITES[word] & said - told
     ]
-    for pair in () if bullet.isascii() else _HAN:
+    for pair in () if bullet.isascii() else _HAN_OPPOSITES:
         for here, there in (pair, pair[::-1]):
             if here in bullet and here not in source and there in source:
                 found.append((here, there))
     return tuple(sorted(found))
 
 
-def _charged(text: str) -> set[str]:
-    """The stems of a text's words that have an opposite, little words among them."""
-    return set(chain.from_iterable(map(_charged_of, analyzer.words(text))))
+def _words_with_opposite(text: str) -> set[str]:
+    """Return the stems of a text's words that have an opposite, including stop
+    words."""
+    return set(chain.from_iterable(map(_stems_with_opposite, analyzer.words(text))))
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _charged_of(chunk: str) -> frozenset[str]:
-    stems = {*analyzer.terms(chunk), stem(analyzer.fold(chunk))}
+def _stems_with_opposite(word: str) -> frozenset[str]:
+    stems = {*analyzer.terms(word), stem(analyzer.fold(word))}
     return frozenset(stems & OPPOSITES.keys())
 
 
 _Clause = list[str | None]
 
 
-class _Said(Enum):
+class _Polarity(Enum):
     PLAINLY = "plainly"
     DENIED = "denied"
     EITHER = "either"
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
-def _denying(text: str) -> tuple[int, dict[str, _Said]]:
-    """How often a text denies anything, and how it says each word."""
+def _count_and_polarities(text: str) -> tuple[int, dict[str, _Polarity]]:
+    """Return the number of negations, and the polarity of each stem."""
     clauses = _clauses(text)
     return sum(clause.count(None) for clause in clauses), _polarities(clauses)
 
 
-def _polarities(clauses: list[_Clause]) -> dict[str, _Said]:
-    """How each word is said, by its stem."""
-    found: dict[str, _Said] = {}
+def _polarities(clauses: list[_Clause]) -> dict[str, _Polarity]:
+    """Return the polarity of each stem."""
+    found: dict[str, _Polarity] = {}
     for clause in clauses:
-        for word, said in _said(clause):
+        for word, said in _clause_polarities(clause):
             before = found.setdefault(word, said)
             if before is not said:
-                found[word] = _Said.EITHER
+                found[word] = _Polarity.EITHER
     return found
 
 
-def _said(clause: _Clause) -> Iterator[tuple[str, _Said]]:
-    """How a clause says its words; a "not" after which nothing comes looks back."""
-    nots = [at for at, word in enumerate(clause) if word is None]
-    looks_back = bool(nots) and nots[0] == len(clause) - 1
+def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
+    """Yield the polarity of each word; a "not" at the end negates what precedes it."""
+    negations = [at for at, word in enumerate(clause) if word is None]
+    looks_back = bool(negations) and negations[0] == len(clause) - 1
     for at, word in enumerate(clause):
         if word is None:
             continue
-        is_denied = any(0 < at - place <= REACH for place in nots)
-        if is_denied or (looks_back and nots[0] - at <= REACH):
-            yield word, _Said.DENIED
+        is_denied = any(0 < at - place <= SCOPE_WORDS for place in negations)
+        if is_denied or (looks_back and negations[0] - at <= SCOPE_WORDS):
+            yield word, _Polarity.DENIED
         else:
-            is_before = not nots or at < nots[0]
-            yield word, _Said.PLAINLY if is_before else _Said.EITHER
+            is_before = not negations or at < negations[0]
+            yield word, _Polarity.PLAINLY if is_before else _Polarity.EITHER
 
 
 def _clauses(text: str) -> list[_Clause]:
-    """The telling words of each clause as stems; None for a "not"."""
+    """Return the stems of the content words of each clause; None for a "not"."""
     found: list[_Clause] = [[]]
     for match in _TOKEN.finditer(text.lower()):
         word = match["word"]
@@ -247,10 +256,10 @@ def _clauses(text: str) -> list[_Clause]:
         elif match["fails"] or word in NEGATIONS or word.endswith(("n't", "n’t")):
             found[-1].append(None)
         elif word not in STOP_WORDS:
-            found[-1].extend(_root(word))
+            found[-1].extend(_stem_of(word))
     return found
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _root(word: str) -> list[str]:
+def _stem_of(word: str) -> list[str]:
     return analyzer.query_terms(word)[:1]

@@ -1,8 +1,8 @@
-"""Figures: the numbers of a text, each with what it counts.
+"""Find the numbers of a text, each with what it counts.
 
-A number belongs to the word it counts or its unit, the word right after it ("14 tests",
-"500 行"); where none follows, or a label goes before ("port 8080"), to the word right
-before. The same number beside another word is another claim.
+A number belongs to the word or unit after it ("14 tests", "500 Zeilen"); if none
+follows, or a label precedes it ("port 8080"), to the word before it. The same number
+with another word is another claim.
 """
 
 import re
@@ -13,8 +13,8 @@ from functools import lru_cache
 from memtui.text import analyzer
 from memtui.text.stopwords import STOP_WORDS
 
-BESIDE = 2
-"""How many telling words on a side are looked at: "14 failing tests" are 14 tests."""
+CONTEXT_WORDS = 2
+"""Number of content words compared on each side: "14 failing tests" are 14 tests."""
 
 _SPELLED = """
     two zwei twice; three drei; four vier; five fünf; six sechs; seven sieben
@@ -27,7 +27,7 @@ _ORDINALS = """
 """
 
 
-def _by_word(lines: str, start: int, end: str = "") -> dict[str, str]:
+def _number_words(lines: str, start: int, end: str = "") -> dict[str, str]:
     return {
         word: f"{number}{end}"
         for number, spelled in enumerate(re.split("[;\n]", lines.strip()), start)
@@ -35,8 +35,8 @@ def _by_word(lines: str, start: int, end: str = "") -> dict[str, str]:
     }
 
 
-SPELLED = _by_word(_SPELLED, 2) | _by_word(_ORDINALS, 3, ".")
-"""Numbers as people write them out; "one" and "first" are as often no number."""
+SPELLED = _number_words(_SPELLED, 2) | _number_words(_ORDINALS, 3, ".")
+"""Numbers as words; "one" and "first" often are no numbers."""
 
 _UNITS = """
     ms=ms millisecond=ms milliseconds=ms millisekunde=ms millisekunden=ms 毫=ms
@@ -50,7 +50,7 @@ _UNITS = """
 """
 
 UNITS: dict[str, str] = dict(re.findall(r"(\S+)=(\S+)", _UNITS))
-"""Units and what they are compared as."""
+"""Units, and the form in which they are compared."""
 
 _LABELS = set(
     re.findall(
@@ -68,14 +68,14 @@ _LABELS = set(
 _LINKS = set(re.findall(r"\w+", "of the these those a an von der die das den des"))
 """Words between a number and what it counts."""
 
-_WAYS = {"from": "from", "von": "from", "to": "to", "auf": "to", "bis": "to"}
-"""Words that tell a number that was from one that is to be."""
+_QUALIFIERS = {"from": "from", "von": "from", "to": "to", "auf": "to", "bis": "to"}
+"""Words that distinguish the old value from the new one."""
 
 _ENUMERATED = re.compile(r"^\W{0,6}\d{1,2}[.)]\s")
 _GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
 
 _HYPHENED = re.compile(
-    rf"(?<![\w./-])(\d+|{'|'.join(_by_word(_SPELLED, 2))})-(?=[^\W\d]{{2}})", re.I
+    rf"(?<![\w./-])(\d+|{'|'.join(_number_words(_SPELLED, 2))})-(?=[^\W\d]{{2}})", re.I
 )
 
 _UNIT_AFTER = re.compile(
@@ -110,205 +110,213 @@ _CLASSIFIER = re.compile(r"^[个個條条名只次](?=.)")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number and the words on its sides, the nearest first."""
+    """A number and the words around it, the nearest first."""
 
     digits: str
     after: tuple[str, ...]
     before: tuple[str, ...]
     label: str = ""
-    """The word right before it, if it names the number."""
+    """The word right before it if it names the number."""
     qualifier: str = ""
-    """Where it is told as what something was or came to, or of which part of a day."""
+    """"from" or "to", or the part of the day, if given."""
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
 def find_numbers(text: str) -> tuple[Number, ...]:
-    """The numbers of a text in their order."""
+    """Return the numbers of a text in order."""
     text = separate_numbers(text)
-    row = list(_placed(text))
+    spans = list(_word_spans(text))
     return tuple(
-        _number(text, row, at) for at, (chunk, *_) in enumerate(row) if to_digits(chunk)
+        _number(text, spans, at)
+        for at, (word, *_) in enumerate(spans)
+        if to_digits(word)
     )
 
 
 def unsupported_numbers(
     bullet: str, sentences: Sequence[str], shared: Collection[str]
 ) -> set[str]:
-    """The numbers of a bullet that these sentences do not say of the same thing.
+    """Return the numbers of a bullet that the source does not say of the same thing.
 
     Args:
         bullet: The bullet.
-        sentences: Those of the source that it rests on.
-        shared: The bullet's terms that these hold: a word before a number that is not
-            among them is said otherwise there.
+        sentences: The sentences of the passage it rests on.
+        shared: The bullet's terms that these contain: a word before a number that is
+            not among them is expressed differently there.
     """
-    told = find_numbers(bullet)
-    if not told:
+    claimed = find_numbers(bullet)
+    if not claimed:
         return set()
-    held = [number for one in sentences for number in find_numbers(one)]
+    found = [number for one in sentences for number in find_numbers(one)]
     if not find_rates(bullet) <= {
         rate for one in sentences for rate in find_rates(one)
     }:
-        return {number.digits for number in told}
+        return {number.digits for number in claimed}
     return {
         number.digits
-        for number in told
-        if not any(_is_same(number, one, held, shared) for one in held)
+        for number in claimed
+        if not any(_is_supported(number, one, found, shared) for one in found)
     }
 
 
 def find_rates(text: str) -> set[str]:
-    """What something is told to happen in: "per second", "pro Minute", "每天"."""
+    """Return the units of rates: "per second", "pro Minute", "每天"."""
     return {_unit(one.lower()) for one in _RATE.findall(text)}
 
 
 def separate_numbers(text: str) -> str:
-    """A text whose numbers stand apart: "1,290" as one, "3s" and "two-phase" as two.
+    """Separate numbers from words: "1,290" as one, "3s" and "two-phase" as two words.
 
-    The number of a list entry at its start is none of its own.
+    The number of a list item at the start is removed.
     """
     text = _GROUPED.sub("", _ENUMERATED.sub("", text))
     return _HYPHENED.sub(r"\1 ", _UNIT_AFTER.sub(r"\1 \2", text))
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def to_digits(chunk: str) -> str:
-    """The number a word is, in figures; an empty string for any other word."""
-    if _FIGURE.fullmatch(chunk):
-        return re.sub(r"(?:st|nd|rd|th)$", ".", chunk)
-    return SPELLED.get(analyzer.fold(chunk), "")
+def to_digits(word: str) -> str:
+    """Return a number word in digits; "" for any other word."""
+    if _FIGURE.fullmatch(word):
+        return re.sub(r"(?:st|nd|rd|th)$", ".", word)
+    return SPELLED.get(analyzer.fold(word), "")
 
 
-def _is_same(
-    told: Number, held: Number, every: Sequence[Number], shared: Collection[str]
+def _is_supported(
+    claimed: Number,
+    found: Number,
+    all_numbers: Sequence[Number],
+    shared: Collection[str],
 ) -> bool:
-    if told.digits != held.digits or (
-        told.qualifier and held.qualifier and told.qualifier != held.qualifier
+    if claimed.digits != found.digits or (
+        claimed.qualifier and found.qualifier and claimed.qualifier != found.qualifier
     ):
         return False
-    if told.label and told.label == held.label:
-        around = [*told.after[:1], *told.before[1:]]
+    if claimed.label and claimed.label == found.label:
+        around = [*claimed.after[:1], *claimed.before[1:]]
         known = {one for one in around if one in shared or one.isdigit()}
-        return not known or not known.isdisjoint((*held.after, *held.before[1:]))
-    if told.label and not told.after:
-        return told.label in held.after
-    right = 2 if analyzer.is_unspaced("".join(told.before[:1])) else 1
-    before = {one for one in told.before[:right] if one in shared or one.isdigit()}
-    is_before = before.issubset((*held.before, *held.after))
-    if told.after and (held.after or not before):
+        return not known or not known.isdisjoint((*found.after, *found.before[1:]))
+    if claimed.label and not claimed.after:
+        return claimed.label in found.after
+    right = 2 if analyzer.is_unspaced("".join(claimed.before[:1])) else 1
+    before = {one for one in claimed.before[:right] if one in shared or one.isdigit()}
+    is_before = before.issubset((*found.before, *found.after))
+    if claimed.after and (found.after or not before):
         if not is_before and any(
-            one.after[:1] == held.after[:1] != () and one.digits != held.digits
-            for one in every
+            one.after[:1] == found.after[:1] != () and one.digits != found.digits
+            for one in all_numbers
         ):
             return False
-        return told.after[0] in (*held.after, held.label) or (
-            bool(held.after) and held.after[0] in told.after
+        return claimed.after[0] in (*found.after, found.label) or (
+            bool(found.after) and found.after[0] in claimed.after
         )
     return is_before
 
 
-def _placed(text: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a text with where they stand."""
+def _word_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words of a text with their offsets."""
     at = 0
-    for chunk in analyzer.words(text):
-        start = text.find(chunk, at)
+    for word in analyzer.words(text):
+        start = text.find(word, at)
         if start >= 0:
-            at = start + len(chunk)
-            yield chunk, start, at
+            at = start + len(word)
+            yield word, start, at
 
 
-def _number(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Number:
-    chunk, start, _ = row[at]
-    previous, _, stop = row[at - 1] if at else ("", 0, 0)
+def _number(text: str, spans: Sequence[tuple[str, int, int]], at: int) -> Number:
+    word, start, _ = spans[at]
+    previous, _, stop = spans[at - 1] if at else ("", 0, 0)
     if not _LEADING.fullmatch(text[stop:start]):
         previous = ""
-    before, after = tuple(_before(text, row, at)), tuple(_after(text, row, at, _CLOSE))
+    before, after = (
+        tuple(_before(text, spans, at)),
+        tuple(_after(text, spans, at, _CLOSE)),
+    )
     is_unit = bool(after) and after[0] in UNITS.values()
-    is_label = previous and not is_unit and _names(text, row, at)
+    is_label = previous and not is_unit and _is_label(text, spans, at)
     if is_label:
-        after = tuple(_after(text, row, at, _LOOSE))
+        after = tuple(_after(text, spans, at, _LOOSE))
     part = _DAYPART.search(previous[-2:]) or _DAYPART.search(" ".join(before[:1]))
     return Number(
-        to_digits(chunk),
+        to_digits(word),
         after,
         before,
         label=_root(previous) if is_label else "",
-        qualifier=part[0] if part else _WAYS.get(analyzer.fold(previous), ""),
+        qualifier=part[0] if part else _QUALIFIERS.get(analyzer.fold(previous), ""),
     )
 
 
-def _names(text: str, row: Sequence[tuple[str, int, int]], at: int) -> bool:
-    """Whether the word before a number names it: "port 8080", "Node 18"."""
-    word, start, stop = row[at - 1]
-    gap = text[stop : row[at][1]]
+def _is_label(text: str, spans: Sequence[tuple[str, int, int]], at: int) -> bool:
+    """Return whether the word before a number names it: "port 8080", "Node 18"."""
+    word, start, stop = spans[at - 1]
+    gap = text[stop : spans[at][1]]
     if analyzer.fold(word) in _LABELS:
         return not _OPENS.search(gap)
     if gap.strip():
         return False
-    begins = at < 2 or _ENDS.search(text[row[at - 2][2] : start])
+    begins = at < 2 or _ENDS.search(text[spans[at - 2][2] : start])
     return word[:1].isupper() and not begins and analyzer.fold(word) not in STOP_WORDS
 
 
 def _after(
-    text: str, row: Sequence[tuple[str, int, int]], at: int, gap: re.Pattern[str]
+    text: str, spans: Sequence[tuple[str, int, int]], at: int, gap: re.Pattern[str]
 ) -> Iterator[str]:
-    end = row[at][2]
+    end = spans[at][2]
     if sign := _SIGN.match(text, end):
         yield sign[1]
         return
-    if sign := _SIGN_BEFORE.search(text[: row[at][1]]):
+    if sign := _SIGN_BEFORE.search(text[: spans[at][1]]):
         yield sign[1]
         return
     found = 0
-    for chunk, start, stop in row[at + 1 :]:
+    for word, start, stop in spans[at + 1 :]:
         if not gap.fullmatch(text[end:start]) and text[end:start] not in _RATIOS:
             return
         end = stop
-        if analyzer.fold(chunk) in _LINKS:
+        if analyzer.fold(word) in _LINKS:
             continue
-        if analyzer.fold(chunk) in STOP_WORDS:
+        if analyzer.fold(word) in STOP_WORDS:
             return
-        yield to_digits(chunk) or _unit(chunk)
+        yield to_digits(word) or _unit(word)
         found += 1
-        if found == BESIDE or to_digits(chunk):
+        if found == CONTEXT_WORDS or to_digits(word):
             return
 
 
-def _before(text: str, row: Sequence[tuple[str, int, int]], at: int) -> Iterator[str]:
-    start, found = row[at][1], 0
-    for chunk, first, end in reversed(row[:at]):
+def _before(text: str, spans: Sequence[tuple[str, int, int]], at: int) -> Iterator[str]:
+    start, found = spans[at][1], 0
+    for word, first, end in reversed(spans[:at]):
         if not _LEADING.fullmatch(text[end:start]):
             return
         start = first
-        if analyzer.fold(chunk) in STOP_WORDS:
+        if analyzer.fold(word) in STOP_WORDS:
             continue
-        yield to_digits(chunk) or _root(chunk)
-        if analyzer.is_unspaced(chunk):
-            yield from _pairs(analyzer.fold(chunk))
+        yield to_digits(word) or _root(word)
+        if analyzer.is_unspaced(word):
+            yield from _previous_bigrams(analyzer.fold(word))
             return
         found += 1
-        if found == BESIDE:
+        if found == CONTEXT_WORDS:
             return
 
 
-def _pairs(run: str) -> Iterator[str]:
-    """What is said before the last pair of a run of characters, the next pair first."""
+def _previous_bigrams(run: str) -> Iterator[str]:
+    """Yield the bigrams before the last one of a run, the nearest first."""
     yield run[-4:-2]
     yield from (run[at : at + 2] for at in range(max(0, len(run) - 6), len(run) - 2))
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _unit(chunk: str) -> str:
-    """What a word is compared as that follows a number."""
-    folded = analyzer.fold(chunk)
-    if analyzer.is_unspaced(chunk):
+def _unit(word: str) -> str:
+    """Return the form in which a word after a number is compared."""
+    folded = analyzer.fold(word)
+    if analyzer.is_unspaced(word):
         bare = _CLASSIFIER.sub("", folded, count=1)
         return next((UNITS[one] for one in UNITS if bare.startswith(one)), bare[:1])
-    return UNITS.get(folded) or _root(chunk)
+    return UNITS.get(folded) or _root(word)
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _root(chunk: str) -> str:
-    if analyzer.is_unspaced(chunk):
-        return analyzer.fold(chunk[-2:])
-    return next(iter(analyzer.query_terms(chunk)), "")
+def _root(word: str) -> str:
+    if analyzer.is_unspaced(word):
+        return analyzer.fold(word[-2:])
+    return next(iter(analyzer.query_terms(word)), "")
