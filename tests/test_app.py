@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.pilot import Pilot
 
 from memtui.errors import DISK_FULL, MemtuiError
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui import commands
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -163,17 +163,20 @@ async def test_q_leaves_from_wherever_nothing_is_typed(
 @pytest.mark.parametrize(
     ("progress", "words"),
     [
-        (Progress(""), "idle"),
-        (Progress("summarize", 3, 12), "● summarizing · 12 queued"),
-        (Progress("", problems=2), "idle · 2 lines skipped (Q)"),
-        (Progress("index", error="no room"), "✗ indexing summaries: no room"),
-        (Progress("", failing=(("messages", "ouch"),)), "✗ indexing messages: ouch"),
-        (Progress("index", error=f"{DISK_FULL} (/home)"), f"✗ {DISK_FULL}"),
-        (Progress("import", 5, total=5), "idle"),
+        (PipelineProgress(""), "idle"),
+        (PipelineProgress("summarize", 3, 12), "● summarizing · 12 queued"),
+        (PipelineProgress("", skipped=2), "idle · 2 lines skipped (Q)"),
+        (PipelineProgress("index", error="no room"), "✗ indexing summaries: no room"),
+        (
+            PipelineProgress("", failing=(("messages", "ouch"),)),
+            "✗ indexing messages: ouch",
+        ),
+        (PipelineProgress("index", error=f"{DISK_FULL} (/home)"), f"✗ {DISK_FULL}"),
+        (PipelineProgress("import", 5, total=5), "idle"),
     ],
 )
 async def test_the_status_line_says_what_the_workers_do(
-    app: MemtuiApp, settle: Settle, progress: Progress, words: str
+    app: MemtuiApp, settle: Settle, progress: PipelineProgress, words: str
 ) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
@@ -216,11 +219,13 @@ async def test_a_memory_that_is_gone_is_told_until_it_is_back(
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         for _ in range(2):
-            app.post_message(ProgressReported(Progress("", error=why, is_gone=True)))
+            app.post_message(
+                ProgressReported(PipelineProgress("", error=why, is_store_gone=True))
+            )
             await settle(pilot)
         assert [one.message for one in app._notifications] == [f"T{why[1:]}."]
         assert str(app.screen.query_one(StatusLine).work).startswith("✗ the memory")
-        app.post_message(ProgressReported(Progress("")))
+        app.post_message(ProgressReported(PipelineProgress("")))
         await settle(pilot)
         (notice,) = app._notifications
         assert notice.message == "The store is back."

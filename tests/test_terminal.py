@@ -62,7 +62,7 @@ def test_from_nothing_kept_to_a_source_and_out_again(
     with terminal(tmp_path, HOME=str(person), **settings) as shell:
         before = modes(shell, "before")
         shell.type(f"{shlex.join(words)}; echo it ended with $?\n")
-        shell.shows("Nothing kept yet", "Claude Code")
+        shell.shows("No conversations yet", "Claude Code")
         assert shell.is_alternate
         shell.press("i")
         shell.shows("2026", "1 segment", "idle")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from memtui.model.nodes import TocEntry
     from memtui.model.scope import Scope
     from memtui.model.verdicts import Verdict
-    from memtui.pipeline.progress import Progress
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingEntry
     from memtui.tui.widgets.transcript_view import TranscriptPosition
 
@@ -68,7 +68,7 @@ class YearsScrolled(Message):
 class ProgressReported(Message, bubble=False):
     """The pipeline reports progress; the app passes this on to its screens."""
 
-    def __init__(self, progress: "Progress") -> None:
+    def __init__(self, progress: "PipelineProgress") -> None:
         super().__init__()
         self.progress = progress
 

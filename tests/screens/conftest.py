@@ -45,11 +45,11 @@ class Author:
                 for one in segments.list_since(number, 0)
                 if one.segment_id == node_id
             )
-            work = summarization.segment(
+            work = summarization.read_segment_work(
                 stretch, sessions.get_many({stretch.number}), SegmentRules()
             )
             identity = f"ollama {MODEL}"
-            made = work.made(draft, identity, work.input_hash(identity), title)
+            made = work.make_version(draft, identity, work.input_hash(identity), title)
             grips.add(made.grips)
             versions.add_from_model(made.node, to_ms(NOW))
             written = NodeRow.update(needs_model=False)

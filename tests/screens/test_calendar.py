@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.scope import ALL, Scope
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -109,8 +109,8 @@ async def test_enter_goes_to_the_day_or_offers_the_nearest_and_escape_to_nowhere
         await steps(settle, "c", "down", "down", "enter")(pilot)
         assert grid(app).cursor == LAST
         assert notices(app) == [
-            "Nothing is kept of Thu 8 Feb 2024. This is the nearest day,"
-            " Tue 6 Feb 2024: enter opens it."
+            "Thu 8 Feb 2024 has no conversations."
+            " Nearest: Tue 6 Feb 2024; enter opens it."
         ]
         await steps(settle, "enter")(pilot)
         assert isinstance(app.screen, ContentsScreen)
@@ -128,15 +128,15 @@ async def test_a_new_day_appears_and_the_cursor_stays(
         "timestamp": "2024-02-27T09:00:00Z",
     }
     (full_house.paths.spool / "new" / "1709.json").write_text(json.dumps(event))
-    reports: list[Progress] = []
+    reports: list[PipelineProgress] = []
     async with app.run_test() as pilot:
         await steps(settle, "c", "home")(pilot)
         before = grid(app).cursor
-        assert full_house.pipeline.until_idle(reports.append) == []
-        changed = full_house.pipeline.take_changed().union(
+        assert full_house.pipeline.run_until_idle(reports.append) == []
+        changed = full_house.pipeline.take_changed_nodes().union(
             *(p.changed for p in reports)
         )
-        app.post_message(ProgressReported(Progress("", changed=changed)))
+        app.post_message(ProgressReported(PipelineProgress("", changed=changed)))
         await settle(pilot)
         assert grid(app).cursor == before
         await steps(settle, "end")(pilot)
@@ -179,7 +179,7 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
             assert notices(app) == ["The years are still being read."]
             assert told(app) == (
                 "✗ The days could not be read:\nthe disk is full\n"
-                "It is tried again by itself; esc goes back."
+                "memtui will try again. Press esc to go back."
             )
         while not grid(app).is_loaded:
             await settle(pilot)

@@ -15,7 +15,7 @@ from memtui.model import nodes
 from memtui.model.grips import Expansion
 from memtui.model.nodes import TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, sources
 from memtui.text.tokens import estimate
 from memtui.tui.app import MemtuiApp
@@ -249,17 +249,17 @@ async def test_g_goes_to_a_date_and_says_what_is_no_date(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "g", *"soon", "enter")
-        meant = pilot.app.screen.query_one("#meant", Static)
+        meant = pilot.app.screen.query_one("#parsed", Static)
         assert "“soon” is no date that has begun" in str(meant.visual)
         await press(pilot, settle, "escape", "g", "d", *" 15 january")
-        meant = pilot.app.screen.query_one("#meant", Static)
+        meant = pilot.app.screen.query_one("#parsed", Static)
         assert str(meant.visual) == "→ Mon 15 Jan 2024"
         await press(pilot, settle, "enter")
         assert here(pilot).node_id == "toc:day:2024-01-15"
         await press(pilot, settle, "g", *"2024-01-14", "enter")
         assert here(pilot).node_id == "toc:day:2024-01-15"
         assert said(pilot) == [
-            "Nothing is kept of Sun 14 Jan 2024. This is the nearest: Mon 15 Jan 2024."
+            "Sun 14 Jan 2024 has no conversations. Nearest: Mon 15 Jan 2024."
         ]
 
 
@@ -303,7 +303,7 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
         monkeypatch.setattr(browse, "years", lambda **_: years)
         changed = frozenset({years[0].node_id})
         app.post_message(
-            ProgressReported(Progress("rollup", queued=3, changed=changed))
+            ProgressReported(PipelineProgress("rollup", queued=3, changed=changed))
         )
         await settle(pilot)
         assert labels(pilot)[0] == years[0].node_id
@@ -317,7 +317,7 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
 async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        app.post_message(ProgressReported(Progress("", is_ours=False)))
+        app.post_message(ProgressReported(PipelineProgress("", is_active=False)))
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
         assert status.work.plain == "another memtui is at work here"
@@ -336,7 +336,7 @@ async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
             row = tree(pilot).render_line(0).text
             assert "Could not be read (enter: try again): disk on fire" in row
             line = app.screen.query_one(StatusLine)
-            app.post_message(ProgressReported(Progress("index")))
+            app.post_message(ProgressReported(PipelineProgress("index")))
             await settle(pilot)
             assert line.work.plain == "✗ the store cannot be read"
             patch.undo()
@@ -385,9 +385,9 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
         for _ in house.pipeline.importer().run([HISTORY]):
             pass
         told: set[str] = set()
-        house.pipeline.until_idle(lambda progress: told.update(progress.changed))
-        changed = house.pipeline.take_changed() | told
-        app.post_message(ProgressReported(Progress("rollup", changed=changed)))
+        house.pipeline.run_until_idle(lambda progress: told.update(progress.changed))
+        changed = house.pipeline.take_changed_nodes() | told
+        app.post_message(ProgressReported(PipelineProgress("rollup", changed=changed)))
         await settle(pilot)
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
         assert not nothing.region.area
@@ -434,7 +434,7 @@ async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
         monkeypatch.setattr(sources, "expand", slow)
         await pilot.press("n", "enter", "y")
         assert first and source(pilot).citation() == ""
-        assert said(pilot) == ["There is no source here to cite."]
+        assert said(pilot) == ["There is no source to copy."]
         gate.set()
         await settle(pilot)
         grip, cited = source(pilot).expansion.grip, source(pilot).citation()

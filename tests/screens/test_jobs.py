@@ -19,7 +19,7 @@ from memtui.model.model_state import (
     ModelPhase,
     ModelProgress,
 )
-from memtui.pipeline.progress import ModelStatus, Progress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.store import database, jobs
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -94,7 +94,7 @@ def notices(app: MemtuiApp) -> list[str]:
     return [notice.message for notice in app._notifications]
 
 
-def steps(settle: Settle, *keys: str, told: Progress | None = None) -> Run:
+def steps(settle: Settle, *keys: str, told: PipelineProgress | None = None) -> Run:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
         if told is not None:
@@ -141,7 +141,9 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
     app = app_of(worked)
     async with app.run_test() as pilot:
         await steps(settle, "w", "down", "down")(pilot)
-        app.post_message(ProgressReported(Progress("segment", done=3, model=BUSY)))
+        app.post_message(
+            ProgressReported(PipelineProgress("segment", done=3, model=BUSY))
+        )
         await settle(pilot)
         assert "● working" in row(app, "segment")
         assert model(app) == (
@@ -149,7 +151,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
             "  part 2 of 3, writing 48 tokens of at most 700 · for 1m"
         )
         app.post_message(
-            ProgressReported(Progress("segment", error="the disk is full"))
+            ProgressReported(PipelineProgress("segment", error="the disk is full"))
         )
         await settle(pilot)
         assert "✗ the disk is full" in row(app, "segment")
@@ -188,13 +190,13 @@ async def test_keys_that_cannot_act_say_why(
     worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
-    onlooker = Progress("", is_ours=False)
+    onlooker = PipelineProgress("", is_active=False)
     async with app.run_test() as pilot:
         await steps(settle, "w", "x", "end", told=onlooker)(pilot)
         await steps(settle, "space", "x")(pilot)
         why = "Another memtui is at work here. Do it there, or in a shell: "
         assert notices(app) == [
-            "A stage works by itself whenever something waits for it.",
+            "A stage runs by itself whenever something is queued for it.",
             f"{why}memtui jobs pause rollup_year",
             f"{why}memtui jobs run rollup_year",
         ]
@@ -233,16 +235,16 @@ async def test_a_job_waits_for_a_model_that_is_not_there_and_may_be_asked_for(
     worked: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     app = app_of(worked)
-    missing = Progress("", model=ModelStatus().with_health(NO_MODEL))
+    missing = PipelineProgress("", model=ModelStatus().with_health(NO_MODEL))
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, told=missing)(pilot)
         assert "no model" in row(app, Job.DAY)
         assert "This waits until a model is available" in chosen(app)
         await steps(settle, "x")(pilot)
         assert notices(app) == [
-            "Model: days: asked for. It is run once a model can be asked."
+            "Model: days: requested. It will run once a model is available."
         ]
-        app.post_message(ProgressReported(Progress("", model=READY)))
+        app.post_message(ProgressReported(PipelineProgress("", model=READY)))
         await settle(pilot)
         assert "requested" in row(app, Job.DAY)
         assert "waits until" not in chosen(app)
@@ -257,7 +259,7 @@ def test_pictures(
     snap_compare: Compare,
     size: tuple[int, int],
 ) -> None:
-    told = Progress("index", queued=3, model=BUSY)
+    told = PipelineProgress("index", queued=3, model=BUSY)
     run = steps(settle, "w", *["down"] * 8, told=told)
     assert snap_compare(app_of(worked), terminal_size=size, run_before=run)
 
@@ -266,7 +268,7 @@ def test_picture_of_what_fails(
     worked: Workspace, app_of: AppOf, settle: Settle, snap_compare: Compare
 ) -> None:
     health = ModelStatus(is_requested=True).with_health(NO_MODEL)
-    told = Progress("index", error="the disk is full", model=health)
+    told = PipelineProgress("index", error="the disk is full", model=health)
     run = steps(settle, "w", *["down"] * 5, told=told)
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
 
@@ -279,5 +281,5 @@ def test_picture_of_the_demo(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worked, "is_demo", True)
-    run = steps(settle, "w", *["down"] * 8, told=Progress(""))
+    run = steps(settle, "w", *["down"] * 8, told=PipelineProgress(""))
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocNode
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, versions
 from memtui.store import database, schema
 from memtui.store.schema import EventRow, NodeRow
@@ -189,7 +189,9 @@ async def test_where_the_page_is_gone_nothing_hidden_comes_back(
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         monkeypatch.setattr(browse, "part", lambda *_: None)
         changed = frozenset({judged.node_id})
-        app.post_message(ProgressReported(Progress("summarize", changed=changed)))
+        app.post_message(
+            ProgressReported(PipelineProgress("summarize", changed=changed))
+        )
         await settle(pilot)
         await steps(settle, "u")(pilot)
         assert "no longer in the contents" in head(pilot)
@@ -251,7 +253,9 @@ async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
         other = "Every warehouse in Hamburg burned down in the great fire."
         model.writes(judged.node_id, "Sliding sessions", [*CLAIMS[:2], other])
         changed = frozenset({judged.node_id})
-        app.post_message(ProgressReported(Progress("summarize", changed=changed)))
+        app.post_message(
+            ProgressReported(PipelineProgress("summarize", changed=changed))
+        )
         await settle(pilot)
         assert rows(pilot)[-1].startswith(f"✗ {other}")
         assert len(rows(pilot)) == 4

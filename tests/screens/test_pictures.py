@@ -18,7 +18,7 @@ from memtui.model.model_state import (
     ModelProgress,
 )
 from memtui.model.sessions import AgentHistory
-from memtui.pipeline.progress import ModelStatus, Progress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.search import TeleportScreen
@@ -114,7 +114,7 @@ def test_contents_while_a_model_writes(
         while line.work.plain == "starting":
             await pilot.pause()
         pilot.app.post_message(
-            ProgressReported(Progress("index", queued=3, model=model))
+            ProgressReported(PipelineProgress("index", queued=3, model=model))
         )
         while "qwen3:4b" not in line.work.plain:
             await pilot.pause()

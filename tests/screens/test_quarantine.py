@@ -1,4 +1,4 @@
-"""What could not be taken, on the screen: looked at, tried again, dropped."""
+"""Skipped input, on the screen: looked at, tried again, dismissed."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.store import database, problems
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
@@ -82,7 +82,7 @@ def refusing(full_house: Workspace) -> Workspace:
     """The full house, with what it could not take: hook files, and a transcript's."""
     for name, (later_s, said) in LEFT.items():
         leave(full_house, name, said, at_s=later_s)
-    assert full_house.pipeline.until_idle(lambda _: None) == []
+    assert full_house.pipeline.run_until_idle(lambda _: None) == []
     with database.transaction():
         counts = [
             problems.ProblemCount(
@@ -136,7 +136,7 @@ async def test_the_newest_is_shown_first_with_its_reason(
         assert isinstance(refused.screen, QuarantineScreen)
         assert names(refused)[1:] == sorted(LEFT, reverse=True)
         assert f"{FILE}:57\nnot valid JSON" in said(refused)
-        assert "The file is not there any more." in said(refused)
+        assert "The file does not exist any more." in said(refused)
         await pilot.press("down")
         await settle(pilot)
         assert said(refused).endswith("an empty file\n\nThe file is empty.")
@@ -162,7 +162,7 @@ async def test_what_one_says_is_read_page_by_page(
         await opened(pilot, settle)
         await pilot.press("down", "down", "enter")
         await settle(pilot)
-        pane = refused.screen.query_one("#chosen Reader")
+        pane = refused.screen.query_one("#detail-pane Reader")
         assert pane.has_focus
         await pilot.press("pagedown")
         assert pane.scroll_y > 0
@@ -191,8 +191,8 @@ async def test_what_is_tried_again_is_taken_or_comes_back(
         assert notices(refused) == []
         await pilot.press("T")
         await until(pilot, settle, lambda: len(names(refused)) == 1)
-        assert refusing.pipeline.until_idle(lambda _: None) == []
-        refused.post_message(ProgressReported(Progress("")))
+        assert refusing.pipeline.run_until_idle(lambda _: None) == []
+        refused.post_message(ProgressReported(PipelineProgress("")))
         await until(pilot, settle, lambda: len(notices(refused)) > 1)
         assert notices(refused) == [
             f"{FILE}: is not there any more",
@@ -223,7 +223,7 @@ async def test_nothing_is_dropped_before_it_is_agreed_to(
         await pilot.press("D", "y")
         await settle(pilot)
         assert not (bad / "1709.4.0a1d.json").exists()
-        assert notices(refused) == ["1 entry dropped."]
+        assert notices(refused) == ["1 entry dismissed."]
         assert len(names(refused)) == 4
         await pilot.press("home", "delete", "y")
         await settle(pilot)
@@ -243,7 +243,9 @@ async def test_the_status_line_tells_how_many_there_are_also_to_onlookers(
 ) -> None:
     async with refused.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        refused.post_message(ProgressReported(Progress("", problems=16, is_ours=False)))
+        refused.post_message(
+            ProgressReported(PipelineProgress("", skipped=16, is_active=False))
+        )
         await settle(pilot)
         work = refused.screen.query_one(StatusLine).work.plain
         assert work == "another memtui is at work here · 16 lines skipped (Q)"
@@ -263,16 +265,18 @@ async def test_what_a_stage_could_not_do_is_told_until_it_is_old(
     async with refused.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
         refused.post_message(
-            ProgressReported(Progress("index", error="the disk is full"))
+            ProgressReported(PipelineProgress("index", error="the disk is full"))
         )
         await opened(pilot, settle)
         assert told() == [
             f"✗ Failing since 12:00, indexing: the disk is full. {RETRIES_ITSELF}"
         ]
-        refused.post_message(ProgressReported(Progress("ingest", 1)))
+        refused.post_message(ProgressReported(PipelineProgress("ingest", 1)))
         failing = (("rollup", "[b]no[/] room"),)
         for stage in ("rollup", "ingest", "import"):
-            refused.post_message(ProgressReported(Progress(stage, failing=failing)))
+            refused.post_message(
+                ProgressReported(PipelineProgress(stage, failing=failing))
+            )
         await settle(pilot)
         assert told() == [
             f"✗ Failing since 12:00, rolling up: [b]no[/] room. {RETRIES_ITSELF}",
@@ -290,8 +294,8 @@ async def test_what_is_refused_meanwhile_comes_into_the_list(
         await settle(pilot)
         before = entries(refused).current
         leave(refusing, "1710.json", b"{", at_s=400)
-        assert refusing.pipeline.until_idle(lambda _: None) == []
-        refused.post_message(ProgressReported(Progress("")))
+        assert refusing.pipeline.run_until_idle(lambda _: None) == []
+        refused.post_message(ProgressReported(PipelineProgress("")))
         await until(pilot, settle, lambda: "1710.json" in names(refused))
         assert entries(refused).current == before
         assert entries(refused).highlighted == 3
@@ -310,7 +314,7 @@ async def test_ten_thousand_are_read_a_page_at_a_time(
         await opened(pilot, settle)
         assert len(names(app)) == 200
         assert (
-            str(app.screen.query_one("#listed PaneTitle", PaneTitle).info)
+            str(app.screen.query_one("#list-pane PaneTitle", PaneTitle).info)
             == "10,000 entries"
         )
         for shown in (400, 600):
@@ -358,7 +362,7 @@ async def test_what_cannot_be_read_says_why(
 def steps(settle: Settle, *keys: str) -> Run:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
-        pilot.app.post_message(ProgressReported(Progress("", problems=16)))
+        pilot.app.post_message(ProgressReported(PipelineProgress("", skipped=16)))
         for key in keys:
             await pilot.press(key)
             await settle(pilot)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -16,7 +15,7 @@ from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventPosition
 from memtui.model.events import make_thought as thought
 from memtui.model.sessions import ResumeCommand, SubagentMetadata
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import conversation
 from memtui.services.conversation import TurnRange, Whose
 from memtui.store import conversations, database, sessions
@@ -185,14 +184,14 @@ async def test_new_messages_are_followed_at_the_end_alone(
         assert pointed(app).ordinal == 199
         app.screen._has_reloaded = False  # type: ignore[attr-defined]
         long.keep(203, since=200)
-        app.post_message(ProgressReported(Progress("")))
+        app.post_message(ProgressReported(PipelineProgress("")))
         while len(view(app).buffer.turns) and pointed(app).ordinal < 202:
             await settle(pilot)
         await press(pilot, settle, "up", "up")
         before, at = lines(app), pointed(app).ordinal
         app.screen._has_reloaded = False  # type: ignore[attr-defined]
         long.keep(206, since=203)
-        app.post_message(ProgressReported(Progress("")))
+        app.post_message(ProgressReported(PipelineProgress("")))
         while view(app).buffer.turns[-1].event.ordinal < 205:
             await settle(pilot)
         assert (lines(app), pointed(app).ordinal) == (before, at)
@@ -202,7 +201,7 @@ async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     """Have it said that something was taken in, and looked for."""
     assert isinstance(pilot.app.screen, ReaderScreen)
     pilot.app.screen._has_reloaded = False
-    pilot.app.post_message(ProgressReported(Progress("")))
+    pilot.app.post_message(ProgressReported(PipelineProgress("")))
     await settle(pilot)
 
 
@@ -301,7 +300,7 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
         await opened(pilot, settle, event_at(3))
         title = app.screen.query_one(PaneTitle)
         assert title.title == "Grinding [b]grain[/b]"
-        assert title.info.endswith("1 thought hidden: t")
+        assert title.info.endswith("t: show thinking (1)")
         shown = "\n".join(lines(app))
         assert "▸ Edit: mill_3.py  +2 −1" in shown
         assert "wheel 3" not in shown and "stone" not in shown
@@ -313,7 +312,7 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
         shown = "\n".join(lines(app))
         assert "wheel 3" not in shown and "thinking The [b]stone[/] is worn." in shown
         await press(pilot, settle, "t", "up", "space")
-        assert notices(app) == ["Tool calls and notes can be folded, not this."]
+        assert notices(app) == ["Only tool calls and notes can be expanded."]
 
 
 async def test_a_call_leads_to_the_subagent_it_started_and_back(
@@ -382,11 +381,11 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
         await press(pilot, settle, "N", "p", "p", "p")
         assert pointed(app).ordinal == 249
         await press(pilot, settle, "escape", "n")
-        assert notices(app)[-1] == "Look for something first: press /."
+        assert notices(app)[-1] == "Press / to find words first."
         await type_words(pilot, settle, "/100%", "enter")
         assert said(app, "#matches") == "no match"
         await press(pilot, settle, "n")
-        assert notices(app)[-1] == "These words are nowhere in this session."
+        assert notices(app)[-1] == "No match in this session."
         await press(pilot, settle, "escape", "escape")
         assert isinstance(app.screen, ContentsScreen)
 
@@ -419,7 +418,7 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
         assert pointed(app).ordinal == 2_494, "enter keeps the place"
 
 
-async def test_keys_typed_at_once_go_where_enter_and_esc_lead(
+async def test_keys_go_to_the_transcript_after_enter_and_escape(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     long.keep(30)
@@ -429,16 +428,14 @@ async def test_keys_typed_at_once_go_where_enter_and_esc_lead(
         await press(pilot, settle, "slash")
         line = [key.key_display for key in app.screen.query(FooterKey)]
         assert "enter" in line and "esc" in line and "/" not in line
-        for key in (*"wheel", "slash", "2", "enter", "n", "n"):
-            app.post_message(events.Key(key, "/" if key == "slash" else None))
+        await pilot.press(*"wheel", "slash", "2", "enter", "n", "n")
         await settle(pilot)
         assert app.screen.query_one(Input).value == "wheel/2"
         assert app.focused is view(app)
-        for key in ("slash", "x", "escape", "t"):
-            app.post_message(events.Key(key, None))
+        await pilot.press("slash", "x", "escape", "t")
         await settle(pilot)
         assert app.screen.query_one(Input).value == ""
-        assert notices(app)[-1] == "No thinking of this session is kept."
+        assert notices(app)[-1] == "This session has no thinking."
 
 
 async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
@@ -463,7 +460,7 @@ async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
         await pilot.press(*"/wheel 49", "enter", "n")
         while said(app, "#matches") != "searching…":
             await pilot.pause()
-        assert notices(app) == ["One moment: these words are being looked for."]
+        assert notices(app) == ["Searching…"]
         assert (asked, pointed(app).ordinal) == (["w"], 0)
         go_on.set()
         await settle(pilot)
@@ -474,7 +471,7 @@ async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
         await press(pilot, settle, "slash", "backspace")
         assert pointed(app).ordinal == 48
         await press(pilot, settle, "enter", "n")
-        assert notices(app)[-1] == "Look for something first: press /."
+        assert notices(app)[-1] == "Press / to find words first."
 
 
 @pytest.mark.journey
@@ -514,7 +511,7 @@ async def test_the_command_is_shown_before_a_session_is_resumed(
             "claude is not installed on this machine.\n\nclaude --resume shop-1"
         )
         await press(pilot, settle, "y", "enter")
-        assert notices(app)[-1] == "c copies the command. esc goes back."
+        assert notices(app)[-1] == "Press c to copy the command, esc to go back."
         await press(pilot, settle, "c")
         assert isinstance(app.screen, ReaderScreen)
         assert app.clipboard == "claude --resume shop-1"
@@ -522,11 +519,11 @@ async def test_the_command_is_shown_before_a_session_is_resumed(
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)
         await press(pilot, settle, "r")
-        assert said(app, "#question").startswith("Leave memtui for this")
+        assert said(app, "#question").startswith("Run this now?")
         await press(pilot, settle, "enter")
-        assert notices(app)[-1] == "y runs it. esc goes back."
+        assert notices(app)[-1] == "Press y to run it, esc to go back."
         await press(pilot, settle, "y")
-        assert notices(app)[-1].startswith("This terminal cannot be lent")
+        assert notices(app)[-1].startswith("This terminal does not support")
 
 
 async def test_what_is_copied_does_not_go_to_a_folder_that_is_gone(
@@ -538,7 +535,7 @@ async def test_what_is_copied_does_not_go_to_a_folder_that_is_gone(
         app.push_screen(ResumeScreen(ResumeCommand(("sh", "--resume", "x"), gone)))
         await settle(pilot)
         question = said(app, "#question")
-        assert question.startswith(f"The folder {gone} is not there any more.")
+        assert question.startswith(f"The folder {gone} does not exist any more.")
         assert question.endswith("\n\nsh --resume x")
         await press(pilot, settle, "c")
         assert app.clipboard == "sh --resume x"
@@ -558,7 +555,7 @@ async def test_a_disk_that_hangs_holds_up_neither_resuming_nor_exporting(
         monkeypatch.setattr("shutil.which", lambda program: hang(Path(program)))
         await pilot.press("r")
         await pilot.pause()
-        assert said(app, "#question").startswith("Looking whether it can be run here")
+        assert said(app, "#question").startswith("Checking whether it can be run here")
         await pilot.press("y")
         assert isinstance(app.screen, ResumeScreen), "not before it is known"
         answers.set()
@@ -593,7 +590,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
         assert notices(app) == [str(file)]
         file.write_text("mine")
         await press(pilot, settle, "e", "enter")
-        assert said(app, "#how").startswith("This file is there already")
+        assert said(app, "#how").startswith("This file exists.")
         await press(pilot, settle, "escape")
         assert file.read_text() == "mine"
         await press(pilot, settle, "e", "enter", "enter")
@@ -607,7 +604,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
             await press(pilot, settle, "e")
             app.screen.query_one(Input).value = name
             await press(pilot, settle, "enter")
-            assert said(app, "#how").startswith("This cannot be written to")
+            assert said(app, "#how").startswith("This file cannot be written")
             await press(pilot, settle, "escape")
 
 
@@ -620,7 +617,7 @@ async def test_a_session_that_is_forgotten_meanwhile_says_so(
         await opened(pilot, settle)
         forget_mill()
         await press(pilot, settle, "end")
-        assert said(app, "#nothing").startswith("This session is no longer kept")
+        assert said(app, "#nothing").startswith("This session was deleted meanwhile")
         await press(pilot, settle, "t", "y", "b", "space", "escape")
         assert isinstance(app.screen, ContentsScreen)
 

@@ -13,7 +13,7 @@ from textual.widgets._footer import FooterKey
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import sessions
 from memtui.store import database
 from memtui.store.schema import SessionRow
@@ -125,7 +125,7 @@ async def test_words_narrow_it_and_escape_shows_all_again(
         await settle(pilot)
         assert listed(app).has_focus and titles(app) == []
         said = str(app.screen.query_one("#nothing", Static).visual)
-        assert said.startswith("No session holds “SHOP cla 100%_”.")
+        assert said.startswith("No session matches “SHOP cla 100%_”.")
         await pilot.press("escape")
         await settle(pilot)
         assert len(titles(app)) == 6 and listed(app).has_focus
@@ -211,7 +211,7 @@ async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
         before, row = shown.current, shown.cursor - shown.scroll_offset.y
         assert before is not None
         keep(950, since=900)
-        app.post_message(ProgressReported(Progress("")))
+        app.post_message(ProgressReported(PipelineProgress("")))
         while shown.total < 956:
             await settle(pilot)
         assert shown.current == before

@@ -76,7 +76,7 @@ def entries(app: MemtuiApp) -> SettingList:
 
 
 def told(app: MemtuiApp) -> str:
-    return str(app.screen.query_one("#told", Static).visual)
+    return str(app.screen.query_one("#details", Static).visual)
 
 
 def notices(app: MemtuiApp) -> list[str]:
@@ -103,7 +103,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(settle)(pilot)
         assert isinstance(app.screen, SettingsScreen)
-        measure = app.screen.query_one("#listed PaneTitle", PaneTitle).info
+        measure = app.screen.query_one("#list-pane PaneTitle", PaneTitle).info
         assert measure == str(len(SETTINGS))
         await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
         assert entries(app).listed_count == 1
@@ -133,13 +133,13 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
         assert isinstance(app.screen, SettingScreen)
         line, wrong = (
             app.screen.query_one(Input),
-            app.screen.query_one("#wrong", Static),
+            app.screen.query_one("#error", Static),
         )
         line.value = "soon"
         await pilot.press("enter")
         await settle(pilot)
         assert str(wrong.visual) == (
-            "✗ segments.max_gap_min is a number, not 'soon'. Nothing was written."
+            "✗ segments.max_gap_min is a number, not 'soon'. Nothing was saved."
         )
         assert file.read_text() == OWN
         line.value = "20"
@@ -231,8 +231,8 @@ async def test_esc_waits_for_what_is_being_written(
         await pilot.press("enter", "escape", "enter")
         try:
             assert isinstance(app.screen, SettingScreen)
-            wrong = app.screen.query_one("#wrong", Static)
-            assert str(wrong.visual) == "One moment: it is being written."
+            wrong = app.screen.query_one("#error", Static)
+            assert str(wrong.visual) == "Saving…"
         finally:
             may.set()
         await settle(pilot)

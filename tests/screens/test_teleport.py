@@ -280,4 +280,4 @@ async def test_where_nothing_is_kept_it_is_said_what_to_do(
         await settle(pilot)
         assert isinstance(app.screen, TeleportScreen)
         how = str(app.screen.query_one("#how", Static).visual)
-        assert how.startswith("Nothing is kept yet") and "i to import" in how
+        assert how.startswith("No conversations yet") and "i to import" in how

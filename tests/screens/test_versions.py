@@ -18,7 +18,7 @@ from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocHistory
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
-from memtui.pipeline.progress import ModelStatus, Progress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.services import versions
 from memtui.settings import Settings
 from memtui.store import database, rollup_queue
@@ -77,7 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = at_one_time(Workspace(in_home(home), OWN))
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     house.stop()
     return home
 
@@ -159,7 +159,7 @@ def said(app: MemtuiApp) -> str:
 
 
 def title(app: MemtuiApp) -> tuple[str, str]:
-    pane = app.screen.query_one("#chosen PaneTitle", PaneTitle)
+    pane = app.screen.query_one("#detail-pane PaneTitle", PaneTitle)
     return pane.title, pane.info
 
 
@@ -253,7 +253,7 @@ async def test_a_rejected_version_is_pinned_by_a_second_press_after_its_reason(
         assert shown() == (2, False)
         (warning,) = notices(writing)
         assert warning == (
-            f"Version 3 was rejected: {WHY}.\nPress P again to show it all the same."
+            f"Version 3 was rejected: {WHY}.\nPress P again to pin it anyway."
         )
         await press(pilot, settle, "down", "up", "P")
         assert shown() == (2, False)
@@ -268,7 +268,7 @@ async def test_who_asks_for_a_new_version_is_told_who_makes_it(
         await steps(settle, "R")(pilot)
         assert history().requested_at == NOW
         (told,) = notices(writing)
-        assert told.startswith("A new version is asked for. It is next.")
+        assert told.startswith("A new version is requested. It is next.")
         assert "You requested a new one just now." in about(writing)
 
 
@@ -316,16 +316,22 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         health = ModelHealth(
             ModelCondition.OFFLINE, "nobody answers at http://127.0.0.1:11434"
         )
-        app.post_message(ProgressReported(Progress("", model=ModelStatus(health))))
+        app.post_message(
+            ProgressReported(PipelineProgress("", model=ModelStatus(health)))
+        )
         await settle(pilot)
         await steps(settle)(pilot)
         told = "Nobody answers at http://127.0.0.1:11434. Start Ollama (ollama serve)"
         assert f"There is none by a model yet. {told}" in about(app)
-        app.post_message(ProgressReported(Progress("", model=ModelStatus(READY))))
+        app.post_message(
+            ProgressReported(PipelineProgress("", model=ModelStatus(READY)))
+        )
         await settle(pilot)
         await press(pilot, settle, "escape", "v")
         assert "There is none by a model yet. Press R to request one." in about(app)
-        app.post_message(ProgressReported(Progress("", model=ModelStatus(READY, DAY))))
+        app.post_message(
+            ProgressReported(PipelineProgress("", model=ModelStatus(READY, DAY)))
+        )
         await settle(pilot)
         assert "A model is writing a new one." in about(app)
 
@@ -354,7 +360,7 @@ async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "end")(pilot)
         modelled.add(DAY, "Tokens refreshed again")
-        report = Progress("index", 1, queued=7, changed=frozenset({DAY}))
+        report = PipelineProgress("index", 1, queued=7, changed=frozenset({DAY}))
         writing.post_message(ProgressReported(report))
         await settle(pilot)
         assert [row[:3] for row in rows(writing)] == ["  4", "  3", "  2", "  1"]
@@ -365,17 +371,19 @@ async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
 async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
     written: Workspace, writing: MemtuiApp, settle: Settle
 ) -> None:
-    assert written.pipeline.until_idle(lambda _: None) == []
-    written.pipeline.take_changed()
+    assert written.pipeline.run_until_idle(lambda _: None) == []
+    written.pipeline.take_changed_nodes()
     async with writing.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, *TO_THE_DAY)
         line = writing.screen.query_one(TocTree).current
         assert line is not None and line.headline == "Tokens refreshed"
         versions.pin(DAY, 1, written.zone, NOW)
-        assert written.pipeline.until_idle(lambda _: None) == []
-        changed = written.pipeline.take_changed()
-        writing.post_message(ProgressReported(Progress("index", 1, changed=changed)))
+        assert written.pipeline.run_until_idle(lambda _: None) == []
+        changed = written.pipeline.take_changed_nodes()
+        writing.post_message(
+            ProgressReported(PipelineProgress("index", 1, changed=changed))
+        )
         await settle(pilot)
         line = writing.screen.query_one(TocTree).current
         assert line is not None and line.is_pinned
@@ -404,7 +412,7 @@ async def test_a_node_that_is_gone_meanwhile_says_so(
         await steps(settle)(pilot)
         with database.transaction():
             NodeRow.delete().where(NodeRow.node_id == DAY).execute()
-        report = Progress("rollup", 1, changed=frozenset({DAY}))
+        report = PipelineProgress("rollup", 1, changed=frozenset({DAY}))
         writing.post_message(ProgressReported(report))
         await settle(pilot)
         assert "This is no longer in the contents." in about(writing)
@@ -423,7 +431,7 @@ async def test_versions_that_cannot_be_read_say_so_and_are_read_once_they_can_be
         with monkeypatch.context() as now:
             now.setattr("memtui.services.versions.history", broken)
             await steps(settle)(pilot)
-            assert "✗ Not read: the disk is gone. It is tried again" in about(writing)
+            assert "✗ Not loaded: the disk is gone. It is tried again" in about(writing)
             assert rows(writing) == []
         while len(rows(writing)) != 3:
             await settle(pilot)
@@ -447,7 +455,7 @@ async def test_v_before_anything_is_kept_says_what_is_missing(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "escape", "v")
-        assert notices(app) == ["Choose a line of the contents first."]
+        assert notices(app) == ["Select a line of the contents first."]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

@@ -10,7 +10,7 @@ from textual.widgets._footer import FooterKey
 
 from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
@@ -44,14 +44,16 @@ async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
     async with app.run_test() as pilot:
         await settle(pilot)
         assert offer(app) == (
-            "Nothing kept yet. Press i to import the 214 Claude Code sessions"
-            " found on this machine and read on as they grow."
+            "No conversations yet. Press i to import the 214 Claude Code sessions"
+            " found on this machine and watch for new messages."
         )
         await pilot.press("i")
         await settle(pilot)
         assert asked == [(FOUND, True)]
         assert isinstance(app.screen, ContentsScreen)
-        app.post_message(ProgressReported(Progress("import", done=3, total=214)))
+        app.post_message(
+            ProgressReported(PipelineProgress("import", done=3, total=214))
+        )
         await settle(pilot)
         status = app.screen.query_one(StatusLine)
         assert status.work.plain == "● importing 3 of 214"
@@ -65,17 +67,19 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)
-        assert offer(app).endswith("No agent's conversations were found here.")
+        assert offer(app).endswith(
+            "No agent's conversations were found on this machine."
+        )
         told = str(app.screen.query_one("#histories", Static).visual)
         assert "Claude Code  /srv/agents/projects" in told
-        assert told.endswith("in a shell: memtui import PATH…")
-        further = str(app.screen.query_one("#further", Static).visual)
+        assert told.endswith("Elsewhere? Run: memtui import PATH…")
+        further = str(app.screen.query_one("#choices", Static).visual)
         assert "memtui demo" in further and "imports" not in further
         await pilot.press("i")
         await settle(pilot)
         assert isinstance(app.screen, WelcomeScreen)
         (said,) = app._notifications
-        assert said.message.startswith("Nothing was found to import here.")
+        assert said.message.startswith("No conversations were found.")
         await pilot.press("d")
         await settle(pilot)
     assert app.return_value == "demo"
@@ -102,7 +106,7 @@ async def test_a_store_with_something_in_it_opens_on_the_contents(
         assert isinstance(app.screen, ContentsScreen)
         await pilot.press("i")
         await settle(pilot)
-        assert offer(app) == "No agent's conversations were found here."
+        assert offer(app) == "No agent's conversations were found on this machine."
         await pilot.press("escape")
         assert isinstance(app.screen, ContentsScreen)
 
@@ -122,9 +126,9 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)
-        app.post_message(ProgressReported(Progress("", is_ours=False)))
+        app.post_message(ProgressReported(PipelineProgress("", is_active=False)))
         await settle(pilot)
-        assert offer(app) == f"Nothing kept yet. {IMPORT_ELSEWHERE}"
+        assert offer(app) == f"No conversations yet. {IMPORT_ELSEWHERE}"
         assert "import" not in {key.description for key in app.screen.query(FooterKey)}
         await pilot.press("i", "escape", "i")
         await settle(pilot)

@@ -234,7 +234,7 @@ class CalendarScreen(BaseScreen[str]):
         self._grid.go_to(day)
         scope = f" of {self._scope}" if self._scope.is_narrow else ""
         text = (
-            f"No conversations{scope} on {date_format.day(wanted)}."
+            f"{date_format.day(wanted)} has no conversations{scope}."
             f" Nearest: {date_format.day(day)}; enter opens it."
         )
         self.notify(text, markup=False)

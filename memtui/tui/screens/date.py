@@ -76,7 +76,7 @@ class DateScreen(Dialog[str]):
             return
         if found != wanted:
             self.notify(
-                f"No conversations in {node_dates.node_label(wanted)}."
+                f"{node_dates.node_label(wanted)} has no conversations."
                 f" Nearest: {node_dates.node_label(found)}.",
                 markup=False,
             )

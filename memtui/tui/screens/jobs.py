@@ -107,7 +107,7 @@ class JobsScreen(ListDetailScreen[None]):
     @property
     def _is_ours(self) -> bool:
         """Whether this process runs the pipeline, and not another memtui."""
-        return self._last is None or self._last.progress.is_ours
+        return self._last is None or self._last.progress.is_active
 
     @property
     def _model(self) -> "ModelStatus | None":

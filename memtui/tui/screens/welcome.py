@@ -144,8 +144,8 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
     @on(ProgressReported)
     def follow_progress(self, message: ProgressReported) -> None:
         """Leave as soon as the first conversations are there."""
-        if message.progress.is_ours != self._is_ours:
-            self._is_ours = message.progress.is_ours
+        if message.progress.is_active != self._is_ours:
+            self._is_ours = message.progress.is_active
             self.refresh_bindings()
             self._show_offer()
         if self._is_first and message.progress.changed:
