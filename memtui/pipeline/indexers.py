@@ -31,7 +31,7 @@ NODES_AT_ONCE = 500
 """How many announcements one commit of the index follows."""
 
 
-class Follow:
+class NodeIndexer:
     """Keeps the index in step with the table of contents."""
 
     def __init__(self, index: NodeIndex, clock: Callable[[], datetime]) -> None:
@@ -95,7 +95,7 @@ RUNS_AT_ONCE = 200
 """How many announcements one step follows at most."""
 
 
-class Listen:
+class MessageIndexer:
     """Keeps the index of messages in step with what was said."""
 
     def __init__(self, index: MessageIndex, *, with_tools: bool = False) -> None:

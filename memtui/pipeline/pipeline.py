@@ -1,4 +1,8 @@
-"""All the work behind one store: the stages in their order, and who may do it."""
+"""The background work of one store: its stages in order, on two worker threads.
+
+capture → segmentation → summarization → rollup → indexes; the model worker has a
+thread of its own. One process at a time runs the pipeline of a store.
+"""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -8,7 +12,8 @@ from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 
-from memtui.capture.ingest import CapturePolicy, SpoolIngester
+from memtui.capture.ingest import SpoolIngester
+from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.capture.tail import Tail
 from memtui.capture.transcripts import LOCK_TIMEOUT_S, Importer, TranscriptReader
@@ -16,13 +21,13 @@ from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreBusyError
 from memtui.model.schedule import Schedules
 from memtui.model.segments import SegmentRules
-from memtui.pipeline.indexers import NODES_AT_ONCE, Follow, Listen
-from memtui.pipeline.model_worker import Improve, MakeSummarizer
-from memtui.pipeline.progress import ModelStatus, Report, Teller
-from memtui.pipeline.rollup import RollUp
-from memtui.pipeline.schedule import Schedule
-from memtui.pipeline.segmentation import Cut
-from memtui.pipeline.summarization import Summarize
+from memtui.pipeline.indexers import NODES_AT_ONCE, MessageIndexer, NodeIndexer
+from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
+from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
+from memtui.pipeline.rollup import RollupStage
+from memtui.pipeline.schedule import JobSchedule
+from memtui.pipeline.segmentation import Segmenter
+from memtui.pipeline.summarization import SummaryStage
 from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker
 from memtui.pipeline.worker_lock import WorkerLock
 from memtui.search.message_index import MessageIndex
@@ -31,167 +36,163 @@ from memtui.store import backup, database, outbox, versions
 from memtui.summarize.summarizer import Summarizer
 from memtui.text.tokens import TokenCounter
 
-MODEL_RESTS_S = (1.0,)
-"""How long the model's loop rests when there is nothing for it, in seconds."""
+MODEL_IDLE_WAITS_S = (1.0,)
+"""Seconds the model worker waits when it has nothing to do."""
 
-Watched = Callable[[], Mapping[str, Collection[Path]]]
+WatchedPaths = Callable[[], Mapping[str, Collection[Path]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
-    """What the stages are handed."""
+class PipelineConfig:
+    """What the stages need."""
 
     spool: Path
-    index: Path
-    messages: Path
-    """The file of the index of messages."""
-    claim: Path
+    node_index: Path
+    message_index: Path
+    lock_file: Path
     zone: tzinfo
     rules: SegmentRules
     counter: TokenCounter
     summarizer: Summarizer
-    """Who summarises at once, and without a model."""
+    """The summarizer that needs no model."""
     clock: Callable[[], datetime]
     agent: str
-    """The agent of imported events that name none."""
+    """The agent of imported events without one."""
     with_subagents: bool = False
     with_tools: bool = False
-    """Whether what tools were told and answered is found by its words too."""
-    admission: CapturePolicy = field(default_factory=CapturePolicy)
-    """Whose conversations are kept."""
-    watched: Watched = dict
-    """The folders and files whose transcripts are read as they are written."""
-    model: MakeSummarizer | None = None
-    """Makes who summarises with a model; None if no model is to be asked."""
-    is_model_wanted: bool = False
-    """Whether the want of that model is to be told."""
-    plan: Schedules | None = None
-    """When a model rolls up; needed if there is one."""
+    """Whether arguments and results of tools are searchable."""
+    policy: CapturePolicy = field(default_factory=CapturePolicy)
+    watched: WatchedPaths = dict
+    """Folders and files of transcripts to follow, by agent."""
+    make_model: MakeSummarizer | None = None
+    """Creates the summarizer that uses a model; None for none."""
+    is_model_requested: bool = False
+    """Whether a missing model is reported."""
+    schedules: Schedules | None = None
+    """When a model rolls up."""
 
 
 class Pipeline:
     """The stages of one store."""
 
-    def __init__(self, setup: Setup) -> None:
-        """Put the stages together; nothing runs yet."""
+    def __init__(self, setup: PipelineConfig) -> None:
         self._setup = setup
-        self.claim = WorkerLock(setup.claim)
+        self.lock = WorkerLock(setup.lock_file)
         spool = Spool(setup.spool)
         spool.create()
-        self._ingest = SpoolIngester(spool, setup.counter, setup.clock, setup.admission)
-        self._tail = Tail(self._files(), setup.watched, setup.clock)
-        self._cut = Cut(
+        self._ingester = SpoolIngester(spool, setup.counter, setup.clock, setup.policy)
+        self._tail = Tail(self._make_reader(), setup.watched, setup.clock)
+        self._segmenter = Segmenter(
             setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
         )
-        self._summarize = Summarize(
+        self._segment_summarizer = SummaryStage(
             setup.summarizer, setup.rules, setup.zone, setup.clock
         )
-        self._roll_up = RollUp(
+        self._rollup = RollupStage(
             setup.summarizer, setup.zone, setup.clock, lambda: self._tail.is_behind
         )
-        self._follow = Follow(NodeIndex(setup.index), setup.clock)
-        self._listen = Listen(MessageIndex(setup.messages), with_tools=setup.with_tools)
-        self._teller: Teller | None = None
-        self._improve: Improve | None = None
-        self._loop: Worker | None = None
-        self._model_loop: Worker | None = None
-        self._watch: FileWatcher | None = None
-        self._earlier = 0
-        self._seen = 0
-        self._by_others = ChangedNodes()
+        self._node_indexer = NodeIndexer(NodeIndex(setup.node_index), setup.clock)
+        self._message_indexer = MessageIndexer(
+            MessageIndex(setup.message_index), with_tools=setup.with_tools
+        )
+        self._reporter: ProgressReporter | None = None
+        self._model_worker: ModelWorker | None = None
+        self._worker: Worker | None = None
+        self._model_thread: Worker | None = None
+        self._watcher: FileWatcher | None = None
+        self._done_before_index = 0
+        self._last_seen_version = 0
+        self._changed_by_others = ChangedNodes()
         self._is_tidy = False
 
     def start(self, report: Report) -> None:
-        """Work on a thread of its own until ``stop``; wait while another one works."""
-        self._teller = teller = Teller(self, report)
+        """Run on threads until ``stop``; wait while another process holds the lock."""
+        self._reporter = teller = ProgressReporter(self, report)
         with database.connection():
-            self._seen = versions.latest_id()
-        self._loop = Worker(
-            self._stages(), teller.tell, self._may_work, database.connection
+            self._last_seen_version = versions.latest_id()
+        self._worker = Worker(
+            self._stages(), teller.step_done, self._can_work, database.connection
         )
-        self._watch = FileWatcher(self._loop.wake)
-        self._tail.watch(self._watch, self._setup.spool / "new")
-        self._loop.start()
-        self._improve = self._improver()
-        if self._improve:
-            self._start_model(self._improve, teller)
+        self._watcher = FileWatcher(self._worker.wake)
+        self._tail.use_watcher(self._watcher, self._setup.spool / "new")
+        self._worker.start()
+        self._model_worker = self._make_model_worker()
+        if self._model_worker:
+            self._start_model(self._model_worker, teller)
 
     @property
-    def is_ours(self) -> bool:
-        """Whether this process works the store."""
-        return self.claim.is_held
+    def is_active(self) -> bool:
+        return self.lock.is_held
 
     @property
     def model(self) -> ModelStatus:
-        """How the model is, and what it does."""
-        return self._improve.model if self._improve else ModelStatus()
+        return self._model_worker.model if self._model_worker else ModelStatus()
 
     @property
     def failing(self) -> tuple[tuple[str, str], ...]:
-        """Every stage that fails, and what it could not do."""
-        return self._teller.failing if self._teller else ()
+        """Return every failing stage and its error."""
+        return self._reporter.failing if self._reporter else ()
 
     def stop(self, *, wait_s: float = 0.5) -> None:
-        """Stop after the current step, and let another process work.
+        """Stop after the current step and release the lock.
 
         Args:
-            wait_s: How long to wait for the threads, all together, in seconds.
+            wait_s: Seconds to wait for all threads together.
         """
-        if self._improve:
-            self._improve.stop()
-        loops = [loop for loop in (self._model_loop, self._loop) if loop]
+        if self._model_worker:
+            self._model_worker.stop()
+        loops = [loop for loop in (self._model_thread, self._worker) if loop]
         for loop in loops:
             loop.stop()
         until_s = time.monotonic() + wait_s
         for loop in loops:
             loop.stop(wait_s=max(0.0, until_s - time.monotonic()))
-        self._loop = self._model_loop = None
-        if self._watch:
-            self._watch.stop()
-        self.claim.release()
+        self._worker = self._model_thread = None
+        if self._watcher:
+            self._watcher.stop()
+        self.lock.release()
 
-    def _improver(self) -> Improve | None:
+    def _make_model_worker(self) -> ModelWorker | None:
         setup = self._setup
-        if setup.model is None or setup.plan is None:
+        if setup.make_model is None or setup.schedules is None:
             return None
-        schedule = Schedule(setup.plan)
+        schedule = JobSchedule(setup.schedules)
         rules, zone = setup.rules, setup.zone
-        return Improve(
-            setup.model,
+        return ModelWorker(
+            setup.make_model,
             schedule,
             rules,
             zone,
             setup.clock,
-            self._hear,
-            is_wanted=setup.is_model_wanted,
+            self._model_changed,
+            is_requested=setup.is_model_requested,
         )
 
-    def _hear(self) -> None:
-        if self._teller:
-            self._teller.hear()
+    def _model_changed(self) -> None:
+        if self._reporter:
+            self._reporter.model_changed()
 
-    def _start_model(self, improve: Improve, teller: Teller) -> None:
-        """Ask the model on a thread of its own, where nothing else waits for it."""
-        self._model_loop = Worker(
+    def _start_model(self, improve: ModelWorker, teller: ProgressReporter) -> None:
+        self._model_thread = Worker(
             (("improve", improve.step),),
-            teller.tell_model,
-            lambda: self.claim.is_held,
-            idle_waits_s=MODEL_RESTS_S,
+            teller.model_step_done,
+            lambda: self.lock.is_held,
+            idle_waits_s=MODEL_IDLE_WAITS_S,
             on_exit=improve.leave,
         )
-        self._model_loop.start()
+        self._model_thread.start()
 
-    def until_idle(self, report: Report) -> list[Exception]:
-        """Work on this thread until nothing is left to do; what went wrong last."""
+    def run_until_idle(self, report: Report) -> list[Exception]:
+        """Run on this thread until nothing is left; return the last errors."""
         errors: list[Exception] = []
-        teller = Teller(self, report)
-        if self.claim.is_held:
+        teller = ProgressReporter(self, report)
+        if self.lock.is_held:
             self._tidy()
 
         def note(stepped: StepResult) -> None:
             if stepped.error:
                 errors.append(stepped.error)
-            teller.tell(stepped)
+            teller.step_done(stepped)
 
         loop = Worker(self._stages(), note)
         last_s = time.monotonic()
@@ -204,90 +205,99 @@ class Pipeline:
                     return errors
 
     def importer(self) -> Importer:
-        """An import into this store; it may run beside the stages."""
-        return Importer(self._files())
+        """Return an import into this store; it may run beside the stages."""
+        return Importer(self._make_reader())
 
-    def _files(self) -> TranscriptReader:
+    def _make_reader(self) -> TranscriptReader:
         setup = self._setup
         return TranscriptReader(
             agent=setup.agent,
             counter=setup.counter,
             clock=setup.clock,
-            admission=setup.admission,
+            policy=setup.policy,
         )
 
     def reindex(self) -> None:
-        """Make both indexes anew; the stages then fill them."""
-        self._follow.rebuild()
-        self._listen.rebuild()
+        """Recreate both indexes; the stages then fill them."""
+        self._node_indexer.rebuild()
+        self._message_indexer.rebuild()
 
-    def recount(self) -> None:
-        """Count anew what could not be taken of hooks; only where we hold the claim."""
-        self._ingest.recount()
+    def recount_skipped(self) -> None:
+        """Count the skipped files of the spool again; only with the lock held."""
+        self._ingester.recount_quarantine()
 
-    def take_changed(self) -> frozenset[str]:
-        """The nodes that changed since this was last asked, by whomever."""
-        stages = (self._summarize, self._roll_up, self._follow, self._improve)
+    def take_changed_nodes(self) -> frozenset[str]:
+        """Return and clear the ids of the nodes that changed, in any process."""
+        stages = (
+            self._segment_summarizer,
+            self._rollup,
+            self._node_indexer,
+            self._model_worker,
+        )
         told = (stage.changed for stage in stages if stage)
-        return frozenset[str]().union(*(c.take() for c in (*told, self._by_others)))
+        return frozenset[str]().union(
+            *(c.take() for c in (*told, self._changed_by_others))
+        )
 
     def _tidy(self) -> None:
-        """Delete, once, what a restoring left that was killed: nobody does that now."""
+        """Delete, once, what an interrupted restore left."""
         if not self._is_tidy:
             with suppress(OSError):
                 backup.discard_restore(database.path())
             self._is_tidy = True
 
-    def _may_work(self) -> bool:
-        """Whether the store is ours to work; if not, see what the other one does."""
+    def _can_work(self) -> bool:
+        """Take the lock; if another process holds it, note the nodes it changed."""
         database.check_file()
-        if self.claim.acquire():
+        if self.lock.acquire():
             self._tidy()
             return True
         with database.connection():
-            self._seen, names = versions.list_since(self._seen)
-        self._by_others.update(names)
+            self._last_seen_version, names = versions.list_since(
+                self._last_seen_version
+            )
+        self._changed_by_others.update(names)
         return False
 
     def _stages(self) -> Sequence[tuple[str, Callable[[], int]]]:
         stages = (
-            ("ingest", self._noted(self._ingest.step, is_first=True)),
-            ("tail", self._noted(self._tail.step)),
-            ("segment", self._noted(self._cut.step)),
-            ("summarize", self._noted(self._summarize.step)),
-            ("rollup", self._noted(self._roll_up.step)),
+            ("ingest", self._counted(self._ingester.step, is_first=True)),
+            ("tail", self._counted(self._tail.step)),
+            ("segment", self._counted(self._segmenter.step)),
+            ("summarize", self._counted(self._segment_summarizer.step)),
+            ("rollup", self._counted(self._rollup.step)),
             ("index", self._index),
-            ("messages", self._listen.step),
+            ("messages", self._message_indexer.step),
         )
         return [(name, partial(_with_store, step)) for name, step in stages]
 
-    def _noted(
+    def _counted(
         self, step: Callable[[], int], *, is_first: bool = False
     ) -> Callable[[], int]:
         def noted() -> int:
             if is_first:
-                self._earlier = 0
+                self._done_before_index = 0
             done = step()
-            self._earlier += done
+            self._done_before_index += done
             return done
 
         return noted
 
     def _index(self) -> int:
-        """Index once the others rest, or when there is a whole commit's worth."""
-        if self._earlier:
+        """Index when the other stages are idle or a full batch is waiting."""
+        if self._done_before_index:
             with database.connection():
                 if outbox.count(outbox.INDEX_NODE) < NODES_AT_ONCE:
                     return 0
-        return self._follow.step()
+        return self._node_indexer.step()
 
 
 def _with_store(step: Step) -> int:
-    """Take a step where the store is: without it nothing is to be made beside it."""
+    """Run a step only while the store's file is there."""
     database.check_file()
     return step()
 
 
 def _is_busy(errors: Sequence[Exception]) -> bool:
-    """Whether another process keeps the store to itself; whoever waits goes on then."""
+    """Return whether another process blocks the store; then waiting helps."""
     return any(isinstance(error, StoreBusyError) for error in errors)

@@ -1,11 +1,9 @@
-"""When the model's jobs run: asked between two pieces of work, by one thread.
+"""Decides which job of the model runs next, and records its runs.
 
-What a person asked for comes first, then the times that have come, from the days up,
-then roll-ups of what has just been summarised. A time that passes while its job runs
-is skipped and counted. A paused job runs only if it is asked for by name.
-
-Made anew by whoever takes the claim to work: what was missed till then is made up for
-once, and a run that ends as stopped is not taken up again before the next one is made.
+Requested runs come first, then scheduled ones from the days up, then roll-ups of what
+has just been summarised. A time that passes while its job runs is skipped and counted.
+A paused job runs only on request. A missed run is made up for once, when the pipeline
+starts.
 """
 
 from dataclasses import dataclass
@@ -16,73 +14,70 @@ from memtui.model.jobs import ROLLUP_JOBS, Job, JobState, RunReason, RunResult
 from memtui.model.schedule import Schedules
 from memtui.store import database, jobs
 
-LATE = timedelta(hours=1)
-"""A run that begins later than this after its time makes up for one that was missed."""
+LATE_AFTER = timedelta(hours=1)
+"""A run that starts later than this after its time counts as missed."""
 
-TRIES = 3
-"""After so many runs in a row that were broken off a job waits for its next time."""
+MAX_INTERRUPTED = 3
+"""After this many interrupted runs in a row a job waits for its next time."""
 
-_PASSING = frozenset({RunReason.SEGMENTS_DONE, RunReason.WAITING})
-"""Runs for these reasons are remembered only if they did something."""
+_UNRECORDED_IF_EMPTY = frozenset({RunReason.SEGMENTS_DONE, RunReason.WAITING})
+"""Runs for these reasons are recorded only if they did something."""
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
-    """A job that is to run now."""
+class DueJob:
+    """A job that should run now."""
 
     job: Job
     reason: RunReason
 
 
-class Schedule:
-    """Says what is due, and remembers what runs."""
+class JobSchedule:
+    """The state of the jobs: due, running, paused."""
 
     def __init__(self, plan: Schedules) -> None:
-        """Remember the times; nothing is read yet."""
-        self._plan = plan
+        self._schedules = plan
         self._opened_at: datetime | None = None
         self._runs: dict[Job, tuple[int, datetime, RunReason]] = {}
         self._ended: dict[Job, datetime] = {}
-        self._quiet: dict[Job, tuple[datetime, datetime]] = {}
+        self._not_due: dict[Job, tuple[datetime, datetime]] = {}
         self._paused: set[Job] = set()
         self._drained: set[Job] = set()
-        self._has_news = True
+        self._has_changes = True
 
-    def due(self, now: datetime) -> Due | None:
-        """What is to run now, of what does not run already; None if nothing is."""
+    def next_due(self, now: datetime) -> DueJob | None:
+        """Return the next job that is due and does not run yet."""
         with database.connection():
             self._open(now)
             states = jobs.get_states()
-            self._see_paused(states)
+            self._update_paused(states)
             asked = {job: at for job in Job if (at := states[job].requested_at)}
             for job in sorted(asked, key=lambda job: asked[job]):
                 if job not in self._runs:
-                    return Due(job, RunReason.REQUESTED)
+                    return DueJob(job, RunReason.REQUESTED)
             free = [job for job in ROLLUP_JOBS if job not in self._runs]
             free = [job for job in free if job not in self._paused]
             for job in free:
-                if at := self._passed(job, states[job], now):
-                    return Due(job, self._reason(at, now))
+                if at := self._missed_time(job, states[job], now):
+                    return DueJob(job, self._reason(at, now))
         for job in free:
             if job in self._drained:
-                return Due(job, RunReason.SEGMENTS_DONE)
+                return DueJob(job, RunReason.SEGMENTS_DONE)
         return None
 
     def is_paused(self, job: Job) -> bool:
-        """Whether a person wants a job to rest."""
         with database.connection():
             return jobs.get_states()[job].is_paused
 
     def is_running(self, job: Job) -> bool:
-        """Whether a run of a job was begun and not ended."""
         return job in self._runs
 
-    def is_asked(self, job: Job) -> bool:
-        """Whether a run of it goes on that a person asked for."""
+    def is_requested(self, job: Job) -> bool:
+        """Return whether a requested run of the job goes on."""
         return job in self._runs and self._runs[job][2] is RunReason.REQUESTED
 
     def begin(self, job: Job, reason: RunReason, now: datetime) -> None:
-        """Remember that a job runs from now on."""
+        """Record the start of a run."""
         if job in self._runs:
             raise RuntimeError(f"{job} runs already")
         with database.connection():
@@ -92,7 +87,7 @@ class Schedule:
         self._runs[job] = number, now, reason
         self._drained.discard(job)
 
-    def noted(
+    def update(
         self,
         job: Job,
         now: datetime,
@@ -102,57 +97,49 @@ class Schedule:
         failed: int = 0,
         waiting: int | None = None,
     ) -> None:
-        """Remember what a run did since it last told, and that it goes on.
+        """Record the progress of a run.
 
         Args:
-            job: The job that runs.
+            job: The running job.
             now: The time.
-            made: Versions that became current.
-            rejected: Versions that did not stand up to their sources.
-            failed: Nodes of which no version could be made.
-            waiting: What is left to do; None if that is not known.
+            made: New versions that became current.
+            rejected: New versions that their source does not support.
+            failed: Nodes for which no version could be made.
+            waiting: The number of nodes left; None if unknown.
         """
         counts = jobs.RunProgress(made, rejected, failed)
         with database.transaction():
             jobs.update_run(self._runs[job][0], to_ms(now), counts, waiting)
         if job is Job.SEGMENTS and made:
-            self._has_news = True
+            self._has_changes = True
 
     def end(self, job: Job, result: RunResult, now: datetime, error: str = "") -> None:
-        """Remember what came of a run.
-
-        Args:
-            job: The job that ran.
-            result: ``STOPPED`` if it need not have ended: somebody leaves or paused it.
-            now: The time.
-            error: What went wrong, as a reader is told it.
-        """
+        """Record the end of a run; ``STOPPED`` if the program or the job stopped it."""
         number, began_at, reason = self._runs.pop(job)
         self._ended[job] = now
-        self._quiet.pop(job, None)
-        times = self._plan.for_job(job)
+        self._not_due.pop(job, None)
+        times = self._schedules.for_job(job)
         skipped = times.count(began_at, now) if times else 0
         with database.transaction():
             jobs.end_run(number, result, to_ms(now), error=error, skipped=skipped)
-            if reason in _PASSING:
+            if reason in _UNRECORDED_IF_EMPTY:
                 jobs.delete_empty_run(number)
 
-    def heard(self) -> None:
-        """Say that something is left to be rolled up that no run will come to."""
-        self._has_news = True
+    def note_change(self) -> None:
+        """Note that nodes changed that no run has rolled up."""
+        self._has_changes = True
 
-    def drained(self) -> None:
-        """Say that no segment waits: what has come of them can be rolled up now.
+    def segments_done(self) -> None:
+        """Note that no segment waits, so that the roll-ups become due.
 
-        Roll-ups become due by this once, and once more whenever a segment was made
-        since, or ``heard`` was said; so it may be said as often as nothing waits.
+        Further calls have no effect until something changed.
         """
-        if self._has_news:
+        if self._has_changes:
             self._drained.update(ROLLUP_JOBS)
-            self._has_news = False
+            self._has_changes = False
 
     def _open(self, now: datetime) -> None:
-        """Once, note what was broken off, and ask again for what was asked for."""
+        """At the start, mark interrupted runs and request the requested ones again."""
         if self._opened_at is not None:
             return
         with database.transaction():
@@ -160,53 +147,53 @@ class Schedule:
             jobs.activate(ROLLUP_JOBS, to_ms(now))
             states = jobs.get_states()
             for job in Job:
-                if self._is_owed(job) and not states[job].is_paused:
+                if self._must_resume(job) and not states[job].is_paused:
                     jobs.request_run(job, to_ms(now))
         self._opened_at = now
 
-    def _is_owed(self, job: Job) -> bool:
-        """Whether the last run was asked for and did not come to its end."""
-        recent = jobs.list_runs(job, TRIES)
+    def _must_resume(self, job: Job) -> bool:
+        """Return whether the last run was requested and interrupted."""
+        recent = jobs.list_runs(job, MAX_INTERRUPTED)
         if (
             not recent
             or recent[0].is_over
             or recent[0].reason is not RunReason.REQUESTED
         ):
             return False
-        return self._given_up(job) is None
+        return self._gave_up_at(job) is None
 
-    def _given_up(self, job: Job) -> datetime | None:
-        """When a job was given up that is broken off again and again; None if not."""
-        recent = jobs.list_runs(job, TRIES)
+    def _gave_up_at(self, job: Job) -> datetime | None:
+        """Return when a job was interrupted once too often to be resumed, if it was."""
+        recent = jobs.list_runs(job, MAX_INTERRUPTED)
         broken = [run for run in recent if run.result is RunResult.INTERRUPTED]
-        return recent[0].ended_at if len(broken) == TRIES else None
+        return recent[0].ended_at if len(broken) == MAX_INTERRUPTED else None
 
-    def _see_paused(self, states: dict[Job, JobState]) -> None:
+    def _update_paused(self, states: dict[Job, JobState]) -> None:
         paused = {job for job in Job if states[job].is_paused}
         for job in self._paused - paused:
-            # What was stopped by the pause is made up for.
+            # Runs stopped by the pause are made up for.
             self._ended.pop(job, None)
-            self._quiet.pop(job, None)
+            self._not_due.pop(job, None)
         self._paused = paused
 
-    def _passed(self, job: Job, state: JobState, now: datetime) -> datetime | None:
-        """The time of a job that has come since it last ran; None if none has."""
-        looked_at, until = self._quiet.get(job, (now, now))
+    def _missed_time(self, job: Job, state: JobState, now: datetime) -> datetime | None:
+        """Return the latest scheduled time since the job last ran, if there is one."""
+        looked_at, until = self._not_due.get(job, (now, now))
         if looked_at <= now < until:
             return None
-        times = self._plan.for_job(job)
+        times = self._schedules.for_job(job)
         if times is None:
             return None
         over = jobs.last_finished_run(job, to_ms(now))
-        since = [state.active_since, self._ended.get(job), self._given_up(job)]
+        since = [state.active_since, self._ended.get(job), self._gave_up_at(job)]
         since.append(over.ended_at if over else None)
         known = [at for at in since if at and at <= now]
         at = times.last_missed(max(known), now) if known else None
         if at is None:
-            self._quiet[job] = now, times.next_run(now)
+            self._not_due[job] = now, times.next_run(now)
         return at
 
     def _reason(self, at: datetime, now: datetime) -> RunReason:
         assert self._opened_at is not None
-        is_late = at < self._opened_at or now - at > LATE
+        is_late = at < self._opened_at or now - at > LATE_AFTER
         return RunReason.MISSED if is_late else RunReason.SCHEDULE

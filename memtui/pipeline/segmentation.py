@@ -1,7 +1,7 @@
-"""events → segments: the sessions with news are cut again, from where the news begins.
+"""Cut sessions with new events into segments (events → segments).
 
-A cut depends on nothing before its segment's first event, so it starts at the segment
-before the earliest new event and what lies before that stays as it is.
+Where a segment ends depends on nothing before its first event. So only the segments
+from the one before the earliest new event on are cut again.
 """
 
 from bisect import bisect_left
@@ -18,10 +18,10 @@ from memtui.store.outbox import ChangedSession
 from memtui.store.segments import SegmentRange
 
 SESSIONS_AT_ONCE = 20
-"""How many sessions one transaction cuts."""
+"""Sessions per transaction."""
 
 
-class Cut:
+class Segmenter:
     """Cuts sessions into segments."""
 
     def __init__(
@@ -32,12 +32,11 @@ class Cut:
         *,
         with_subagents: bool = False,
     ) -> None:
-        """Remember the rules, and the time zone whose days segments belong to."""
         self._rules, self._zone, self._clock = rules, zone, clock
         self._with_subagents = with_subagents
 
     def step(self) -> int:
-        """Cut a batch of sessions and close silent segments; how many changed."""
+        """Cut a batch of sessions, close silent segments; return how many changed."""
         now = self._clock()
         silent = now - timedelta(seconds=self._rules.silence_s)
         with database.connection():
@@ -48,12 +47,12 @@ class Cut:
         with database.transaction():
             done = segments.close_silent(to_ms(silent))
             for touched in outbox.list_changed_sessions(SESSIONS_AT_ONCE):
-                self._cut(touched, now)
+                self._segment_session(touched, now)
                 outbox.delete_session(touched)
                 done += 1
         return done
 
-    def _cut(self, touched: ChangedSession, now: datetime) -> None:
+    def _segment_session(self, touched: ChangedSession, now: datetime) -> None:
         from_ms = segments.find_safe_start(touched.number, touched.start_ms)
         told = events.outline(touched.number, start_ms=from_ms)
         main = [event for event in told if self._with_subagents or not event.subagent]
@@ -63,7 +62,7 @@ class Cut:
             if event.subagent and not self._with_subagents
         ]
         runs = model_segments.cut(main, self._rules)
-        news = list(self._stretches(touched.number, runs, helpers, now))
+        news = list(self._ranges(touched.number, runs, helpers, now))
         before = {
             known.segment_id: known
             for known in segments.list_since(touched.number, from_ms)
@@ -74,7 +73,7 @@ class Cut:
         nodes.delete(gone)
         changed = [known for known in news if before.get(known.segment_id) != known]
         segments.save(changed)
-        # What stands before a segment is its context: the next one must be told anew.
+        # A segment's end is the context of the next one: summarise that one again.
         names = {known.segment_id for known in changed}
         segments.request_summaries(
             b.segment_id for a, b in pairwise(news) if a.segment_id in names
@@ -82,7 +81,7 @@ class Cut:
         outbox.add_nodes(gone, to_ms(now))
         rollup_queue.add({_day_of(name) for name in gone}, self._zone)
 
-    def _stretches(
+    def _ranges(
         self,
         number: int,
         runs: Sequence[Sequence[Event]],

@@ -1,6 +1,7 @@
-"""segments → summaries with grips, at once, in the segment's own words.
+"""Summarise segments (segments → summaries with grips), and build versions of nodes.
 
-A model may write a better one later; see ``memtui.stages.improve``.
+Every draft, an extract or a model's, becomes a version in ``SegmentWork.make_version``
+or ``ParentWork.make_version``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,8 +16,7 @@ from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment, SegmentRules, overlap
 from memtui.model.sessions import Session
 from memtui.model.summaries import Summary, sanitize
-from memtui.pipeline.retries import next_retry_ms, try_item
-from memtui.pipeline.worker import ChangedNodes
+from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
 from memtui.store import (
     conversations,
     database,
@@ -42,71 +42,68 @@ from memtui.summarize.summarizer import Summarizer
 from memtui.text import secrets
 
 SOURCE = "segment_summarizer"
-"""What grips of segments say made them."""
+"""The ``source`` of the grips of segments."""
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """A version of a node, and the grips that were made for it."""
+class NewVersion:
+    """A new version of a node, with its new grips."""
 
     node: TocNode
     grips: tuple[Grip, ...]
     is_live: bool
-    """Whether something in it is still going on."""
 
-    def rejected(self, why: str) -> "Made":
-        """The same as one that is not shown."""
-        told = secrets.redact(why).text
-        return replace(self, node=replace(self.node, rejection=told))
+    def rejected(self, why: str) -> "NewVersion":
+        """Return the version marked as rejected."""
+        reason = secrets.redact(why).text
+        return replace(self, node=replace(self.node, rejection=reason))
 
 
 @dataclass(frozen=True, slots=True)
-class OfSegment:
-    """A segment to be summarised, with all that its node tells."""
+class SegmentWork:
+    """A segment to summarise, with what its node needs."""
 
-    stretch: SegmentRange
+    range: SegmentRange
     segment: Segment
     agent: str
     project: str
 
     @property
     def name(self) -> str:
-        """The node's id."""
         return self.segment.segment_id
 
     def draft(self, summarizer: Summarizer, attempt: int = 0) -> Summary:
-        """Let somebody summarise it; see ``Summarizer`` for what attempts are."""
         return summarizer.summarize_segment(self.segment, attempt=attempt)
 
     def input_hash(self, identity: str, attempt: int = 0) -> str:
-        """What the node follows from: events never change, so their ids say it all."""
-        stretch = self.stretch
+        """Return a hash of the input. Events never change, so their ids suffice."""
+        stretch = self.range
         counts = f"{stretch.is_open} {stretch.subagent_events} {self.project}"
         context = (event.event_id for event in self.segment.overlap_events)
         told = (event.event_id for event in self.segment.events)
         return hashing.content_hash(
-            _who(identity, attempt), counts, *context, "", *told
+            _identity_key(identity, attempt), counts, *context, "", *told
         )
 
-    def made(
+    def make_version(
         self,
         draft: Summary,
         identity: str,
         digest: str,
         instead: str,
         weighed: WordWeights | None = None,
-    ) -> Made:
-        """A version of the node.
+    ) -> NewVersion:
+        """Return a version of the node made from a draft.
 
         Args:
-            draft: What a summariser wrote.
-            identity: Who it is.
+            draft: The summarizer's draft.
+            identity: The summarizer's identity.
             digest: The ``input_hash``.
-            instead: The title to take where the draft's is not in the source.
-            weighed: What its words weigh, where that is known already.
+            instead: The title to use if the source does not support the draft's.
+            weighed: The weights of the words, if known already.
         """
-        segment, stretch = self.segment, self.stretch
-        sound = _redacted(sanitize(draft))
+        segment, stretch = self.segment, self.range
+        sound = _redact_draft(sanitize(draft))
         vouched = summarize_draft.ground_segment(
             sound, segment.events, node_id=self.name, source=SOURCE
         )
@@ -125,37 +122,38 @@ class OfSegment:
             agents=(self.agent,),
             projects=(self.project,) if self.project else (),
         )
-        whole = _with(node, vouched, sound, identity, digest)
-        return Made(whole, vouched.grips, stretch.is_open)
+        whole = _with_summary(node, vouched, sound, identity, digest)
+        return NewVersion(whole, vouched.grips, stretch.is_open)
 
 
 @dataclass(frozen=True, slots=True)
-class OfChildren:
-    """A node above segments to be summarised, with its children."""
+class ParentWork:
+    """A day, week, month or year to summarise, with its children."""
 
     name: str
     children: tuple[TocNode, ...]
-    """Oldest first, none of them pending."""
+    """The oldest first, none of them pending."""
     is_live: bool
     zone: tzinfo
 
     def draft(self, summarizer: Summarizer, attempt: int = 0) -> Summary:
-        """Let somebody summarise it; see ``Summarizer`` for what attempts are."""
         level = calendar.period(self.name).level
         return summarizer.summarize_children(level, self.children, attempt=attempt)
 
     def input_hash(self, identity: str, attempt: int = 0) -> str:
-        """What the node follows from: its children, and what these follow from."""
+        """Return a hash of the input: the children and the hashes of their input."""
         made_of = (f"{child.node_id} {child.input_hash}" for child in self.children)
         return hashing.content_hash(
-            _who(identity, attempt), str(self.is_live), *made_of
+            _identity_key(identity, attempt), str(self.is_live), *made_of
         )
 
-    def made(self, draft: Summary, identity: str, digest: str, instead: str) -> Made:
+    def make_version(
+        self, draft: Summary, identity: str, digest: str, instead: str
+    ) -> NewVersion:
         """A version of the node; see ``OfSegment.made``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
-        sound = _redacted(sanitize(draft))
+        sound = _redact_draft(sanitize(draft))
         vouched = summarize_draft.ground_parent(
             sound, self.children, store_grips.get_events
         )
@@ -171,42 +169,38 @@ class OfChildren:
             child_node_ids=tuple(child.node_id for child in self.children),
             headline=vouched.title or instead,
             status=NodeStatus.PROVISIONAL if self.is_live else NodeStatus.CURRENT,
-            counts=_sum(child.counts for child in self.children),
-            agents=_all(child.agents for child in self.children),
-            projects=_all(child.projects for child in self.children),
+            counts=_add_counts(child.counts for child in self.children),
+            agents=_union(child.agents for child in self.children),
+            projects=_union(child.projects for child in self.children),
         )
-        return Made(_with(node, vouched, sound, identity, digest), (), self.is_live)
+        return NewVersion(
+            _with_summary(node, vouched, sound, identity, digest), (), self.is_live
+        )
 
 
-def segment(
+def read_segment_work(
     stretch: SegmentRange, told_in: Mapping[int, Session], rules: SegmentRules
-) -> OfSegment:
-    """Read a segment.
-
-    Args:
-        stretch: Which.
-        told_in: Its session, by its number in the store.
-        rules: How far back its context reaches.
-    """
+) -> SegmentWork:
+    """Read a segment and its context from the store."""
     session = told_in[stretch.number]
     context_ms = round(rules.overlap_s * 1000)
     found, earlier = conversations.read_segment(stretch, context_ms)
     context = overlap(earlier, found.events[0], rules)
     whole = replace(found, overlap_events=context)
-    return OfSegment(stretch, whole, session.agent, session.project)
+    return SegmentWork(stretch, whole, session.agent, session.project)
 
 
-def parent(name: str, zone: tzinfo) -> OfChildren:
-    """Read a node's children; there may be none."""
+def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
+    """Read the children of a node; there may be none."""
     ids = nodes.list_child_ids(name)
     children = tuple(
         c for c in nodes.get_many(ids) if c.status is not NodeStatus.PENDING
     )
-    return OfChildren(name, children, bool(nodes.filter_live(ids)), zone)
+    return ParentWork(name, children, bool(nodes.filter_live(ids)), zone)
 
 
-def _redacted(draft: Summary) -> Summary:
-    """A draft without secrets: a model may put together what was told apart."""
+def _redact_draft(draft: Summary) -> Summary:
+    """Return a draft without secrets; a model may join the parts of one."""
 
     def clean(text: str) -> str:
         return secrets.redact(text).text
@@ -219,12 +213,12 @@ def _redacted(draft: Summary) -> Summary:
     )
 
 
-def _who(identity: str, attempt: int) -> str:
-    """Who makes a version, and by which audit; another attempt is another version."""
+def _identity_key(identity: str, attempt: int) -> str:
+    """Return the summarizer, the grounding version and the attempt as one key."""
     return f"{identity} {claims.GROUNDING_VERSION} {attempt or ''}".strip()
 
 
-def _with(
+def _with_summary(
     node: TocNode, vouched: GroundedSummary, draft: Summary, identity: str, digest: str
 ) -> TocNode:
     is_models = bool(draft.generation.model)
@@ -235,11 +229,11 @@ def _with(
         summarizer=identity,
         input_hash=digest,
         generation=draft.generation,
-        rejection=vouched.why_not if is_models else "",
+        rejection=vouched.rejection if is_models else "",
     )
 
 
-def _sum(tallies: Iterable[NodeCounts]) -> NodeCounts:
+def _add_counts(tallies: Iterable[NodeCounts]) -> NodeCounts:
     rows = list(tallies)
     return NodeCounts(
         segments=sum(row.segments for row in rows),
@@ -249,16 +243,16 @@ def _sum(tallies: Iterable[NodeCounts]) -> NodeCounts:
     )
 
 
-def _all(names: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def _union(names: Iterable[Sequence[str]]) -> tuple[str, ...]:
     return tuple(sorted({name for some in names for name in some}))
 
 
 SEGMENTS_AT_ONCE = 20
-"""How many segments one transaction gives their summaries."""
+"""Segments per transaction."""
 
 
-class Summarize:
-    """Gives segments their summaries."""
+class SummaryStage:
+    """Summarises pending segments."""
 
     def __init__(
         self,
@@ -267,27 +261,26 @@ class Summarize:
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        """Remember who summarises."""
         self._summarizer, self._rules = summarizer, rules
         self._zone, self._clock = zone, clock
         self._is_renewed = False
         self.changed = ChangedNodes()
 
     def step(self) -> int:
-        """Summarise a batch of segments; how many were tried."""
+        """Summarise a batch of segments; return how many were tried."""
         if not self._is_renewed:
-            self._renew()
+            self._request_outdated()
         now_ms = to_ms(self._clock())
         with database.connection():
             waiting = segments.list_pending(now_ms, SEGMENTS_AT_ONCE)
             told_in = sessions.get_many({stretch.number for stretch in waiting})
-            work = [segment(one, told_in, self._rules) for one in waiting]
+            work = [read_segment_work(one, told_in, self._rules) for one in waiting]
         if not work:
             return 0
-        made: list[Made] = []
+        made: list[NewVersion] = []
         told: list[SegmentTerms] = []
         done: list[SegmentRange] = []
-        failed: list[tuple[OfSegment, Exception]] = []
+        failed: list[tuple[SegmentWork, Exception]] = []
         for item in work:
             result = try_item(partial(self._make, item))
             if isinstance(result, Exception):
@@ -295,22 +288,22 @@ class Summarize:
             else:
                 made.append(result[0])
                 told.append(result[1])
-                done.append(item.stretch)
+                done.append(item.range)
         with database.transaction():
-            self._keep(made, now_ms)
+            self._save(made, now_ms)
             surprise.add(told)
             segments.set_summarised(done)
             for item, _ in failed:
                 tries = segments.count_attempts(item.name)
                 segments.set_failed(item.name, next_retry_ms(tries, now_ms))
-            self._mark([item.name for item in work])
+            self._mark_parents([item.name for item in work])
         if failed:
             item, error = failed[-1]
-            raise SummaryFailed(item.name) from error
+            raise SummaryFailedError(item.name) from error
         return len(work)
 
-    def _renew(self) -> None:
-        """Once, want all summaries anew if they were made by other rules."""
+    def _request_outdated(self) -> None:
+        """At the start, request summaries again that were made by other rules."""
         rules = f"{self._summarizer.identity} {claims.GROUNDING_VERSION}"
         with database.connection():
             if meta.summary_rules() != rules:
@@ -319,16 +312,16 @@ class Summarize:
                     meta.set_summary_rules(rules)
         self._is_renewed = True
 
-    def _make(self, work: OfSegment) -> tuple[Made, SegmentTerms]:
+    def _make(self, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]:
         identity = self._summarizer.identity
         draft = work.draft(self._summarizer)
         weighed = keywords.weigh_words(work.segment.events)
         digest = work.input_hash(identity)
-        made = work.made(draft, identity, digest, draft.title, weighed)
+        made = work.make_version(draft, identity, digest, draft.title, weighed)
         terms = summarize_surprise.surprise_terms(weighed.weights)
-        return made, SegmentTerms(work.name, work.stretch.number, terms)
+        return made, SegmentTerms(work.name, work.range.number, terms)
 
-    def _keep(self, made: Sequence[Made], now_ms: int) -> None:
+    def _save(self, made: Sequence[NewVersion], now_ms: int) -> None:
         before = versions.get_input_hashes([one.node.node_id for one in made])
         news = []
         for one in made:
@@ -341,11 +334,11 @@ class Summarize:
         versions.add([(one.node, one.is_live) for one in news], now_ms)
         outbox.add_nodes([one.node.node_id for one in news], now_ms)
 
-    def _mark(self, names: Sequence[str]) -> None:
+    def _mark_parents(self, names: Sequence[str]) -> None:
         days = {str(calendar.parent_id(name)) for name in names}
         rollup_queue.add(days, self._zone)
         self.changed.update(names, (a for day in days for a in calendar.path(day)))
 
 
-class SummaryFailed(Exception):
-    """A segment could not be summarised; it is tried again later."""
+class SummaryFailedError(Exception):
+    """A segment could not be summarised; it will be tried again."""

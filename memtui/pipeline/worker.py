@@ -1,8 +1,7 @@
-"""Run stages on one thread of our own, until told to stop.
+"""A background thread that runs the pipeline's steps in turn until it is stopped.
 
-Not a Textual worker: those share a small pool with the screens, and quitting waits for
-them. The one broad ``except`` around a stage is here: a stage that fails is reported
-and does not stop the others.
+It is not a Textual worker: those share a small pool with the screens, and quitting
+waits for them. A step that fails is reported and does not stop the others.
 """
 
 import logging
@@ -10,24 +9,26 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
-from memtui.errors import StoreGoneError
+from memtui.errors import StoreError, StoreGoneError
+from memtui.store.database import MAX_RETRY_MS
 
 log = logging.getLogger(__name__)
 
 Step = Callable[[], int]
-"""Do a little work and return how many things were done; 0 means none is left."""
+"""Do a batch of work and return how many items were done; 0 if none is left."""
 
 IDLE_S = (0.1, 0.1, 0.2, 0.2, 0.4)
-"""How long to rest after each empty round, in seconds; the last one repeats."""
+"""Seconds to wait after each empty round; the last value repeats."""
 
 STANDBY_S = 1.0
-"""How often a process that may not work asks again, in seconds."""
+"""Seconds between attempts of a process that may not work."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What one step did."""
+    """The result of one step."""
 
     stage: str
     done: int
@@ -35,7 +36,7 @@ class StepResult:
 
 
 class Worker:
-    """Takes each stage in turn, while it may."""
+    """Runs each step in turn on a thread of its own."""
 
     def __init__(
         self,
@@ -46,16 +47,16 @@ class Worker:
         idle_waits_s: Sequence[float] = IDLE_S,
         on_exit: Callable[[], None] = lambda: None,
     ) -> None:
-        """Remember the work.
+        """Create a worker.
 
         Args:
-            steps: Each stage's name and its step, in the order they are taken.
-            report: Told of every step that did something, failed or is well again,
-                and, with an empty name, when all have come to rest.
-            can_work: Asked before each round.
-            context: What the thread keeps open while it runs.
-            idle_waits_s: How long to rest after each empty round, in seconds.
-            on_exit: Called last by the thread, once it was told to stop.
+            steps: The name and function of each step, in order.
+            report: Called after every step that did something, failed or recovered,
+                and with an empty name when all steps are idle.
+            can_work: Called before each round.
+            context: A context manager held while the thread runs.
+            idle_waits_s: Seconds to wait after each empty round.
+            on_exit: Called last by the thread, after ``stop``.
         """
         self._steps, self._report = steps, report
         self._can_work, self._context = can_work, context
@@ -66,29 +67,24 @@ class Worker:
         self._thread = threading.Thread(target=self._run, name="stages", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self, *, wait_s: float = 0.0) -> None:
-        """Ask the thread to end after its current step.
-
-        Args:
-            wait_s: How long to wait for it, in seconds.
-        """
+        """End the thread after its current step; wait up to ``wait_s`` seconds."""
         self._stop_event.set()
         self.wake()
         if wait_s and self._thread.is_alive():
             self._thread.join(wait_s)
 
     def wake(self) -> None:
-        """End a rest: there is something to do."""
+        """End an idle wait: there is something to do."""
         self._wake_event.set()
 
     def run_round(self) -> int:
-        """Take one step of every stage and return how much was done in all.
+        """Run every step once and return how much was done in all.
 
         Raises:
-            StoreGoneError: There is nothing to work.
+            StoreGoneError: The store's file is gone.
         """
         total = 0
         for stage, step in self._steps:
@@ -102,19 +98,19 @@ class Worker:
                 self._log_failure(stage, error)
                 self._report(StepResult(stage, 0, error))
                 continue
-            is_well = stage in self._failing and bool(done or not total)
-            if is_well:  # beside other work, what did nothing may not have tried
+            has_recovered = stage in self._failing and bool(done or not total)
+            if has_recovered:  # a step that did nothing may not have tried
                 del self._failing[stage]
-            if done or is_well:
+            if done or has_recovered:
                 self._report(StepResult(stage, done))
             total += done
         return total
 
     def _log_failure(self, stage: str, error: Exception) -> None:
-        """Log a failure once, however often it is met again: a disk may be full."""
-        said = repr(error)
-        if self._failing.get(stage) != said:
-            self._failing[stage] = said
+        """Log a failure once, however often it repeats."""
+        text = repr(error)
+        if self._failing.get(stage) != text:
+            self._failing[stage] = text
             log.error("%s failed", stage, exc_info=error)
 
     def _run(self) -> None:
@@ -122,12 +118,12 @@ class Worker:
         while not self._stop_event.is_set():
             try:
                 with self._context():
-                    self._failing.pop("the loop", None)
+                    self._failing.pop("worker", None)
                     while not self._stop_event.is_set():
                         idle = self._run_once(idle)
             except Exception as error:
                 idle = 0
-                self._log_failure("the loop", error)
+                self._log_failure("worker", error)
                 if isinstance(error, StoreGoneError):
                     with suppress(Exception):
                         self._report(StepResult("", 0, error))
@@ -135,10 +131,10 @@ class Worker:
         try:
             self._on_exit()
         except Exception:
-            log.exception("the loop could not leave as it should")
+            log.exception("the worker's exit function failed")
 
     def _run_once(self, idle: int) -> int:
-        """One round, and the rest after it; how many rounds were empty till now."""
+        """Run a round and wait after it; return the number of empty rounds so far."""
         if not self._can_work():
             self._report(StepResult("", 0))
             self._stop_event.wait(STANDBY_S)
@@ -155,20 +151,44 @@ class Worker:
 
 
 class ChangedNodes:
-    """Ids of nodes whose line or page may be another now."""
+    """Ids of nodes that changed; filled by the pipeline, emptied by the app."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._ids: set[str] = set()
         self._lock = threading.Lock()
 
     def update(self, *some: Iterable[str]) -> None:
-        """Add some."""
         with self._lock:
             self._ids.update(*some)
 
     def take(self) -> frozenset[str]:
-        """All that were added since this was last asked."""
+        """Return and clear the ids."""
         with self._lock:
             taken, self._ids = frozenset(self._ids), set()
         return taken
+
+
+MIN_RETRY_MS = 60_000
+"""The first wait before an item that failed is tried again."""
+
+T = TypeVar("T")
+
+
+def try_item(action: Callable[[], T]) -> T | Exception:
+    """Call a function that handles one item; log and return its exception.
+
+    Raises:
+        StoreError: The store failed, which is not the fault of the item.
+    """
+    try:
+        return action()
+    except StoreError:
+        raise
+    except Exception as error:
+        log.exception("one item failed")
+        return error
+
+
+def next_retry_ms(failures: int, now_ms: int) -> int:
+    """Return when to try again; the wait doubles with each failure."""
+    return int(now_ms + min(MIN_RETRY_MS * 2 ** min(failures, 20), MAX_RETRY_MS))

@@ -1,6 +1,6 @@
-"""One process at a time works a store: whoever holds the lock on its claim file.
+"""The file lock that lets one process at a time run the pipeline of a store.
 
-The lock belongs to the process: when it ends, however it ends, the next one gets it.
+The operating system releases the lock when the process ends, however it ends.
 """
 
 import fcntl
@@ -10,18 +10,14 @@ from pathlib import Path
 from memtui.errors import StoreError
 
 PROC_LOCKS = Path("/proc/locks")
-"""Where Linux lists the locks that are held."""
+"""Where Linux lists file locks."""
 
 
 def find_holder(file: Path, locks: Path = PROC_LOCKS) -> int | None:
-    """The process that works a store, without getting in its way.
-
-    Args:
-        file: The claim's file.
-        locks: The list of locks.
+    """Return the id of the process that holds the lock, without taking it.
 
     Returns:
-        Its number, 0 for none; None on a system that does not tell.
+        0 if nobody holds it; None on a system without ``/proc/locks``.
     """
     try:
         held = locks.read_text("utf-8", "replace").splitlines()
@@ -31,7 +27,7 @@ def find_holder(file: Path, locks: Path = PROC_LOCKS) -> int | None:
     except OSError:
         return None
     for line in held:
-        # 1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF; who waits has "->".
+        # 1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF; a waiting process has "->".
         words = line.split()
         if words[1:2] == ["FLOCK"] and words[5].rpartition(":")[2] == inode:
             return int(words[4])
@@ -39,20 +35,18 @@ def find_holder(file: Path, locks: Path = PROC_LOCKS) -> int | None:
 
 
 class WorkerLock:
-    """The right to work a store."""
+    """The lock of a store's pipeline."""
 
     def __init__(self, file: Path) -> None:
-        """Remember the claim's file; it is made when first asked for."""
         self._file = file
         self._descriptor: int | None = None
 
     @property
     def is_held(self) -> bool:
-        """Whether this process works the store."""
         return self._descriptor is not None
 
     def acquire(self) -> bool:
-        """Try to get the right, without waiting; whether it is held now.
+        """Try to take the lock without waiting; return whether it is held.
 
         Raises:
             StoreError: The file cannot be written.
@@ -76,7 +70,7 @@ class WorkerLock:
         return True
 
     def _is_current(self) -> bool:
-        """Whether the file that is locked is the one that others find."""
+        """Return whether the locked file is still the one at its path."""
         if self._descriptor is None:
             return False
         try:
@@ -85,7 +79,6 @@ class WorkerLock:
             return False
 
     def release(self) -> None:
-        """Give the right up."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

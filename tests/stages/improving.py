@@ -15,9 +15,9 @@ from memtui.model.nodes import TocHistory, TocLevel, TocNode
 from memtui.model.schedule import Schedules
 from memtui.model.segments import SegmentRules
 from memtui.model.summaries import Summary
-from memtui.pipeline.model_worker import Improve
-from memtui.pipeline.pipeline import Pipeline, Setup
-from memtui.pipeline.schedule import Schedule
+from memtui.pipeline.model_worker import ModelWorker
+from memtui.pipeline.pipeline import Pipeline, PipelineConfig
+from memtui.pipeline.schedule import JobSchedule
 from memtui.services import browse, jobs, versions
 from memtui.store import database, rewrite_queue, rollup_queue
 from memtui.store.schema import NodeRow
@@ -151,11 +151,11 @@ class Bench:
         """Put the stages together that work at once, as another process would."""
         paths = self.house.paths
         self.works = Pipeline(
-            Setup(
+            PipelineConfig(
                 spool=paths.spool,
-                index=paths.index,
-                messages=paths.message_index,
-                claim=paths.worker_lock,
+                node_index=paths.index,
+                message_index=paths.message_index,
+                lock_file=paths.worker_lock,
                 zone=UTC,
                 rules=SegmentRules(),
                 counter=ESTIMATING_COUNTER,
@@ -167,8 +167,8 @@ class Bench:
 
     def start(self) -> None:
         """Put together what asks the model, as another process would."""
-        self.schedule = Schedule(PLAN)
-        self.improve = Improve(
+        self.schedule = JobSchedule(PLAN)
+        self.improve = ModelWorker(
             self._ollama, self.schedule, SegmentRules(), UTC, self.clock, self._hear
         )
 
@@ -220,7 +220,7 @@ class Bench:
 
     def digest(self) -> None:
         """Let the stages work until they rest."""
-        assert self.works.until_idle(lambda _: None) == []
+        assert self.works.run_until_idle(lambda _: None) == []
 
     # What the model does
 

@@ -18,7 +18,8 @@ from memtui.capture.formats.base import (
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import CapturePolicy, SpoolIngester
+from memtui.capture.ingest import SpoolIngester
+from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.capture.transcripts import TranscriptReader
 from memtui.model.events import Event, Thought, clean
@@ -53,7 +54,7 @@ def take(file: Path, *, is_last: bool) -> TranscriptReader:
         agent="own",
         counter=ESTIMATING_COUNTER,
         clock=lambda: at,
-        admission=CapturePolicy(),
+        policy=CapturePolicy(),
     )
     for _ in files.read_file(file):
         pass

@@ -16,8 +16,12 @@ from memtui.capture.formats.base import (
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import OTHER_PROJECT, CapturePolicy, IngestFilter
-from memtui.capture.policy import Exclusions
+from memtui.capture.policy import (
+    OTHER_PROJECT,
+    CapturePolicy,
+    Exclusions,
+    IngestFilter,
+)
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata

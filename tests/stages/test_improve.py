@@ -10,7 +10,7 @@ from memtui.model.jobs import Job, RunReason, RunResult
 from memtui.model.model_state import ModelCondition
 from memtui.model.nodes import NodeStatus
 from memtui.model.segments import SegmentRules
-from memtui.pipeline.model_worker import AGES, PUT_OFF_S, Improve
+from memtui.pipeline.model_worker import MIN_AGES, ROLLUP_DELAY_S, ModelWorker
 from memtui.services import jobs
 from memtui.store import database, meta, rollup_queue
 from memtui.summarize.ollama import prompts
@@ -76,7 +76,7 @@ def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
     hours(bench, 1)
     assert bench.step()
     hours(bench, 2, days=1)
-    bench.clock.on(seconds=PUT_OFF_S)
+    bench.clock.on(seconds=ROLLUP_DELAY_S)
     bench.digest()
     jobs.request_run([Job.DAY], bench.clock())
     assert bench.drain()[:3] == [DAY, *bench.segments(TUESDAY)]
@@ -95,7 +95,7 @@ def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
     bench: Bench, name: str, job: Job
 ) -> None:
     _, end = calendar.bounds(name, bench.house.zone)
-    bench.clock.now = end + AGES[job.level] - MS
+    bench.clock.now = end + MIN_AGES[job.level] - MS
     hours(bench, 1)
     assert name not in bench.drain()
     jobs.request_run([job], bench.clock())
@@ -108,7 +108,7 @@ def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
 
 
 def test_the_ages_are_those_that_were_decided() -> None:
-    assert [age / HOUR for age in AGES.values()] == [1, 24, 24, 7 * 24]
+    assert [age / HOUR for age in MIN_AGES.values()] == [1, 24, 24, 7 * 24]
 
 
 def test_a_day_waits_for_its_segments(bench: Bench) -> None:
@@ -145,7 +145,7 @@ def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
     bench.digest()
     assert bench.node(DAY).version == before
     assert bench.node(DAY).status is NodeStatus.STALE
-    bench.clock.on(seconds=PUT_OFF_S - 1)
+    bench.clock.on(seconds=ROLLUP_DELAY_S - 1)
     bench.digest()
     assert bench.node(DAY).version == before
     bench.clock.on(seconds=1)
@@ -561,7 +561,7 @@ def test_a_model_that_goes_is_missed_at_once_and_until_it_is_back(
 ) -> None:
     hours(bench, 2)
     bench.step()
-    assert bench.improve.model.was_ready and not bench.improve.model.is_missed
+    assert bench.improve.model.was_ready and not bench.improve.model.is_missing
 
     def leaving(prompt: Prompt) -> str:
         stub.leave()
@@ -570,12 +570,12 @@ def test_a_model_that_goes_is_missed_at_once_and_until_it_is_back(
     stub.models[0].persona = leaving
     stub.script(faults.reset(3))
     bench.step()
-    assert bench.improve.model.is_missed
+    assert bench.improve.model.is_missing
     stub.models[0].persona = personas.honest
     stub.start()
     bench.clock.on(minutes=2)
     bench.step()
-    assert not bench.improve.model.is_missed
+    assert not bench.improve.model.is_missing
 
 
 def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
@@ -584,15 +584,17 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     hours(bench, 1)
     stub.leave()
     bench.step()
-    assert not bench.improve.model.is_missed
+    assert not bench.improve.model.is_missing
     schedule, rules = bench.schedule, SegmentRules()
-    wanting = Improve(bench._ollama, schedule, rules, UTC, bench.clock, is_wanted=True)
+    wanting = ModelWorker(
+        bench._ollama, schedule, rules, UTC, bench.clock, is_requested=True
+    )
     wanting.step()
-    assert wanting.model.is_missed
+    assert wanting.model.is_missing
     jobs.pause([Job.SEGMENTS])
     bench.clock.on(minutes=1)
     wanting.step()
-    assert not wanting.model.is_missed, "nobody needs one now"
+    assert not wanting.model.is_missing, "nobody needs one now"
     assert wanting.model.held_segments == 1
     jobs.resume([Job.SEGMENTS])
     wanting.step()

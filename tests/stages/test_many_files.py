@@ -70,13 +70,15 @@ def test_what_stands_above_many_new_files_is_made_once(
 def test_what_the_watch_tells_of_is_read_before_what_waits(
     tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tail, "FILES_AT_ONCE", 2)
+    monkeypatch.setattr(tail, "FILES_PER_STEP", 2)
     for number in range(9):
         write(projects, number)
     house = Workspace(in_home(tmp_path / "home"), WATCHING)
     reader = house.pipeline._tail
     assert reader.step() == 2
-    monkeypatch.setattr(reader, "_told", lambda: iter([write(projects, 9, 1)]))
+    monkeypatch.setattr(
+        reader, "_reported_changes", lambda: iter([write(projects, 9, 1)])
+    )
     assert reader.step() == 2
     with database.connection():
         texts = {text for (text,) in EventRow.select(EventRow.text).tuples()}
@@ -94,7 +96,7 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
     is_made: bool,
 ) -> None:
     monkeypatch.setattr(rollup, "PATIENCE_S", patience_s)
-    monkeypatch.setattr(rollup, "SHARE", 0)
+    monkeypatch.setattr(rollup, "MAX_SHARE", 0)
     loop = Worker(house.pipeline._stages(), lambda _: None)
     for turn in range(8):
         lines = [

@@ -11,7 +11,7 @@ import pytest
 
 from memtui.model.events import EventRole
 from memtui.pipeline import indexers
-from memtui.pipeline.indexers import Listen
+from memtui.pipeline.indexers import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, meta, outbox
 from memtui.workspace import Workspace
@@ -49,7 +49,7 @@ def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> 
 
 def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
     keep(*(line(f"quay {n}", n) for n in range(50)))
-    index = Listen(MessageIndex(house.paths.message_index))
+    index = MessageIndexer(MessageIndex(house.paths.message_index))
     while index.step():
         MessageIndex(house.paths.message_index).remove()
         if random.random() < 0.5:
@@ -66,14 +66,14 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
 ) -> None:
     keep(*(line(f"quay {n}", n) for n in range(2_500)))
     index = MessageIndex(house.paths.message_index)
-    first = Listen(index)
+    first = MessageIndexer(index)
     first.step()
     assert not index.filling().is_done
     assert index.filling().done == indexers.EVENTS_AT_ONCE
     (hit, *_) = house.session_search.find('"quay 2499"').hits
     assert hit.match is not None
     assert "so far" in house.session_search.find("quay").notes[0]
-    Listen(index).step()
+    MessageIndexer(index).step()
     assert index.filling().done == 2 * indexers.EVENTS_AT_ONCE
     listen(house)
     assert index.filling().is_done

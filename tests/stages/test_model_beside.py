@@ -14,7 +14,7 @@ import pytest
 from memtui.model.model_state import ModelPhase
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database, rewrite_queue
@@ -31,9 +31,9 @@ class Watched:
     """Reports of the loops, to be waited for."""
 
     news: threading.Condition = field(default_factory=threading.Condition)
-    reports: list[Progress] = field(default_factory=list)
+    reports: list[PipelineProgress] = field(default_factory=list)
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: PipelineProgress) -> None:
         with self.news:
             self.reports.append(progress)
             self.news.notify_all()
@@ -129,13 +129,13 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
 def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> None:
     owner, other = house_of(tmp_path, stub), house_of(tmp_path, stub)
     bring(owner, tmp_path, 1, MONDAY)
-    assert owner.pipeline.claim.acquire()
-    assert owner.pipeline.until_idle(lambda _: None) == []
+    assert owner.pipeline.lock.acquire()
+    assert owner.pipeline.run_until_idle(lambda _: None) == []
     with at_work(other) as watched:
-        watched.until(lambda: any(not one.is_ours for one in watched.reports))
+        watched.until(lambda: any(not one.is_active for one in watched.reports))
         watched.until(lambda: len(watched.reports) > 1)
         assert stub.received == [] and waiting() == 1
-        owner.pipeline.claim.release()
+        owner.pipeline.lock.release()
         watched.until(lambda: waiting() == 0)
     assert stub.chats()
     owner.stop()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memtui.model.jobs import Job, RunResult
 from memtui.model.nodes import TocNode
 from memtui.paths import in_home
-from memtui.pipeline.model_worker import PUT_OFF_S
+from memtui.pipeline.model_worker import ROLLUP_DELAY_S
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.summarize.ollama.models import ModelOptions
@@ -84,7 +84,7 @@ def test_a_reply_cut_at_any_byte_leaves_what_was_or_shows_what_stands(
 def test_nor_does_a_cut_anywhere_harm_what_stands_above(bench: Bench) -> None:
     many(bench, 2)
     assert bench.step() and bench.step()
-    bench.clock.on(seconds=PUT_OFF_S)
+    bench.clock.on(seconds=ROLLUP_DELAY_S)
     bench.digest()
     models = 0
     for cut in range(0, 200, 7):

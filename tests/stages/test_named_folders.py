@@ -63,13 +63,15 @@ def named(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
 def test_a_folder_named_in_the_settings_is_enough_for_aiders_histories(
     named: Workspace, projects: Path
 ) -> None:
-    assert named.pipeline.until_idle(lambda _: None) == []
+    assert named.pipeline.run_until_idle(lambda _: None) == []
     assert kept() == BOTH
     file = projects / "shop" / ".aider.chat.history.md"
     file.write_text(f"{HISTORY}\n#### And now?  \n")
     rested(file)
-    named.pipeline._tail._next_look_s = named.pipeline._tail._next_glance_s = 0.0
-    assert named.pipeline.until_idle(lambda _: None) == []
+    named.pipeline._tail._next_full_check_s = (
+        named.pipeline._tail._next_quick_check_s
+    ) = 0.0
+    assert named.pipeline.run_until_idle(lambda _: None) == []
     assert kept() == sorted([*BOTH, ("shop", "And now?")])
 
 

@@ -4,6 +4,7 @@ import errno
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 import pytest
 
@@ -14,7 +15,8 @@ from memtui.model.model_state import (
     ModelPhase,
     ModelProgress,
 )
-from memtui.pipeline.progress import ModelStatus, Progress, Teller
+from memtui.pipeline.pipeline import Pipeline
+from memtui.pipeline.progress import ModelStatus, PipelineProgress, ProgressReporter
 from memtui.pipeline.worker import StepResult
 from memtui.store import database
 from memtui.workspace import Workspace
@@ -23,37 +25,39 @@ NODE = "toc:day:2025-03-10"
 
 
 @dataclass
-class Worked:
-    """Work of which it can be said what the model does."""
+class FakePipeline:
+    """A pipeline whose model status the test sets."""
 
-    is_ours: bool = True
+    is_active: bool = True
     model: ModelStatus = field(
         default_factory=lambda: ModelStatus().with_health(
             ModelHealth(ModelCondition.READY)
         )
     )
 
-    def take_changed(self) -> frozenset[str]:
+    def take_changed_nodes(self) -> frozenset[str]:
         return frozenset()
 
 
 @pytest.fixture
-def told() -> list[Progress]:
+def told() -> list[PipelineProgress]:
     return []
 
 
 @pytest.fixture
-def worked() -> Worked:
-    return Worked()
+def worked() -> FakePipeline:
+    return FakePipeline()
 
 
 @pytest.fixture
-def teller(house: Workspace, worked: Worked, told: list[Progress]) -> Teller:
-    return Teller(worked, told.append)
+def teller(
+    house: Workspace, worked: FakePipeline, told: list[PipelineProgress]
+) -> ProgressReporter:
+    return ProgressReporter(cast(Pipeline, worked), told.append)
 
 
 def test_each_thing_the_model_does_is_told_however_short_it_lasts(
-    teller: Teller, worked: Worked, told: list[Progress]
+    teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
 ) -> None:
     worked.model = worked.model.working_on(NODE, 3)
     doings = [ModelProgress(phase) for phase in ModelPhase] + [
@@ -61,41 +65,41 @@ def test_each_thing_the_model_does_is_told_however_short_it_lasts(
     ]
     for doing in doings:
         worked.model = worked.model.with_progress(doing)
-        teller.hear()
+        teller.model_changed()
     worked.model = worked.model.idle()
-    teller.hear()
+    teller.model_changed()
     assert [progress.model.progress for progress in told] == [*doings, None]
 
 
 def test_how_much_it_has_written_is_not_told_with_each_word(
-    teller: Teller, worked: Worked, told: list[Progress]
+    teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
 ) -> None:
     doing = ModelProgress(ModelPhase.WRITING, limit=700)
     for written in range(700):
         worked.model = worked.model.with_progress(replace(doing, written=written))
-        teller.hear()
+        teller.model_changed()
     assert 1 <= len(told) < 100
 
 
 def test_what_the_stages_do_is_told_with_what_the_model_does(
-    teller: Teller, worked: Worked, told: list[Progress]
+    teller: ProgressReporter, worked: FakePipeline, told: list[PipelineProgress]
 ) -> None:
     worked.model = worked.model.working_on(NODE, 3).with_progress(
         ModelProgress(ModelPhase.READING)
     )
-    teller.tell(StepResult("index", 2))
+    teller.step_done(StepResult("index", 2))
     assert (told[-1].stage, told[-1].done) == ("index", 2)
     assert told[-1].model.progress == ModelProgress(ModelPhase.READING)
 
 
 def test_a_stage_that_fails_is_told_of_until_it_is_well_itself(
-    teller: Teller, told: list[Progress]
+    teller: ProgressReporter, told: list[PipelineProgress]
 ) -> None:
-    teller.tell(StepResult("summarize", 0, ValueError("no words")))
-    teller.tell(StepResult("ingest", 1))
+    teller.step_done(StepResult("summarize", 0, ValueError("no words")))
+    teller.step_done(StepResult("ingest", 1))
     assert told[-1].error == ""
     assert told[-1].failing == (("summarize", "no words"),)
-    teller.tell(StepResult("summarize", 0))
+    teller.step_done(StepResult("summarize", 0))
     assert not told[-1].failing
 
 
@@ -113,14 +117,18 @@ def lost_in_a_rollback() -> Exception:
 
 @pytest.mark.parametrize("made", [full_index, lost_in_a_rollback])
 def test_of_a_full_disk_every_stage_says_the_same(
-    teller: Teller, told: list[Progress], made: Callable[[], Exception]
+    teller: ProgressReporter,
+    told: list[PipelineProgress],
+    made: Callable[[], Exception],
 ) -> None:
-    teller.tell(StepResult("index", 0, made()))
+    teller.step_done(StepResult("index", 0, made()))
     assert told[-1].error == f"{DISK_FULL} ({database.path().parent})"
 
 
-def test_no_error_is_told_twice(teller: Teller, told: list[Progress]) -> None:
+def test_no_error_is_told_twice(
+    teller: ProgressReporter, told: list[PipelineProgress]
+) -> None:
     error = SearchError("it is locked")
     error.__cause__ = sqlite3.OperationalError("it is locked")
-    teller.tell(StepResult("index", 0, error))
+    teller.step_done(StepResult("index", 0, error))
     assert told[-1].error == "it is locked"

@@ -10,7 +10,7 @@ import pytest
 from memtui.model.jobs import Job, RunResult
 from memtui.model.nodes import NodeStatus
 from memtui.model.verdicts import Support
-from memtui.pipeline.model_worker import FORBIDDEN_S
+from memtui.pipeline.model_worker import FORBIDDEN_PAUSE_S
 from memtui.services import jobs
 from memtui.services import versions as services_versions
 from memtui.summarize.ollama.models import ModelOptions
@@ -510,12 +510,16 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     [
         (faults.BUSY, "server busy", 30),
         (faults.MISSING, "try: ollama pull qwen3:4b", 30),
-        (faults.FORBIDDEN, "the server answered 403", FORBIDDEN_S),
-        (faults.redirect("http://10.0.0.9/"), "the server answered 307", FORBIDDEN_S),
+        (faults.FORBIDDEN, "the server answered 403", FORBIDDEN_PAUSE_S),
+        (
+            faults.redirect("http://10.0.0.9/"),
+            "the server answered 307",
+            FORBIDDEN_PAUSE_S,
+        ),
         (
             replace(faults.GOOD, remote_host="https://ollama.com:443"),
             "the model does not run on this machine",
-            FORBIDDEN_S,
+            FORBIDDEN_PAUSE_S,
         ),
     ],
     ids=lambda one: repr(one)[:40],

@@ -11,7 +11,7 @@ import pytest
 from memtui import store
 from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun, RunReason, RunResult
 from memtui.model.schedule import Schedules
-from memtui.pipeline.schedule import LATE, TRIES, Due, Schedule
+from memtui.pipeline.schedule import LATE_AFTER, MAX_INTERRUPTED, DueJob, JobSchedule
 from memtui.services import jobs
 
 PLAN = Schedules(
@@ -59,23 +59,23 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def schedule() -> Schedule:
+def schedule() -> JobSchedule:
     """One that was looked at first on Wednesday at noon."""
-    schedule = Schedule(PLAN)
-    assert schedule.due(NOON) is None
+    schedule = JobSchedule(PLAN)
+    assert schedule.next_due(NOON) is None
     return schedule
 
 
 def ran(
-    schedule: Schedule,
-    due: Due | None,
+    schedule: JobSchedule,
+    due: DueJob | None,
     now: datetime,
     result: RunResult = RunResult.DONE,
     took: timedelta = timedelta(),
 ) -> None:
     assert due is not None
     schedule.begin(due.job, due.reason, now)
-    schedule.noted(due.job, now + took, made=1)
+    schedule.update(due.job, now + took, made=1)
     schedule.end(due.job, result, now + took)
 
 
@@ -90,190 +90,203 @@ def killed(file: Path, now: datetime) -> None:
 
 
 def test_a_new_store_has_missed_nothing() -> None:
-    assert Schedule(PLAN).due(NOON) is None
+    assert JobSchedule(PLAN).next_due(NOON) is None
 
 
-def test_a_job_is_due_from_its_second_on_and_once(schedule: Schedule) -> None:
-    assert schedule.due(ONE - SECOND) is None
-    assert schedule.due(ONE) == Due(Job.DAY, RunReason.SCHEDULE)
-    ran(schedule, schedule.due(ONE), ONE)
-    assert schedule.due(ONE + SECOND) is None
-    assert schedule.due(ONE + timedelta(days=1) - SECOND) is None
-    assert schedule.due(ONE + timedelta(days=1)) == Due(Job.DAY, RunReason.SCHEDULE)
+def test_a_job_is_due_from_its_second_on_and_once(schedule: JobSchedule) -> None:
+    assert schedule.next_due(ONE - SECOND) is None
+    assert schedule.next_due(ONE) == DueJob(Job.DAY, RunReason.SCHEDULE)
+    ran(schedule, schedule.next_due(ONE), ONE)
+    assert schedule.next_due(ONE + SECOND) is None
+    assert schedule.next_due(ONE + timedelta(days=1) - SECOND) is None
+    assert schedule.next_due(ONE + timedelta(days=1)) == DueJob(
+        Job.DAY, RunReason.SCHEDULE
+    )
 
 
-def test_what_runs_already_is_not_due(schedule: Schedule) -> None:
+def test_what_runs_already_is_not_due(schedule: JobSchedule) -> None:
     schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     assert schedule.is_running(Job.DAY)
-    assert schedule.due(ONE + SECOND) is None
+    assert schedule.next_due(ONE + SECOND) is None
     with pytest.raises(RuntimeError, match="rollup_day runs already"):
         schedule.begin(Job.DAY, RunReason.REQUESTED, ONE)
 
 
-def test_what_is_due_together_goes_from_the_days_up(schedule: Schedule) -> None:
+def test_what_is_due_together_goes_from_the_days_up(schedule: JobSchedule) -> None:
     start = datetime(2024, 12, 1, 12, tzinfo=UTC)
     for _ in ROLLUP_JOBS:
-        if due := schedule.due(start):
+        if due := schedule.next_due(start):
             ran(schedule, due, start)
     now = datetime(2025, 1, 5, 12, tzinfo=UTC)
     found = []
-    while due := schedule.due(now):
+    while due := schedule.next_due(now):
         found.append(due.job)
         ran(schedule, due, now)
     assert found == list(ROLLUP_JOBS)
 
 
 def test_times_that_pass_while_a_job_runs_are_skipped_and_counted(
-    schedule: Schedule,
+    schedule: JobSchedule,
 ) -> None:
     took = timedelta(days=2)
-    ran(schedule, schedule.due(ONE), ONE, took=took - SECOND)
+    ran(schedule, schedule.next_due(ONE), ONE, took=took - SECOND)
     assert runs()[0].skipped == 1
-    assert schedule.due(ONE + took - SECOND) is None
-    assert schedule.due(ONE + took) == Due(Job.DAY, RunReason.SCHEDULE)
+    assert schedule.next_due(ONE + took - SECOND) is None
+    assert schedule.next_due(ONE + took) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_a_time_at_the_very_end_of_a_run_is_skipped_too(schedule: Schedule) -> None:
-    ran(schedule, schedule.due(ONE), ONE, took=timedelta(days=1))
+def test_a_time_at_the_very_end_of_a_run_is_skipped_too(schedule: JobSchedule) -> None:
+    ran(schedule, schedule.next_due(ONE), ONE, took=timedelta(days=1))
     assert runs()[0].skipped == 1
-    assert schedule.due(ONE + timedelta(days=1)) is None
+    assert schedule.next_due(ONE + timedelta(days=1)) is None
 
 
-def test_what_was_missed_is_made_up_for_once_at_the_start(schedule: Schedule) -> None:
-    ran(schedule, schedule.due(ONE), ONE)
+def test_what_was_missed_is_made_up_for_once_at_the_start(
+    schedule: JobSchedule,
+) -> None:
+    ran(schedule, schedule.next_due(ONE), ONE)
     later = ONE + timedelta(days=9, hours=7)
-    again = Schedule(PLAN)
+    again = JobSchedule(PLAN)
     found = []
-    while due := again.due(later):
+    while due := again.next_due(later):
         found.append(due)
         ran(again, due, later)
-    assert found == [Due(Job.DAY, RunReason.MISSED), Due(Job.WEEK, RunReason.MISSED)]
-    assert Schedule(PLAN).due(later + SECOND) is None
+    assert found == [
+        DueJob(Job.DAY, RunReason.MISSED),
+        DueJob(Job.WEEK, RunReason.MISSED),
+    ]
+    assert JobSchedule(PLAN).next_due(later + SECOND) is None
 
 
-def test_a_time_just_passed_when_memtui_starts_was_missed(schedule: Schedule) -> None:
-    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, RunReason.MISSED)
-    assert Schedule(PLAN).due(ONE) == Due(Job.DAY, RunReason.SCHEDULE)
+def test_a_time_just_passed_when_memtui_starts_was_missed(
+    schedule: JobSchedule,
+) -> None:
+    assert JobSchedule(PLAN).next_due(ONE + SECOND) == DueJob(Job.DAY, RunReason.MISSED)
+    assert JobSchedule(PLAN).next_due(ONE) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_a_run_that_comes_late_says_that_it_makes_up(schedule: Schedule) -> None:
-    assert schedule.due(ONE + LATE) == Due(Job.DAY, RunReason.SCHEDULE)
-    assert schedule.due(ONE + LATE + SECOND) == Due(Job.DAY, RunReason.MISSED)
+def test_a_run_that_comes_late_says_that_it_makes_up(schedule: JobSchedule) -> None:
+    assert schedule.next_due(ONE + LATE_AFTER) == DueJob(Job.DAY, RunReason.SCHEDULE)
+    assert schedule.next_due(ONE + LATE_AFTER + SECOND) == DueJob(
+        Job.DAY, RunReason.MISSED
+    )
 
 
 def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
-    schedule: Schedule,
+    schedule: JobSchedule,
 ) -> None:
     jobs.request_run([Job.YEAR], NOON + SECOND)
     jobs.request_run([Job.SEGMENTS, Job.DAY], NOON + 2 * SECOND)
     found = []
-    while due := schedule.due(ONE):
+    while due := schedule.next_due(ONE):
         found.append(due)
         ran(schedule, due, ONE)
     wanted = [Job.YEAR, Job.SEGMENTS, Job.DAY]
-    assert found == [Due(job, RunReason.REQUESTED) for job in wanted]
+    assert found == [DueJob(job, RunReason.REQUESTED) for job in wanted]
 
 
-def test_asking_again_while_it_runs_gives_another_run(schedule: Schedule) -> None:
+def test_asking_again_while_it_runs_gives_another_run(schedule: JobSchedule) -> None:
     jobs.request_run([Job.DAY], NOON)
     schedule.begin(Job.DAY, RunReason.REQUESTED, NOON)
     jobs.request_run([Job.DAY], NOON + SECOND)
-    assert schedule.due(NOON + SECOND) is None
+    assert schedule.next_due(NOON + SECOND) is None
     schedule.end(Job.DAY, RunResult.DONE, NOON + 2 * SECOND)
-    assert schedule.due(NOON + 2 * SECOND) == Due(Job.DAY, RunReason.REQUESTED)
+    assert schedule.next_due(NOON + 2 * SECOND) == DueJob(Job.DAY, RunReason.REQUESTED)
 
 
-def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: Schedule) -> None:
+def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: JobSchedule) -> None:
     jobs.pause(list(Job))
     assert schedule.is_paused(Job.SEGMENTS)
-    schedule.drained()
-    assert schedule.due(ONE) is None
+    schedule.segments_done()
+    assert schedule.next_due(ONE) is None
     jobs.request_run([Job.DAY], ONE)
-    assert schedule.due(ONE) == Due(Job.DAY, RunReason.REQUESTED)
-    ran(schedule, schedule.due(ONE), ONE)
-    assert schedule.due(ONE) is None
+    assert schedule.next_due(ONE) == DueJob(Job.DAY, RunReason.REQUESTED)
+    ran(schedule, schedule.next_due(ONE), ONE)
+    assert schedule.next_due(ONE) is None
     assert schedule.is_paused(Job.DAY)
 
 
-def test_what_is_resumed_makes_up_for_what_it_missed(schedule: Schedule) -> None:
+def test_what_is_resumed_makes_up_for_what_it_missed(schedule: JobSchedule) -> None:
     jobs.pause([Job.DAY])
-    assert schedule.due(ONE) is None
+    assert schedule.next_due(ONE) is None
     jobs.resume([Job.DAY])
     assert not schedule.is_paused(Job.DAY)
-    assert schedule.due(ONE + SECOND) == Due(Job.DAY, RunReason.SCHEDULE)
+    assert schedule.next_due(ONE + SECOND) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_what_a_pause_stopped_goes_on_when_it_is_resumed(schedule: Schedule) -> None:
+def test_what_a_pause_stopped_goes_on_when_it_is_resumed(schedule: JobSchedule) -> None:
     schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     jobs.pause([Job.DAY])
     schedule.end(Job.DAY, RunResult.STOPPED, ONE + SECOND)
-    assert schedule.due(ONE + 2 * SECOND) is None
+    assert schedule.next_due(ONE + 2 * SECOND) is None
     jobs.resume([Job.DAY])
-    assert schedule.due(ONE + 3 * SECOND) == Due(Job.DAY, RunReason.SCHEDULE)
+    assert schedule.next_due(ONE + 3 * SECOND) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_a_pause_outlives_a_restart(file: Path, schedule: Schedule) -> None:
+def test_a_pause_outlives_a_restart(file: Path, schedule: JobSchedule) -> None:
     jobs.pause([Job.DAY])
     store.open_at(file)
-    again = Schedule(PLAN)
-    assert again.due(ONE) is None
+    again = JobSchedule(PLAN)
+    assert again.next_due(ONE) is None
     assert again.is_paused(Job.DAY)
 
 
 def test_what_was_stopped_is_made_up_for_after_the_next_start(
-    schedule: Schedule,
+    schedule: JobSchedule,
 ) -> None:
-    ran(schedule, schedule.due(ONE), ONE, RunResult.STOPPED)
-    assert schedule.due(ONE + SECOND) is None
-    assert Schedule(PLAN).due(ONE + SECOND) == Due(Job.DAY, RunReason.MISSED)
+    ran(schedule, schedule.next_due(ONE), ONE, RunResult.STOPPED)
+    assert schedule.next_due(ONE + SECOND) is None
+    assert JobSchedule(PLAN).next_due(ONE + SECOND) == DueJob(Job.DAY, RunReason.MISSED)
 
 
-def test_what_failed_waits_for_its_next_time(schedule: Schedule) -> None:
-    ran(schedule, schedule.due(ONE), ONE, RunResult.FAILED)
-    assert schedule.due(ONE + SECOND) is None
-    assert Schedule(PLAN).due(ONE + SECOND) is None
+def test_what_failed_waits_for_its_next_time(schedule: JobSchedule) -> None:
+    ran(schedule, schedule.next_due(ONE), ONE, RunResult.FAILED)
+    assert schedule.next_due(ONE + SECOND) is None
+    assert JobSchedule(PLAN).next_due(ONE + SECOND) is None
 
 
-def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: Schedule) -> None:
+def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: JobSchedule) -> None:
     jobs.request_run([Job.YEAR], NOON)
-    ran(schedule, schedule.due(NOON), NOON, RunResult.STOPPED)
-    assert schedule.due(NOON + SECOND) is None
-    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.YEAR, RunReason.REQUESTED)
+    ran(schedule, schedule.next_due(NOON), NOON, RunResult.STOPPED)
+    assert schedule.next_due(NOON + SECOND) is None
+    assert JobSchedule(PLAN).next_due(NOON + SECOND) == DueJob(
+        Job.YEAR, RunReason.REQUESTED
+    )
     jobs.pause([Job.YEAR])
-    assert Schedule(PLAN).due(NOON + SECOND) is None
+    assert JobSchedule(PLAN).next_due(NOON + SECOND) is None
 
 
-def test_once_no_segment_waits_all_is_rolled_up_once(schedule: Schedule) -> None:
-    schedule.drained()
+def test_once_no_segment_waits_all_is_rolled_up_once(schedule: JobSchedule) -> None:
+    schedule.segments_done()
     found = []
-    while due := schedule.due(NOON):
+    while due := schedule.next_due(NOON):
         found.append(due)
         ran(schedule, due, NOON)
-        schedule.drained()
-    assert found == [Due(job, RunReason.SEGMENTS_DONE) for job in ROLLUP_JOBS]
+        schedule.segments_done()
+    assert found == [DueJob(job, RunReason.SEGMENTS_DONE) for job in ROLLUP_JOBS]
 
 
 def test_it_is_rolled_up_again_after_more_segments_were_made(
-    schedule: Schedule,
+    schedule: JobSchedule,
 ) -> None:
-    schedule.drained()
-    while due := schedule.due(NOON):
+    schedule.segments_done()
+    while due := schedule.next_due(NOON):
         ran(schedule, due, NOON)
     schedule.begin(Job.SEGMENTS, RunReason.WAITING, NOON)
-    schedule.noted(Job.SEGMENTS, NOON, rejected=1)
-    schedule.drained()
-    assert schedule.due(NOON) is None
-    schedule.noted(Job.SEGMENTS, NOON, made=1)
+    schedule.update(Job.SEGMENTS, NOON, rejected=1)
+    schedule.segments_done()
+    assert schedule.next_due(NOON) is None
+    schedule.update(Job.SEGMENTS, NOON, made=1)
     schedule.end(Job.SEGMENTS, RunResult.DONE, NOON)
-    schedule.drained()
-    assert schedule.due(NOON) == Due(Job.DAY, RunReason.SEGMENTS_DONE)
+    schedule.segments_done()
+    assert schedule.next_due(NOON) == DueJob(Job.DAY, RunReason.SEGMENTS_DONE)
 
 
-def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: Schedule) -> None:
-    schedule.drained()
-    assert schedule.due(ONE) == Due(Job.DAY, RunReason.SCHEDULE)
-    ran(schedule, schedule.due(ONE), ONE)
-    assert schedule.due(ONE) == Due(Job.WEEK, RunReason.SEGMENTS_DONE)
+def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: JobSchedule) -> None:
+    schedule.segments_done()
+    assert schedule.next_due(ONE) == DueJob(Job.DAY, RunReason.SCHEDULE)
+    ran(schedule, schedule.next_due(ONE), ONE)
+    assert schedule.next_due(ONE) == DueJob(Job.WEEK, RunReason.SEGMENTS_DONE)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +300,7 @@ def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: Schedule) -> N
     ],
 )
 def test_a_run_that_nobody_waits_for_and_did_nothing_is_not_told(
-    schedule: Schedule, reason: RunReason, is_kept: bool
+    schedule: JobSchedule, reason: RunReason, is_kept: bool
 ) -> None:
     schedule.begin(Job.DAY, reason, NOON)
     schedule.end(Job.DAY, RunResult.DONE, NOON)
@@ -297,10 +310,10 @@ def test_a_run_that_nobody_waits_for_and_did_nothing_is_not_told(
     assert runs()[0].error == "the model is gone"
 
 
-def test_jobs_run_beside_each_other(schedule: Schedule) -> None:
+def test_jobs_run_beside_each_other(schedule: JobSchedule) -> None:
     schedule.begin(Job.SEGMENTS, RunReason.WAITING, NOON)
-    ran(schedule, schedule.due(ONE), ONE)
-    schedule.noted(Job.SEGMENTS, ONE, made=3)
+    ran(schedule, schedule.next_due(ONE), ONE)
+    schedule.update(Job.SEGMENTS, ONE, made=3)
     schedule.end(Job.SEGMENTS, RunResult.DONE, ONE)
     assert [(run.job, run.created) for run in runs()] == [
         (Job.DAY, 1),
@@ -308,20 +321,22 @@ def test_jobs_run_beside_each_other(schedule: Schedule) -> None:
     ]
 
 
-def test_a_clock_that_was_set_back_does_not_stop_the_jobs(schedule: Schedule) -> None:
+def test_a_clock_that_was_set_back_does_not_stop_the_jobs(
+    schedule: JobSchedule,
+) -> None:
     ahead = ONE + timedelta(days=400)
-    ran(schedule, schedule.due(ahead), ahead)
-    again = Schedule(PLAN)
-    assert again.due(NOON - timedelta(days=30)) is None
+    ran(schedule, schedule.next_due(ahead), ahead)
+    again = JobSchedule(PLAN)
+    assert again.next_due(NOON - timedelta(days=30)) is None
     due = datetime(2024, 4, 2, 1, tzinfo=UTC)
-    assert again.due(due - SECOND) is None
-    assert again.due(due) == Due(Job.DAY, RunReason.SCHEDULE)
-    ran(again, again.due(due), due)
-    assert again.due(due + SECOND) is None
+    assert again.next_due(due - SECOND) is None
+    assert again.next_due(due) == DueJob(Job.DAY, RunReason.SCHEDULE)
+    ran(again, again.next_due(due), due)
+    assert again.next_due(due + SECOND) is None
 
 
 def test_a_killed_run_is_broken_off_for_whoever_works_next(
-    file: Path, schedule: Schedule
+    file: Path, schedule: JobSchedule
 ) -> None:
     killed(file, ONE)
     (seen,) = jobs.history(is_worked=True)
@@ -329,40 +344,42 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
     (idle,) = jobs.history(is_worked=False)
     assert (idle.result, idle.took_s) == (RunResult.INTERRUPTED, 90.0)
 
-    again = Schedule(PLAN)
-    assert again.due(ONE + timedelta(hours=5)) == Due(Job.DAY, RunReason.MISSED)
+    again = JobSchedule(PLAN)
+    assert again.next_due(ONE + timedelta(hours=5)) == DueJob(Job.DAY, RunReason.MISSED)
     (run,) = jobs.history(is_worked=True)
     assert (run.result, run.took_s) == (RunResult.INTERRUPTED, 90.0)
     assert (run.created, run.waiting) == (2, 5)
-    ran(again, again.due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
-    assert Schedule(PLAN).due(ONE + timedelta(hours=6)) is None
+    ran(again, again.next_due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
+    assert JobSchedule(PLAN).next_due(ONE + timedelta(hours=6)) is None
 
 
 def test_what_was_asked_for_and_killed_is_asked_for_again(
-    file: Path, schedule: Schedule
+    file: Path, schedule: JobSchedule
 ) -> None:
     jobs.request_run([Job.DAY], NOON)
     killed(file, NOON)
-    assert Schedule(PLAN).due(NOON + SECOND) == Due(Job.DAY, RunReason.REQUESTED)
+    assert JobSchedule(PLAN).next_due(NOON + SECOND) == DueJob(
+        Job.DAY, RunReason.REQUESTED
+    )
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
 def test_a_job_that_dies_each_time_waits_for_its_next_time(
-    file: Path, schedule: Schedule, is_asked: bool
+    file: Path, schedule: JobSchedule, is_asked: bool
 ) -> None:
     if is_asked:
         jobs.request_run([Job.DAY], ONE)
-    for number in range(TRIES):
+    for number in range(MAX_INTERRUPTED):
         killed(file, ONE + number * timedelta(minutes=5))
-    again = Schedule(PLAN)
-    assert again.due(ONE + timedelta(hours=1)) is None
+    again = JobSchedule(PLAN)
+    assert again.next_due(ONE + timedelta(hours=1)) is None
     next_day = ONE + timedelta(days=1)
-    assert again.due(next_day) == Due(Job.DAY, RunReason.SCHEDULE)
-    assert [run.result for run in runs()] == [RunResult.INTERRUPTED] * TRIES
+    assert again.next_due(next_day) == DueJob(Job.DAY, RunReason.SCHEDULE)
+    assert [run.result for run in runs()] == [RunResult.INTERRUPTED] * MAX_INTERRUPTED
 
 
 def test_a_status_tells_what_runs_what_is_late_and_what_comes(
-    schedule: Schedule,
+    schedule: JobSchedule,
 ) -> None:
     def day(now: datetime, *, is_worked: bool | None = True) -> jobs.JobStatus:
         found = jobs.statuses(PLAN, now, is_worked=is_worked)
@@ -388,7 +405,7 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     assert (paused.is_paused, paused.is_overdue, paused.next_at) == (True, False, None)
 
 
-def test_segments_have_no_times(schedule: Schedule) -> None:
+def test_segments_have_no_times(schedule: JobSchedule) -> None:
     status = jobs.statuses(PLAN, NOON, is_worked=True)[0]
     assert (status.job, status.cron, status.next_at) == (Job.SEGMENTS, "", None)
     assert status.schedule == jobs.NO_TIMES

@@ -59,8 +59,8 @@ def tailing(tmp_path: Path, folder: Path) -> Iterator[Workspace]:
 def look(house: Workspace) -> list[str]:
     """Look at all files now, and tell what is kept."""
     works = house.pipeline
-    works._tail._next_glance_s = works._tail._next_look_s = 0.0
-    assert works.until_idle(lambda _: None) == []
+    works._tail._next_quick_check_s = works._tail._next_full_check_s = 0.0
+    assert works.run_until_idle(lambda _: None) == []
     with database.connection():
         rows = EventRow.select(EventRow.text).order_by(EventRow.at_ms, EventRow.id)
         return [text for (text,) in rows.tuples()]
@@ -153,7 +153,7 @@ def test_a_message_that_goes_on_is_waited_for_and_then_given_up(
 ) -> None:
     now = [START + timedelta(seconds=3)]
     works = tailing.pipeline
-    monkeypatch.setattr(works._tail._files, "_clock", lambda: now[0])
+    monkeypatch.setattr(works._tail._reader, "clock", lambda: now[0])
     monkeypatch.setattr(works._tail, "_clock", lambda: now[0])
     file = folder / "s1.jsonl"
 
@@ -248,7 +248,7 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
     mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\nproc /proc proc rw 0 0\n")
     monkeypatch.setattr(watcher, "MOUNTS", mounts)
     watch = FileWatcher(lambda: None)
-    tailing.pipeline._tail.watch(watch)
+    tailing.pipeline._tail.use_watcher(watch)
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
     assert "nfs4, which does not tell of changes" in watch.polling_reason
@@ -289,7 +289,7 @@ def test_a_linked_folder_is_read_and_a_pipe_is_not(
     (folder.parent / "linked").symlink_to(there)
     os.mkfifo(folder / "pipe.jsonl")
     assert look(tailing) == ["said elsewhere"]
-    assert list(tailing.pipeline._tail.look()) == []
+    assert list(tailing.pipeline._tail.find_changed_files()) == []
     with (there / "s1.jsonl").open("a") as file:
         file.write(record(2, "and more"))
     assert look(tailing) == ["said elsewhere", "and more"]
@@ -302,7 +302,7 @@ def test_a_file_that_became_a_pipe_holds_nothing_up(
     assert look(tailing) == ["said before"]
     (folder / "s1.jsonl").unlink()
     os.mkfifo(folder / "s1.jsonl")
-    assert list(tailing.pipeline._files().read_file(folder / "s1.jsonl")) == []
+    assert list(tailing.pipeline._make_reader().read_file(folder / "s1.jsonl")) == []
 
 
 def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
@@ -333,8 +333,8 @@ def test_two_readers_of_one_file_count_it_once(
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text("".join(record(n, f"said {n}") for n in range(3)) + "{broken}\n")
-    first = tailing.pipeline._files().read_file(file)
-    second = tailing.pipeline._files().read_file(file)
+    first = tailing.pipeline._make_reader().read_file(file)
+    second = tailing.pipeline._make_reader().read_file(file)
     list(first)
     list(second)
     assert status.read_stats().events == 3

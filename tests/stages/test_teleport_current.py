@@ -40,7 +40,7 @@ def test_what_is_gone_is_missed_as_soon(house: Workspace, tmp_path: Path) -> Non
     file.write_text(f'{FIRST} "text": "Paint the ferry", "key": "0"}}\n')
     for _ in house.pipeline.importer().run([file]):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     (segment,) = [
         hit.node_id
         for hit in house.teleport.find("level:segment ferry").hits

@@ -16,8 +16,8 @@ from memtui.model.nodes import NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment, SegmentRules
 from memtui.model.summaries import DraftBullet, Summary
 from memtui.paths import in_home
-from memtui.pipeline.pipeline import Pipeline, Setup
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.pipeline import Pipeline, PipelineConfig
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database, events, jobs, meta, rollup_queue
@@ -63,7 +63,7 @@ def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pip
         "clock": clock,
         "agent": "agent",
     }
-    return Pipeline(Setup(**{**given, **changes}))
+    return Pipeline(PipelineConfig(**{**given, **changes}))
 
 
 def line(after_s: float, text: str, session: str = "s1", **fields: Any) -> str:
@@ -87,7 +87,7 @@ def bring(works: Pipeline, folder: Path, name: str, lines: Sequence[str]) -> Non
 
 
 def settle(works: Pipeline) -> None:
-    assert works.until_idle(lambda _: None) == []
+    assert works.run_until_idle(lambda _: None) == []
 
 
 def tree() -> dict[str, Any]:
@@ -239,8 +239,8 @@ def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
     monkeypatch.setattr("memtui.pipeline.progress.REPORT_S", 0.0)
     lines = [line(at, "Fix the ferry importer", f"s{at}") for at in range(8)]
     bring(works, tmp_path, "one", lines)
-    told: list[Progress] = []
-    works.until_idle(told.append)
+    told: list[PipelineProgress] = []
+    works.run_until_idle(told.append)
     # With the first of a day comes the work on all that it is part of.
     queued = [one.queued for one in told if one.stage == "summarize"][2:]
     assert len(queued) == 6 and queued == sorted({*queued}, reverse=True)
@@ -265,7 +265,7 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     works = made(house, clock, summarizer=summarizer)
     lines = [line(0, "poison"), line(5, "Fix the ferry importer", "s2")]
     bring(works, tmp_path, "one", lines)
-    works.until_idle(lambda _: None)
+    works.run_until_idle(lambda _: None)
     assert len(browse.children("toc:day:2025-03-14")) == 1
     assert status.read_stats().queued == 1
 
@@ -411,11 +411,11 @@ def test_who_may_not_work_still_sees_what_changes(
     house: Workspace, works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     other = made(house, clock)
-    assert works.claim.acquire()
+    assert works.lock.acquire()
     waits, saw = threading.Event(), threading.Event()
 
-    def report(progress: Progress) -> None:
-        assert not progress.is_ours
+    def report(progress: PipelineProgress) -> None:
+        assert not progress.is_active
         waits.set()
         if "toc:year:2025" in progress.changed:
             saw.set()
@@ -426,7 +426,7 @@ def test_who_may_not_work_still_sees_what_changes(
     settle(works)
     assert saw.wait(10)
     other.stop(wait_s=5)
-    works.claim.release()
+    works.lock.release()
 
 
 def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -> None:
@@ -491,7 +491,7 @@ def test_a_folder_that_holds_other_files_is_left_alone(
     precious = house.paths.index / "mine.txt"
     precious.write_text("precious")
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
-    (error,) = works.until_idle(lambda _: None)
+    (error,) = works.run_until_idle(lambda _: None)
     assert "holds other files" in str(error)
     assert precious.read_text() == "precious"
 
