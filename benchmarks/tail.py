@@ -27,7 +27,7 @@ from statistics import median
 from benchmarks.floor import INSERT, TABLE, text_of
 from benchmarks.processes import machine
 from memtui.capture import watcher
-from memtui.capture.ingest import CapturePolicy
+from memtui.capture.policy import CapturePolicy
 from memtui.capture.tail import Tail
 from memtui.capture.transcripts import TranscriptReader
 from memtui.paths import in_home
@@ -104,7 +104,7 @@ def reader() -> TranscriptReader:
         agent="",
         counter=ESTIMATING_COUNTER,
         clock=lambda: datetime.now(UTC),
-        admission=CapturePolicy(),
+        policy=CapturePolicy(),
     )
 
 
@@ -209,7 +209,7 @@ def idle(folder: Path, files: int, runs: int) -> dict[str, list[float]]:
     taken: dict[str, list[float]] = {"walked": [], "looked": []}
     for _ in range(runs + 1):
         taken["walked"].append(took_ms(lambda: walk(folder)))
-        taken["looked"].append(took_ms(lambda: none_of(tail.look())))
+        taken["looked"].append(took_ms(lambda: none_of(tail.find_changed_files())))
     return {name: each[1:] for name, each in taken.items()}
 
 

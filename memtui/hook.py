@@ -1,21 +1,20 @@
-"""What an agent runs: copies one event from standard input into the spool.
+"""The hook that agents run: copies one event from standard input into the spool.
 
-It parses nothing, prints nothing and always succeeds, since whatever it did otherwise
-would disturb the agent that waits for it. It imports only what the interpreter has
-already loaded: it must be quick, and must run when the rest of memtui cannot.
+It parses nothing, prints nothing and always exits with 0: anything else would disturb
+the agent that waits for it. It imports only what the interpreter has already loaded, so
+that it is fast and runs even when the rest of memtui cannot.
 
-The spool is laid out like a maildir. An event is written under ``tmp`` and renamed
-into ``new``, so that whoever reads ``new`` never meets half of one. The names sort in
-the order of arrival: ``<time_ns>.<pid>.<random>.json``.
+The spool is laid out like a maildir. An event is written to ``tmp`` and renamed into
+``new``, so that nobody reads half an event. The names sort in the order of arrival:
+``<time_ns>.<pid>.<random>.json``.
 
-Some agents say neither who they are nor what happened. Whoever installs the hook can
-say it for them, with ``--agent NAME`` and ``--event NAME``; both then stand in the
-file's name, ``<time_ns>.<pid>.<random>.<agent>.<event>.json``, beside the bytes and
-never in them. A word that is not plain letters, digits, ``-`` and ``_`` is left out.
-``--spool FOLDER`` comes before what the environment says.
+For agents that send neither their name nor the event's, ``--agent NAME`` and
+``--event NAME`` add them to the file's name:
+``<time_ns>.<pid>.<random>.<agent>.<event>.json``. Names with anything but letters,
+digits, ``-`` and ``_`` are left out. ``--spool FOLDER`` overrides the environment.
 
-``MEMTUI_HOOK_FSYNC=1`` has the event on the disk before the hook ends; without it a
-power cut may leave a file renamed but empty.
+With ``MEMTUI_HOOK_FSYNC=1`` the event is on the disk before the hook ends; otherwise a
+power failure may leave an empty file.
 """
 # pathlib alone takes longer to load than all there is to do here.
 # ruff: noqa: PTH103, PTH104, PTH108, PTH111, PTH117, PTH118
@@ -25,34 +24,35 @@ import sys
 import time
 
 CHUNK_BYTES = 1 << 20
-"""How much is read from standard input at a time."""
+"""How much is read from standard input at once."""
 
 STDIN = 0
-"""The descriptor the event arrives on; read as it is, ``sys.stdin`` may be None."""
+"""The file descriptor of the input; ``sys.stdin`` may be None."""
 
-WORD_CHARS = 40
+MAX_NAME_CHARS = 40
 """How long the name of an agent or an event may be."""
 
 
 def main() -> None:
-    """Keep the event, or lose it silently; the process ends here."""
+    """Write the event, or lose it silently; the process ends here."""
     try:
-        # Conversations are private: all that is made here is its owner's alone.
+        # Conversations are private: only their owner may read the files.
         os.umask(0o077)
-        # All is read before anything can fail: an agent must not meet a closed pipe.
-        chunks = _read()
+        # Everything is read before anything can fail: the agent's pipe must not break.
+        chunks = _read_input()
         if chunks:
             words = sys.argv[1:]
-            given = dict(zip(words[::2], words[1::2], strict=False))
-            keep(chunks, given.get("--spool") or spool_folder(), _told(given))
+            options = dict(zip(words[::2], words[1::2], strict=False))
+            spool = options.get("--spool") or spool_folder()
+            write_event(chunks, spool, _name_part(options))
     finally:
-        # An agent takes any other end as a verdict on what it was about to do, and
-        # the interpreter's own takes time and may find something to complain about.
+        # Another exit code can block the agent, and an ordinary exit of the
+        # interpreter takes time and may print something.
         os._exit(0)
 
 
 def spool_folder() -> str:
-    """The folder events are left in.
+    """Return the folder for events.
 
     Raises:
         OSError: No home folder is known.
@@ -70,7 +70,7 @@ def spool_folder() -> str:
     return os.path.join(share, "memtui", "spool")
 
 
-def _read() -> list[bytes]:
+def _read_input() -> list[bytes]:
     if os.isatty(STDIN):
         return []
     chunks = []
@@ -79,28 +79,28 @@ def _read() -> list[bytes]:
     return chunks
 
 
-def _told(given: dict[str, str]) -> str:
-    """What the file's name says of who told it: ``.agent.event``, or nothing."""
-    agent, event = (_word(given.get(name, "")) for name in ("--agent", "--event"))
+def _name_part(options: dict[str, str]) -> str:
+    """Return ``.agent.event`` for the file's name, or ""."""
+    agent, event = (_plain(options.get(name, "")) for name in ("--agent", "--event"))
     return f".{agent}.{event}" if agent or event else ""
 
 
-def _word(word: str) -> str:
-    is_plain = word.isascii() and word.replace("-", "").replace("_", "").isalnum()
-    return word if is_plain and len(word) <= WORD_CHARS else ""
+def _plain(name: str) -> str:
+    is_plain = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if is_plain and len(name) <= MAX_NAME_CHARS else ""
 
 
-def keep(chunks: list[bytes], spool: str, told: str) -> None:
-    """Leave one event in a spool.
+def write_event(chunks: list[bytes], spool: str, name_part: str) -> None:
+    """Write one event into a spool.
 
     Args:
         chunks: Its bytes.
         spool: The spool's folder.
-        told: What its name says of who told it: ``.agent.event``, or nothing.
+        name_part: ``.agent.event`` for the file's name, or "".
     """
-    for box in ("tmp", "new", "bad"):
-        os.makedirs(os.path.join(spool, box), exist_ok=True)
-    name = f"{time.time_ns()}.{os.getpid()}.{os.urandom(8).hex()}{told}.json"
+    for folder in ("tmp", "new", "bad"):
+        os.makedirs(os.path.join(spool, folder), exist_ok=True)
+    name = f"{time.time_ns()}.{os.getpid()}.{os.urandom(8).hex()}{name_part}.json"
     draft = os.path.join(spool, "tmp", name)
     is_synced = os.environ.get("MEMTUI_HOOK_FSYNC") == "1"
     try:

@@ -1,39 +1,77 @@
-"""Exclusions: the projects and folders whose conversations are not to be kept."""
+"""Which conversations are stored: excluded, of another project, forgotten, redacted."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter as Tally
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from pathlib import PurePath
 from re import IGNORECASE, Pattern, compile
+from typing import Any
+
+from memtui.capture import projects
+from memtui.capture.formats import hooks
+from memtui.capture.formats.base import (
+    Cursor,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+    as_text,
+)
+from memtui.model.events import Event, Thought, clean
+from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
+from memtui.store import problems, tombstones
+from memtui.text import secrets
+
+OTHER_PROJECT = "of another project, whose memory is kept apart"
+"""Why a session is left out of a store for one project."""
+
+FORGOTTEN = "of a project that was forgotten"
+
+_SESSION_TEXTS = (
+    "branch",
+    "created_by",
+    "cwd",
+    "model",
+    "project",
+    "root",
+    "summary",
+    "title",
+)
+"""The fields of a session that may contain secrets."""
+
+_SUBAGENT_TEXTS = ("kind", "tool_use_id", "subagent", "task")
+"""The fields of a subagent that may contain secrets."""
 
 
 class Exclusions:
-    """Patterns of what is left out, in the order they are tried.
+    """Patterns of projects and folders whose conversations are not stored.
 
-    A pattern without a slash is matched against a project's name, whatever its case.
-    One with a slash is matched against a session's folders: the one it was started
-    in, the one of its repository, and the place of its transcript; what covers a
-    folder covers all below it. ``*`` stands for anything, a slash as well. A pattern
-    that does not start at the root (``clients/acme``) is met anywhere in a path.
+    A pattern without a slash is compared with a project's name, ignoring case. One with
+    a slash is compared with a session's folders: the one it was started in, its
+    repository's, and its transcript's; a folder includes all below it. ``*`` stands for
+    anything, including slashes. A pattern that does not start at the root
+    (``clients/acme``) matches anywhere in a path.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        """Take the patterns, a leading ``~`` already written out."""
-        named = [pattern.strip() for pattern in patterns]
-        self._rules = [(pattern, _rule(pattern)) for pattern in named if pattern]
+        """Compile the patterns, in which a leading ``~`` is already expanded."""
+        stripped = [pattern.strip() for pattern in patterns]
+        self._rules = [(one, _compile(one)) for one in stripped if one]
 
     def __bool__(self) -> bool:
         return bool(self._rules)
 
     def rule_for(self, *, project: str, cwd: str, root: str, path: str = "") -> str:
-        """The first pattern that covers a session, "" where none does.
+        """Return the first pattern that excludes a session, or "".
 
         Args:
             project: The project's name.
-            cwd: The folder the session was started in, "" if not known.
-            root: The folder of its git repository, "" if there is none.
-            path: The transcript's own file, "" where there is none.
+            cwd: The folder the session was started in.
+            root: The folder of its repository.
+            path: The transcript's file.
         """
-        folders = [*dict.fromkeys(_lineages(cwd, root, path))]
+        folders = [*dict.fromkeys(_with_parents(cwd, root, path))]
         for pattern, rule in self._rules:
             names = folders if "/" in pattern else [project] if project else []
             if any(map(rule.match, names)):
@@ -41,18 +79,148 @@ class Exclusions:
         return ""
 
 
-def _rule(pattern: str) -> Pattern[str]:
+def _compile(pattern: str) -> Pattern[str]:
     if "/" not in pattern:
         return compile(translate(pattern), IGNORECASE)
-    below = pattern.rstrip("/") or "/"
-    anywhere = below if below.startswith(("/", "*")) else f"*/{below}"
-    return compile(translate(anywhere))
+    folder = pattern.rstrip("/") or "/"
+    is_anchored = folder.startswith(("/", "*"))
+    return compile(translate(folder if is_anchored else f"*/{folder}"))
 
 
-def _lineages(*paths: str) -> Iterator[str]:
-    """Each path and every folder above it, so that a folder covers what is below."""
-    for path in paths:
-        if path:
-            place = PurePath(path)
-            yield place.as_posix()
-            yield from (above.as_posix() for above in place.parents)
+def _with_parents(*paths: str) -> Iterator[str]:
+    for path in filter(None, paths):
+        yield PurePath(path).as_posix()
+        yield from (parent.as_posix() for parent in PurePath(path).parents)
+
+
+@dataclass(frozen=True, slots=True)
+class CapturePolicy:
+    """Whose conversations are stored."""
+
+    exclusions: Exclusions = field(default_factory=lambda: Exclusions(()))
+    only_root: str = ""
+    """The one repository or folder whose sessions are stored; "" for all."""
+
+
+class IngestFilter:
+    """Applies the policy to the items of one file, and takes out secrets.
+
+    Used inside a database connection.
+    """
+
+    def __init__(self, policy: CapturePolicy, path: str = "") -> None:
+        """Start with no session known.
+
+        Args:
+            policy: Whose conversations are stored.
+            path: The file that the items come from.
+        """
+        self._policy, self._path = policy, path
+        self._reasons: dict[tuple[str, str], str] = {}
+        """Why each session is left out; "" if it is stored."""
+        self.redaction_counts: Tally[str] = Tally()
+        """How many secrets were taken out, by kind, since they were last stored."""
+        self.has_forgotten = False
+        """Whether there were items of a forgotten session or project."""
+        self.forgotten_count = 0
+        """How many events were left out for that; the caller resets it."""
+
+    def filter_items(self, items: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
+        """Yield the items that are stored, without secrets."""
+        for item in items:
+            if isinstance(item, SessionMetadata):
+                yield from self._filter_session(item)
+            elif isinstance(item, Event | Thought | SubagentMetadata):
+                reason = self._reasons.get((item.agent, item.session_id))
+                if not reason:
+                    yield self._redact(item)
+                elif not isinstance(item, SubagentMetadata):
+                    is_event = isinstance(item, Event)
+                    self.forgotten_count += reason == FORGOTTEN and is_event
+                    yield SkippedRecord(reason)
+            elif isinstance(item, Cursor):
+                yield replace(item, state=self._redact_state(item.state))
+            elif isinstance(item, InvalidRecord | SkippedRecord | PendingRecord):
+                reason = self._redact_text(item.reason)
+                is_same = reason is item.reason
+                yield item if is_same else replace(item, reason=reason)
+            else:
+                yield item
+
+    def payload_reason(self, payload: Mapping[str, object]) -> str:
+        """Return why an invalid hook payload is not even quarantined, or ""."""
+        fields = hooks.normalize_fields(payload)
+        session_id, cwd = (clean(as_text(fields.get(n))) for n in ("session_id", "cwd"))
+        if session_id and tombstones.find_agents(session_id):
+            return "of a session that was forgotten"
+        if not cwd:
+            return ""
+        found = projects.locate_project(cwd)
+        return self._session_reason(
+            SessionMetadata("", session_id, cwd, found.project, root=found.root)
+        )
+
+    def store_redaction_counts(self, now_ms: int) -> None:
+        """Add the counts to the store; inside a transaction."""
+        problems.add_redactions(self.redaction_counts, now_ms)
+        self.redaction_counts.clear()
+
+    def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:
+        found = projects.locate_project(clean(session.cwd), clean(session.root))
+        project = clean(session.project) or found.project
+        session = replace(session, root=found.root, project=project)
+        # Events have clean ids; their session must be found by them.
+        key = clean(session.agent), clean(session.session_id)
+        if tombstones.covers_session(*key):
+            self.has_forgotten = True
+        if key not in self._reasons or session.cwd:
+            self._reasons[key] = self._session_reason(session)
+        if not self._reasons[key]:
+            yield replace(session, **self._redact_fields(session, _SESSION_TEXTS))
+
+    def _session_reason(self, session: SessionMetadata) -> str:
+        """Return why a session is left out, or ""."""
+        only = self._policy.only_root
+        if only and only not in (session.root, session.cwd.rstrip("/")):
+            return OTHER_PROJECT
+        if rule := self._policy.exclusions.rule_for(
+            project=session.project,
+            cwd=session.cwd,
+            root=session.root,
+            path=self._path,
+        ):
+            return f"excluded by {rule}"
+        folder = project_folder(session.root, session.cwd)
+        if tombstones.covers_project(session.project, folder):
+            self.has_forgotten = True
+            return FORGOTTEN
+        return ""
+
+    def _redact(
+        self, item: Event | Thought | SubagentMetadata
+    ) -> Event | Thought | SubagentMetadata:
+        if isinstance(item, SubagentMetadata):
+            return replace(item, **self._redact_fields(item, _SUBAGENT_TEXTS))
+        # Most items share few names of subagents.
+        name = item.subagent and secrets.redact_cached(item.subagent).text
+        if isinstance(item, Thought):
+            text = self._redact_text(item.text)
+            if text is item.text and name == item.subagent:
+                return item
+            return replace(item, text=text, subagent=name)
+        event, kinds = secrets.redact_event(item)
+        self.redaction_counts.update(kinds)
+        return event if name == event.subagent else replace(event, subagent=name)
+
+    def _redact_fields(self, item: object, names: Iterable[str]) -> dict[str, Any]:
+        return {name: self._redact_text(getattr(item, name)) for name in names}
+
+    def _redact_text(self, text: str) -> str:
+        redacted = secrets.redact(text)
+        self.redaction_counts.update(redacted.kinds)
+        return redacted.text
+
+    def _redact_state(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
+        # Secrets in the state are counted when they are stored in an event.
+        redacted, _ = secrets.redact_json(state)
+        return tombstones.remove_titles(redacted) if isinstance(redacted, dict) else {}

@@ -1,8 +1,7 @@
-"""transcripts → events, as they are written: files that grow are read on.
+"""Watched transcripts: files that grow are read on.
 
-A watch tells which files have changed; now and then all are looked at, since a watch
-may miss some, and more often where there is none. What the watch tells of is read
-before what else waits: it is being written now.
+A watcher reports changed files, and those are read first: they are being written now.
+As it may miss some, all files are checked now and then, more often without a watcher.
 """
 
 import time
@@ -20,20 +19,20 @@ from memtui.model.events import clean, to_ms
 from memtui.store import cursors, database, meta
 from memtui.store.cursors import FileStamp, read_stamp
 
-LOOK_S = 2.0
-"""How often all files are looked at when nothing tells of changes, in seconds."""
+CHECK_INTERVAL_S = 2.0
+"""How often all files are checked when changes are not reported."""
 
-WATCHED_LOOK_S = 30.0
-"""How often that is done when something does, in seconds."""
+WATCHED_CHECK_INTERVAL_S = 30.0
+"""How often they are checked when changes are reported."""
 
-READ_S = 0.25
-"""How long one step reads, unless one transaction takes longer, in seconds."""
+STEP_S = 0.25
+"""How long one step reads, unless one transaction takes longer."""
 
-FILES_AT_ONCE = 20
-"""How many files it reads at most: no more sessions than the next stage cuts."""
+FILES_PER_STEP = 20
+"""How many files a step reads at most: as many sessions as the next stage segments."""
 
-LOOK_SHARE = 50
-"""Looking takes at most one part in this many of the time, however many files."""
+CHECK_SHARE = 50
+"""Checking takes at most this fraction of the time (1/50), however many files."""
 
 
 class Tail:
@@ -41,140 +40,140 @@ class Tail:
 
     def __init__(
         self,
-        files: TranscriptReader,
+        reader: TranscriptReader,
         folders: Callable[[], Mapping[str, Collection[Path]]],
         clock: Callable[[], datetime],
     ) -> None:
         """Remember what is watched.
 
         Args:
-            files: What reads them.
-            folders: The folders and files to watch, by the name of their source or
-                under "" for any; asked again and again, since a person may change it.
-            clock: The time, aware.
+            reader: Reads the files.
+            folders: Returns the files and folders to watch, by the name of their format
+                or under "" for any; called again and again, since the user may change
+                them.
+            clock: Returns the time, aware.
         """
-        self._files, self._folders, self._clock = files, folders, clock
-        self._watch: FileWatcher | None = None
-        self._beside: tuple[Path, ...] = ()
+        self._reader, self._folders, self._clock = reader, folders, clock
+        self._watcher: FileWatcher | None = None
+        self._other_folders: tuple[Path, ...] = ()
         self._queue: OrderedDict[Path, None] = OrderedDict()
         self._reading: Iterator[object] | None = None
         self._file = Path()
-        self._next_glance_s = self._next_look_s = 0.0
-        self._is_told = False
+        self._next_quick_check_s = self._next_full_check_s = 0.0
+        self._is_watching = False
 
-    def watch(self, watch: FileWatcher, *beside: Path) -> None:
-        """Be told of changes from now on.
+    def use_watcher(self, watcher: FileWatcher, *other_folders: Path) -> None:
+        """Get changes from a watcher.
 
         Args:
-            watch: What tells of them.
-            beside: Folders to watch for others.
+            watcher: The watcher.
+            other_folders: Folders that it watches for others.
         """
-        self._watch, self._beside = watch, beside
+        self._watcher, self._other_folders = watcher, other_folders
 
     @property
     def is_behind(self) -> bool:
-        """Whether it is known that more is to be read."""
+        """Whether there is more to read."""
         return self._reading is not None or bool(self._queue)
 
     def step(self) -> int:
-        """Read for a moment; how many times something was read, 0 when all is."""
-        until_s = time.monotonic() + READ_S
-        for path in reversed(list(self._told())):
-            self._first(path)
+        """Read for a moment; return how many times something was read."""
+        until_s = time.monotonic() + STEP_S
+        for path in reversed(list(self._reported_changes())):
+            self._put_first(path)
         if not self.is_behind:
-            self._queue.update(dict.fromkeys(self._changed()))
+            self._queue.update(dict.fromkeys(self._find_changes()))
         done = 0
-        while self.is_behind and done < FILES_AT_ONCE:
+        while self.is_behind and done < FILES_PER_STEP:
             self._read()
             done += 1
             if time.monotonic() >= until_s:
                 break
         return done
 
-    def _first(self, path: Path) -> None:
-        """Read this file before all others that wait."""
+    def _put_first(self, path: Path) -> None:
         self._queue[path] = None
         self._queue.move_to_end(path, last=False)
 
     def _read(self) -> None:
-        """Read one transaction's worth."""
+        """Read until the next transaction is stored."""
         if self._reading is None:
             self._file, _ = self._queue.popitem(last=False)
-            self._reading = self._files.read_file(self._file)
+            self._reading = self._reader.read_file(self._file)
         reading, self._reading = self._reading, None
         try:
             if next(reading, None) is not None:
                 self._reading = reading
         except StoreError:
-            self._first(self._file)
+            self._put_first(self._file)
             raise
 
-    def _changed(self) -> Iterator[Path]:
-        """Files that are found to have changed, or may have."""
-        now_s = time.monotonic()
-        if now_s >= self._next_glance_s:
-            self._next_glance_s = now_s + LOOK_S
-            yield from self._glance()
-        if now_s >= self._next_look_s:
-            yield from self.look()
-            took_s = time.monotonic() - now_s
-            often_s = WATCHED_LOOK_S if self._is_told else LOOK_S
-            self._next_look_s = now_s + max(often_s, took_s * LOOK_SHARE)
-
-    def _told(self) -> Iterator[Path]:
-        """Those that the watch tells of."""
-        if self._watch and (told := self._watch.take_changes()):
+    def _reported_changes(self) -> Iterator[Path]:
+        if self._watcher and (changed := self._watcher.take_changes()):
             for name, places in self._folders().items():
-                for path in sorted(told):
-                    inside = any(path.is_relative_to(place) for place in places)
-                    if (
-                        inside
-                        and formats.format_for_path(path, name)
-                        and path.is_file()
-                    ):
+                for path in sorted(changed):
+                    is_inside = any(path.is_relative_to(place) for place in places)
+                    if not is_inside or not formats.format_for_path(path, name):
+                        continue
+                    if path.is_file():
                         yield path
 
-    def _glance(self) -> Iterator[Path]:
-        """Files that hold something back, and those that are watched by themselves."""
+    def _find_changes(self) -> Iterator[Path]:
+        """Yield files that have changed, as often as they are to be checked."""
+        now_s = time.monotonic()
+        if now_s >= self._next_quick_check_s:
+            self._next_quick_check_s = now_s + CHECK_INTERVAL_S
+            yield from self._quick_check()
+        if now_s >= self._next_full_check_s:
+            yield from self.find_changed_files()
+            took_s = time.monotonic() - now_s
+            is_watching = self._is_watching
+            interval_s = WATCHED_CHECK_INTERVAL_S if is_watching else CHECK_INTERVAL_S
+            self._next_full_check_s = now_s + max(interval_s, took_s * CHECK_SHARE)
+
+    def _quick_check(self) -> Iterator[Path]:
+        """Yield files that hold something back, and changed files named one by one."""
         with database.connection():
-            held = cursors.list_pending(to_ms(self._clock() - HOLD_TIME))
-        yield from filter(Path.is_file, map(Path, held))
+            pending = cursors.list_pending(to_ms(self._clock() - HOLD_TIME))
+        yield from filter(Path.is_file, map(Path, pending))
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):
                 with database.connection():
                     known = cursors.get_stamp(clean(str(place.resolve())))
-                yield from self._unlike(name, [place.resolve()], known)
+                yield from self._changed(name, [place.resolve()], known)
 
-    def look(self) -> Iterator[Path]:
-        """All watched files that look different from when they were read."""
+    def find_changed_files(self) -> Iterator[Path]:
+        """Yield all watched files that have changed since they were read."""
         folders = self._folders()
-        every = {place for some in folders.values() for place in some}
-        self._is_told = self._is_followed(every)
+        self._update_watcher({place for some in folders.values() for place in some})
         for name, places in folders.items():
             for place in filter(Path.is_dir, places):
-                whole = place.resolve()
+                folder = place.resolve()
                 with database.connection():
-                    known = cursors.get_stamps(clean(str(whole)))
-                yield from self._unlike(name, watcher.walk_files(whole), known)
+                    known = cursors.get_stamps(clean(str(folder)))
+                yield from self._changed(name, watcher.walk_files(folder), known)
 
-    def _is_followed(self, places: set[Path]) -> bool:
-        """Have these places watched; whether all their changes are told by now."""
-        if self._watch is None:
-            return False
-        begins = self._watch.watch(places.union(self._beside))
+    def _update_watcher(self, places: set[Path]) -> None:
+        """Have these places watched, and store whether that works."""
+        if self._watcher is None:
+            self._is_watching = False
+            return
+        is_new = self._watcher.watch(places.union(self._other_folders))
+        reason = self._watcher.polling_reason
         with database.connection():
-            if meta.polling_reason() != self._watch.polling_reason:
-                meta.set_polling_reason(self._watch.polling_reason)
-        return not begins and not self._watch.polling_reason
+            if meta.polling_reason() != reason:
+                meta.set_polling_reason(reason)
+        # What changes while a watch begins is not reported.
+        self._is_watching = not is_new and not reason
 
-    def _unlike(
+    def _changed(
         self, name: str, files: Iterable[Path], known: Mapping[str, FileStamp]
     ) -> Iterator[Path]:
         for file in files:
             if source := formats.format_for_path(file, name):
                 try:
-                    look = read_stamp(file, source.related_files(file))
+                    stamp = read_stamp(file, source.related_files(file))
                 except OSError:
                     continue
-                if cursors.find_stamp(known, file) != look:
+                if cursors.find_stamp(known, file) != stamp:
                     yield file

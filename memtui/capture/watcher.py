@@ -1,7 +1,7 @@
-"""Tells which files have changed, so that nobody needs to look at all of them.
+"""Notices changed files, so that not all of them have to be checked all the time.
 
-What it tells is a hint and no more: it may miss a change, and where the system tells of
-none it says so. The folders themselves are the truth.
+What it reports is a hint: it may miss a change, and where the file system reports none,
+it says so. The folders themselves are the truth.
 """
 
 import logging
@@ -12,13 +12,13 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
-GATHER_MS = 100
-"""How long changes are gathered before they are told, in milliseconds."""
+DEBOUNCE_MS = 100
+"""How long changes are collected before they are reported."""
 
 STEP_MS = 10
-"""A pause between changes that ends the gathering, in milliseconds."""
+"""A pause between changes that ends the collecting."""
 
-UNTOLD = (
+UNREPORTED_FILESYSTEMS = (
     "9p",
     "afs",
     "ceph",
@@ -33,38 +33,37 @@ UNTOLD = (
     "vboxsf",
     "virtiofs",
 )
-"""How the types of file systems begin that do not tell of changes made elsewhere."""
+"""How the types of file systems begin that do not report changes made elsewhere."""
 
 MOUNTS = Path("/proc/self/mounts")
 
 
 class FileWatcher:
-    """Watches folders, on a thread of its own."""
+    """Watches folders on a thread of its own."""
 
-    def __init__(self, wake: Callable[[], None]) -> None:
-        """Remember whom to wake when something has changed."""
-        self._wake = wake
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        """Remember what to call when something has changed."""
+        self._on_change = on_change
         self._folders: frozenset[Path] = frozenset()
         self._changed: set[Path] = set()
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self.polling_reason = "nothing is watched yet"
-        """Why changes are found by looking alone; "" while they are told."""
+        """Why files must be checked instead; "" while changes are reported."""
 
     def watch(self, folders: Collection[Path]) -> bool:
-        """Watch these folders, those that exist, and no others.
+        """Watch these folders, as far as they exist, and no others.
 
         Returns:
-            Whether watching begins anew: what changes in the next moment is not told.
+            Whether a new watch begins: changes in the next moment are not reported.
         """
         wanted = frozenset(folder for folder in folders if folder.exists())
         if wanted == self._folders:
             return False
         self.stop()
         self._folders, self._stop = wanted, threading.Event()
-        self.polling_reason = next(
-            filter(None, map(polling_reason, sorted(wanted))), ""
-        )
+        reasons = map(polling_reason, sorted(wanted))
+        self.polling_reason = next(filter(None, reasons), "")
         if wanted and not self.polling_reason:
             arguments = (wanted, self._stop)
             threading.Thread(
@@ -73,13 +72,12 @@ class FileWatcher:
         return True
 
     def take_changes(self) -> set[Path]:
-        """What has changed since this was last asked."""
+        """Return what has changed since the last call."""
         with self._lock:
             changed, self._changed = self._changed, set()
         return changed
 
     def stop(self) -> None:
-        """Watch no more."""
         self._stop.set()
         self._folders = frozenset()
 
@@ -90,7 +88,7 @@ class FileWatcher:
             for changes in watch(
                 *folders,
                 watch_filter=None,
-                debounce=GATHER_MS,
+                debounce=DEBOUNCE_MS,
                 step=STEP_MS,
                 stop_event=stop,
                 raise_interrupt=False,
@@ -98,80 +96,81 @@ class FileWatcher:
             ):
                 with self._lock:
                     self._changed.update(Path(path) for _, path in changes)
-                self._wake()
-        except Exception as error:  # whatever it is: looking always works
+                self._on_change()
+        except Exception as error:  # whatever it is, checking always works
             if not stop.is_set():
-                log.warning("changes are found by looking: %s", error)
-                self.polling_reason = f"the system does not tell of changes: {error}"
+                log.warning("files are checked instead of watched: %s", error)
+                self.polling_reason = f"the system does not report changes: {error}"
 
 
 def polling_reason(folder: Path) -> str:
-    """Why a folder's file system does not tell of changes; "" if it does."""
+    """Return why a folder's file system does not report changes; "" if it does."""
     try:
         mounts = MOUNTS.read_text("utf-8", "replace")
     except OSError:
         return ""
     kind = filesystem_of(folder, mounts)
-    if kind.startswith(UNTOLD):
-        return f"{folder} is on {kind}, which does not tell of changes"
+    if kind.startswith(UNREPORTED_FILESYSTEMS):
+        return f"{folder} is on {kind}, which does not report changes"
     return ""
 
 
 def filesystem_of(folder: Path, mounts: str) -> str:
-    """The type of the file system a folder is on.
+    """Return the type of the file system a folder is on.
 
     Args:
         folder: An absolute path.
         mounts: The mounts, as Linux lists them in ``/proc/self/mounts``.
     """
-    best, kind = -1, ""
+    longest, kind = -1, ""
     for line in mounts.splitlines():
-        place = line.split(" ")
-        if len(place) < 3:
+        fields = line.split(" ")
+        if len(fields) < 3:
             continue
-        where = Path(place[1].replace("\\040", " "))
-        if folder.is_relative_to(where) and len(where.parts) >= best:
-            best, kind = len(where.parts), place[2]
+        mount = Path(fields[1].replace("\\040", " "))
+        if folder.is_relative_to(mount) and len(mount.parts) >= longest:
+            longest, kind = len(mount.parts), fields[2]
     return kind
 
 
 def walk_files(place: Path) -> Iterator[Path]:
-    """All regular files at a place: the file itself, or those of a folder."""
+    """Yield all regular files at a place: the file itself, or those of a folder.
+
+    Links are followed; each real file comes once.
+    """
     if place.is_file():
         yield place
         return
     folders = [(str(place), os.path.realpath(place))]
-    links: list[str] = []
-    loose: list[str] = []
+    folder_links: list[str] = []
+    file_links: list[str] = []
     seen: set[str] = set()
-    while folders or links:
-        folder, real = folders.pop() if folders else _led_by(links.pop(0))
+    while folders or folder_links:
+        if folders:
+            folder, real = folders.pop()
+        else:
+            folder = folder_links.pop(0)
+            real = os.path.realpath(folder)
         if real in seen:
             continue
         seen.add(real)
         for entry in _entries(folder):
-            kind = _kind(entry)
-            if kind and entry.is_symlink():
-                (links if kind == "folder" else loose).append(entry.path)
-            elif kind == "folder":
-                folders.append(
-                    (entry.path, f"{real.rstrip(os.sep)}{os.sep}{entry.name}")
-                )
-            elif kind:
+            is_folder, is_file = _kind(entry)
+            if entry.is_symlink():
+                if is_folder:
+                    folder_links.append(entry.path)
+                elif is_file:
+                    file_links.append(entry.path)
+            elif is_folder:
+                path = f"{real.rstrip(os.sep)}{os.sep}{entry.name}"
+                folders.append((entry.path, path))
+            elif is_file:
                 yield Path(entry.path)
-    yield from _loose(loose, seen)
-
-
-def _led_by(link: str) -> tuple[str, str]:
-    return link, os.path.realpath(link)
-
-
-def _loose(links: list[str], seen: set[str]) -> Iterator[Path]:
-    """Links to files that lie in none of the folders that were seen."""
     known: set[str] = set()
-    for link in links:
+    for link in file_links:
         real = os.path.realpath(link)
-        if real not in known and (real.rpartition(os.sep)[0] or os.sep) not in seen:
+        folder = real.rpartition(os.sep)[0] or os.sep
+        if real not in known and folder not in seen:
             known.add(real)
             yield Path(link)
 
@@ -184,8 +183,9 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _kind(entry: os.DirEntry[str]) -> str:
+def _kind(entry: os.DirEntry[str]) -> tuple[bool, bool]:
+    """Return whether an entry leads to a folder, and whether to a regular file."""
     try:
-        return "folder" if entry.is_dir() else "file" if entry.is_file() else ""
+        return entry.is_dir(), entry.is_file()
     except OSError:
-        return ""
+        return False, False

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from memtui.capture.quarantine import Quarantine
 from memtui.model.events import is_event_id
 from memtui.model.segments import Segment, SegmentRules
 from memtui.model.summaries import Summary
 from memtui.paths import in_home
-from memtui.pipeline.pipeline import Pipeline, Setup
+from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.services import status
 from memtui.settings import Settings
-from memtui.store import database
+from memtui.store import database, problems
+from memtui.store.problems import ProblemKind
 from memtui.store.schema import EventRow
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -43,11 +45,11 @@ class At:
         self.summarizer = Moody()
         paths = self.house.paths
         self.works = Pipeline(
-            Setup(
+            PipelineConfig(
                 spool=paths.spool,
-                index=paths.index,
-                messages=paths.message_index,
-                claim=paths.worker_lock,
+                node_index=paths.index,
+                message_index=paths.message_index,
+                lock_file=paths.worker_lock,
                 zone=self.house.zone,
                 rules=SegmentRules(),
                 counter=ESTIMATING_COUNTER,
@@ -58,7 +60,7 @@ class At:
         )
 
     def settle(self) -> None:
-        assert self.works.until_idle(lambda _: None) == []
+        assert self.works.run_until_idle(lambda _: None) == []
 
 
 @pytest.fixture
@@ -94,46 +96,41 @@ def test_hooks_files_named_by_a_clock_set_back_are_in_the_order_of_their_time(
     assert texts() == [f"Why does parquet {n} time out?" for n in (1, 2, 3, 4)]
 
 
-def test_what_hooks_left_before_the_clock_was_set_back_waits_for_its_time(
+def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
     at: At,
 ) -> None:
     leave(at.house.paths.spool / "new", 1, prompts(1, 30))
     at.now = START + timedelta(minutes=3)
     at.settle()
     assert len(texts()) == 1
-    assert status.read_stats().problems == 0
+    assert status.read_stats().problems == 1
+    box = Quarantine(at.house.paths.spool)
+    (file,) = box.files()
+    assert box.reasons(file) == ["line 1: a timestamp in the future"]
     at.now = START + timedelta(minutes=31)
+    box.retry(file)
     at.settle()
     assert len(texts()) == 2
     assert list((at.house.paths.spool / "new").iterdir()) == []
 
 
-def test_a_transcript_read_after_the_clock_was_set_back_is_read_again_in_time(
-    at: At, tmp_path: Path, tree_of: TreeOf, settings: Settings
+def test_records_from_the_future_are_reported_and_the_others_are_stored(
+    at: At, tmp_path: Path
 ) -> None:
     file = tmp_path / "s1.jsonl"
     file.write_text(line("s1", 1, 2, 30))
     at.now = START + timedelta(minutes=10)
     bring(at.works, file)
     assert len(texts()) == 2
-    assert status.read_stats().problems == 1
+    with database.connection():
+        (problem,) = problems.list_latest(kind=ProblemKind.DAMAGED)
+    assert problem.source == str(file)
+    assert problem.reason == "a timestamp in the future"
     with file.open("a") as grown:
         grown.write(line("s1", 9))
     bring(at.works, file)
     assert len(texts()) == 3
-    at.now = START + 2 * HOUR
-    at.works._tail._next_glance_s = 0.0
-    at.settle()
-    assert len(texts()) == 4
-    assert status.read_stats().problems == 0
-    other = At(tmp_path / "undisturbed", settings)
-    other.now = at.now
-    bring(other.works, file)
-    other.house.stop()
-    wanted, kept = tree_of(tmp_path / "undisturbed"), tree_of(tmp_path / "home")
-    for node in (*wanted["nodes"].values(), *kept["nodes"].values()):
-        del node["version"]
-    assert kept == wanted
+    assert status.read_stats().problems == 1
 
 
 def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(

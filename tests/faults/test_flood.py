@@ -73,7 +73,7 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
 ) -> None:
     with working(house) as watched:
         flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
-        house.pipeline._ingest._spool.create()
+        house.pipeline._ingester._spool.create()
         flooding.start()
         watched.until(kept(FILES))
         watched.until(lambda: status.read_stats().queued == 0)
@@ -82,9 +82,9 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
     home = house.paths.store.parent
     house.stop()
     other = Workspace(in_home(tmp_path / "undisturbed"), settings)
-    other.pipeline._ingest._spool.create()
+    other.pipeline._ingester._spool.create()
     flood(other.paths.spool / "new")
-    assert other.pipeline.until_idle(lambda _: None) == []
+    assert other.pipeline.run_until_idle(lambda _: None) == []
     other.stop()
     assert said(tree_of(home)) == said(tree_of(tmp_path / "undisturbed"))
 
@@ -99,7 +99,7 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
     tailing: Workspace, projects: Path
 ) -> None:
     with working(tailing) as watched:
-        watched.until(lambda: tailing.pipeline._tail._is_told)
+        watched.until(lambda: tailing.pipeline._tail._is_watching)
         for number in range(FILES):
             session = f"s{number}"
             if number % (FILES // TRANSCRIPTS):

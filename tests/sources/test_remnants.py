@@ -84,7 +84,7 @@ def test_no_secret_is_put_aside(raw: bytes) -> None:
     for form in in_any_form(remnant.raw):
         for secret in (KEY, PRIVATE, "MIIEpAIB", "correct-horse"):
             assert secret.encode() not in form
-    assert "anthropic key" in remnant.kinds
+    assert "anthropic key" in remnant.redacted_kinds
     assert remnant.reasons
 
 
@@ -105,7 +105,7 @@ def test_what_is_torn_within_a_secret_does_not_keep_it(told: str, ending: str) -
     assert b"Qw9lzDbwlhPk" not in kept.raw
     assert KEY[3:].encode() not in kept.raw.replace(b"\\u00", b"")
     assert f"{ord(KEY[9]):04x}".encode() not in kept.raw
-    assert kept.kinds
+    assert kept.redacted_kinds
 
 
 def test_letters_written_as_escapes_stay_so_where_they_are_no_secret() -> None:
@@ -123,7 +123,7 @@ def test_what_has_no_secret_stays_byte_for_byte() -> None:
     ):
         remnant = put_aside(raw)
         assert remnant.raw == raw
-        assert remnant.kinds == ()
+        assert remnant.redacted_kinds == ()
 
 
 def test_only_what_was_refused_is_put_aside() -> None:
@@ -142,9 +142,9 @@ def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
 
     remnant = quarantine.extract_invalid(letter(raw), AT, why_not)
     assert b"mine" not in remnant.raw and b"ours" in remnant.raw
-    assert (len(remnant.refused), remnant.left) == (1, (SkippedRecord("excluded"),))
+    assert (len(remnant.invalid), remnant.skipped) == (1, (SkippedRecord("excluded"),))
     remnant = quarantine.extract_invalid(letter(raw), AT, lambda _: "excluded")
-    assert (remnant.raw, remnant.refused, len(remnant.left)) == (b"", (), 2)
+    assert (remnant.raw, remnant.invalid, len(remnant.skipped)) == (b"", (), 2)
 
 
 def test_of_a_list_what_is_no_record_is_put_aside_alone() -> None:
