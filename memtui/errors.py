@@ -3,6 +3,7 @@
 * MemtuiError
   - Several         a name fits several things, some of which are told
   - UsageError      what was asked for is nothing that can be done
+  - UnconfirmedError  a change needs confirmation, and nobody can be asked
   - SettingsError   a setting is unknown or has a value it cannot have
   - StoreError      the database cannot be opened, read or written
     + StoreBusy     another process is writing and did not let go in time
@@ -48,6 +49,10 @@ class AmbiguousError(MemtuiError):
 
 class UsageError(MemtuiError):
     """What was asked for is nothing that can be done, whatever is kept."""
+
+
+class UnconfirmedError(MemtuiError):
+    """A change needs confirmation, and there is no terminal to ask at."""
 
 
 class SettingsError(MemtuiError):

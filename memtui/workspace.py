@@ -28,13 +28,14 @@ from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
-    from memtui.pipeline.pipeline import Pipeline, Setup
-    from memtui.pipeline.progress import Progress
+    from memtui.pipeline.pipeline import Pipeline, PipelineConfig
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.search.combined import Search
     from memtui.search.message_index import MessageIndex
     from memtui.search.messages import MessageSearcher, SessionSearch
     from memtui.search.nodes import Teleport
     from memtui.search.quotes import Quoting
+    from memtui.services.forget import TraceFiles
     from memtui.services.jobs import JobStatus
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.services.status import WorkStatus
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-Report = Callable[["Progress"], None]
+Report = Callable[["PipelineProgress"], None]
 
 
 def resolve_paths(
@@ -193,6 +194,14 @@ class Workspace:
         return QuarantineService(self.paths.spool)
 
     @property
+    def trace_files(self) -> "TraceFiles":
+        """The files outside the store that hold traces of its content."""
+        from memtui.services.forget import TraceFiles
+
+        paths = self.paths
+        return TraceFiles(paths.index, paths.message_index, paths.log)
+
+    @property
     def jobs(self) -> "JobsController":
         """The model's jobs and the queues of the pipeline."""
         return JobsController(self, _now)
@@ -202,19 +211,18 @@ class Workspace:
         """When the model's jobs are due."""
         return job_schedules(self.settings, self.zone, self.paths.store)
 
-    def _pipeline_setup(self) -> "Setup":
-        from memtui.capture.ingest import CapturePolicy
-        from memtui.capture.policy import Exclusions
+    def _pipeline_setup(self) -> "PipelineConfig":
+        from memtui.capture.policy import CapturePolicy, Exclusions
         from memtui.model.segments import SegmentRules
-        from memtui.pipeline.pipeline import Setup
+        from memtui.pipeline.pipeline import PipelineConfig
         from memtui.summarize.summarizer import ExtractiveSummarizer
 
         settings = self.settings
-        return Setup(
+        return PipelineConfig(
             spool=self.paths.spool,
-            index=self.paths.index,
-            messages=self.paths.message_index,
-            claim=self.paths.worker_lock,
+            node_index=self.paths.index,
+            message_index=self.paths.message_index,
+            lock_file=self.paths.worker_lock,
             zone=self.zone,
             rules=SegmentRules(
                 silence_s=settings.segments_max_gap_min * 60,
@@ -228,13 +236,11 @@ class Workspace:
             agent="agent",
             with_subagents=settings.segments_include_subagents,
             with_tools=settings.search_include_tools,
-            admission=CapturePolicy(
-                Exclusions(settings.exclude_patterns), self.project
-            ),
+            policy=CapturePolicy(Exclusions(settings.exclude_patterns), self.project),
             watched=self.watched_folders,
-            model=None if self.uses_no_model else self._summarizer,
-            is_model_wanted=self._wants_model,
-            plan=self.schedules,
+            make_model=None if self.uses_no_model else self._summarizer,
+            is_model_requested=self._wants_model,
+            schedules=self.schedules,
         )
 
     @property
@@ -346,19 +352,21 @@ class Workspace:
             error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
         report(self._import_progress(done, total, error))
 
-    def _import_progress(self, done: int, total: int, error: str = "") -> "Progress":
-        from memtui.pipeline.progress import Progress, counts
+    def _import_progress(
+        self, done: int, total: int, error: str = ""
+    ) -> "PipelineProgress":
+        from memtui.pipeline.progress import PipelineProgress, count_pending
 
-        queued, problems = counts()
+        queued, problems = count_pending()
         pipeline = self.pipeline
-        return Progress(
+        return PipelineProgress(
             "import",
             done,
             queued,
             problems,
             total=total,
             error=error,
-            is_ours=pipeline.is_ours,
+            is_active=pipeline.is_active,
             failing=pipeline.failing,
             model=pipeline.model,
         )
@@ -416,7 +424,7 @@ def describe_turn(settings: Settings, has_worker: bool | None) -> str:
 
 
 def rewrite_outlook(
-    settings: Settings, progress: "Progress | None", *, is_demo: bool = False
+    settings: Settings, progress: "PipelineProgress | None", *, is_demo: bool = False
 ) -> RewriteOutlook:
     """Tell when the model writes a requested version, as far as this app knows.
 
@@ -431,7 +439,7 @@ def rewrite_outlook(
         return RewriteOutlook(note, is_possible=False)
     if progress is None:
         return RewriteOutlook(NEXT)
-    if not progress.is_ours:
+    if not progress.is_active:
         return RewriteOutlook(describe_turn(settings, has_worker=True))
     health = progress.model.health
     if health is None or health.is_ready:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from memtui.cli.grammar import AGENTS
 from memtui.integrations import known_agents
 from tests import commanding
 from tests.commanding import data_of
@@ -43,10 +42,6 @@ def surroundings(person: Path) -> dict[str, str]:
 
 def settings(person: Path) -> str:
     return (person / ".claude" / "settings.json").read_text("utf-8")
-
-
-def test_the_command_line_knows_the_agents_there_are() -> None:
-    assert AGENTS == known_agents.AGENT_NAMES
 
 
 def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:

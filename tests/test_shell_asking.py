@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtui.agents import api, replies
-from memtui.cli import main, options
+from memtui.cli import arguments, main
 from memtui.text import fencing
 from memtui.workspace import Workspace
 from tests.commanding import read_by_a_person
@@ -118,7 +118,7 @@ def test_with_a_budget_text_is_fenced(
 
 
 def test_the_command_line_and_replies_have_the_same_bounds() -> None:
-    bounds = options.LEAST, options.MOST
+    bounds = arguments.MIN_TOKENS, arguments.MAX_TOKENS
     assert bounds == (replies.MIN_TOKENS, replies.MAX_TOKENS)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import memtui
-from memtui.cli import output
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
@@ -36,7 +35,6 @@ def look() -> dict[str, object]:
         "level": (logging.getLogger().level, logging.getLogger("watchfiles").level),
         "tended": garbage._is_reduced,
         "opened": database._open_file,
-        "answer": output._answer,
     }
 
 
@@ -53,7 +51,6 @@ def spoil(folder: Path, settings: Settings) -> None:
     logging.getLogger().addHandler(logging.FileHandler(folder / "log"))
     logging.getLogger().setLevel(1)
     logging.getLogger("watchfiles").setLevel(1)
-    output.begin(7)
     Workspace(in_home(folder / "home"), settings).stop()
 
 

@@ -1,54 +1,58 @@
-"""``ask``, ``toc`` and ``call``, and how any reply is printed."""
+"""``ask``, ``toc`` and ``call``: answer a question, or call a tool of the agents."""
 
-import argparse
-import re
+from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from memtui.agents import api, routing, toc
-from memtui.agents.replies import NOTHING_KEPT, Reply
 from memtui.cli import output
+from memtui.cli.arguments import Parser, add_max_tokens, add_query, add_scope
+from memtui.cli.context import Context
 from memtui.errors import UsageError
-from memtui.services import sessions
-from memtui.workspace import Workspace
-
-COMMANDS = {
-    "get_toc_root": "show",
-    "get_node": "show",
-    "browse_toc": "show",
-    "expand_grip": "expand",
-    "list_sessions": "sessions",
-    "list_messages": "session",
-    "get_session_meta": "session",
-    "search_memory": "search",
-}
-"""Tools that are commands of their own; the others are called with ``memtui call``."""
-
-_TOOL = re.compile(rf"\b(?:{'|'.join(tool.name for tool in api.TOOLS)})\b(?!=)")
 
 
-def run(workspace: Workspace, given: argparse.Namespace) -> int:
-    """Answer ``ask``, ``toc`` or ``call``."""
-    if given.command == "call":
-        return call(workspace, given)
-    scope = {"agent": given.agent, "project": given.project}
-    if given.command == "toc":
-        reply = toc.outline(workspace, given.max_tokens, **scope, is_json=given.json)
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of these commands."""
+    if command == "call":
+        parser.add_argument("tool", nargs="?", metavar="TOOL")
+        parser.add_argument("arguments", nargs="*", metavar="KEY=VALUE")
     else:
-        question = " ".join(given.query)
-        reply = routing.route(workspace, question, limit=given.limit, **scope)
-    return answer(workspace, given, reply)
+        if command == "ask":
+            add_query(
+                parser,
+                limit=8,
+                maximum=50,
+                help="a question: what did we do about retries last week?",
+            )
+        add_scope(parser)
+    add_max_tokens(parser)
 
 
-def call(workspace: Workspace, given: argparse.Namespace) -> int:
-    """Call a tool of the agents."""
-    tool = find_tool(given.tool)
-    reply = tool.run(workspace, tool.check(_arguments(given.arguments)))
-    return answer(workspace, given, reply)
+def run(args: Namespace, context: Context) -> int:
+    """Answer a question, print the contents, or call a tool."""
+    if args.command == "call":
+        return _call(args, context) if args.tool else _list_tools(args)
+    scope = {"agent": args.agent, "project": args.project}
+    with context.workspace(or_empty=True) as workspace:
+        if args.command == "toc":
+            tokens = args.max_tokens
+            reply = toc.outline(workspace, tokens, **scope, is_json=args.json)
+        else:
+            question = " ".join(args.query)
+            reply = routing.route(workspace, question, limit=args.limit, **scope)
+        return output.print_reply(workspace, args, reply)
 
 
-def find_tool(name: str) -> api.Tool:
+def _call(args: Namespace, context: Context) -> int:
+    tool = _find_tool(args.tool)
+    with context.workspace(
+        create=tool.is_writing, or_empty=not tool.is_writing
+    ) as workspace:
+        reply = tool.run(workspace, tool.check(_arguments(args.arguments)))
+        return output.print_reply(workspace, args, reply)
+
+
+def _find_tool(name: str) -> api.Tool:
     """Return the tool of a name.
 
     Raises:
@@ -74,10 +78,10 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
     return arguments
 
 
-def list_tools(*, as_json: bool) -> int:
+def _list_tools(args: Namespace) -> int:
     """Print the tools, each with its parameters."""
-    if as_json:
-        output.as_json(
+    if args.json:
+        return output.print_json(
             [
                 {
                     "name": tool.name,
@@ -90,7 +94,6 @@ def list_tools(*, as_json: bool) -> int:
                 for tool in api.TOOLS
             ]
         )
-        return 0
     for tool in api.TOOLS:
         parameters = [
             f"{one.name}=" if one.is_required else f"[{one.name}={one.default or ''}]"
@@ -99,26 +102,3 @@ def list_tools(*, as_json: bool) -> int:
         line = " ".join([tool.name, *parameters])
         output.print_lines([line, f"    {tool.description}"])
     return 0
-
-
-def answer(workspace: Workspace, given: argparse.Namespace, reply: Reply) -> int:
-    """Print a reply, all of it or as much as ``--max-tokens`` holds."""
-    if not reply.items and not sessions.listed(limit=1).total:
-        reply = replace(reply, notes=(NOTHING_KEPT,))
-    reply = replace(
-        reply,
-        notes=[_name_commands(note) for note in reply.notes],
-        hint=_name_commands(reply.hint),
-        more_hint=_name_commands(reply.more_hint),
-    )
-    output.print_reply(reply, workspace.counter, as_json=given.json)
-    return 0
-
-
-def _name_commands(text: str) -> str:
-    """Name commands in a hint that names tools."""
-
-    def command(found: "re.Match[str]") -> str:
-        return f"memtui {COMMANDS.get(found[0], f'call {found[0]}')}"
-
-    return _TOOL.sub(command, text)

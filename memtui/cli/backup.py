@@ -1,243 +1,236 @@
-"""``backup`` and ``export``: the memory as one file."""
+"""``backup``, ``restore`` and ``export``: the memory as one file."""
 
-import argparse
 import os
 import shlex
 import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from memtui import workspace
-from memtui.capture.formats import plain as formats_plain
-from memtui.cli import forget, output, work
-from memtui.cli.grammar import STANDARD_OUTPUT
+from memtui.capture.formats import plain
+from memtui.cli import output, work
+from memtui.cli.arguments import Parser, add_dry_run
+from memtui.cli.context import Context
+from memtui.cli.forget import subject_name
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker_lock import WorkerLock
-from memtui.settings import Settings
-from memtui.store import archive, database
-from memtui.store import backup as store_backup
+from memtui.store import archive, backup, database
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format
 from memtui.text.secrets import RULES_VERSION
-from memtui.workspace import Workspace
 
-NAMES = {
+RECORD_NAMES = {
     SessionMetadata: "session",
     Event: "event",
     SubagentMetadata: "subagent",
     Thought: "thought",
 }
-"""What the lines of an export are called."""
+
+STANDARD_OUTPUT = Path("-")
 
 
-def run(house: Workspace, given: argparse.Namespace) -> int:
-    """Run one of the commands that copy what is kept."""
-    wish = {"may_replace": given.force, "as_json": given.json}
-    if given.command == "backup":
-        return backup(given.file, **wish)
-    if given.events == STANDARD_OUTPUT:
-        with database.connection():
-            _write(sys.stdout)
-        return 0
-    return export(given.events, **wish)
-
-
-def backup(file: Path, *, may_replace: bool, as_json: bool) -> int:
-    """Copy the memory into a file."""
-    found = store_backup.create(file, may_replace=may_replace)
-    size = file.stat().st_size
-    if as_json:
-        output.as_json({"file": file.absolute(), "bytes": size} | plain(found))
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of these commands."""
+    if command == "export":
+        parser.add_argument(
+            "--events",
+            nargs="?",
+            type=Path,
+            const=STANDARD_OUTPUT,
+            required=True,
+            metavar="FILE",
+            help="every event, session, subagent and thought; - or nothing: standard"
+            " output",
+        )
     else:
-        held = f"{outlined(found)}, {size / 1e6:,.1f} MB"
-        output.print_lines([f"Copied to {file}: {held}."])
+        parser.add_argument("file", type=Path, metavar="FILE")
+    if command == "restore":
+        add_dry_run(parser)
+    else:
+        parser.add_argument(
+            "--force", action="store_true", help="overwrite an existing file"
+        )
+
+
+def run(args: Namespace, context: Context) -> int:
+    """Copy, replace or export the memory."""
+    if args.command == "restore":
+        return _restore(args, context)
+    with context.workspace():
+        if args.command == "backup":
+            return _backup(args)
+        if args.events == STANDARD_OUTPUT:
+            with database.connection():
+                _write_records(sys.stdout)
+            return 0
+        return _export(args)
+
+
+def _backup(args: Namespace) -> int:
+    info = backup.create(args.file, may_replace=args.force)
+    size = args.file.stat().st_size
+    if args.json:
+        return output.print_json({**_file_data(args.file, info), "bytes": size})
+    output.print_lines(
+        [f"Copied to {args.file}: {_describe(info)}, {size / 1e6:,.1f} MB."]
+    )
     return 0
 
 
-def export(file: Path, *, may_replace: bool, as_json: bool) -> int:
-    """Write what was said into a file, in lines that can be imported."""
+def _export(args: Namespace) -> int:
+    counts = write_export(args.events, may_replace=args.force)
+    size = args.events.stat().st_size
+    if args.json:
+        data = {"file": args.events.absolute(), "bytes": size, "records": counts}
+        return output.print_json(data)
+    records = ", ".join(output.plural(n, name) for name, n in counts.items())
+    output.print_lines(
+        [f"Written to {args.events}: {records or 'nothing'}, {size / 1e6:,.1f} MB."]
+    )
+    return 0
+
+
+def write_export(file: Path, *, may_replace: bool) -> Counter[str]:
+    """Write all records into a file, and return how many there are of each kind."""
     with (
         database.connection(),
-        store_backup.replacement(file, may_replace=may_replace) as draft,
+        backup.replacement(file, may_replace=may_replace) as draft,
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
-        counted = _write(opened)
-    size = file.stat().st_size
-    if as_json:
-        output.as_json({"file": file.absolute(), "bytes": size, "records": counted})
-    else:
-        held = ", ".join(output.plural(n, name) for name, n in counted.items())
-        output.print_lines(
-            [f"Written to {file}: {held or 'nothing'}, {size / 1e6:,.1f} MB."]
-        )
-    return 0
+        return _write_records(opened)
 
 
-def _write(opened: TextIO) -> Counter[str]:
-    counted: Counter[str] = Counter()
-    for told in archive.read_all():
-        opened.write(formats_plain.to_line(told))
-        counted[NAMES[type(told)]] += 1
+def _write_records(opened: TextIO) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for record in archive.read_all():
+        opened.write(plain.to_line(record))
+        counts[RECORD_NAMES[type(record)]] += 1
     opened.flush()
-    return counted
+    return counts
 
 
-def outlined(found: StoreInfo) -> str:
-    """What is in a store, in a line."""
-    sessions = output.plural(found.sessions, "session")
-    events = output.plural(found.events, "event")
-    last = (
-        f", the last of {date_format.moment(found.last_at, UTC)} UTC"
-        if found.last_at
-        else ""
-    )
+def _describe(info: StoreInfo) -> str:
+    sessions = output.plural(info.sessions, "session")
+    events = output.plural(info.events, "event")
+    last = ""
+    if info.last_at:
+        last = f", the last of {date_format.moment(info.last_at, UTC)} UTC"
     return f"{events} in {sessions}{last}"
 
 
-def plain(found: StoreInfo) -> dict[str, Any]:
-    """The same for programs."""
+def _file_data(file: Path, info: StoreInfo) -> dict[str, object]:
     return {
-        "sessions": found.sessions,
-        "events": found.events,
-        "last_at": found.last_at,
+        "file": file.absolute(),
+        "sessions": info.sessions,
+        "events": info.events,
+        "last_at": info.last_at,
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Swap:
-    """What is to be replaced by what."""
+class _Replacement:
+    """A backup, and the store that it replaces."""
 
     file: Path
-    copy: StoreInfo
-    now: StoreInfo | None
-    """What is in the memory; None if there is none, or it cannot be read."""
+    backup: StoreInfo
+    store: StoreInfo | None
+    """None if there is no store, or it cannot be read."""
     damage: str = ""
-    """Why it cannot."""
+    """Why it cannot be read."""
 
     @property
-    def loses_anything(self) -> bool:
-        return bool(self.damage or (self.now and self.now.events))
+    def needs_confirmation(self) -> bool:
+        return bool(self.damage or (self.store and self.store.events))
 
-    def told(self) -> list[str]:
-        """What would be replaced by what, in words."""
-        told = [f"{self.file}: {outlined(self.copy)}."]
+    def lines(self) -> list[str]:
+        """Tell what replaces what."""
+        lines = [f"{self.file}: {_describe(self.backup)}."]
         if self.damage:
-            told.append(f"The memory now cannot be read: {self.damage}.")
-        elif self.now:
-            told.append(f"The memory now: {outlined(self.now)}.")
-        return told
+            lines.append(f"The memory now cannot be read: {self.damage}.")
+        elif self.store:
+            lines.append(f"The memory now: {_describe(self.store)}.")
+        return lines
 
-    def to_do(self, zone: tzinfo) -> list[str]:
-        """The commands that take out again what the copy brought back."""
-        back = self.now.forgotten - self.copy.forgotten if self.now else ()
-        named = [(s.kind, shlex.quote(forget.named(s, zone))) for s in back]
-        commands = [f"memtui forget {kind} {name}" for kind, name in sorted(named)]
-        if self.copy.redaction_version < RULES_VERSION:
+    def cleanup_commands(self, zone: tzinfo) -> list[str]:
+        """Return the commands that delete again what the backup brought back."""
+        back = self.store.forgotten - self.backup.forgotten if self.store else ()
+        names = [(one.kind, shlex.quote(subject_name(one, zone))) for one in back]
+        commands = [f"memtui forget {kind} {name}" for kind, name in sorted(names)]
+        if self.backup.redaction_version < RULES_VERSION:
             commands.append("memtui redact")
         return commands
 
 
-def restore(
-    file: Path,
-    places: Paths,
-    settings: Settings,
-    *,
-    is_tried: bool,
-    is_agreed: bool,
-    as_json: bool,
-) -> int:
-    """Put a copy in the memory's place.
-
-    Args:
-        file: The copy.
-        places: Where everything lies.
-        settings: The settings.
-        is_tried: Only see whether the copy is whole, and say what it would replace.
-        is_agreed: Whether the person need not be asked.
-        as_json: Whether to answer in JSON.
-    """
+def _restore(args: Namespace, context: Context) -> int:
     os.umask(0o077)
-    paths = workspace.resolve_paths(places, settings)[1]
-    if is_tried:
-        store_backup.check(file)
-        swap = _swap(file, paths.store)
-        _say(swap, swap.told(), None, as_json=as_json)
+    _, paths = workspace.resolve_paths(context.paths, context.settings)
+    if args.dry_run:
+        backup.check(args.file)
+        replacement = _compare(args.file, paths.store)
+        if args.json:
+            data = _file_data(args.file, replacement.backup)
+            return output.print_json(data | {"is_done": False})
+        output.print_lines(replacement.lines())
         return 0
-    with _claimed(paths):
-        swap = _swap(file, paths.store)
-        refused = None if is_agreed else _asked(swap)
-        if refused is not None:
-            return refused
-        store_backup.restore(
-            store_backup.prepare_restore(file, paths.store), paths.store
-        )
-    house = Workspace(places, settings)
-    try:
-        errors = work.digest(house) or []
-    finally:
-        house.stop()
-    _say_done(swap, swap.to_do(house.zone), [*map(str, errors)], as_json=as_json)
-    return 1 if errors else 0
-
-
-def _asked(swap: _Swap) -> int | None:
-    """The exit code if a person does not want it, None if they do."""
-    if not swap.loses_anything:
-        return None
-    warned = [*swap.told(), "It is replaced as a whole; memtui backup keeps it."]
-    return output.may(warned, "Replace it?")
+    with _worker_lock(paths):
+        replacement = _compare(args.file, paths.store)
+        if replacement.needs_confirmation and not args.yes:
+            note = "All of it is replaced; memtui backup copies it first."
+            if not output.confirm([*replacement.lines(), note], "Replace it?"):
+                return 0
+        draft = backup.prepare_restore(args.file, paths.store)
+        backup.restore(draft, paths.store)
+    with context.workspace(create=True) as opened:
+        errors = work.run_pipeline(opened) or []
+        commands = replacement.cleanup_commands(opened.zone)
+    return _print_restored(args, replacement, commands, [*map(str, errors)])
 
 
 @contextmanager
-def _claimed(paths: Paths) -> Iterator[None]:
-    """The right to work the store; nothing that was prepared is left behind."""
+def _worker_lock(paths: Paths) -> Iterator[None]:
+    """Keep other processes from the store, and delete drafts at the end."""
     with database.translate_file_errors(paths.store):
         paths.make_folders()
-    claim = WorkerLock(paths.worker_lock)
-    if not claim.acquire():
-        raise MemtuiError(forget.BUSY)
+    lock = WorkerLock(paths.worker_lock)
+    if not lock.acquire():
+        raise MemtuiError(work.BUSY)
     try:
         yield
     finally:
-        store_backup.discard_restore(paths.store)
-        claim.release()
+        backup.discard_restore(paths.store)
+        lock.release()
 
 
-def _swap(file: Path, store: Path) -> _Swap:
-    copy = store_backup.read_info(file)
+def _compare(file: Path, store: Path) -> _Replacement:
+    info = backup.read_info(file)
     if not store.exists():
-        return _Swap(file, copy, None)
+        return _Replacement(file, info, None)
     try:
-        return _Swap(file, copy, store_backup.read_info(store))
+        return _Replacement(file, info, backup.read_info(store))
     except StoreError as error:
-        return _Swap(file, copy, None, str(error))
+        return _Replacement(file, info, None, str(error))
 
 
-def _say_done(
-    swap: _Swap, to_do: list[str], errors: list[str], *, as_json: bool
-) -> None:
-    told = [f"Restored from {swap.file}: {outlined(swap.copy)}."]
-    if to_do:
-        told.append("To take out again what the copy brought back:")
-    told += [f"    {command}" for command in to_do]
-    told += [f"error: {error}" for error in errors]
-    _say(swap, told, {"to_do": to_do, "errors": errors}, as_json=as_json)
-
-
-def _say(
-    swap: _Swap, told: list[str], more: dict[str, Any] | None, *, as_json: bool
-) -> None:
-    """Say what was done, with more for programs; None if nothing was."""
-    if as_json:
-        said = {"file": swap.file.absolute(), "is_done": more is not None}
-        output.as_json(said | plain(swap.copy) | (more or {}))
-    else:
-        output.print_lines(told)
+def _print_restored(
+    args: Namespace, replacement: _Replacement, commands: list[str], errors: list[str]
+) -> int:
+    code = 1 if errors else 0
+    if args.json:
+        data = _file_data(args.file, replacement.backup)
+        data |= {"is_done": True, "to_do": commands, "errors": errors}
+        return output.print_json(data, code=code)
+    output.print_lines([f"Restored from {args.file}: {_describe(replacement.backup)}."])
+    if commands:
+        output.print_lines(["To delete again what the backup brought back:"])
+    output.print_lines(f"    {command}" for command in commands)
+    output.print_lines(f"error: {error}" for error in errors)
+    return code

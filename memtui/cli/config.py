@@ -1,54 +1,70 @@
-"""``config`` and ``tokens``: what needs no store."""
+"""``config`` and ``tokens``: settings and the vocabulary of exact token counts."""
 
-from memtui import settings as settings_module
+from argparse import Namespace
+
 from memtui.cli import output
+from memtui.cli.arguments import Parser
+from memtui.cli.context import Context
 from memtui.errors import SettingsError
-from memtui.paths import Paths
-from memtui.settings import Settings
-from memtui.text import vocabulary
+from memtui.paths import PRIVATE_FOLDER
 
 
-def run(action: str, paths: Paths, settings: Settings, *, as_json: bool) -> int:
-    """Show the settings, or write a file that explains them."""
-    return _init(paths) if action == "init" else _show(settings, as_json=as_json)
+def add_options(parser: Parser, command: str) -> None:
+    """Add the action."""
+    actions = ("show", "init") if command == "config" else ("fetch",)
+    parser.add_argument("action", choices=actions)
 
 
-def _show(settings: Settings, *, as_json: bool) -> int:
-    if as_json:
-        output.as_json(
+def run(args: Namespace, context: Context) -> int:
+    """Print the settings, write a file of them, or download the vocabulary."""
+    if args.command == "tokens":
+        return _fetch_vocabulary(args, context)
+    if args.action == "init":
+        return _write_template(args, context)
+    return _print_settings(args, context)
+
+
+def _print_settings(args: Namespace, context: Context) -> int:
+    from memtui.settings import SETTINGS, to_toml
+
+    settings = context.settings
+    if args.json:
+        return output.print_json(
             {
                 name: {"value": settings.value(name), "origin": settings.origin(name)}
-                for name in settings_module.SETTINGS
+                for name in SETTINGS
             }
         )
-        return 0
     output.print_lines(
-        f"{name:<26} {settings_module.to_toml(settings.value(name)):<16}"
-        f" {settings.origin(name)}"
-        for name in settings_module.SETTINGS
+        f"{name:<26} {to_toml(settings.value(name)):<16} {settings.origin(name)}"
+        for name in SETTINGS
     )
     return 0
 
 
-def _init(paths: Paths) -> int:
+def _write_template(args: Namespace, context: Context) -> int:
+    from memtui import settings
+
+    file = context.paths.config
     try:
-        paths.config.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with paths.config.open("x", encoding="utf-8") as file:
-            file.write(settings_module.template())
+        file.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(settings.template())
     except FileExistsError:
-        raise SettingsError(
-            f"{paths.config} exists already; it was left as it is"
-        ) from None
+        raise SettingsError(f"{file} exists already; it is unchanged") from None
     except OSError as error:
-        raise SettingsError(f"{paths.config}: {error.strerror}") from error
-    output.print_lines(
-        [f"{paths.config} written: every setting is in it, commented out"]
-    )
+        raise SettingsError(f"{file}: {error.strerror}") from error
+    if args.json:
+        return output.print_json({"file": file})
+    output.print_lines([f"{file} written: it has every setting, commented out"])
     return 0
 
 
-def fetch_tokens(paths: Paths) -> int:
-    """Fetch the tokeniser's vocabulary."""
-    file = vocabulary.fetch_vocabulary(paths.vocabulary)
-    output.print_lines([f"{file} is here: tokens of new events are counted by it"])
+def _fetch_vocabulary(args: Namespace, context: Context) -> int:
+    from memtui.text import vocabulary
+
+    file = vocabulary.fetch_vocabulary(context.paths.vocabulary)
+    if args.json:
+        return output.print_json({"file": file})
+    output.print_lines([f"{file} downloaded: the tokens of new events are exact"])
     return 0

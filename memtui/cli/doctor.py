@@ -5,7 +5,9 @@ asked of a memory that another memtui works, that is broken, or that cannot be w
 What it answers in JSON is told in docs/doctor.md.
 """
 
+import os
 import textwrap
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +17,8 @@ from zoneinfo import ZoneInfo
 from memtui import workspace
 from memtui.capture import spool
 from memtui.cli import doctor_checks, output
+from memtui.cli.arguments import Parser
+from memtui.cli.context import Context, start_log
 from memtui.cli.doctor_checks import (
     Finding,
     ModelCheck,
@@ -23,8 +27,7 @@ from memtui.cli.doctor_checks import (
     of_error,
     told_by,
 )
-from memtui.errors import MemtuiError
-from memtui.paths import Paths
+from memtui.errors import MemtuiError, SettingsError
 from memtui.services import checks, status
 from memtui.services.capture_sources import CaptureSource
 from memtui.services.checks import Account
@@ -89,31 +92,31 @@ TITLES = {
 """What is said of records that were not taken."""
 
 
-def doctor(
-    places: Paths, settings: Settings, *, problem: MemtuiError | None, as_json: bool
-) -> int:
-    """Look at everything; the exit code is 1 if anything is wrong.
+def add_options(parser: Parser, command: str) -> None:
+    """Add nothing: doctor has no options."""
 
-    Args:
-        places: Where everything lies.
-        settings: The settings; those that are built in where they cannot be read.
-        problem: Why they cannot be read.
-        as_json: Whether to answer in JSON.
-    """
+
+def run(args: Namespace, context: Context) -> int:
+    """Look at everything; the exit code is 1 if anything is wrong."""
+    os.umask(0o077)
+    problem = None
+    try:
+        settings = context.settings
+    except SettingsError as error:
+        settings, problem = Settings(), error
+    start_log(context.paths.log, settings.log_level)
+    places, as_json = context.paths, args.json
     project, placed = workspace.resolve_paths(places, settings)
     patient = Patient(placed, settings, clock(), is_separate=bool(project))
     try:
         report = _look(patient, problem)
     finally:
         database.close()
-    if as_json or not output.is_read():
-        # What must be done first: what is well can be left out.
-        report.findings.sort(key=lambda one: (one.is_well, not one.cure))
+    code = 0 if report.is_well else 1
     if as_json:
-        output.as_json(_plain(report))
-    else:
-        output.print_lines(_told(report))
-    return 0 if report.is_well else 1
+        return output.print_json(_plain(report), code=code)
+    output.print_lines(_told(report))
+    return code
 
 
 def _look(patient: Patient, problem: MemtuiError | None) -> Report:

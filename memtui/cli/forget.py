@@ -1,218 +1,193 @@
-"""``forget`` and ``redact``: what a person takes out of the memory."""
+"""``forget`` and ``redact``: delete content and secrets for good."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
 
-from memtui.cli import output
-from memtui.cli import work as cli_work
-from memtui.errors import MemtuiError, UsageError
-from memtui.services import forget as services_forget
-from memtui.services.forget import Forget, ForgetResult, TraceFiles
+from memtui.cli import output, work
+from memtui.cli.arguments import Parser, add_dry_run
+from memtui.cli.context import Context
+from memtui.errors import UsageError
+from memtui.services import forget
+from memtui.services.forget import Forget, ForgetResult
 from memtui.services.redact import Redaction, RedactionResult
-from memtui.store import cursors, database, tombstones
+from memtui.store import database, tombstones
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import date_format, vocabulary
-from memtui.workspace import Workspace
 
-BUSY = (
-    "another memtui works this store: quit the app, or end memtui work or import, and"
-    " run this again"
-)
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
 
 TITLE_CHARS = 60
-"""How much of a title is shown of what is to go."""
+"""How much of a session's title is printed."""
 
 
-def run(house: Workspace, given: argparse.Namespace) -> int:
-    """Run one of the commands that change what is kept."""
-    if given.command == "redact":
-        return redact(house, is_dry_run=given.dry_run, as_json=given.json)
-    if given.list:
-        return forgotten(house, as_json=given.json)
-    if not given.kind or not given.subjects:
-        raise UsageError(
-            "name what to forget: memtui forget event ID… | session NAME… |"
-            " project NAME… | before DATE"
-        )
-    if given.undo:
-        return remember(house, given.kind, given.subjects)
-    return forget(
-        house,
-        given.kind,
-        given.subjects,
-        is_dry_run=given.dry_run,
-        is_agreed=given.yes,
-        as_json=given.json,
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of these commands."""
+    if command == "redact":
+        add_dry_run(parser, with_yes=False)
+        return
+    parser.add_argument(
+        "kind", nargs="?", choices=[kind.value for kind in TombstoneKind]
     )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="ids of events, [AGENT:]SESSION names, names or folders of projects, or"
+        " one date",
+    )
+    parser.add_argument(
+        "--list", action="store_true", help="list what was forgotten so far"
+    )
+    parser.add_argument("--undo", action="store_true", help="allow to import it again")
+    add_dry_run(parser)
 
 
-def forget(
-    house: Workspace,
-    kind: str,
-    words: Sequence[str],
-    *,
-    is_dry_run: bool,
-    is_agreed: bool,
-    as_json: bool,
-) -> int:
-    """Forget events, sessions, projects, or all before a date."""
-    what = TombstoneKind(kind)
-    work = Forget(places_of(house), house.paths.spool, house.zone, _now)
-    if not is_dry_run:
-        claim(house)
-    if is_dry_run or not is_agreed:
-        found = work.preview(what, words)
-        if is_dry_run:
-            _say(found, "would be forgotten", as_json=as_json)
+def run(args: Namespace, context: Context) -> int:
+    """Delete content, or list what was deleted."""
+    with context.workspace() as workspace:
+        if args.command == "redact":
+            return _redact(args, workspace)
+        if args.list:
+            return _list_forgotten(args, workspace.zone)
+        if not args.kind or not args.names:
+            raise UsageError(
+                "name what to forget: memtui forget event ID… | session NAME… |"
+                " project NAME… | before DATE"
+            )
+        if args.undo:
+            forget.undo(TombstoneKind(args.kind), args.names, workspace.zone)
+            done = "memtui import brings it back, if its files still exist."
+            if args.json:
+                return output.print_json({"is_done": True, "note": done})
+            output.print_lines([f"Done: {done}"])
             return 0
-        told = [*_told(found, "would be forgotten"), *_titles(found)]
-        refused = output.may(told, "Forget it for good?")
-        if refused is not None:
-            return refused
-    found = work.run(what, words)
-    errors = cli_work.digest(house) or []
-    _say(found, "forgotten", as_json=as_json, errors=errors)
-    return 1 if errors else 0
+        return _forget(args, workspace)
 
 
-def remember(house: Workspace, kind: str, words: Sequence[str]) -> int:
-    """Let what was forgotten be imported again."""
-    with database.transaction():
-        stones = services_forget.resolve_forgotten(
-            TombstoneKind(kind), words, house.zone
-        )
-        for stone in stones:
-            if not tombstones.remove(stone):
-                raise MemtuiError(f"{stone.subject or words[0]} was not forgotten")
-        tombstones.remove_pending(stones)
-        cursors.delete_all()
-    output.print_lines(
-        ["Noted: memtui import brings it back, where its files still lie."]
-    )
-    return 0
-
-
-def claim(house: Workspace) -> None:
-    """Take the right to work the store.
-
-    Raises:
-        MemtuiError: Another memtui has it.
-    """
-    if not house.pipeline.claim.acquire():
-        raise MemtuiError(BUSY)
-
-
-def places_of(house: Workspace) -> TraceFiles:
-    """Where this house leaves traces."""
-    return TraceFiles(house.paths.index, house.paths.message_index, house.paths.log)
-
-
-def redact(house: Workspace, *, is_dry_run: bool, as_json: bool) -> int:
-    """Take the secrets out of what is kept."""
-    if not is_dry_run:
-        claim(house)
-    counter = vocabulary.load_counter(house.paths.vocabulary)
-    work = Redaction(places_of(house), house.paths.spool, house.zone, counter, _now)
-    found = work.run(is_dry_run=is_dry_run)
-    errors = [] if is_dry_run else cli_work.digest(house) or []
-    if as_json:
-        said = output.to_plain(found)
-        told = {"is_done": not is_dry_run, "errors": [str(error) for error in errors]}
-        output.as_json(said | told)
-    else:
-        done = "would be taken out" if is_dry_run else "taken out"
-        output.print_lines([*_secrets(found, done), *(f"error: {e}" for e in errors)])
-    return 1 if errors else 0
-
-
-def _secrets(found: RedactionResult, done: str) -> list[str]:
-    if found.forgotten:
-        gone = output.plural(found.forgotten, "event")
-        left = [f"A forgetting that was broken off is done now: {gone} forgotten."]
-    else:
-        left = []
-    if not found.kinds:
-        return [*left, "No secret was found."]
-    total = output.plural(sum(found.kinds.values()), "secret")
-    places = (
-        (found.events, "event", ""),
-        (found.thoughts, "thought", ""),
-        (found.titles, "title", ""),
-        (found.states, "note on files read", "notes on files read"),
-        (found.hook_files, "hook file", ""),
-    )
-    held = ", ".join(output.plural(*place) for place in places if place[0])
-    kinds = sorted(found.kinds.items(), key=lambda item: (-item[1], item[0]))
-    return [*left, f"{total} {done} of {held}:"] + [
-        f"{n:>8,}  {kind}" for kind, n in kinds
-    ]
+def _forget(args: Namespace, workspace: "Workspace") -> int:
+    kind = TombstoneKind(args.kind)
+    service = Forget(workspace.trace_files, workspace.paths.spool, workspace.zone, _now)
+    if args.dry_run:
+        return _print_result(args, service.preview(kind, args.names), is_done=False)
+    work.lock(workspace)
+    if not args.yes:
+        preview = service.preview(kind, args.names)
+        summary = _result_lines(preview, is_done=False)
+        if not output.confirm(summary, "Forget it for good?"):
+            return 0
+    result = service.run(kind, args.names)
+    errors = work.run_pipeline(workspace) or []
+    return _print_result(args, result, is_done=True, errors=errors)
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _say(
-    found: ForgetResult, done: str, *, as_json: bool, errors: Sequence[Exception] = ()
-) -> None:
-    if as_json:
-        said = output.to_plain(found)
-        said["is_done"] = done == "forgotten"
-        said["errors"] = [str(error) for error in errors]
-        output.as_json(said)
-    else:
-        named = [] if done == "forgotten" else _titles(found)
-        told = [*_told(found, done), *named]
-        output.print_lines([*told, *(f"error: {error}" for error in errors)])
+def _print_result(
+    args: Namespace,
+    result: ForgetResult,
+    *,
+    is_done: bool,
+    errors: Sequence[Exception] = (),
+) -> int:
+    code, messages = int(bool(errors)), [str(error) for error in errors]
+    if args.json:
+        data = output.to_plain(result) | {"is_done": is_done, "errors": messages}
+        return output.print_json(data, code=code)
+    output.print_lines(_result_lines(result, is_done=is_done))
+    output.print_lines(f"error: {message}" for message in messages)
+    return code
 
 
-def _told(found: ForgetResult, done: str) -> list[str]:
-    counts = found.counts
+def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
+    counts = result.counts
     parts = [
         output.plural(counts.events, "event"),
         output.plural(counts.messages, "message") + " among them",
         output.plural(counts.thoughts, "thought"),
         output.plural(counts.sessions, "whole session"),
-        output.plural(found.hook_files, "hook file"),
+        output.plural(result.hook_files, "hook file"),
     ]
-    again = (
-        f"{output.plural(found.segments, 'segment')} and"
-        f" {output.plural(found.nodes, 'node')} above them are made anew from what"
-        " remains, or go with it."
+    yield f"{', '.join(parts)}: {'forgotten' if is_done else 'would be forgotten'}."
+    yield (
+        f"{output.plural(result.segments, 'segment')} and"
+        f" {output.plural(result.nodes, 'node')} above them are written again from"
+        " what remains, or deleted too."
     )
-    return [f"{', '.join(parts)}: {done}.", again]
+    if is_done:
+        return
+    for title, folder in result.titles:
+        text = " ".join(title.split())
+        if len(text) > TITLE_CHARS:
+            text = f"{text[: TITLE_CHARS - 1]}…"
+        yield f"  {text}  ({folder})" if folder else f"  {text}"
+    if more := result.sessions - len(result.titles):
+        yield f"  and {more:,} more"
 
 
-def _titles(found: ForgetResult) -> Iterator[str]:
-    """What the sessions are called that go, or of which something goes."""
-    for title, folder in found.titles:
-        said = " ".join(title.split())
-        short = said if len(said) <= TITLE_CHARS else f"{said[: TITLE_CHARS - 1]}…"
-        yield f"  {short}  ({folder})" if folder else f"  {short}"
-    if rest := found.sessions - len(found.titles):
-        yield f"  and {rest:,} more"
-
-
-def forgotten(house: Workspace, *, as_json: bool) -> int:
-    """List what was forgotten and does not come back."""
+def _list_forgotten(args: Namespace, zone: tzinfo) -> int:
     with database.connection():
-        stones = tombstones.list_all()
-    if as_json:
-        output.as_json([{"stone": stone, "at": at} for stone, at in stones])
-        return 0
-    if not stones:
+        forgotten = tombstones.list_all()
+    if args.json:
+        return output.print_json(
+            [{"tombstone": one, "at": at} for one, at in forgotten]
+        )
+    if not forgotten:
         output.print_lines(["Nothing was forgotten."])
-    output.print_lines(
-        f"{date_format.moment(at, house.zone):<21}  {stone.kind:<8}"
-        f" {named(stone, house.zone)}"
-        for stone, at in stones
-    )
+    for one, at in forgotten:
+        when = date_format.moment(at, zone)
+        output.print_lines([f"{when:<21}  {one.kind:<8} {subject_name(one, zone)}"])
     return 0
 
 
-def named(stone: Tombstone, zone: tzinfo) -> str:
-    """What was forgotten, as a person names it."""
-    if stone.kind is TombstoneKind.BEFORE:
-        return f"{datetime.fromtimestamp(stone.at_ms / 1000, zone):%Y-%m-%d}"
-    return f"{stone.agent}:{stone.subject}" if stone.agent else stone.subject
+def subject_name(tombstone: Tombstone, zone: tzinfo) -> str:
+    """Return the name or date to pass to ``memtui forget``."""
+    if tombstone.kind is TombstoneKind.BEFORE:
+        return f"{datetime.fromtimestamp(tombstone.at_ms / 1000, zone):%Y-%m-%d}"
+    prefix = f"{tombstone.agent}:" if tombstone.agent else ""
+    return f"{prefix}{tombstone.subject}"
+
+
+def _redact(args: Namespace, workspace: "Workspace") -> int:
+    is_dry_run = args.dry_run
+    if not is_dry_run:
+        work.lock(workspace)
+    paths = workspace.paths
+    counter = vocabulary.load_counter(paths.vocabulary)
+    service = Redaction(
+        workspace.trace_files, paths.spool, workspace.zone, counter, _now
+    )
+    result = service.run(is_dry_run=is_dry_run)
+    errors = [] if is_dry_run else work.run_pipeline(workspace) or []
+    code, messages = int(bool(errors)), [str(error) for error in errors]
+    if args.json:
+        data = output.to_plain(result) | {"is_done": not is_dry_run, "errors": messages}
+        return output.print_json(data, code=code)
+    output.print_lines(_redaction_lines(result, is_done=not is_dry_run))
+    output.print_lines(f"error: {message}" for message in messages)
+    return code
+
+
+def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:
+    if result.forgotten:
+        events = output.plural(result.forgotten, "event")
+        yield f"A forgetting that was interrupted is finished now: {events} forgotten."
+    if not result.kinds:
+        yield "No secret was found."
+        return
+    total = output.plural(sum(result.kinds.values()), "secret")
+    places = (
+        (result.events, "event", ""),
+        (result.thoughts, "thought", ""),
+        (result.titles, "title", ""),
+        (result.states, "reading state", ""),
+        (result.hook_files, "hook file", ""),
+    )
+    found_in = ", ".join(output.plural(*place) for place in places if place[0])
+    yield f"{total} {'removed' if is_done else 'would be removed'} from {found_in}:"
+    for kind, count in sorted(result.kinds.items(), key=lambda one: (-one[1], one[0])):
+        yield f"{count:>8,}  {kind}"

@@ -2,17 +2,20 @@
 
 import os
 import sys
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.cli import output
+from memtui.cli.arguments import Parser, add_dry_run
+from memtui.cli.context import Context
 from memtui.errors import HooksError
 from memtui.integrations import config_files, hooks
 from memtui.integrations.config_files import ConfigChange, ConfigEntry
 from memtui.integrations.hooks import HookStatus
 from memtui.integrations.known_agents import AGENT_NAMES, agent_by_name
-from memtui.integrations.machine import Machine
+from memtui.integrations.machine import Machine, find_project_root
 from memtui.paths import Paths
 
 UNCONFIRMED = 2
@@ -56,9 +59,42 @@ def this_machine(paths: Paths, project: Path | None) -> Machine:
     )
 
 
-def run(action: str, names: Sequence[str], paths: Paths, options: ChangeOptions) -> int:
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of ``hooks``."""
+    parser.add_argument("action", choices=("install", "uninstall", "status"))
+    parser.add_argument(
+        "agents",
+        nargs="*",
+        type=_agent_name,
+        metavar="AGENT",
+        help=f"{', '.join(AGENT_NAMES)}; default: all found on this machine",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--user", action="store_true", help="in your own settings (the default)"
+    )
+    where.add_argument(
+        "--project",
+        action="store_true",
+        help="in the settings of this folder's project",
+    )
+    add_dry_run(parser)
+
+
+def _agent_name(text: str) -> str:
+    if text not in AGENT_NAMES:
+        raise ArgumentTypeError(
+            f"no agent is called {text!r}: {', '.join(AGENT_NAMES)}"
+        )
+    return text
+
+
+def run(args: Namespace, context: Context) -> int:
     """Run an action for the named agents, or for all on this machine."""
-    machine = this_machine(paths, options.project)
+    project = find_project_root(Path.cwd()) if args.project else None
+    options = ChangeOptions(project, args.dry_run, args.yes, args.json)
+    action, names = args.action, args.agents
+    machine = this_machine(context.paths, project)
     if action == "status":
         return _print_status(names, machine, as_json=options.as_json)
     if not names:
@@ -169,22 +205,23 @@ def _is_confirmed(options: ChangeOptions) -> bool:
 
 def finish(action: str, results: Sequence[ChangeResult], options: ChangeOptions) -> int:
     """Print the results as JSON, if wanted, and return the exit code."""
-    if options.as_json:
-        output.as_json({"action": action, "changes": list(results)})
-    if any(one.problem for one in results):
-        return 1
     is_open = any(one.diff and not one.is_written for one in results)
-    return UNCONFIRMED if is_open and not options.dry_run else 0
+    code = UNCONFIRMED if is_open and not options.dry_run else 0
+    if any(one.problem for one in results):
+        code = 1
+    if options.as_json:
+        output.print_json({"action": action, "changes": list(results)}, code=code)
+    return code
 
 
 def _print_status(names: Sequence[str], machine: Machine, *, as_json: bool) -> int:
     statuses = hooks.hook_statuses(machine, names or AGENT_NAMES)
+    code = 0 if all(one.is_well for one in statuses) else 1
     if as_json:
-        output.as_json({"hooks": statuses})
-    else:
-        for one in statuses:
-            output.print_lines(_status_lines(one))
-    return 0 if all(one.is_well for one in statuses) else 1
+        return output.print_json({"hooks": statuses}, code=code)
+    for one in statuses:
+        output.print_lines(_status_lines(one))
+    return code
 
 
 def _status_lines(one: HookStatus) -> list[str]:

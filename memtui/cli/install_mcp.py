@@ -127,12 +127,12 @@ def _print_status(
     as_json: bool,
 ) -> int:
     statuses = [_status(one, command, machine) for one in clients]
+    code = 0 if all(not one.problem for one in statuses) else 1
     if as_json:
-        output.as_json({"servers": statuses})
-    else:
-        for one in statuses:
-            output.print_lines(_status_lines(one))
-    return 0 if all(not one.problem for one in statuses) else 1
+        return output.print_json({"servers": statuses}, code=code)
+    for one in statuses:
+        output.print_lines(_status_lines(one))
+    return code
 
 
 def _status(

@@ -1,163 +1,157 @@
-"""``jobs``: when the model's jobs run, what came of them, and a hand on the brake."""
+"""``jobs``: list, pause, resume and run the jobs of the model."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import timedelta, tzinfo
 
-from memtui import workspace
 from memtui.cli import output
+from memtui.cli.arguments import Parser, whole_number
+from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.model.jobs import Job, JobRun, RunReason, find_job, find_jobs
-from memtui.services import jobs
-from memtui.services.jobs import JobStatus
+from memtui.services.jobs import LIMIT, JobStatus
 from memtui.text import date_format
-from memtui.workspace import Workspace
+from memtui.workspace import JobsController
 
 REASONS = {
     RunReason.SCHEDULE: "on schedule",
-    RunReason.REQUESTED: "asked for",
+    RunReason.REQUESTED: "requested",
     RunReason.MISSED: "made up for",
     RunReason.SEGMENTS_DONE: "after the segments",
     RunReason.WAITING: "segments waited",
 }
-"""Why a job ran, in words."""
+
+DONE = {"pause": "paused", "resume": "resumed", "run": "requested"}
 
 
-def run(house: Workspace, given: argparse.Namespace) -> int:
-    """Do what was asked for."""
-    action, *names = given.words or ["list"]
-    if action == "list" and not names:
-        return show(house, as_json=given.json)
-    if action == "history" and len(names) <= 1:
-        job = find_job(names[0]) if names else None
-        return tell(house, job, given.limit or jobs.LIMIT, as_json=given.json)
-    if action in ("pause", "resume", "run") and names:
-        return steer(house, action, find_jobs(names), as_json=given.json)
-    if action in ("pause", "resume", "run"):
-        raise UsageError(f"say which: memtui jobs {action} NAME…|all: {_known()}")
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of ``jobs``."""
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="pause NAME… | resume NAME… | run NAME… | history [NAME]",
+        help="what to do with which jobs, or all; default: list them",
+    )
+    parser.add_argument(
+        "--limit",
+        type=whole_number(1),
+        default=LIMIT,
+        metavar="N",
+        help=f"how many runs history prints (default {LIMIT})",
+    )
+
+
+def run(args: Namespace, context: Context) -> int:
+    """Do what the words say."""
+    action, *names = args.words or ["list"]
+    with context.workspace() as workspace:
+        jobs = workspace.jobs
+        if action == "list" and not names:
+            return _list_jobs(args, jobs, workspace.zone)
+        if action == "history" and len(names) <= 1:
+            job = find_job(names[0]) if names else None
+            return _print_history(args, jobs, job, workspace.zone)
+        if action in DONE and names:
+            return _change(args, jobs, action, find_jobs(names))
+    if action in DONE:
+        known = ", ".join(Job)
+        raise UsageError(f"name the jobs: memtui jobs {action} NAME…|all: {known}")
     raise UsageError(
-        "say what to do: memtui jobs | jobs pause NAME…|all | jobs resume NAME…|all |"
+        "use memtui jobs | jobs pause NAME…|all | jobs resume NAME…|all |"
         " jobs run NAME…|all | jobs history [NAME]"
     )
 
 
-def _known() -> str:
-    return ", ".join(Job)
-
-
-def show(house: Workspace, *, as_json: bool) -> int:
-    """Print how every job stands."""
-    is_worked = workspace.has_active_worker(house.paths)
-    found = jobs.statuses(house.schedules, datetime.now(UTC), is_worked=is_worked)
-    if as_json:
-        said = {"is_worked": is_worked, "time_zone": str(house.zone)}
-        output.as_json({**said, "jobs": found})
-        return 0
+def _list_jobs(args: Namespace, jobs: JobsController, zone: tzinfo) -> int:
+    found = jobs.statuses()
+    if args.json:
+        data = {"is_worked": jobs.has_worker, "time_zone": str(zone), "jobs": found}
+        return output.print_json(data)
     for one in found:
-        output.print_lines(_told(one, house.zone))
-    output.print_lines(["", f"Times are those of {house.zone}."])
-    if note := workspace.why_no_model(house.settings):
-        output.print_lines([note])
+        output.print_lines(_job_lines(one, zone))
+    output.print_lines(["", f"Times are those of {zone}."])
+    if jobs.why_no_model:
+        output.print_lines([jobs.why_no_model])
     return 0
 
 
-def _told(one: JobStatus, zone: tzinfo) -> Iterator[str]:
+def _job_lines(one: JobStatus, zone: tzinfo) -> Iterator[str]:
     paused = " · paused" if one.is_paused else ""
     yield f"{one.job:<13} {one.schedule}{paused}"
     if one.last is None:
         yield "    has not run yet"
     elif one.is_running:
-        began = date_format.moment(one.last.started_at, zone)
-        yield f"    runs since {began} ({REASONS[one.last.reason]})"
+        at = date_format.moment(one.last.started_at, zone)
+        yield f"    running since {at} ({REASONS[one.last.reason]})"
         yield f"    {_counts(one.last)}"
     else:
-        yield f"    last {_line(one.last, zone)}"
+        yield f"    last {_run_text(one.last, zone)}"
         yield f"    {_counts(one.last)}"
     if one.last and one.last.error:
         yield f"    error: {one.last.error}"
     if one.asked_at:
-        asked = date_format.moment(one.asked_at, zone)
-        yield f"    asked for at {asked}, not begun yet"
+        at = date_format.moment(one.asked_at, zone)
+        yield f"    requested at {at}, not started yet"
     if one.is_overdue:
-        yield "    next as soon as a memtui works: its time has passed"
+        yield "    next as soon as memtui runs: it is overdue"
     elif one.next_at:
         yield f"    next {date_format.moment(one.next_at, zone)}"
 
 
-def _line(run: JobRun, zone: tzinfo) -> str:
-    """When a run was, why, how long it took and how it ended."""
-    began, why = date_format.moment(run.started_at, zone), REASONS[run.reason]
+def _run_text(run: JobRun, zone: tzinfo) -> str:
+    start, reason = date_format.moment(run.started_at, zone), REASONS[run.reason]
     if run.result is None:
-        return f"{began} ({why}), still runs"
+        return f"{start} ({reason}), still running"
     took = date_format.duration(timedelta(seconds=run.took_s))
-    return f"{began} ({why}), {took}, {run.result}"
+    return f"{start} ({reason}), {took}, {run.result}"
 
 
 def _counts(run: JobRun) -> str:
-    told = [f"{run.created:,} made", f"{run.rejected:,} rejected"]
-    told += [f"{run.failed:,} failed", f"{run.waiting:,} left"]
+    parts = [
+        f"{run.created:,} written",
+        f"{run.rejected:,} rejected",
+        f"{run.failed:,} failed",
+        f"{run.waiting:,} left",
+    ]
     if run.skipped:
-        told.append(f"{output.plural(run.skipped, 'time')} skipped")
-    return " · ".join(told)
+        parts.append(f"{output.plural(run.skipped, 'time')} skipped")
+    return " · ".join(parts)
 
 
-def tell(house: Workspace, job: Job | None, limit: int, *, as_json: bool) -> int:
-    """Print the runs of a job, or of all, the latest first."""
-    found = jobs.history(
-        job, limit=limit, is_worked=workspace.has_active_worker(house.paths)
-    )
-    if as_json:
-        output.as_json({"runs": found})
-    elif found:
-        output.print_lines(_runs(found, house.zone))
-    else:
-        output.print_lines(
-            [f"{job} has not run yet." if job else "No job has run yet."]
-        )
-    return 0
-
-
-def _runs(found: Sequence[JobRun], zone: tzinfo) -> Iterator[str]:
-    for one in found:
-        yield f"{one.job:<13} {_line(one, zone)} · {_counts(one)}"
-        yield from [f"    error: {one.error}"] * bool(one.error)
-
-
-def steer(
-    house: Workspace, action: str, chosen: Sequence[Job], *, as_json: bool
+def _print_history(
+    args: Namespace, jobs: JobsController, job: Job | None, zone: tzinfo
 ) -> int:
-    """Pause jobs, resume them, or ask for a run, and say who will do it."""
-    now = datetime.now(UTC)
-    if action == "run":
-        jobs.request_run(chosen, now)
-    elif action == "pause":
-        jobs.pause(chosen)
-    else:
-        jobs.resume(chosen)
-    is_worked = workspace.has_active_worker(house.paths)
-    note = _note(house, action, chosen, is_worked)
-    if as_json:
-        found = jobs.statuses(house.schedules, now, is_worked=is_worked)
-        mine = [one for one in found if one.job in chosen]
-        output.as_json({"is_worked": is_worked, "jobs": mine, "note": note})
-        return 0
-    done = {"run": "asked for", "pause": "paused", "resume": "resumed"}[action]
-    output.print_lines(f"{job}: {done}." for job in chosen)
-    output.print_lines([note] * bool(note))
+    runs = jobs.history(job, args.limit)
+    if args.json:
+        return output.print_json({"runs": runs})
+    if not runs:
+        runs_of = job or "No job"
+        output.print_lines([f"{runs_of} has {'not ' if job else ''}run yet."])
+    for one in runs:
+        text = f"{one.job:<13} {_run_text(one, zone)} · {_counts(one)}"
+        error = [f"    error: {one.error}"] if one.error else []
+        output.print_lines([text, *error])
     return 0
 
 
-def _note(
-    house: Workspace, action: str, chosen: Sequence[Job], is_worked: bool | None
-) -> str:
-    """What comes of it, and when."""
-    if action == "pause":
-        return "What is being written is finished first." if is_worked else ""
-    if action != "run":
-        return ""
-    found = jobs.statuses(house.schedules, datetime.now(UTC), is_worked=is_worked)
-    paused = [one.job for one in found if one.job in chosen and one.is_paused]
-    once = (
-        f" It stays paused: it runs this once ({', '.join(paused)})." if paused else ""
-    )
-    return workspace.describe_turn(house.settings, is_worked) + once
+def _change(
+    args: Namespace, jobs: JobsController, action: str, chosen: Sequence[Job]
+) -> int:
+    note = ""
+    if action == "run":
+        note = jobs.request_run(*chosen)
+        paused = [s.job for s in jobs.statuses() if s.job in chosen and s.is_paused]
+        if paused:
+            note += f" It stays paused and runs this once ({', '.join(paused)})."
+    elif action == "pause":
+        jobs.pause(*chosen)
+        note = "What is being written is finished first." if jobs.has_worker else ""
+    else:
+        jobs.resume(*chosen)
+    if args.json:
+        found = [one for one in jobs.statuses() if one.job in chosen]
+        data = {"is_worked": jobs.has_worker, "jobs": found, "note": note}
+        return output.print_json(data)
+    output.print_lines(f"{job}: {DONE[action]}." for job in chosen)
+    output.print_lines([note] if note else [])
+    return 0

@@ -1,316 +1,220 @@
-"""The command line: reads it, opens the house, and turns exit reasons into words."""
+"""The command line: the table of commands, and how one is parsed and run.
+
+A command's module has ``add_options(parser, command)`` and ``run(args, context)``,
+which returns the exit code. Only the module of the command typed is imported.
+"""
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from memtui.cli import dispatch, grammar, open_workspace, options
-from memtui.errors import MemtuiError, SettingsError, StoreDamagedError, StoreError
-
-if TYPE_CHECKING:
-    from memtui.agents.replies import Problem
-    from memtui.integrations.hooks import HooksEditor
-    from memtui.paths import Paths
-    from memtui.settings import Settings
-    from memtui.settings_file import SettingsEditor
-    from memtui.workspace import Workspace
+from memtui import __version__
+from memtui.cli.arguments import Parser, UsageExit
+from memtui.errors import MemtuiError
 
 
-EXIT_ERROR = 1
-"""Something could not be done; the sentence on standard error says what."""
+class Command(NamedTuple):
+    """A row of the table of commands."""
 
-EXIT_USAGE = 2
-"""The command line is wrong."""
+    name: str
+    module: str
+    help: str
+    has_json: bool = True
 
-NO_TERMINAL = (
-    "the app needs a terminal to draw on and to be typed at; without one:"
-    " memtui show, or memtui work"
-)
-"""What is said where what is typed or drawn would go elsewhere."""
 
-LONGEST = 2000
-"""How much of an error's words is printed, in characters."""
+GROUPS = {
+    "Read": (
+        Command("show", "show", "print a node and its children"),
+        Command("expand", "show", "print the events behind a bullet"),
+        Command("sessions", "sessions", "list the sessions, the latest first"),
+        Command("session", "sessions", "print a session and its messages"),
+        Command("stats", "show", "print how much is stored"),
+        Command("versions", "versions", "list the versions of a node"),
+    ),
+    "Search": (
+        Command("search", "search", "search messages and summaries"),
+        Command("ask", "ask", "answer a question from the memory"),
+        Command("toc", "ask", "print the table of contents"),
+    ),
+    "Capture": (
+        Command("import", "work", "import past sessions"),
+        Command("sources", "sources", "choose whose transcripts are watched"),
+        Command("hooks", "hooks", "install hooks that report agents' events"),
+        Command("work", "work", "run the background work without the app"),
+        Command("jobs", "jobs", "list, pause, resume or run the jobs of the model"),
+    ),
+    "Change": (
+        Command("pin", "versions", "keep showing one version of a node"),
+        Command("unpin", "versions", "show the newest version of a node again"),
+        Command("regenerate", "versions", "ask the model for a new version of a node"),
+        Command("forget", "forget", "delete events, sessions or projects for good"),
+        Command("redact", "forget", "remove secrets from everything that is stored"),
+        Command("backup", "backup", "copy the memory into one file"),
+        Command("restore", "backup", "replace the memory with a backup"),
+        Command("export", "backup", "write all events as JSON lines"),
+    ),
+    "Agents": (
+        Command("call", "ask", "call a tool of the agents, or list the tools"),
+        Command("mcp", "mcp", "serve MCP, or register the server with agents"),
+        Command(
+            "serve", "serve", "serve the tools of agents over HTTP", has_json=False
+        ),
+    ),
+    "Maintenance": (
+        Command("doctor", "doctor", "check everything and say how to fix it"),
+        Command("quarantine", "quarantine", "list, retry or drop skipped input"),
+        Command("reindex", "work", "build the search index again"),
+        Command("config", "config", "print the settings, or write a file of them"),
+        Command("tokens", "config", "download what exact token counts need"),
+        Command("web", "web", "open the app in a browser", False),
+        Command("demo", "app", "open the app with a made-up memory", False),
+    ),
+}
+"""The commands as ``memtui --help`` lists them."""
 
-STOPPED = 130
-"""The exit code of what a person stopped with ctrl+c, as shells have it."""
+
+COMMANDS = {command.name: command for group in GROUPS.values() for command in group}
+
+
+APP = Command("", "app", "open the app", has_json=False)
+
+
+EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
+
+
+MAX_ERROR_CHARS = 2000
+"""The most of an error message that is printed: it may quote the whole input."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code."""
+    """Run a command and return the exit code."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        given = grammar.read(arguments)
-    except options.WrongLine as wrong:
-        if "--json" in (sys.argv[1:] if arguments is None else arguments):
-            _say_usage(wrong)
+        args = read(words)
+    except UsageExit as error:
+        if "--json" in words:
+            from memtui.agents import replies
+            from memtui.cli import output
+
+            hint = f"see {error.prog} --help"
+            problem = replies.Problem(replies.USAGE, error.message, hint)
+            output.print_json(None, problem=problem)
         raise
     try:
-        return _answered(given) if hasattr(given, "json") else _tried(given)[0]
+        return _run(args)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
-def _say_usage(wrong: options.WrongLine) -> None:
-    """Tell a program what is wrong with its command line."""
-    from memtui.agents import replies
-    from memtui.cli import output
+def read(words: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line.
 
-    pass
+    Raises:
+        SystemExit: It is wrong, or asks for help.
+    """
+    at = _command_index(words)
+    top = _top_parser()
+    args = top.parse_args(words[:at])
+    args.command = words[at] if at < len(words) else ""
+    command = COMMANDS.get(args.command, APP)
+    if args.command and command is APP:
+        top.error(f"there is no command {args.command!r}; see memtui --help")
+    args.json, args.max_tokens = False, None
+    parser = Parser(
+        prog=f"memtui {command.name}".rstrip(),
+        description=f"{command.help[:1].upper()}{command.help[1:]}.",
+    )
+    module = import_module(f"memtui.cli.{command.module}")
+    module.add_options(parser, command.name)
+    if command.has_json:
+        parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.read(words[at + 1 :], args)
+    args.run = module.run
+    return args
 
-    output.begin(None)
-    hint = f"see how: {wrong.of} --help"
-    output.end(2, replies.Problem(replies.USAGE, wrong.says, hint))
+
+def _command_index(words: Sequence[str]) -> int:
+    """Return where the command is, behind the options of memtui itself."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in ("--home", "--config", "--set") else 1
+    return min(at, len(words))
 
 
-def _answered(given: argparse.Namespace) -> int:
-    """Run a command that has an answer, for a program too."""
-    from memtui.cli import output
+def _top_parser() -> Parser:
+    lines = []
+    for title, group in GROUPS.items():
+        lines += ["", f"{title}:", *(f"  {one.name:<13} {one.help}" for one in group)]
+    lines += ["", "More on a command: memtui COMMAND --help"]
+    parser = Parser(
+        prog="memtui",
+        usage="memtui [--home DIR] [--config FILE] [--set KEY=VALUE] [COMMAND …]",
+        description="Stores your conversations with coding agents and makes them\n"
+        "readable: a table of contents from years to segments, where every line\n"
+        "leads to the messages it is based on. Without a command the app opens.\n"
+        "Everything stays on this machine.",
+        epilog="\n".join(
+            [*lines, "", "More on a command: memtui COMMAND --help"]
+        ).strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"memtui {__version__}")
+    parser.add_argument(
+        "--home", type=Path, metavar="DIR", help="store everything in this folder"
+    )
+    parser.add_argument(
+        "--config", type=Path, metavar="FILE", help="read settings from this file too"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="set one setting, such as segments.max_gap_min=45",
+    )
+    return parser
 
-    output.begin(getattr(given, "max_tokens", None))
-    code, problem = _tried(given)
-    if given.json:
-        output.end(code, problem)
+
+def _run(args: argparse.Namespace) -> int:
+    from memtui.cli.context import Context
+
+    try:
+        code: int = args.run(args, Context(args))
+    except MemtuiError as error:
+        return _report(error, args)
+    except KeyboardInterrupt:
+        print("memtui: interrupted; what was done is stored", file=sys.stderr)
+        if args.json:
+            from memtui.cli import output
+
+            output.print_json(None, code=EXIT_INTERRUPTED)
+        return EXIT_INTERRUPTED
     return code
 
 
-def _tried(given: argparse.Namespace) -> "tuple[int, Problem | None]":
-    """Run a command; its exit code, and what went wrong."""
-    try:
-        return _run(given), None
-    except MemtuiError as error:
-        from memtui.agents import replies
+def _report(error: MemtuiError, args: argparse.Namespace) -> int:
+    """Print an error, and return the exit code."""
+    from memtui.agents import replies
+    from memtui.cli import output
+    from memtui.errors import UnconfirmedError, UsageError
 
-        # They may quote whatever was asked.
-        print(f"memtui: {replies.cut(str(error), LONGEST)}", file=sys.stderr)
+    message = replies.cut(str(error), MAX_ERROR_CHARS)
+    print(f"memtui: {message}", file=sys.stderr)
+    is_usage = isinstance(error, UsageError)
+    exit_code = EXIT_USAGE if is_usage or isinstance(error, UnconfirmedError) else 1
+    if args.json:
         problem = replies.problem(error)
-        if problem.code != replies.USAGE:
-            return EXIT_ERROR, problem
-        hint = problem.hint or f"see how: memtui {given.command} --help"
-        return EXIT_USAGE, replace(problem, hint=hint)
-    except KeyboardInterrupt:
-        print("memtui: stopped; what was done is kept", file=sys.stderr)
-        return STOPPED, None
-
-
-def _run(given: argparse.Namespace) -> int:
-    from memtui import paths
-    from memtui import settings as settings_module
-
-    if given.command in (None, "demo") and not (_has_tab() or _has_terminal()):
-        raise MemtuiError(NO_TERMINAL)
-    places = paths.find_paths(given.home)
-    config = given.config or (
-        Path(os.environ["MEMTUI_CONFIG"]) if os.environ.get("MEMTUI_CONFIG") else None
-    )
-    if given.command == "doctor":
-        return _doctor(given, places, config)
-    settings = settings_module.load(
-        places.config, config_file=config, assignments=given.set
-    )
-    if given.command in ("config", "tokens"):
-        from memtui.cli import config as cli_config
-
-        if given.command == "tokens":
-            return cli_config.fetch_tokens(places)
-        return cli_config.run(given.action, places, settings, as_json=given.json)
-    if given.command == "hooks":
-        return _hooks(given, places)
-    if given.command == "mcp":
-        return _mcp(given, places, settings)
-    if given.command == "serve":
-        return _serve(given, places, settings)
-    if given.command == "web":
-        from memtui.cli import web
-
-        return web.serve(given)
-    if given.command in (None, "demo"):
-        from memtui.settings_file import SettingsEditor
-
-        load = partial(
-            settings_module.load,
-            places.config,
-            config_file=config,
-            assignments=given.set,
-        )
-        desk = SettingsEditor(load, settings, places.config, config)
-        return _app(places, settings, desk, is_demo=given.command == "demo")
-    if given.command == "restore":
-        from memtui.cli import backup
-
-        wish = {"is_tried": given.dry_run, "is_agreed": given.yes}
-        return backup.restore(given.file, places, settings, **wish, as_json=given.json)
-    if given.command == "call" and given.tool is None:
-        from memtui.cli import ask
-
-        return ask.list_tools(as_json=given.json)
-    return _ask(given, places, settings)
-
-
-def _has_terminal() -> bool:
-    """Whether a person types and looks; it is standard error that is drawn on."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)
-    return all(stream is not None and stream.isatty() for stream in streams)
-
-
-def _has_tab() -> bool:
-    """Whether a tab of a browser shows this process; it then ends with its server."""
-    if "TEXTUAL_DRIVER" not in os.environ:
-        return False
-    from memtui.cli import web
-
-    return web.is_tab() and web.end_with_server()
-
-
-def _hooks(given: argparse.Namespace, places: "Paths") -> int:
-    from memtui.cli import hooks
-    from memtui.integrations.machine import find_project_root
-
-    pass
-
-    project = find_project_root(Path.cwd()) if given.project else None
-    options = hooks.ChangeOptions(project, given.dry_run, given.yes, given.json)
-    return hooks.run(given.action, given.agents, places, options)
-
-
-def _mcp(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    if given.action != "serve":
-        from memtui.cli import (
-            install_mcp,
-            mcp,
-        )
-
-        return install_mcp.run_command(given, places)
-    pass
-
-    return mcp.serve(
-        lambda: open_workspace.house(places, settings),
-        lambda: open_workspace.missing(places, settings) is None,
-        with_writing=given.allow_write,
-        with_data=given.structured,
-    )
-
-
-def _doctor(given: argparse.Namespace, places: "Paths", config: Path | None) -> int:
-    from memtui import settings as settings_module
-    from memtui.cli import doctor
-    from memtui.settings import Settings
-
-    pass
-
-    os.umask(0o077)
-    problem = None
-    try:
-        settings = settings_module.load(
-            places.config, config_file=config, assignments=given.set
-        )
-    except SettingsError as error:
-        settings, problem = Settings(), error
-    open_workspace.log_to(places.log, settings.log_level.upper())
-    return doctor.doctor(places, settings, problem=problem, as_json=given.json)
-
-
-def _serve(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    from memtui.cli import serve
-
-    return serve.serve(
-        lambda: open_workspace.house(places, settings),
-        lambda: open_workspace.missing(places, settings) is None,
-        given.port,
-        with_writing=given.allow_write,
-    )
-
-
-def _ask(given: argparse.Namespace, places: "Paths", settings: "Settings") -> int:
-    makes = dispatch.makes_store(given, has_spool=places.spool.exists())
-    missing = None if makes else open_workspace.missing(places, settings)
-    if missing is None:
-        return dispatch.run(given, open_workspace.house(places, settings))
-    says = f"there is no memory in {missing} yet; memtui import makes it"
-    if not dispatch.works_without_store(given):
-        raise StoreError(says)
-    import tempfile
-
-    from memtui.paths import in_home
-
-    print(f"memtui: {says}", file=sys.stderr)
-    # An empty one that is thrown away answers as any other.
-    with tempfile.TemporaryDirectory(prefix="memtui-nothing-") as folder:
-        nothing = open_workspace.house(
-            in_home(Path(folder)), replace(settings, store_path="")
-        )
-        return dispatch.run(given, nothing)
-
-
-def _app(
-    places: "Paths", settings: "Settings", desk: "SettingsEditor", *, is_demo: bool
-) -> int:
-    from memtui.tui import garbage
-    from memtui.tui.app import MemtuiApp
-
-    garbage.reduce_collections()
-    chosen: str | MemtuiError | None = "demo"
-    if not is_demo:
-        app = MemtuiApp(
-            lambda: open_workspace.house(places, settings),
-            theme=settings.screen_theme,
-            hooks=lambda: _desk(places),
-            settings=desk,
-            ascii=settings.screen_ascii,
-        )
-        chosen = app.run()
-        if app.return_code:
-            return app.return_code
-    if chosen == "demo":
-        chosen = _demo(settings, desk)
-    if isinstance(chosen, StoreDamagedError):
-        raise StoreDamagedError(f"{chosen}; memtui doctor says what to do")
-    if isinstance(chosen, MemtuiError):
-        raise chosen
-    return 0
-
-
-def _desk(places: "Paths") -> "HooksEditor":
-    from memtui.cli import hooks
-    from memtui.integrations.hooks import HooksEditor
-
-    pass
-
-    return HooksEditor(hooks.this_machine(places, None))
-
-
-def _demo(settings: "Settings", desk: "SettingsEditor") -> str | MemtuiError | None:
-    import tempfile
-
-    from memtui.paths import in_home
-    from memtui.tui.app import MemtuiApp
-
-    pass
-
-    with tempfile.TemporaryDirectory(prefix="memtui-demo-") as folder:
-
-        def opened() -> "Workspace":
-            from memtui.cli import demo
-
-            home = in_home(Path(folder))
-            house = open_workspace.house(
-                home, replace(settings, store_path=""), is_demo=True
+        if is_usage and not problem.hint:
+            problem = replies.Problem(
+                problem.code, problem.message, f"see memtui {args.command} --help"
             )
-            demo.fill(house)
-            return house
-
-        words = "making three months of work up…"
-        return MemtuiApp(
-            opened,
-            theme=desk.theme,
-            opening=words,
-            settings=desk,
-            ascii=desk.ascii,
-        ).run()
+        output.print_json(None, problem=problem, max_tokens=args.max_tokens)
+    return exit_code
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 import importlib.util
 import sys
+from argparse import ArgumentTypeError, Namespace
 from typing import TYPE_CHECKING
 
-from memtui.errors import MemtuiError
+from memtui.cli.arguments import Parser, add_dry_run
+from memtui.cli.context import Context
+from memtui.errors import MemtuiError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +28,69 @@ AT_A_TERMINAL = (
     "memtui: this serves agents over standard input and output; to tell yours of it:"
     " memtui mcp install. Ctrl+C ends it."
 )
+
+
+CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli")
+"""The agents that the server can be registered with."""
+
+
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of ``mcp``."""
+    parser.add_argument(
+        "action",
+        nargs="?",
+        default="serve",
+        choices=("serve", "install", "uninstall", "status"),
+        help="serve, the default, is what agents run",
+    )
+    parser.add_argument(
+        "agents",
+        nargs="*",
+        type=_client_name,
+        metavar="AGENT",
+        help=f"{', '.join(CLIENTS)}; default: all found on this machine",
+    )
+    parser.add_argument(
+        "--allow-write",
+        action="store_true",
+        help="offer tools that add and change things too",
+    )
+    parser.add_argument(
+        "--structured",
+        action="store_true",
+        help="answer with data beside the text: for programs, not for models",
+    )
+    parser.add_argument(
+        "--project",
+        action="store_true",
+        help="in the settings of this folder's project, not in your own",
+    )
+    parser.add_argument(
+        "--no-skill", action="store_true", help="install only the server, no skill"
+    )
+    add_dry_run(parser)
+
+
+def _client_name(text: str) -> str:
+    if text not in CLIENTS:
+        raise ArgumentTypeError(f"no agent is called {text!r}: {', '.join(CLIENTS)}")
+    return text
+
+
+def run(args: Namespace, context: Context) -> int:
+    """Serve, or register the server with agents."""
+    if args.action != "serve":
+        from memtui.cli import install_mcp
+
+        return install_mcp.run_command(args, context.paths)
+    if args.agents:
+        raise UsageError("serve takes no agent")
+    return serve(
+        context.open_workspace,
+        context.has_store,
+        with_writing=args.allow_write,
+        with_data=args.structured,
+    )
 
 
 def has_sdk() -> bool:

@@ -1,124 +1,169 @@
-"""How answers are written: lines for people, JSON for programs."""
+"""How answers are printed: lines, JSON in an envelope, and replies within a budget."""
 
 import json
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memtui.agents import replies
-from memtui.agents.replies import Problem, Reply
+from memtui.agents.replies import Problem
+from memtui.errors import UnconfirmedError
 from memtui.text import fencing
-from memtui.text.tokens import ESTIMATING_COUNTER, TokenCounter
+from memtui.text.tokens import ESTIMATING_COUNTER
+
+if TYPE_CHECKING:
+    from memtui.agents.replies import Reply
+    from memtui.workspace import Workspace
+
+_STARTED_S = time.perf_counter()
 
 _CUTS = (600, 300, 150, 80, 40, 20)
-"""To how many characters an error's words are cut, in turn, where they do not fit."""
+"""The lengths an error message is cut to, until it fits ``--max-tokens``."""
+
+_PROBLEMS = {
+    1: Problem("undone", "not everything is well or was done", "see data"),
+    130: Problem("interrupted", "it was interrupted", "what was done is stored"),
+}
+"""The error in the envelope for an exit code."""
 
 
-def print_lines(told: Iterable[str]) -> None:
-    """Print lines; a reader that stops listening ends them without complaint."""
-    for line in told:
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines."""
+    for line in lines:
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
-@dataclass(slots=True)
-class _Answer:
-    """What a command answers a program; printed when the command is over."""
-
-    data: Any = None
-    reply: Reply | None = None
-    limit: int | None = None
-    counter: TokenCounter = ESTIMATING_COUNTER
-    began_s: float = 0.0
-
-
-_answer = _Answer()
-
-
-def begin(limit: int | None) -> None:
-    """Start the answer of a command; its budget in tokens, if any."""
-    global _answer
-    _answer = _Answer(limit=limit, began_s=time.perf_counter())
-
-
-def as_json(value: Any) -> None:
-    """Answer with a value: dataclasses as objects, times as ISO 8601 in UTC."""
-    _answer.data = to_plain(value)
-
-
-def print_reply(reply: Reply, counter: TokenCounter, *, as_json: bool) -> None:
-    """Answer with a reply, all of it or as much as the budget holds."""
-    if as_json:
-        _answer.reply, _answer.counter = reply, counter
-    elif _answer.limit is None:
-        print_lines([replies.write_text(reply)])
-    else:
-        print_lines([replies.fit_text(reply, _answer.limit, counter).text])
-
-
-def is_read() -> bool:
-    """Tell whether a person reads what is printed."""
-    return sys.stdout.isatty()
-
-
-def end(code: int, problem: Problem | None = None) -> None:
-    """Print the JSON answer in its envelope.
+def print_json(
+    data: object,
+    *,
+    code: int = 0,
+    problem: Problem | None = None,
+    max_tokens: int | None = None,
+) -> int:
+    """Print data in the envelope, and return the exit code.
 
     Args:
-        code: The exit code; where it is not 0 the status says so too.
-        problem: Why, where that is known.
+        data: The answer; ``to_plain`` tells what is allowed.
+        code: The exit code; if it is not 0, the envelope says so.
+        problem: The error, if it is known.
+        max_tokens: The limit of an error without data.
     """
-    if code and problem is None:
-        problem = Problem(*_CODES.get(code, _CODES[1]))
-    ms = (time.perf_counter() - _answer.began_s) * 1000
-    reply, limit, counter = _answer.reply, _answer.limit, _answer.counter
-    if problem and limit and _answer.data is None:
-        problem = _cut(problem, ms, limit)
-
-    def wrap(data: Any, tokens: int = limit or 0) -> dict[str, Any]:
-        return replies.envelope(data, tokens=tokens, ms=ms, problem=problem)
-
-    data = _answer.data
-    if reply is not None and limit is None:
-        data = replies.write_data(reply)
-    elif reply is not None and limit is not None:
-        data = json.loads(replies.fit_json(reply, limit, counter, wrap).text)["data"]
-    tokens = replies.cost(replies.dumps(wrap(data)), counter)
-    print_lines([replies.dumps(wrap(data, tokens))])
+    problem = problem or _PROBLEMS.get(code)
+    plain = to_plain(data)
+    if problem and plain is None and max_tokens:
+        problem = _shorten(problem, max_tokens)
+    envelope = _envelope(plain, problem)
+    tokens = replies.cost(replies.dumps(envelope), ESTIMATING_COUNTER)
+    envelope["meta"]["tokens"] = tokens
+    print_lines([replies.dumps(envelope)])
+    return code
 
 
-_CODES = {
-    1: ("undone", "not all is well, or not all could be done", "see data"),
-    2: ("unasked", "nothing was done", "add --yes to do it"),
-    130: ("stopped", "it was stopped", "what was done is kept"),
-}
-"""What an exit code says where nothing else does."""
+def _envelope(data: Any, problem: Problem | None = None) -> dict[str, Any]:
+    ms = (time.perf_counter() - _STARTED_S) * 1000
+    return replies.envelope(data, tokens=0, ms=ms, problem=problem)
 
 
-def _cut(problem: Problem, ms: float, limit: int) -> Problem:
-    """Cut the words of a problem, which may quote a command line, to the budget."""
+def _shorten(problem: Problem, max_tokens: int) -> Problem:
+    """Cut a message that may quote the input."""
     message, hint = (
         fencing.neutralize(problem.message),
         fencing.neutralize(problem.hint),
     )
-    for width in _CUTS:
-        # The hint is more important than the message, and is short.
-        short = Problem(
-            problem.code, replies.cut(message, width), replies.cut(hint, 150)
-        )
-        whole = replies.envelope(None, tokens=limit, ms=ms, problem=short)
-        if replies.cost(replies.dumps(whole), ESTIMATING_COUNTER) <= limit:
-            return short
+    for chars in _CUTS:
+        # The hint is short, and worth more than the message.
+        shorter = Problem(problem.code, replies.cut(message, chars), hint[:150])
+        text = replies.dumps(_envelope(None, shorter))
+        if replies.cost(text, ESTIMATING_COUNTER) <= max_tokens - len(str(max_tokens)):
+            return shorter
     return Problem(problem.code, replies.cut(message, _CUTS[-1]))
 
 
+def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:
+    """Print a reply, all of it or as much as ``--max-tokens`` allows."""
+    from memtui.services import status
+
+    if not reply.items and status.is_empty():
+        reply = replace(reply, notes=(replies.NOTHING_KEPT,))
+    reply = replace(
+        reply,
+        notes=[_name_commands(note) for note in reply.notes],
+        hint=_name_commands(reply.hint),
+        more_hint=_name_commands(reply.more_hint),
+    )
+    limit = args.max_tokens
+    if limit is None and args.json:
+        return print_json(replies.write_data(reply))
+    if limit is None:
+        print_lines([replies.write_text(reply)])
+    elif args.json:
+        counter = workspace.counter
+        fitted = replies.fit_json(reply, limit, counter, _envelope)
+        envelope = json.loads(fitted.text)
+        envelope["meta"]["tokens"] = replies.cost(fitted.text, counter)
+        print_lines([replies.dumps(envelope)])
+    else:
+        print_lines([replies.fit_text(reply, limit, workspace.counter).text])
+    return 0
+
+
+COMMANDS = {
+    "get_toc_root": "show",
+    "get_node": "show",
+    "browse_toc": "show",
+    "expand_grip": "expand",
+    "list_sessions": "sessions",
+    "list_messages": "session",
+    "get_session_meta": "session",
+    "search_memory": "search",
+}
+"""Tools that are commands of their own; the others are called with ``memtui call``."""
+
+
+def _name_commands(text: str) -> str:
+    """Replace the names of tools in a hint by commands."""
+    if "_" not in text:
+        return text
+    import re
+
+    from memtui.agents import api
+
+    names = "|".join(tool.name for tool in api.TOOLS)
+
+    def command(found: "re.Match[str]") -> str:
+        return f"memtui {COMMANDS.get(found[0], f'call {found[0]}')}"
+
+    return re.sub(rf"\b(?:{names})\b(?!=)", command, text)
+
+
+def confirm(summary: Iterable[str], question: str) -> bool:
+    """Print what would be done and ask for confirmation.
+
+    Raises:
+        UnconfirmedError: There is no terminal to ask at.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UnconfirmedError(
+            "nothing was done; add --yes to do it, or --dry-run to see what it would do"
+        )
+    for line in summary:
+        print(line, file=sys.stderr)
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+        return True
+    print_lines(["Nothing was done."])
+    return False
+
+
 def to_plain(value: Any) -> Any:
-    """A value in JSON's own types."""
+    """Convert dataclasses, enums, paths, times and collections to JSON's types."""
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, Enum):
@@ -134,19 +179,19 @@ def to_plain(value: Any) -> Any:
     return value
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun: ``1 session``, ``1,204 sessions``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def plural(count: int, noun: str, plural_noun: str = "") -> str:
+    """Return a count with its noun: ``1 session``, ``1,204 sessions``."""
+    return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
 
 
-def with_tilde(place: Path | str) -> str:
-    """A place as a person writes it, with ``~`` for their home."""
-    home, given = Path.home(), Path(place)
-    return f"~/{given.relative_to(home)}" if given.is_relative_to(home) else str(place)
+def with_tilde(path: Path | str) -> str:
+    """Return a path with ``~`` for the home folder."""
+    home, given = Path.home(), Path(path)
+    return f"~/{given.relative_to(home)}" if given.is_relative_to(home) else str(path)
 
 
 def mark_matches(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """A text with the matched words between asterisks."""
+    """Put asterisks around the matched words of a text."""
     parts, at = [], 0
     for start, end in spans:
         parts += [text[at:start], "*", text[start:end], "*"]
@@ -154,24 +199,10 @@ def mark_matches(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join([*parts, text[at:]])
 
 
-EXIT_UNASKED = 2
-"""Nothing was done, since nobody could be asked."""
-
-
-def may(summary: Iterable[str], question: str) -> int | None:
-    """Show what would be done and ask for it.
-
-    Returns:
-        None if it may be done; else the exit code.
-    """
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        print("memtui: nothing was done; add --yes to do it, or --dry-run to see"
-              " what it would do", file=sys.stderr)  # fmt: skip
-        return EXIT_UNASKED
-    for line in summary:
-        print(line, file=sys.stderr)
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
-        return None
-    print_lines(["Nothing was done."])
-    return 0
+def page_lines(offset: int, count: int, total: int, items: str) -> Iterable[str]:
+    """Tell which part of a list this is, if it is not all of it."""
+    last = offset + count
+    if count == total:
+        return []
+    more = f"; more: --offset {last}" if last < total else ""
+    return ["", f"{offset + 1:,} to {last:,} of {total:,} {items}{more}"]

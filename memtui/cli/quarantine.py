@@ -1,10 +1,13 @@
-"""``quarantine``: what could not be taken, to look at, to try again, or to drop."""
+"""``quarantine``: list, show, retry and drop input that was skipped."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from memtui.cli import output, work
+from memtui.cli.arguments import Parser, add_dry_run, add_paging
+from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.services.quarantine import (
     DropResult,
@@ -17,79 +20,87 @@ from memtui.services.quarantine import (
     RetryState,
 )
 from memtui.text import date_format
-from memtui.workspace import Workspace
 
-MOST_REASONS = 3
-"""How many reasons of one file stand in the list."""
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
 
-_KB = 1000
+MAX_REASONS = 3
+"""How many reasons of one entry are in the list."""
 
 
-def run(house: Workspace, given: argparse.Namespace) -> int:
-    """Do what was asked for."""
-    action, *names = given.words or ["list"]
-    if action == "list" and not names:
-        return show_all(house, given.offset, given.limit, as_json=given.json)
-    if action == "show" and names:
-        return show(house, names, as_json=given.json)
-    if action == "retry" and bool(names) != given.all:
-        return retry(house, names or None, as_json=given.json)
-    if action == "drop" and bool(names) != given.all:
-        return drop(house, names or None, given)
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of ``quarantine``."""
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="list | show NAME… | retry NAME… | drop NAME…",
+        help="what to do with which entries of the list; default: list them",
+    )
+    parser.add_argument("--all", action="store_true", help="retry or drop all")
+    add_dry_run(parser)
+    add_paging(parser, "entries")
+
+
+def run(args: Namespace, context: Context) -> int:
+    """Do what the words say."""
+    # Hooks may have left something before there is a store.
+    with context.workspace(create=context.paths.spool.exists()) as workspace:
+        action, *names = args.words or ["list"]
+        if action == "list" and not names:
+            return _list_entries(args, workspace)
+        if action == "show" and names:
+            return _show(args, workspace, names)
+        if action == "retry" and bool(names) != args.all:
+            return _retry(args, workspace, names or None)
+        if action == "drop" and bool(names) != args.all:
+            return _drop(args, workspace, names or None)
     if action == "list":
         raise UsageError(
-            "list takes no names: memtui quarantine list names all there is, and"
-            " memtui quarantine show NAME… shows some of it"
+            "list takes no names; to print some entries: memtui quarantine show NAME…"
         )
-    if action in ("show", "retry", "drop") and not (names and given.all):
+    if action in ("show", "retry", "drop") and not (names and args.all):
         every = "" if action == "show" else ", or --all"
         raise UsageError(
-            f"say what to {action}: memtui quarantine {action} NAME…{every};"
-            " memtui quarantine list names all there is"
+            f"name the entries: memtui quarantine {action} NAME…{every};"
+            " memtui quarantine list prints their names"
         )
     raise UsageError(
-        "say what to do: memtui quarantine list | show NAME… | retry NAME…|--all |"
-        " drop NAME…|--all"
+        "use memtui quarantine list | show NAME… | retry NAME…|--all | drop NAME…|--all"
     )
 
 
-def show_all(house: Workspace, offset: int, limit: int, *, as_json: bool) -> int:
-    """Print a page of what could not be taken."""
-    page = house.quarantine.page(offset, limit)
-    if as_json:
-        output.as_json(page)
-    elif page.entries:
-        output.print_lines(_list(page, house.zone))
+def _list_entries(args: Namespace, workspace: "Workspace") -> int:
+    page = workspace.quarantine.page(args.offset, args.limit)
+    if args.json:
+        return output.print_json(page)
+    if page.entries:
+        output.print_lines(_page_lines(page, workspace.zone))
     elif page.total:
-        output.print_lines([f"There are {page.total:,} entries, no more."])
+        output.print_lines([f"There are only {page.total:,} entries."])
     else:
-        output.print_lines(["Nothing lies here: all that came could be taken."])
+        output.print_lines(["Empty: no input was skipped."])
     return 0
 
 
-def _list(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
+def _page_lines(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
     for entry in page.entries:
         yield entry.name
         yield f"    {_about(entry, zone)}"
         if entry.file:
             yield f"    {_place(entry)}"
-        yield from (f"    {reason}" for reason in entry.reasons[:MOST_REASONS])
-        if (more := len(entry.reasons) - MOST_REASONS) > 0:
+        yield from (f"    {reason}" for reason in entry.reasons[:MAX_REASONS])
+        if (more := len(entry.reasons) - MAX_REASONS) > 0:
             yield f"    and {output.plural(more, 'more reason')}"
-    last = page.offset + len(page.entries)
-    if page.offset or last < page.total:
-        ahead = f"; more: --offset {last}" if last < page.total else ""
-        yield ""
-        yield f"{page.offset + 1:,} to {last:,} of {page.total:,} entries{ahead}"
+    yield from output.page_lines(page.offset, len(page.entries), page.total, "entries")
 
 
 def _about(entry: QuarantineEntry, zone: tzinfo) -> str:
-    how_much = _size(entry.size)
+    size = _size(entry.size)
     if entry.kind is EntryKind.TRANSCRIPT:
-        how_much = output.plural(entry.count, "record")
-    agent = entry.agent or "agent not named"
-    said = [date_format.moment(entry.at, zone), agent, entry.event, how_much]
-    return " · ".join(part for part in said if part)
+        size = output.plural(entry.count, "record")
+    agent = entry.agent or "unknown agent"
+    parts = [date_format.moment(entry.at, zone), agent, entry.event, size]
+    return " · ".join(filter(None, parts))
 
 
 def _place(entry: QuarantineEntry) -> str:
@@ -97,121 +108,108 @@ def _place(entry: QuarantineEntry) -> str:
 
 
 def _size(size: int) -> str:
-    if size < _KB:
+    if size < 1000:
         return output.plural(size, "byte")
-    if size < _KB * _KB:
-        return f"{size / _KB:,.1f} kB"
-    return f"{size / _KB / _KB:,.1f} MB"
+    if size < 1_000_000:
+        return f"{size / 1000:,.1f} kB"
+    return f"{size / 1_000_000:,.1f} MB"
 
 
-def show(house: Workspace, names: Sequence[str], *, as_json: bool) -> int:
-    """Print what was named with all it says, without its secrets."""
-    shown = [house.quarantine.show(name) for name in names]
-    if as_json:
-        output.as_json(shown)
-        return 0
-    for place, one in enumerate(shown):
-        output.print_lines([""] * bool(place))
-        output.print_lines(_whole(one, house.zone))
+def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:
+    contents = [workspace.quarantine.show(name) for name in names]
+    if args.json:
+        return output.print_json(contents)
+    for at, content in enumerate(contents):
+        output.print_lines([""] if at else [])
+        output.print_lines(_content_lines(content, workspace.zone))
     return 0
 
 
-def _whole(shown: QuarantineContent, zone: tzinfo) -> Iterator[str]:
-    entry = shown.entry
+def _content_lines(content: QuarantineContent, zone: tzinfo) -> Iterator[str]:
+    entry = content.entry
     yield entry.name
     yield _about(entry, zone)
     if entry.file:
-        latest = "the latest of them on " if entry.count > 1 and entry.line else ""
+        latest = "the latest on " if entry.count > 1 and entry.line else ""
         yield f"{latest}{_place(entry)}"
     yield from entry.reasons
     yield ""
-    yield shown.text or shown.note
+    yield content.text or content.note
 
 
-def retry(house: Workspace, names: Sequence[str] | None, *, as_json: bool) -> int:
-    """Try again what was named, and say what became of it."""
-    tried = house.quarantine.retry(names)
-    for _ in house.pipeline.importer().run(tried.files):
+def _retry(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) -> int:
+    result = workspace.quarantine.retry(names)
+    for _ in workspace.pipeline.importer().run(result.files):
         pass
-    errors = _digest(house)
-    outcomes = house.quarantine.outcomes(tried.names)
-    if as_json:
-        said = {"outcomes": outcomes, "problems": tried.problems}
-        output.as_json({**said, "errors": [str(error) for error in errors or ()]})
-    else:
-        output.print_lines(_became(tried, outcomes, is_ours=errors is not None))
-        output.print_lines(f"error: {error}" for error in errors or ())
-    is_well = not tried.problems and not errors
-    refused = any(one.state is RetryState.REFUSED for one in outcomes)
-    return 0 if is_well and not refused else 1
+    errors = work.run_pipeline(workspace)
+    outcomes = workspace.quarantine.outcomes(result.names)
+    is_refused = any(one.state is RetryState.REFUSED for one in outcomes)
+    code = 1 if result.problems or errors or is_refused else 0
+    messages = [str(error) for error in errors or ()]
+    if args.json:
+        data = {"outcomes": outcomes, "problems": result.problems, "errors": messages}
+        return output.print_json(data, code=code)
+    output.print_lines(_retry_lines(result, outcomes, has_worker=errors is None))
+    output.print_lines(f"error: {message}" for message in messages)
+    return code
 
 
-def _digest(house: Workspace) -> list[Exception] | None:
-    """Take what waits; None if another memtui does it."""
-    if not house.pipeline.claim.acquire():
-        return None
-    return work.digest(house)
-
-
-def _became(
-    tried: RetryResult, outcomes: Sequence[RetryOutcome], *, is_ours: bool
+def _retry_lines(
+    result: RetryResult, outcomes: Sequence[RetryOutcome], *, has_worker: bool
 ) -> Iterator[str]:
-    if not outcomes and not tried.problems:
-        yield "Nothing lies here: there was nothing to try again."
-    said = {became: [o for o in outcomes if o.state is became] for became in RetryState}
-    if taken := said[RetryState.TAKEN]:
-        yield f"{output.plural(len(taken), 'entry', 'entries')} taken."
-    if waiting := said[RetryState.WAITING]:
-        number = output.plural(len(waiting), "file")
-        them = "it" if len(waiting) == 1 else "them"
-        why = f"the memtui that works this store takes {them} next"
-        yield f"{number} put back: {why if not is_ours else 'for another memory'}."
-    if refused := said[RetryState.REFUSED]:
-        number = output.plural(len(refused), "entry", "entries")
-        yield f"{number} refused again:"
+    if not outcomes and not result.problems:
+        yield "Empty: there is nothing to retry."
+    by_state = {
+        state: [one for one in outcomes if one.state is state] for state in RetryState
+    }
+    if taken := by_state[RetryState.TAKEN]:
+        yield f"{output.plural(len(taken), 'entry', 'entries')} stored."
+    if waiting := by_state[RetryState.WAITING]:
+        files = output.plural(len(waiting), "file")
+        where = "the memtui that is running" if has_worker else "another store"
+        yield f"{files} put back for {where}."
+    if refused := by_state[RetryState.REFUSED]:
+        entries = output.plural(len(refused), "entry", "entries")
+        yield f"{entries} skipped again:"
     for one in refused:
         yield f"    {one.name}"
-        yield from (f"        {reason}" for reason in one.reasons[:MOST_REASONS])
-    yield from (f"error: {why}" for why in tried.problems)
+        yield from (f"        {reason}" for reason in one.reasons[:MAX_REASONS])
+    yield from (f"error: {problem}" for problem in result.problems)
 
 
-def drop(
-    house: Workspace, names: Sequence[str] | None, given: argparse.Namespace
-) -> int:
-    """Drop what was named, once that is agreed to."""
-    meant = house.quarantine.count(names)
-    if not meant.files and not meant.notes:
-        _say(meant, "dropped", as_json=given.json)
-        return 0
-    if given.dry_run:
-        _say(meant, "would be dropped", as_json=given.json)
-        return 0
-    if not given.yes:
-        asked = output.may(_told(meant, "would be dropped"), "Drop it for good?")
-        if asked is not None:
-            return asked
-    dropped = house.quarantine.drop(names)
-    if house.pipeline.claim.acquire():
-        house.pipeline.recount()
-        house.pipeline.claim.release()
-    _say(dropped, "dropped", as_json=given.json)
-    return 1 if dropped.problems else 0
+def _drop(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) -> int:
+    preview = workspace.quarantine.count(names)
+    is_nothing = not preview.files and not preview.notes
+    if is_nothing or args.dry_run:
+        return _print_dropped(args, preview, is_done=is_nothing)
+    if not args.yes:
+        lines = _drop_lines(preview, is_done=False)
+        if not output.confirm(lines, "Drop it for good?"):
+            return 0
+    dropped = workspace.quarantine.drop(names)
+    if workspace.pipeline.lock.acquire():
+        workspace.pipeline.recount_skipped()
+        workspace.pipeline.lock.release()
+    return _print_dropped(args, dropped, is_done=True)
 
 
-def _say(dropped: DropResult, done: str, *, as_json: bool) -> None:
-    if as_json:
-        said: dict[str, object] = output.to_plain(dropped)
-        output.as_json({**said, "is_done": done == "dropped"})
-    else:
-        output.print_lines(_told(dropped, done))
+def _print_dropped(args: Namespace, dropped: DropResult, *, is_done: bool) -> int:
+    code = 1 if dropped.problems else 0
+    if args.json:
+        return output.print_json(
+            output.to_plain(dropped) | {"is_done": is_done}, code=code
+        )
+    output.print_lines(_drop_lines(dropped, is_done=is_done))
+    return code
 
 
-def _told(dropped: DropResult, done: str) -> Iterator[str]:
+def _drop_lines(dropped: DropResult, *, is_done: bool) -> Iterator[str]:
+    done = "dropped" if is_done else "would be dropped"
     if not dropped.files and not dropped.notes and not dropped.problems:
-        yield "Nothing lies here: there was nothing to drop."
+        yield "Empty: there is nothing to drop."
     if dropped.files:
         yield f"{output.plural(dropped.files, 'hook file')} {done}."
     if dropped.notes:
         notes = output.plural(dropped.notes, "note")
-        yield f"{notes} on transcripts {done}; the transcripts stay as they are."
-    yield from (f"error: {why}" for why in dropped.problems)
+        yield f"{notes} on transcripts {done}; the transcripts are not changed."
+    yield from (f"error: {problem}" for problem in dropped.problems)

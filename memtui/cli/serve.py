@@ -1,11 +1,36 @@
 """``serve``: serves the tools of agents over HTTP."""
 
 import sys
+from argparse import Namespace
 from collections.abc import Callable
 
 from memtui.agents import http_server
 from memtui.agents.api import ToolRunner
+from memtui.cli.arguments import Parser, whole_number
+from memtui.cli.context import Context
 from memtui.workspace import Workspace
+
+
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of ``serve``."""
+    parser.add_argument(
+        "--port", type=whole_number(0), default=8765, metavar="N", help="(default 8765)"
+    )
+    parser.add_argument(
+        "--allow-write",
+        action="store_true",
+        help="offer tools that add and change things too",
+    )
+
+
+def run(args: Namespace, context: Context) -> int:
+    """Serve until ctrl+c."""
+    return serve(
+        context.open_workspace,
+        context.has_store,
+        args.port,
+        with_writing=args.allow_write,
+    )
 
 
 def serve(

@@ -1,13 +1,15 @@
 """``sessions`` and ``session``: lists the sessions, and prints one."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
 
 from memtui.agents import formatting
 from memtui.agents import sessions as agents_sessions
 from memtui.agents.replies import Item, cut
-from memtui.cli import ask
+from memtui.cli import output
+from memtui.cli.arguments import Parser, add_max_tokens, add_paging, add_scope
+from memtui.cli.context import Context
 from memtui.search import resolve_filters
 from memtui.services import sessions
 from memtui.services.sessions import Facts, Page
@@ -16,29 +18,59 @@ from memtui.workspace import Workspace
 THOUGHT_CHARS = 1_000
 
 
-def show_all(workspace: Workspace, given: argparse.Namespace) -> int:
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of these commands."""
+    if command == "sessions":
+        add_scope(parser)
+        add_paging(parser, "sessions")
+    else:
+        parser.add_argument(
+            "session", metavar="[AGENT:]ID", help="its id, or the beginning of it"
+        )
+        add_paging(parser, "messages")
+        parser.add_argument(
+            "--all", action="store_true", help="the results of tools too"
+        )
+        parser.add_argument(
+            "--subagent", default="", metavar="NAME", help="a subagent's messages"
+        )
+        parser.add_argument(
+            "--thoughts", action="store_true", help="the thoughts before each message"
+        )
+    add_max_tokens(parser)
+
+
+def run(args: Namespace, context: Context) -> int:
+    """Print the sessions, or one of them."""
+    with context.workspace(or_empty=True) as workspace:
+        if args.command == "sessions":
+            return _list_sessions(workspace, args)
+        return _print_session(workspace, args)
+
+
+def _list_sessions(workspace: Workspace, args: Namespace) -> int:
     """Print a page of the sessions."""
     reply = agents_sessions.list_sessions(
         workspace,
-        agent=given.agent,
-        project=given.project,
-        offset=given.offset,
-        limit=given.limit,
+        agent=args.agent,
+        project=args.project,
+        offset=args.offset,
+        limit=args.limit,
     )
-    return ask.answer(workspace, given, reply)
+    return output.print_reply(workspace, args, reply)
 
 
-def show(workspace: Workspace, given: argparse.Namespace) -> int:
+def _print_session(workspace: Workspace, args: Namespace) -> int:
     """Print what is known of a session, and a page of its messages."""
     try:
-        facts = sessions.facts(*resolve_filters.find(given.session))
+        facts = sessions.facts(*resolve_filters.find(args.session))
     except resolve_filters.NotOne as error:
         reply = agents_sessions.no_session("messages", error)
-        return ask.answer(workspace, given, reply)
-    page = {"offset": given.offset, "limit": given.limit, "subagent": given.subagent}
+        return output.print_reply(workspace, args, reply)
+    page = {"offset": args.offset, "limit": args.limit, "subagent": args.subagent}
     whole_id = f"{facts.session.agent}:{facts.session.session_id}"
     reply = agents_sessions.list_messages(
-        workspace, whole_id, **page, all_events=given.all
+        workspace, whole_id, **page, all_events=args.all
     )
     head = agents_sessions.session_head(workspace, facts) | _more(facts)
     about = agents_sessions.session_summary(facts)
@@ -57,8 +89,8 @@ def show(workspace: Workspace, given: argparse.Namespace) -> int:
     lead += [f"- {text}" for text in about]
     lead += [_subagent_line(one) for one in subagents]
     items = reply.items
-    if given.thoughts:
-        found = sessions.page(facts, **page, is_all=given.all, with_thoughts=True)
+    if args.thoughts:
+        found = sessions.page(facts, **page, is_all=args.all, with_thoughts=True)
         items = _with_thoughts(items, found)
     reply = replace(
         reply,
@@ -68,7 +100,7 @@ def show(workspace: Workspace, given: argparse.Namespace) -> int:
         lead=lead,
         shorten=_shorten_event,
     )
-    return ask.answer(workspace, given, reply)
+    return output.print_reply(workspace, args, reply)
 
 
 def _more(facts: Facts) -> Item:

@@ -1,34 +1,74 @@
 """``show``, ``expand`` and ``stats``: prints a node, a source, and the counts."""
 
-import argparse
-from collections.abc import Mapping
+from argparse import Namespace
 from dataclasses import replace
-from typing import Any
 
 from memtui.agents import formatting, sessions, toc
 from memtui.agents.replies import Item, Reply
-from memtui.cli import ask, output, versions
+from memtui.cli import output, versions
+from memtui.cli.arguments import Parser, add_max_tokens, add_scope, whole_number
+from memtui.cli.context import Context
 from memtui.model.nodes import Bullet
 from memtui.services import status
 from memtui.text import date_format
 from memtui.workspace import Workspace
 
 
-def show(workspace: Workspace, given: argparse.Namespace) -> int:
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of these commands."""
+    if command == "show":
+        parser.add_argument(
+            "node_id", nargs="?", metavar="NODE_ID", help="a node; default: the years"
+        )
+        parser.add_argument(
+            "--version",
+            dest="number",
+            type=whole_number(1),
+            metavar="N",
+            help="this version of it, as memtui versions lists them",
+        )
+        add_scope(parser)
+        add_max_tokens(parser)
+    elif command == "expand":
+        parser.add_argument(
+            "grip_id", metavar="GRIP_ID", help="a grip, as show prints them"
+        )
+        for side in ("before", "after"):
+            parser.add_argument(
+                f"--{side}",
+                type=whole_number(0),
+                default=3,
+                metavar="N",
+                help=f"events {side} it (default 3)",
+            )
+        add_max_tokens(parser)
+
+
+def run(args: Namespace, context: Context) -> int:
+    """Print a node, the events behind a bullet, or the counts."""
+    with context.workspace(or_empty=True) as workspace:
+        if args.command == "stats":
+            return _stats(workspace, args)
+        if args.command == "expand":
+            return _expand(workspace, args)
+        return _show(workspace, args)
+
+
+def _show(workspace: Workspace, args: Namespace) -> int:
     """Print a node and its children, or the years."""
-    scope = {"agent": given.agent, "project": given.project}
-    if given.number is not None:
-        reply = _version(workspace, given.node_id, given.number)
-    elif given.node_id:
-        reply = toc.get_node(workspace, given.node_id, **scope)
+    scope = {"agent": args.agent, "project": args.project}
+    if args.number is not None:
+        reply = _version(workspace, args.node_id, args.number)
+    elif args.node_id:
+        reply = toc.get_node(workspace, args.node_id, **scope)
     else:
         reply = toc.get_toc_root(workspace, **scope)
-    return ask.answer(workspace, given, reply)
+    return output.print_reply(workspace, args, reply)
 
 
 def _version(workspace: Workspace, node_id: str | None, number: int) -> Reply:
     """Describe a version of a node, with what the verification of bullets found."""
-    node = versions.edition(node_id, number)
+    node = versions.get_version(node_id, number)
     reply = toc.node_reply(workspace, node)
     by = node.generation.model or node.summarizer
     made = [f"Version {node.version}, by {by}"]
@@ -45,9 +85,14 @@ def _version(workspace: Workspace, node_id: str | None, number: int) -> Reply:
     }
     items = [_verified(bullet) for bullet in node.bullets]
     items += [_verified(bullet) | {"is_withheld": True} for bullet in node.withheld]
-    lead = [*reply.lead, *made]
+    lead = [*made, *reply.lead]
     return replace(
-        reply, items=items, line=_bullet_line, head=head, lead=lead, has_more=False
+        reply,
+        items=items,
+        line=formatting.bullet_line,
+        head=head,
+        lead=lead,
+        has_more=False,
     )
 
 
@@ -66,52 +111,44 @@ def _verified(bullet: Bullet) -> Item:
     }
 
 
-def _bullet_line(item: Mapping[str, Any]) -> str:
-    withheld = " (withheld)" if "is_withheld" in item else ""
-    return f"{formatting.bullet_line(dict(item))}{withheld}"
-
-
-def expand(workspace: Workspace, given: argparse.Namespace) -> int:
+def _expand(workspace: Workspace, args: Namespace) -> int:
     """Print the events behind a citation, and those around them."""
     reply = sessions.expand_grip(
-        workspace, given.grip_id, before=given.before, after=given.after
+        workspace, args.grip_id, before=args.before, after=args.after
     )
-    if given.max_tokens is None:
+    if args.max_tokens is None:
         # In their order: nothing is left out from the end.
         items = sorted(reply.items, key=lambda item: int(item.get("place", 0)))
         reply = replace(reply, items=items)
-    return ask.answer(workspace, given, reply)
+    return output.print_reply(workspace, args, reply)
 
 
-def stats(workspace: Workspace, *, as_json: bool) -> int:
-    """Print how much is kept."""
-    kept = status.read_stats()
-    if as_json:
-        output.as_json(kept)
-        return 0
+def _stats(workspace: Workspace, args: Namespace) -> int:
+    """Print how much is stored."""
+    stats = status.read_stats()
+    if args.json:
+        return output.print_json(stats)
     span = "nothing yet"
-    if kept.first_at and kept.last_at:
+    if stats.first_at and stats.last_at:
         zone = workspace.zone
-        first, last = (
-            date_format.moment(kept.first_at, zone),
-            date_format.moment(kept.last_at, zone),
-        )
+        first = date_format.moment(stats.first_at, zone)
+        last = date_format.moment(stats.last_at, zone)
         span = f"{first} – {last}"
     rows = [
-        ("sessions", f"{kept.sessions:,}"),
-        ("messages", f"{kept.messages:,}"),
-        ("events", f"{kept.events:,} ({kept.subagent_events:,} of subagents)"),
-        ("segments", f"{kept.segments:,}"),
-        ("nodes", f"{kept.nodes:,}"),
-        ("bullets", f"{kept.bullets:,} ({kept.supported:,} with a source)"),
-        ("grips", f"{kept.grips:,}"),
-        ("waiting", f"{kept.queued:,}"),
-        ("not taken", f"{kept.problems:,}"),
+        ("sessions", f"{stats.sessions:,}"),
+        ("messages", f"{stats.messages:,}"),
+        ("events", f"{stats.events:,} ({stats.subagent_events:,} of subagents)"),
+        ("segments", f"{stats.segments:,}"),
+        ("nodes", f"{stats.nodes:,}"),
+        ("bullets", f"{stats.bullets:,} ({stats.supported:,} with a source)"),
+        ("grips", f"{stats.grips:,}"),
+        ("waiting", f"{stats.queued:,}"),
+        ("skipped", f"{stats.problems:,}"),
         ("span", span),
-        *((f"agent {name}", f"{count:,} messages") for name, count in kept.agents),
+        *((f"agent {name}", f"{count:,} messages") for name, count in stats.agents),
         *(
             (f"project {name or '(none)'}", f"{count:,} messages")
-            for name, count in kept.projects
+            for name, count in stats.projects
         ),
     ]
     output.print_lines(f"{name:<28} {value}" for name, value in rows)

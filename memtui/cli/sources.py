@@ -1,9 +1,12 @@
 """``sources``: whose conversations come in here, and whose transcripts are watched."""
 
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 
 from memtui.cli import output
+from memtui.cli.arguments import Parser
+from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.paths import transcript_folders
 from memtui.services import capture_sources
@@ -38,12 +41,29 @@ def look(settings: Settings, *, is_kept: bool = True) -> list[CaptureSource]:
     )
 
 
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of ``sources``."""
+    parser.add_argument("action", nargs="?", choices=("watch", "unwatch"))
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="agents as they are listed, or all"
+    )
+
+
+def run(args: Namespace, context: Context) -> int:
+    """List the agents, or choose those whose transcripts are watched."""
+    is_change = args.action is not None
+    with context.workspace(create=is_change, or_empty=True) as workspace:
+        if not is_change:
+            return show(workspace, as_json=args.json)
+        is_watched = args.action == "watch"
+        return agree(workspace, args.names, is_watched=is_watched, as_json=args.json)
+
+
 def show(house: Workspace, *, as_json: bool) -> int:
     """Print each agent: where its transcripts lie, and whether they are watched."""
     found = look(house.settings)
     if as_json:
-        output.as_json({"sources": found})
-        return 0
+        return output.print_json({"sources": found})
     for one in found:
         output.print_lines(_told(one, house.zone))
     return 0
@@ -76,8 +96,7 @@ def agree(
     found = [one for one in look(house.settings) if one.name in chosen]
     note = _overridden(found, is_watched)
     if as_json:
-        output.as_json({"sources": found, "note": note})
-        return 0
+        return output.print_json({"sources": found, "note": note})
     for one in found:
         said = "watched" if one.is_watched else "not watched"
         output.print_lines([f"{one.title}: {said} ({one.why})."])

@@ -10,6 +10,8 @@ import threading
 from argparse import Namespace
 from importlib.util import find_spec
 
+from memtui.cli.arguments import Parser, whole_number
+from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 
 HOSTS = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
@@ -21,7 +23,21 @@ DRIVER = "textual.drivers.web_driver:WebDriver"
 MISSING = "memtui web needs textual-serve: pip install 'memtui[web]'"
 
 
-def serve(given: Namespace) -> int:
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of ``web``."""
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="127.0.0.1 (the default) or ::1"
+    )
+    parser.add_argument(
+        "--port",
+        type=whole_number(0),
+        default=8421,
+        metavar="N",
+        help="the port (default 8421; 0 takes any that is free)",
+    )
+
+
+def run(given: Namespace, context: Context) -> int:
     """Serve the app until ctrl+c.
 
     Raises:

@@ -1,207 +1,234 @@
-"""``import``, ``work`` and ``reindex``: the work behind, from a shell."""
+"""``import``, ``work`` and ``reindex``: run the pipeline without the app."""
 
 import sys
 import threading
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from memtui.capture import formats
 from memtui.capture.transcripts import ImportProgress
 from memtui.cli import output
+from memtui.cli.arguments import Parser
+from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocLevel
 from memtui.paths import transcript_folders
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.store import database, rewrite_queue
-from memtui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
 
 STAGES = {
-    "ingest": "taking hook files",
+    "ingest": "reading hook files",
     "tail": "reading transcripts",
-    "segment": "cutting segments",
+    "segment": "making segments",
     "summarize": "summarising",
     "rollup": "rolling up",
     "index": "indexing",
     "messages": "indexing messages",
 }
-"""What each stage does, in words."""
+"""What each stage of the pipeline does."""
 
-RESTING = "all is done that can be"
-"""What is said while nothing waits."""
-
-
-class Bar(Protocol):
-    """Something that shows how far a long work is."""
-
-    def show(self, said: str, done: int, total: int) -> None:
-        """Show what is being done, how much of it is done, and of how much."""
+ShowProgress = Callable[[str, int, int], None]
+"""Shows what is being done, how much of it is done, and of how much."""
 
 
-class _Silent:
-    def show(self, said: str, done: int, total: int) -> None:
-        """Nobody is looking."""
+def add_options(parser: Parser, command: str) -> None:
+    """Add the options of these commands."""
+    if command == "import":
+        parser.add_argument(
+            "paths",
+            nargs="*",
+            type=Path,
+            metavar="PATH",
+            help="transcripts, or folders of them; default: those of every agent found",
+        )
+    elif command == "work":
+        parser.add_argument(
+            "--until-idle", action="store_true", help="end when nothing is left to do"
+        )
 
 
-class _Rich:
-    """A bar on a terminal."""
+def run(args: Namespace, context: Context) -> int:
+    """Import files, run the pipeline, or build the indexes again."""
+    with context.workspace(create=args.command != "reindex") as workspace:
+        if args.command == "import":
+            return _import(args, workspace)
+        if args.command == "work":
+            return _work(args, workspace)
+        return _reindex(args, workspace)
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress as Drawn
 
-        self._drawn = Drawn(console=Console(stderr=True))
-        self._task = self._drawn.add_task("")
-        self._drawn.start()
+def lock(workspace: "Workspace") -> None:
+    """Take the worker lock, so that no other process works on the store.
 
-    def show(self, said: str, done: int, total: int) -> None:
-        self._drawn.update(self._task, description=said, completed=done, total=total)
+    Raises:
+        MemtuiError: Another process has it.
+    """
+    if not workspace.pipeline.lock.acquire():
+        raise MemtuiError(BUSY)
 
-    def close(self) -> None:
-        self._drawn.stop()
+
+BUSY = (
+    "another memtui is running on this store: quit the app, or stop memtui work or"
+    " import, and try again"
+)
+
+
+def run_pipeline(
+    workspace: "Workspace", show: ShowProgress | None = None
+) -> list[Exception] | None:
+    """Run the pipeline until it is idle.
+
+    Returns:
+        The errors of its stages; None if another process runs the pipeline.
+    """
+    if not workspace.pipeline.lock.acquire():
+        return None
+    try:
+        return workspace.pipeline.run_until_idle(_reporter(show or (lambda *_: None)))
+    finally:
+        workspace.pipeline.lock.release()
+
+
+def _reporter(show: ShowProgress) -> Callable[[PipelineProgress], None]:
+    most = 1
+
+    def report(progress: PipelineProgress) -> None:
+        nonlocal most
+        most = max(most, progress.queued)
+        idle = "" if progress.queued else "done"
+        show(STAGES.get(progress.stage, idle), most - progress.queued, most)
+
+    return report
 
 
 @contextmanager
-def _bar(*, as_json: bool = False) -> Iterator[Bar]:
-    """A bar where a person looks on."""
-    bar = _Rich() if sys.stderr.isatty() and not as_json else None
-    try:
-        yield bar or _Silent()
-    finally:
-        if bar:
-            bar.close()
+def _progress_bar(*, as_json: bool) -> Iterator[ShowProgress]:
+    """Show a progress bar, if standard error is a terminal."""
+    if as_json or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True)) as bar:
+        task = bar.add_task("")
+
+        def show(text: str, done: int, total: int) -> None:
+            bar.update(task, description=text, completed=done, total=total)
+
+        yield show
 
 
-def bring_in(house: Workspace, paths: Sequence[Path], *, as_json: bool) -> int:
-    """Import files and folders, then digest them unless another memtui does."""
-    missing = [path for path in paths if not path.exists()]
+def _import(args: Namespace, workspace: "Workspace") -> int:
+    missing = [path for path in args.paths if not path.exists()]
     if missing:
         raise MemtuiError(f"{missing[0]} does not exist")
-    found = [place for some in transcript_folders().values() for place in some]
-    wanted = list(paths) or [place for place in found if place.exists()]
-    if not wanted:
+    found = [path for folders in transcript_folders().values() for path in folders]
+    paths = args.paths or [path for path in found if path.exists()]
+    if not paths:
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
-    with _bar(as_json=as_json) as bar:
-        imported = _store(house, wanted, bar)
-        errors = _digest(house, bar)
-    if as_json:
-        output.as_json({"imported": imported, "errors": [str(e) for e in errors or ()]})
-    else:
-        output.print_lines(_report(imported, errors))
-    return 1 if errors else 0
+    with _progress_bar(as_json=args.json) as show:
+        imported = _import_files(workspace, paths, show)
+        errors = run_pipeline(workspace, show)
+    code = 1 if errors else 0
+    if args.json:
+        messages = [str(error) for error in errors or ()]
+        return output.print_json({"imported": imported, "errors": messages}, code=code)
+    output.print_lines(_import_lines(imported, errors))
+    return code
 
 
-def _store(house: Workspace, paths: Sequence[Path], bar: Bar) -> ImportProgress:
+def _import_files(
+    workspace: "Workspace", paths: Sequence[Path], show: ShowProgress
+) -> ImportProgress:
     total = sum(len(formats.find_files(path)) for path in paths)
-    importer = house.pipeline.importer()
-    for imported in importer.run(paths):
-        said = imported.waits_for or f"{imported.created:,} events stored"
-        bar.show(said, imported.files, total)
+    importer = workspace.pipeline.importer()
+    for progress in importer.run(paths):
+        text = progress.waits_for or f"{progress.created:,} events stored"
+        show(text, progress.files, total)
     return importer.progress
 
 
-def _digest(house: Workspace, bar: Bar) -> list[Exception] | None:
-    """Do the work behind; None if another memtui does it."""
-    if not house.pipeline.claim.acquire():
-        return None
-    try:
-        return house.pipeline.until_idle(_teller(bar))
-    finally:
-        house.pipeline.claim.release()
-
-
-def _teller(bar: Bar) -> Callable[[Progress], None]:
-    """What shows the work as it goes on."""
-    most = 1
-
-    def tell(progress: Progress) -> None:
-        nonlocal most
-        most = max(most, progress.queued)
-        said = STAGES.get(progress.stage, "" if progress.queued else RESTING)
-        bar.show(said, most - progress.queued, most)
-
-    return tell
-
-
-def digest(house: Workspace) -> list[Exception] | None:
-    """Do the work behind with nobody looking; None if another memtui does it."""
-    return _digest(house, _Silent())
-
-
-def _report(imported: ImportProgress, errors: list[Exception] | None) -> list[str]:
-    files = output.plural(imported.files, "file")
-    told = [
-        f"{files} read ({imported.unchanged:,} unchanged since last time):"
+def _import_lines(
+    imported: ImportProgress, errors: list[Exception] | None
+) -> Iterator[str]:
+    yield (
+        f"{output.plural(imported.files, 'file')} read"
+        f" ({imported.unchanged:,} unchanged since last time):"
         f" {output.plural(imported.created, 'new event')},"
         f" {imported.known:,} known already."
-    ]
+    )
     if imported.forgotten:
         events = output.plural(imported.forgotten, "event")
-        told.append(f"{events} of what was forgotten did not come back.")
+        yield f"{events} stayed forgotten."
     if imported.unreadable:
-        told.append(f"{output.plural(imported.unreadable, 'file')} could not be read.")
+        yield f"{output.plural(imported.unreadable, 'file')} could not be read."
     if imported.refused:
-        refused = output.plural(imported.refused, "record")
-        told.append(f"{refused} could not be taken: memtui quarantine says why.")
+        records = output.plural(imported.refused, "record")
+        yield f"{records} skipped; the reasons: memtui quarantine."
     if errors is None:
-        told.append("Another memtui works this store: it digests what was stored.")
-    told += [f"error: {error}" for error in errors or ()]
-    if errors is not None and (waiting := status.read_stats().queued):
-        told.append(f"{output.plural(waiting, 'piece')} of work wait for another try.")
-    return told
+        yield "Another memtui is running on this store and does the rest."
+        return
+    yield from (f"error: {error}" for error in errors)
+    if waiting := status.read_stats().queued:
+        yield f"{output.plural(waiting, 'item')} of work waiting for another try."
 
 
-def work(house: Workspace, *, until_idle: bool, as_json: bool) -> int:
-    """Do the work behind without a screen."""
-    if not house.pipeline.claim.acquire():
-        raise MemtuiError("another memtui works this store already")
-    if not until_idle:
-        return _forever(house)
-    with _bar(as_json=as_json) as bar:
-        errors = _digest(house, bar) or []
-    waiting = 0 if house.uses_no_model else _waiting_for_model()
-    if as_json:
-        said = [str(error) for error in errors]
-        output.as_json({"errors": said, "waiting_for_model": waiting})
-        return 1 if errors else 0
-    output.print_lines(f"error: {error}" for error in errors)
+def _work(args: Namespace, workspace: "Workspace") -> int:
+    if not workspace.pipeline.lock.acquire():
+        raise MemtuiError("another memtui is running on this store already")
+    if not args.until_idle:
+        return _work_forever(workspace)
+    with _progress_bar(as_json=args.json) as show:
+        errors = run_pipeline(workspace, show) or []
+    waiting = 0
+    if not workspace.uses_no_model:
+        with database.connection():
+            waiting = sum(rewrite_queue.count(level) for level in TocLevel)
+    code, messages = 1 if errors else 0, [str(error) for error in errors]
+    if args.json:
+        data = {"errors": messages, "waiting_for_model": waiting}
+        return output.print_json(data, code=code)
+    output.print_lines(f"error: {message}" for message in messages)
     if waiting:
-        number = output.plural(waiting, "node")
-        told = "can have a summary by a model: memtui work, or the app, asks it."
-        output.print_lines([f"{number} {told}"])
-    return 1 if errors else 0
+        nodes = output.plural(waiting, "node")
+        output.print_lines(
+            [f"{nodes} waiting for the model: memtui work, or the app, asks it."]
+        )
+    return code
 
 
-def _waiting_for_model() -> int:
-    with database.connection():
-        return sum(rewrite_queue.count(level) for level in TocLevel)
+def _work_forever(workspace: "Workspace") -> int:
+    print("memtui is working; stop it with ctrl+c", file=sys.stderr)
+    with _progress_bar(as_json=False) as show:
+        show_progress = _reporter(show)
 
-
-def _forever(house: Workspace) -> int:
-    print("memtui works; stop it with ctrl+c", file=sys.stderr)
-    with _bar() as bar:
-        show = _teller(bar)
-
-        def tell(progress: Progress) -> None:
-            show(progress)
+        def report(progress: PipelineProgress) -> None:
+            show_progress(progress)
             if progress.error:
                 print(f"memtui: {progress.error}", file=sys.stderr)
 
-        house.start(tell)
+        workspace.start(report)
         threading.Event().wait()
     return 0
 
 
-def reindex(house: Workspace) -> int:
-    """Make the index anew and fill it."""
-    if not house.pipeline.claim.acquire():
-        raise MemtuiError("another memtui works this store; stop it to reindex")
-    house.pipeline.reindex()
-    with _bar() as bar:
-        errors = _digest(house, bar) or []
-    output.print_lines(f"error: {error}" for error in errors)
-    return 1 if errors else 0
+def _reindex(args: Namespace, workspace: "Workspace") -> int:
+    lock(workspace)
+    workspace.pipeline.reindex()
+    with _progress_bar(as_json=args.json) as show:
+        errors = run_pipeline(workspace, show) or []
+    code, messages = 1 if errors else 0, [str(error) for error in errors]
+    if args.json:
+        return output.print_json({"errors": messages}, code=code)
+    output.print_lines(f"error: {message}" for message in messages)
+    return code

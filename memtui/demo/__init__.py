@@ -12,10 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 from zlib import crc32
 
 from memtui.model.events import EventType
+
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
 
 TOOLS = {
     "Bash": "command",
@@ -252,3 +256,14 @@ def _pace_s(script: Script, number: int, turn: Turn) -> float:
     # Uneven as people are, and the same each time.
     seed = f"{script.project} {script.workday} {script.starts} {number}"
     return least + crc32(seed.encode()) % (more * 1000) / 1000
+
+
+def fill(workspace: "Workspace") -> None:
+    """Import the made-up history into an empty store and run the pipeline."""
+    folder = workspace.paths.store.parent / "history"
+    write(folder, today=datetime.now(workspace.zone).date(), zone=workspace.zone)
+    pipeline = workspace.pipeline
+    for _ in pipeline.importer().run([folder]):
+        pass
+    pipeline.lock.acquire()
+    pipeline.run_until_idle(lambda _: None)

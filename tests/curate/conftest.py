@@ -36,12 +36,12 @@ def tree_of(house: Workspace) -> Tree:
     for row in thoughts:
         del row["session"]
     nodes: Tree = {}
-    waiting = [line.node_id for line in browse.years()]
+    waiting = [line.node_id for line in browse.list_years()]
     while waiting:
         name = waiting.pop()
-        said = to_plain(browse.node(name))
+        said = to_plain(browse.get_node(name))
         nodes[name] = {k: v for k, v in said.items() if k != "created_at"}
-        waiting += [line.node_id for line in browse.children(name)]
+        waiting += [line.node_id for line in browse.list_children(name)]
     hits = {
         query: sorted(h.target_id for h in house.teleport.find(query, limit=999).hits)
         for query in QUERIES

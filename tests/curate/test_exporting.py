@@ -39,7 +39,7 @@ def exported(tmp_path: Path) -> Exported:
 
     def write(house: Workspace) -> Path:
         file = tmp_path / f"{house.paths.store.parent.name}.jsonl"
-        backup.export(file, may_replace=True, as_json=False)
+        backup.write_export(file, may_replace=True)
         return file
 
     return write

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli import forget
 from memtui.paths import in_home
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.settings import Settings
@@ -98,7 +97,7 @@ def telling(house: Workspace, histories: Path, unguarded: Unguarded) -> Workspac
 
 def redacting(house: Workspace) -> Redaction:
     return Redaction(
-        forget.places_of(house),
+        house.trace_files,
         house.paths.spool,
         house.zone,
         load_counter(house.paths.vocabulary),

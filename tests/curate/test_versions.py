@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli import forget as cli_forget
 from memtui.errors import MemtuiError
 from memtui.model.nodes import NodeStatus, TocHistory
 from memtui.services import browse, versions
@@ -171,7 +170,7 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> No
         outbox.add_nodes([DAY], 1)
         rollup_queue.add([WEEK], house.zone)
     settle(house)
-    week = browse.node(WEEK)
+    week = browse.get_node(WEEK)
     assert finds("pelican") != []
     versions.pin(DAY, 1, house.zone, NOW)
     with database.connection():
@@ -182,7 +181,7 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> No
     versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
     settle(house)
     assert DAY in finds("walrus")
-    then = browse.node(WEEK)
+    then = browse.get_node(WEEK)
     assert week is not None and then is not None
     assert then.version > week.version
 
@@ -245,7 +244,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
     file.write_text("".join(json.dumps(one) + "\n" for one in said))
     digest(house, file)
     day = "toc:day:2025-03-14"
-    segment = browse.children(day)[0].node_id
+    segment = browse.list_children(day)[0].node_id
     for node_id in (segment, day, "toc:year:2025"):
         held = (modelled.withheld("Quokkas were sold"),)
         modelled.add(node_id, "Quokkas counted", held=held, with_weak="42 quokkas")
@@ -255,7 +254,7 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
         versions.pin(node_id, pinned, house.zone, NOW, even_rejected=True)
     settle(house)
     assert holding(house.paths.store.parent) != []
-    places = cli_forget.places_of(house)
+    places = house.trace_files
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
     forget.run(TombstoneKind.SESSION, ["s-ada"])
     settle(house)
@@ -289,7 +288,9 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
     file = tmp_path / "told.jsonl"
     file.write_text(json.dumps(told) + "\n")
     unguarded(house, file)
-    (segment,) = (line.node_id for line in browse.children(DAY) if key in line.headline)
+    (segment,) = (
+        line.node_id for line in browse.list_children(DAY) if key in line.headline
+    )
     for node_id in (segment, DAY):
         held = (modelled.withheld(f"{key} was sold"),)
         made = modelled.add(node_id, key, rejected=f"no bullet but {key}", held=held)
@@ -297,7 +298,7 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
         versions.pin(node_id, made.version, house.zone, NOW, even_rejected=True)
     settle(house)
     redact = Redaction(
-        cli_forget.places_of(house),
+        house.trace_files,
         house.paths.spool,
         house.zone,
         load_counter(house.paths.vocabulary),
@@ -306,7 +307,9 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
     redact.run()
     settle(house)
     assert holding(house.paths.store.parent) == []
-    for line in browse.lines([DAY, *(one.node_id for one in browse.children(DAY))]):
+    for line in browse.get_entries(
+        [DAY, *(one.node_id for one in browse.list_children(DAY))]
+    ):
         assert not line.is_pinned
         assert not line.is_by_model
 
@@ -317,7 +320,7 @@ def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
     later(house, tmp_path, 30)
     modelled.add(DAY, "Quokkas counted")
     versions.pin(DAY, 2, house.zone, NOW)
-    places = cli_forget.places_of(house)
+    places = house.trace_files
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)
     forget.run(TombstoneKind.SESSION, ["later-30"])
     settle(house)

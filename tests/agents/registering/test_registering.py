@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli import grammar
+from memtui.cli import main, mcp
 from memtui.errors import HooksError
 from memtui.integrations import config_files, json_edit, known_agents
 from memtui.integrations.config_files import ConfigEntry
@@ -376,9 +376,9 @@ def test_a_folder_within_a_repository_is_of_its_project(tmp_path: Path) -> None:
 
 def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        grammar.read(["mcp", "install", "emacs"])
+        main.main(["mcp", "install", "emacs"])
     assert "no agent is called 'emacs': claude-code" in capsys.readouterr().err
 
 
 def test_the_command_line_knows_every_agent() -> None:
-    assert tuple(NAMES) == grammar.CLIENTS
+    assert tuple(NAMES) == mcp.CLIENTS

@@ -9,7 +9,6 @@ import pytest
 
 from memtui.agents import routing
 from memtui.agents.api import TOOLS, ToolRunner
-from memtui.cli import forget as cli_forget
 from memtui.errors import MemtuiError
 from memtui.search import resolve_filters
 from memtui.services import sessions
@@ -255,7 +254,7 @@ def test_a_summary_goes_with_what_is_forgotten_of_its_session(caller: Caller) ->
     house = caller.workspace
     known = sessions.facts(*resolve_filters.find("shop-1"))
     first = sessions.page(known, limit=1).events[0]
-    places = cli_forget.places_of(house)
+    places = house.trace_files
     forget = Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
     forget.run(TombstoneKind.EVENT, [first.event_id])
     caller.work()

@@ -1,0 +1,161 @@
+"""The parser of a command's options, and the options that several commands have."""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+MIN_TOKENS, MAX_TOKENS = 50, 100_000
+"""The bounds of ``--max-tokens``."""
+
+
+SIMILARITY = 0.8
+"""From this similarity on, a word is a mistyped option."""
+
+
+class UsageExit(SystemExit):
+    """A wrong command line; the message is on standard error already."""
+
+    def __init__(self, message: str, prog: str) -> None:
+        super().__init__(2)
+        self.message, self.prog = message, prog
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose list of words goes on behind options.
+
+    ``search --limit 5 mutex -tabs`` searches for ``mutex -tabs``.
+    """
+
+    has_query = False
+    """Whether the words are a query, which may contain ``-word``."""
+
+    def __init__(self, **details: Any) -> None:
+        super().__init__(allow_abbrev=False, **details)
+        self._list: argparse.Action | None = None
+
+    def add_argument(self, *names: Any, **details: Any) -> argparse.Action:
+        """Add an argument, and remember the list of words."""
+        action = super().add_argument(*names, **details)
+        if not action.option_strings and action.nargs in ("*", "+"):
+            self._list = action
+        return action
+
+    def read(self, words: Sequence[str], args: argparse.Namespace) -> None:
+        """Parse the words of a command into a namespace.
+
+        Raises:
+            UsageExit: They are wrong.
+        """
+        _, rest = self.parse_known_args(words, args)
+        has_option = any(word.startswith("-") for word in rest)
+        if self.has_query:
+            self._refuse_mistyped(rest)
+        elif rest and (has_option or self._list is None):
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        if rest and self._list is not None:
+            convert = self._list.type if callable(self._list.type) else str
+            try:
+                getattr(args, self._list.dest).extend(map(convert, rest))
+            except argparse.ArgumentTypeError as error:
+                self.error(str(error))
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and the usage, and exit."""
+        self.print_usage(sys.stderr)
+        print(f"{self.prog}: error: {message}", file=sys.stderr)
+        raise UsageExit(message, self.prog)
+
+    def _refuse_mistyped(self, words: Sequence[str]) -> None:
+        """Refuse words of a query that are nearly one of the options."""
+        options = re.findall(r"--[a-z-]+", self.format_help())
+        for word in words:
+            if not word.startswith("--"):
+                continue
+            import difflib
+
+            near = [option for option in options if option.endswith(word[1:])]
+            near += difflib.get_close_matches(word, options, 1, SIMILARITY)
+            if near:
+                self.error(
+                    f"there is no {word}, but {near[0]}; to search for it: -- {word}"
+                )
+
+
+def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
+    """Return a converter of whole numbers within bounds."""
+
+    def convert(text: str) -> int:
+        number = int(text)
+        if maximum is None and number < minimum:
+            raise argparse.ArgumentTypeError(f"must be at least {minimum}")
+        if maximum is not None and not minimum <= number <= maximum:
+            raise argparse.ArgumentTypeError(f"must be from {minimum:,} to {maximum:,}")
+        return number
+
+    convert.__name__ = "whole number"  # argparse prints it
+    return convert
+
+
+QUERY_HELP = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, last week'
+
+
+def add_query(
+    parser: Parser, limit: int, maximum: int = 1_000, help: str = QUERY_HELP
+) -> None:
+    """Add a query and how many results to print."""
+    parser.has_query = True
+    parser.add_argument("query", nargs="+", help=help)
+    parser.add_argument(
+        "--limit",
+        type=whole_number(1, maximum),
+        default=limit,
+        metavar="N",
+        help=f"how many results to print (default {limit}, at most {maximum:,})",
+    )
+
+
+def add_scope(parser: Parser) -> None:
+    """Add the filters by agent and project."""
+    parser.add_argument("--agent", default="", help="only this agent's work")
+    parser.add_argument("--project", default="", help="only work on this project")
+
+
+def add_paging(parser: Parser, items: str) -> None:
+    """Add the part of a long list to print."""
+    parser.add_argument(
+        "--offset",
+        type=whole_number(0),
+        default=0,
+        metavar="N",
+        help=f"how many {items} to skip (default 0)",
+    )
+    parser.add_argument(
+        "--limit",
+        type=whole_number(1),
+        default=50,
+        metavar="N",
+        help=f"how many {items} to print (default 50)",
+    )
+
+
+def add_max_tokens(parser: Parser) -> None:
+    """Add the limit on the size of an answer."""
+    parser.add_argument(
+        "--max-tokens",
+        type=whole_number(MIN_TOKENS, MAX_TOKENS),
+        metavar="N",
+        help="for agents: an answer of at most N tokens, with stored text in a fence",
+    )
+
+
+def add_dry_run(parser: Parser, *, with_yes: bool = True) -> None:
+    """Add the options of commands that change something."""
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would change, and stop"
+    )
+    if with_yes:
+        parser.add_argument(
+            "--yes", action="store_true", help="do not ask for confirmation"
+        )
