@@ -27,7 +27,8 @@ from memtui.model.verdicts import Support, Verdict
 from memtui.summarize import extractive
 from memtui.summarize.grounding import anchoring as grounding_anchoring
 from memtui.summarize.grounding import claims as grounding_claims
-from memtui.text.passages import NeighbourIndex, PassageIndex
+from memtui.summarize.grounding.anchoring import NeighbourIndex
+from memtui.summarize.grounding.passages import PassageIndex
 
 AIMS = {
     "verbatim": 0.97,

@@ -29,8 +29,8 @@ from benchmarks import seed0
 from benchmarks.seed0 import Found
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
-from memtui.text import analyzer, passages
-from memtui.text.passages import NeighbourIndex
+from memtui.summarize.grounding.anchoring import NeighbourIndex
+from memtui.text import analyzer, bm25
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 QMSUM = DATA / "summaries" / "qmsum"
@@ -107,7 +107,7 @@ def facts() -> list[Asked]:
     return found
 
 
-def bm25(
+def rank_by_bm25(
     window: int, claims: Sequence[DraftBullet], turns: Sequence[str]
 ) -> list[Found]:
     """BM25 on single turns, and on a window around each if one is asked for."""
@@ -137,10 +137,12 @@ def _bm25(
 ) -> list[float]:
     lengths = [text.total() for text in texts]
     rarity = {
-        term: passages.rarity(len(turns), sum(term in turn for turn in turns))
+        term: bm25.inverse_document_frequency(
+            len(turns), sum(term in turn for turn in turns)
+        )
         for term in wanted
     }
-    damping = passages.length_norms(lengths, passages.TEXT_B)
+    damping = bm25.length_norms(lengths, anchoring.TEXT_B)
     return [
         sum(
             rarity[term] * text[term] / (text[term] + damp)
@@ -175,8 +177,10 @@ def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
 
 WAYS: dict[str, Way] = {
     "seed 0, where its range starts": seed0.starts,
-    "BM25, single turns": lambda claims, turns: bm25(0, claims, turns),
-    "BM25, turn + window of five": lambda claims, turns: bm25(WINDOW, claims, turns),
+    "BM25, single turns": lambda claims, turns: rank_by_bm25(0, claims, turns),
+    "BM25, turn + window of five": lambda claims, turns: rank_by_bm25(
+        WINDOW, claims, turns
+    ),
     "nearest, each bullet alone": one_by_one,
     "nearest, a summary's bullets": ours,
     "grips as they are given": gripped,

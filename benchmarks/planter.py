@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from benchmarks import bullets, wrongs
 from benchmarks.transcripts import Stretch
 from memtui.model.summaries import DraftBullet
-from memtui.text.passages import NeighbourIndex, PassageIndex
+from memtui.summarize.grounding.anchoring import NeighbourIndex
+from memtui.summarize.grounding.passages import PassageIndex
 
 EACH = 40
 """How many sentences of a segment become bullets at most."""

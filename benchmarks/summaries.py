@@ -26,7 +26,7 @@ from memtui.model import segments as model_segments
 from memtui.model.events import Event, EventType
 from memtui.model.segments import SegmentRules
 from memtui.summarize import extractive
-from memtui.text import analyzer, passages, prose
+from memtui.text import analyzer, bm25, prose
 from memtui.text.tokens import estimate
 
 _NOISE, _BEFORE_MARK = re.compile(r"\{\w+\}"), re.compile(r" (?=[.,?!])")
@@ -171,7 +171,8 @@ def _tell(name: str, tasks: Sequence[Task]) -> None:
         term for task in tasks for term in set(analyzer.terms(_whole(task)))
     )
     weight = {
-        term: passages.rarity(len(tasks), count) for term, count in holding.items()
+        term: bm25.inverse_document_frequency(len(tasks), count)
+        for term, count in holding.items()
     }
     shares = [_shares(task, weight) for task in tasks]
     *means, chars = (sum(column) / len(tasks) for column in zip(*shares, strict=True))

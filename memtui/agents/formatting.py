@@ -16,7 +16,7 @@ from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel
 from memtui.model.sessions import Session
 from memtui.model.verdicts import Support
 from memtui.search import snippets
-from memtui.summarize.grounding import explain
+from memtui.services import explain
 from memtui.text import date_format
 
 CONTEXT_CHARS = 160

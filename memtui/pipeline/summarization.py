@@ -36,7 +36,7 @@ from memtui.summarize import draft as summarize_draft
 from memtui.summarize import keywords
 from memtui.summarize import surprise as summarize_surprise
 from memtui.summarize.draft import GroundedSummary
-from memtui.summarize.grounding import claims
+from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
 from memtui.summarize.summarizer import Summarizer
 from memtui.text import secrets
@@ -215,7 +215,7 @@ def _redact_draft(draft: Summary) -> Summary:
 
 def _identity_key(identity: str, attempt: int) -> str:
     """Return the summarizer, the grounding version and the attempt as one key."""
-    return f"{identity} {claims.GROUNDING_VERSION} {attempt or ''}".strip()
+    return f"{identity} {GROUNDING_VERSION} {attempt or ''}".strip()
 
 
 def _with_summary(
@@ -291,7 +291,11 @@ class SummaryStage:
                 done.append(item.range)
         with database.transaction():
             self._save(made, now_ms)
-            surprise.add(told)
+            surprise.add(
+                told,
+                summarize_surprise.surprise_score,
+                summarize_surprise.MAX_SESSIONS_PER_TERM,
+            )
             segments.set_summarised(done)
             for item, _ in failed:
                 tries = segments.count_attempts(item.name)
@@ -304,7 +308,7 @@ class SummaryStage:
 
     def _request_outdated(self) -> None:
         """At the start, request summaries again that were made by other rules."""
-        rules = f"{self._summarizer.identity} {claims.GROUNDING_VERSION}"
+        rules = f"{self._summarizer.identity} {GROUNDING_VERSION}"
         with database.connection():
             if meta.summary_rules() != rules:
                 with database.transaction():

@@ -18,8 +18,8 @@ from memtui.model.verdicts import SourceQuote, Support, Verdict
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.claims import ChildBullet
+from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import prose
-from memtui.text.passages import PassageIndex
 
 MIN_SUPPORTED_SHARE = 0.5
 """A model's summary with fewer supported or weak bullets is rejected."""

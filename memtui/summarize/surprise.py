@@ -19,7 +19,8 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
-from memtui.text import analyzer, passages
+from memtui.text import analyzer
+from memtui.text.bm25 import inverse_document_frequency
 
 TERMS_PER_SEGMENT = 40
 """Number of highest-weighted terms by which a segment is compared."""
@@ -74,7 +75,7 @@ def surprise_score(
     every = max(sessions, 1)
     counts = {term: len(holding.get(term, ())) for term in told} | dict(common or {})
     weights = {
-        term: weight * passages.rarity(every, min(counts[term] or 1, every))
+        term: weight * inverse_document_frequency(every, min(counts[term] or 1, every))
         for term, weight in told.items()
     }
     whole = sum(weights.values())

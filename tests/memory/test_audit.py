@@ -20,7 +20,7 @@ from memtui.model.verdicts import (
 )
 from memtui.summarize.grounding import claims as grounding_claims
 from memtui.summarize.grounding.claims import ChildBullet
-from memtui.text.passages import PASSAGE_CHARS, PassageIndex
+from memtui.summarize.grounding.passages import PASSAGE_CHARS, PassageIndex
 
 TALK = [
     "The login page shows a blank screen after the redirect.",

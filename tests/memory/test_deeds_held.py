@@ -9,7 +9,7 @@ from memtui.model.events import Event, EventType
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support, Verdict
 from memtui.summarize.grounding import claims
-from memtui.text.passages import PassageIndex
+from memtui.summarize.grounding.passages import PassageIndex
 
 TEXTS = [
     "Please do not touch schema.sql, and never run npm publish; read migrations.py.",

@@ -5,7 +5,7 @@ import pytest
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support
 from memtui.summarize.grounding import claims
-from memtui.text.passages import PassageIndex
+from memtui.summarize.grounding.passages import PassageIndex
 
 AUTH = "The login is checked in /home/x/src/auth/token.py before each request."
 

@@ -4,7 +4,7 @@ import pytest
 
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
-from memtui.text.passages import NeighbourIndex
+from memtui.summarize.grounding.anchoring import NeighbourIndex
 
 FILLER = ["so we went on", "nothing of note", "and on it went", "well then"] * 3
 TALK = [
@@ -73,7 +73,8 @@ def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("away", "place"), [(anchoring.NEIGHBOUR_EVENTS, 30), (anchoring.NEIGHBOUR_EVENTS + 1, 0)]
+    ("away", "place"),
+    [(anchoring.NEIGHBOUR_EVENTS, 30), (anchoring.NEIGHBOUR_EVENTS + 1, 0)],
 )
 def test_a_neighbour_counts_as_far_as_it_reaches(away: int, place: int) -> None:
     texts = [f"filler{at}" for at in range(31)]

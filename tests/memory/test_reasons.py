@@ -11,8 +11,9 @@ from memtui.model.verdicts import (
     Verdict,
     VerdictFeatures,
 )
-from memtui.summarize.grounding import claims, explain
-from memtui.text.passages import PassageIndex
+from memtui.services import explain
+from memtui.summarize.grounding import claims
+from memtui.summarize.grounding.passages import PassageIndex
 from memtui.tui import format
 
 TALK = [

@@ -40,6 +40,14 @@ def began(number: int, at_s: int) -> None:
     ).execute()
 
 
+def add(segments: list[SegmentTerms]) -> None:
+    surprise.add(
+        segments,
+        summarize_surprise.surprise_score,
+        summarize_surprise.MAX_SESSIONS_PER_TERM,
+    )
+
+
 def told(name: str, number: int, text: str) -> SegmentTerms:
     """A segment that is kept, with the terms it would be compared by."""
     stretch = SegmentRange(name, number, "a" * 26, "b" * 26, 1, 2, 1, 1, 1, 0, False)
@@ -48,7 +56,7 @@ def told(name: str, number: int, text: str) -> SegmentTerms:
 
 
 def weighed(name: str, number: int, text: str) -> float:
-    surprise.add([told(name, number, text)])
+    add([told(name, number, text)])
     return surprise.get([name])[name]
 
 
@@ -86,7 +94,7 @@ def test_segments_given_together_are_weighed_one_after_the_other() -> None:
     with database.transaction():
         began(1, 100)
         began(2, 200)
-        surprise.add([told("a", 1, AUTH), told("b", 2, AUTH)])
+        add([told("a", 1, AUTH), told("b", 2, AUTH)])
         assert surprise.get(["a", "b"]) == {"a": 1.0, "b": 0.0}
 
 
@@ -131,7 +139,7 @@ def test_a_term_that_very_many_sessions_hold_weighs_as_little_as_it_should() -> 
             began(number, number * 100)
         everyday = "alpha beta gamma delta epsilon zeta"
         for number in range(1, most + 1):
-            surprise.add([told(f"s{number}", number, everyday)])
+            add([told(f"s{number}", number, everyday)])
         mixed = weighed("last", most + 1, f"{everyday} {BILLING}")
         alone = weighed("last", most + 1, BILLING)
     assert alone - mixed < 0.02
@@ -163,7 +171,7 @@ def test_whatever_comes_and_goes_the_terms_are_those_of_what_is_there() -> None:
                 continue
             number = there[name][0] if name in there else some.randrange(1, 5)
             text = " ".join(some.sample(words, some.randrange(0, 8)))
-            surprise.add([told(name, number, text)])
+            add([told(name, number, text)])
             there[name] = (number, text)
         assert counted(rows()) == sum(len(text.split()) for _, text in there.values())
         assert spoken(rows()) == {

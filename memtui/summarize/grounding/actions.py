@@ -20,8 +20,8 @@ from memtui.model.verdicts import (
 )
 from memtui.summarize import tool_actions
 from memtui.summarize.grounding import details, matching, negation
+from memtui.summarize.grounding.passages import PASSAGE_CHARS, Passage, PassageIndex
 from memtui.text import analyzer
-from memtui.text.passages import PASSAGE_CHARS, Passage, PassageIndex
 from memtui.text.stopwords import STOP_WORDS
 
 _NO_ERRORS = re.compile(

@@ -7,14 +7,16 @@ of parts is anchored where its parts are.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.model.events import Event
 from memtui.model.grips import Grip, grip_id
 from memtui.model.segments import counted_text
 from memtui.model.summaries import DraftBullet
-from memtui.text.passages import NeighbourIndex
+from memtui.text import analyzer
+from memtui.text.bm25 import inverse_document_frequency, length_norms
 from memtui.text.prose import best_excerpt
 
 EXTEND_SHARE = 0.8
@@ -40,6 +42,113 @@ NEIGHBOUR_WEIGHTS = (1.0, 0.5)
 
 NEIGHBOUR_EVENTS = 6
 """The most events between a bullet's anchor and those of adjacent bullets."""
+
+
+TEXT_B, WINDOW_B = 0.4, 0.2
+"""BM25's b for a text and for a window: how much long ones are discounted."""
+
+WINDOW_WEIGHTS = (1.0, 0.22, 0.05)
+"""The weights of a text in the window around it, and of those one and two away."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TermScores:
+    """The scores of one term, computed once for all phrases."""
+
+    rarity: float
+    """Its inverse document frequency."""
+    alone: dict[int, float]
+    """Its score in each text that contains it."""
+    near: dict[int, float]
+    """Its score in each text that contains it or is near one that does."""
+
+
+class NeighbourIndex:
+    """A BM25 index of consecutive texts that also scores the texts around each."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._size = len(texts)
+        self._counts: dict[str, dict[int, int]] = defaultdict(dict)
+        self._terms: dict[str, _TermScores] = {}
+        lengths = []
+        for at, text in enumerate(texts):
+            found = analyzer.terms(text)
+            lengths.append(len(found))
+            for term, count in Counter(found).items():
+                self._counts[term][at] = count
+        near = _window_counts(dict(enumerate(lengths)), len(lengths))
+        self._alone = length_norms(lengths, TEXT_B)
+        self._near = length_norms(list(near.values()), WINDOW_B)
+
+    def _term(self, term: str) -> _TermScores:
+        if term not in self._terms:
+            self._terms[term] = self._weigh(term)
+        return self._terms[term]
+
+    def _weigh(self, term: str) -> _TermScores:
+        matched = self._counts.get(term, {})
+        weight = inverse_document_frequency(self._size, len(matched))
+        around = _window_counts(matched, self._size)
+        return _TermScores(
+            weight,
+            {at: weight * n / (n + self._alone[at]) for at, n in matched.items()},
+            {at: weight * n / (n + self._near[at]) for at, n in around.items()},
+        )
+
+    def term_weights(self, phrase: str) -> dict[str, float]:
+        """Return the query terms of a phrase with their weights."""
+        return {term: self._term(term).rarity for term in analyzer.query_terms(phrase)}
+
+    def total_weight(self, phrase: str) -> float:
+        """Return the sum of a phrase's term weights."""
+        return sum(self.term_weights(phrase).values())
+
+    def scores(self, phrase: str) -> dict[int, float]:
+        """Return the texts that contain a term of the phrase, with scores from 0 to
+        2."""
+        alone: dict[int, float] = {}
+        near: dict[int, float] = {}
+        for term in dict.fromkeys(analyzer.terms(phrase)):
+            if term not in self._counts:
+                continue
+            gains = self._term(term)
+            for at, gain in gains.alone.items():
+                alone[at] = alone.get(at, 0.0) + gain
+            for at, gain in gains.near.items():
+                near[at] = near.get(at, 0.0) + gain
+        if not alone:
+            return {}
+        best_alone, best_near = max(alone.values()), max(near.values())
+        return {
+            at: score / best_alone + near[at] / best_near for at, score in alone.items()
+        }
+
+    def terms_in(self, terms: Iterable[str], start: int, end: int) -> frozenset[str]:
+        """Return the terms that the texts from start to end contain."""
+        places = range(start, end + 1)
+        return frozenset(
+            term
+            for term in terms
+            if (holding := self._counts.get(term))
+            and any(at in holding for at in places)
+        )
+
+    def coverage(self, phrase: str, start: int, end: int) -> float:
+        """Return the share of the phrase's weight that the texts contain: 0 to 1."""
+        weights = self.term_weights(phrase)
+        matched = sum(weights[term] for term in self.terms_in(weights, start, end))
+        return matched / (sum(weights.values()) or 1.0)
+
+
+def _window_counts(counts: Mapping[int, int], size: int) -> dict[int, float]:
+    """Return the counts in the window around each text."""
+    around = {at: float(count) for at, count in counts.items()}
+    for away, share in enumerate(WINDOW_WEIGHTS[1:], start=1):
+        for at, count in counts.items():
+            for place in (at - away, at + away):
+                if 0 <= place < size:
+                    around[place] = around.get(place, 0.0) + share * count
+    return around
 
 
 @dataclass(frozen=True, slots=True)

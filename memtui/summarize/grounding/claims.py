@@ -25,11 +25,11 @@ from memtui.model.verdicts import (
 )
 from memtui.summarize.grounding import actions, details, matching
 from memtui.summarize.grounding.actions import EventPassages
+from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import analyzer
-from memtui.text.passages import PassageIndex
 
 GROUNDING_VERSION = "audit-3"
-"""The name to record with verdicts: other limits or features, another name."""
+"""Summaries checked by another version of these rules are made again."""
 
 MIN_CLAUSE_TERMS = 4
 """A clause with fewer terms is not checked by itself."""

@@ -11,7 +11,7 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.summarize.grounding import details, negation
-from memtui.text.passages import Passage, PassageIndex
+from memtui.summarize.grounding.passages import Passage, PassageIndex
 
 _BY_SEVERITY = tuple(Support)
 

@@ -15,8 +15,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from memtui.model.nodes import Bullet, TocNode
-from memtui.services import sources
-from memtui.summarize.grounding import explain
+from memtui.services import explain, sources
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import PaneLeft, SourceRequested, SourceSelected
 from memtui.tui.widgets.item_list import ItemList

@@ -13,7 +13,7 @@ from memtui.model.model_state import RewriteOutlook
 from memtui.model.nodes import Bullet, NodeStatus, TocHistory, TocNode, TocVersion
 from memtui.model.summaries import GenerationStats
 from memtui.model.verdicts import Support
-from memtui.summarize.grounding import explain
+from memtui.services import explain
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.widgets import bullet_list

@@ -1,0 +1,23 @@
+"""The parts of BM25 that rankings here have in common."""
+
+import math
+from collections.abc import Sequence
+
+K1 = 1.2
+"""How soon further occurrences of a term stop to count."""
+
+
+def inverse_document_frequency(documents: int, containing: int) -> float:
+    """Return the weight of a term that so many of the documents contain."""
+    return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
+
+
+def length_norms(lengths: Sequence[float], b: float) -> list[float]:
+    """Return what is added to a term's count in the denominator, for each document.
+
+    Args:
+        lengths: The lengths of the documents, in terms.
+        b: How much long documents are discounted: 0 to 1.
+    """
+    mean = sum(lengths) / len(lengths) if any(lengths) else 1.0
+    return [K1 * (1 - b + b * length / mean) for length in lengths]
