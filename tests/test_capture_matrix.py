@@ -293,7 +293,7 @@ def test_every_message_a_hook_told_is_kept(
         file = new / f"{number:06}.json"
         file.write_text(json.dumps(payload))
         os.utime(file, (1_750_000_000 + number, 1_750_000_000 + number))
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     check(name, "hooks", found, capture_matrix)
     assert list(new.iterdir()) == []
 
@@ -304,7 +304,7 @@ def check(name: str, source: str, found: Found, row: Row) -> None:
         thoughts = ThoughtRow.select().count()
     left = status.count_skipped()
     unknown = sum(n for reason, _, n in left if reason.startswith("unknown"))
-    dropped = {f"{reason} ×{n}" for reason, kind, n in left if kind == "fault"}
+    dropped = {f"{reason} ×{n}" for reason, kind, n in left if kind == "damaged"}
     person = kept["user_message", "user"]
     assistant = kept["assistant_message", "assistant"]
     row(

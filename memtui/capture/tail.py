@@ -139,7 +139,7 @@ class Tail:
         for name, places in self._folders().items():
             for place in filter(Path.is_file, places):
                 with database.connection():
-                    known = cursors.get_stamp(clean(str(place.resolve())))
+                    known = cursors.get_stamps(clean(str(place.resolve())))
                 yield from self._changed(name, [place.resolve()], known)
 
     def find_changed_files(self) -> Iterator[Path]:

@@ -13,7 +13,8 @@ from memtui.model import calendar, hashing
 from memtui.model.events import to_ms
 from memtui.model.grips import Grip
 from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
-from memtui.model.segments import Segment, SegmentRules, overlap
+from memtui.model.segments import Segment
+from memtui.summarize.segmenter import SegmentRules, context_before
 from memtui.model.sessions import Session
 from memtui.model.summaries import Summary, sanitize
 from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
@@ -185,7 +186,7 @@ def read_segment_work(
     session = told_in[stretch.number]
     context_ms = round(rules.overlap_s * 1000)
     found, earlier = conversations.read_segment(stretch, context_ms)
-    context = overlap(earlier, found.events[0], rules)
+    context = context_before(earlier, found.events[0], rules)
     whole = replace(found, overlap_events=context)
     return SegmentWork(stretch, whole, session.agent, session.project)
 

@@ -66,7 +66,8 @@ def meant(query: Query) -> tuple[Query, list[str]]:
         The query; and of each name that is that of nothing, or of several sessions, a
         sentence or more.
     """
-    query, unknown = scopes.meant(query)
+    scope, unknown = scopes.resolve_names(query.filters.scope)
+    query = replace(query, filters=replace(query.filters, scope=scope))
     said = query.filters.session
     if not said:
         return query, unknown

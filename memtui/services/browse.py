@@ -14,34 +14,38 @@ from memtui.model.scope import ALL, Scope
 from memtui.store import database, days, nodes, scoped_nodes, scopes
 from memtui.store import surprise as store_surprise
 
-PAGE = 500
+PAGE_SIZE = 500
 """How many lines are read at once."""
 
 
-def years(*, offset: int = 0, limit: int = PAGE, of: Scope = ALL) -> list[TocEntry]:
+def list_years(
+    *, offset: int = 0, limit: int = PAGE_SIZE, scope: Scope = ALL
+) -> list[TocEntry]:
     """The roots of the table of contents, newest first."""
     with database.connection():
-        return scoped_nodes.list_children(None, offset, limit, of)
+        return scoped_nodes.list_children(None, offset, limit, scope)
 
 
-def children(
-    node_id: str, *, offset: int = 0, limit: int = PAGE, of: Scope = ALL
+def list_children(
+    node_id: str, *, offset: int = 0, limit: int = PAGE_SIZE, scope: Scope = ALL
 ) -> list[TocEntry]:
     """The lines under a node, newest first; empty for a segment or an unknown id."""
     with database.connection():
-        return scoped_nodes.list_children(nodes.resolve_id(node_id), offset, limit, of)
+        return scoped_nodes.list_children(
+            nodes.resolve_id(node_id), offset, limit, scope
+        )
 
 
-def lines(node_ids: Sequence[str], of: Scope = ALL) -> list[TocEntry]:
+def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
     """These nodes as lines, in the order asked; those not of the scope are left out."""
     with database.connection():
-        return scoped_nodes.get_entries(node_ids, of)
+        return scoped_nodes.get_entries(node_ids, scope)
 
 
-def at_a_glance(found: Sequence[TocEntry], of: Scope = ALL) -> list[TocEntry]:
+def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
     """Lines with how much was said in each part of them."""
     with database.connection():
-        return _active(found, of)
+        return _active(found, scope)
 
 
 def _active(found: Sequence[TocEntry], of: Scope) -> list[TocEntry]:
@@ -50,7 +54,7 @@ def _active(found: Sequence[TocEntry], of: Scope) -> list[TocEntry]:
 
 
 @dataclass(frozen=True, slots=True)
-class Branches:
+class NodeBranches:
     """A node's branches, the widest first: what is under each of them."""
 
     lines: Mapping[str, Sequence[TocEntry]]
@@ -59,42 +63,44 @@ class Branches:
     """Whether nothing was left out."""
 
 
-def under(node_id: str, *, limit: int = PAGE, of: Scope = ALL) -> Branches:
+def list_branches(
+    node_id: str, *, limit: int = PAGE_SIZE, scope: Scope = ALL
+) -> NodeBranches:
     """All that is under a node, level by level.
 
     Args:
         node_id: Whose.
         limit: The most lines; no branch is told in part.
-        of: Whose work.
+        scope: Whose work.
     """
     found: dict[str, Sequence[TocEntry]] = {}
     waiting, total = deque([nodes.resolve_id(node_id)]), 0
     with database.connection():
         while waiting:
-            page = scoped_nodes.list_children(waiting[0], 0, limit - total + 1, of)
+            page = scoped_nodes.list_children(waiting[0], 0, limit - total + 1, scope)
             if total + len(page) > limit:
-                return Branches(found, is_all=False)
-            found[waiting.popleft()] = _active(page, of)
+                return NodeBranches(found, is_all=False)
+            found[waiting.popleft()] = _active(page, scope)
             total += len(page)
             waiting += [x.node_id for x in page if x.level is not TocLevel.SEGMENT]
-    return Branches(found, is_all=True)
+    return NodeBranches(found, is_all=True)
 
 
-def node(node_id: str) -> TocNode | None:
+def get_node(node_id: str) -> TocNode | None:
     """The latest version of a node with its bullets."""
     with database.connection():
         return nodes.get(nodes.resolve_id(node_id))
 
 
-def part(node_id: str, of: Scope = ALL) -> ScopedNode | None:
+def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
     """The latest version of a node, with no more than what a scope has of it."""
     with database.connection():
         found = nodes.get(nodes.resolve_id(node_id))
-        return scoped_nodes.narrow_node(found, of) if found else None
+        return scoped_nodes.narrow_node(found, scope) if found else None
 
 
-def in_range(
-    start: datetime | None, end: datetime | None, zone: tzinfo, of: Scope = ALL
+def list_covering(
+    start: datetime | None, end: datetime | None, zone: tzinfo, scope: Scope = ALL
 ) -> list[TocEntry]:
     """Return the widest nodes that cover a time and no day besides, newest first.
 
@@ -105,13 +111,13 @@ def in_range(
         start: From when, aware; None from the first on.
         end: Until before when; None until now.
         zone: The store's time zone.
-        of: Whose work.
+        scope: Whose work.
     """
     found: list[str] = []
     with database.connection():
         partly: Sequence[str] | None = None
         while partly is None or partly:
-            names, partly = nodes.list_ids_under(partly, of), []
+            names, partly = nodes.list_ids_under(partly, scope), []
             for name in names:
                 first, last = calendar.bounds(name, zone)
                 if (end and first >= end) or (start and last <= start):
@@ -133,39 +139,39 @@ def in_range(
     return sorted(within, key=lambda entry: entry.start_time, reverse=True)
 
 
-def surprise(segment_id: str) -> float | None:
+def get_surprise(segment_id: str) -> float | None:
     """How surprising a segment is, 0 to 1; None before it was weighed."""
     with database.connection():
         return store_surprise.get([segment_id]).get(segment_id)
 
 
-def path(node_id: str) -> list[str]:
+def get_path(node_id: str) -> list[str]:
     """The ids from the year down to this node, itself included; empty if unknown."""
     with database.connection():
         known = nodes.get_entries([nodes.resolve_id(node_id)])
     return calendar.path(node_id) if known else []
 
 
-def year(number: int, zone: tzinfo, of: Scope = ALL) -> CalendarYear:
+def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:
     """The days of a year, by the calendar of the contents.
 
     Args:
         number: Which year.
         zone: The store's time zone.
-        of: The part of the memory whose days, and whose share of them, is told.
+        scope: The part of the memory whose days, and whose share of them, is told.
     """
     year_id = f"toc:year:{number:04}"
     start, end = map(to_ms, calendar.bounds(year_id, zone))
     with database.connection():
         found = days.list_between(start, end)
-        if of.is_narrow:
-            found = scoped_nodes.narrow_days(found, year_id, of)
+        if scope.is_narrow:
+            found = scoped_nodes.narrow_days(found, year_id, scope)
         else:
             found = days.add_day_counts(found)
     return CalendarYear(number, {one.day: one for one in found})
 
 
-def span() -> DateRange | None:
+def get_date_range() -> DateRange | None:
     """The first and the last day of which anything is kept; None for nothing."""
     with database.connection():
         found = days.first_and_last()
@@ -174,33 +180,33 @@ def span() -> DateRange | None:
     )
 
 
-def counts(of: Scope = ALL) -> list[int]:
+def list_daily_counts(scope: Scope = ALL) -> list[int]:
     """How much was said on every day of a scope, in messages; of no year alone."""
     with database.connection():
-        if of.is_narrow:
-            shared = scoped_nodes.shares_by_day(of, scoped_nodes.ALL_DAYS).values()
+        if scope.is_narrow:
+            shared = scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS).values()
             return [share.counts.messages for share in shared]
         waiting = days.count_under(days.list_pending()).values()
         return days.list_message_counts() + [tally.messages for tally in waiting]
 
 
-def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
+def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
     """A node of the contents, or the one of its level that lies nearest to it.
 
     Args:
         node_id: Of a year, a month, a week or a day.
         zone: The store's time zone.
-        of: The part of the memory in which it lies.
+        scope: The part of the memory in which it lies.
 
     Returns:
         Its id, of two that are as near the later one; "" while nothing is kept.
     """
     start, _ = calendar.bounds(node_id, zone)
     with database.connection():
-        if of.is_narrow:
+        if scope.is_narrow:
             level = calendar.period(node_id).level
             mine = activity.shares_of_level(
-                level, scoped_nodes.shares_by_day(of, scoped_nodes.ALL_DAYS)
+                level, scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS)
             )
             found = [node_id] if node_id in mine else sorted(mine)
         elif nodes.get_entries([node_id]):
@@ -212,12 +218,12 @@ def nearest(node_id: str, zone: tzinfo, of: Scope = ALL) -> str:
     return min(reversed(found), key=lambda name: far[name], default="")
 
 
-KEYWORDS = 5_000
+MAX_KEYWORDS = 5_000
 """How many keywords are known at most: those that most days carry."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class ScopeChoices:
     """What there is, each with how much of it, the most first."""
 
     agents: tuple[tuple[str, int], ...] = ()
@@ -228,11 +234,11 @@ class Parts:
     """With the days that carry them."""
 
 
-def known() -> Parts:
+def list_scopes() -> ScopeChoices:
     """The agents, projects and keywords there are."""
     with database.connection():
-        return Parts(
+        return ScopeChoices(
             tuple(scopes.list_agents()),
             tuple(scopes.list_projects()),
-            tuple(scopes.list_keywords(KEYWORDS)),
+            tuple(scopes.list_keywords(MAX_KEYWORDS)),
         )

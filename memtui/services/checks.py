@@ -291,7 +291,7 @@ def _looks(
         if is_kept:
             with database.connection():
                 folder = clean(str(whole))
-                known = cursors.get_stamps(folder) | cursors.get_stamp(folder)
+                known = cursors.get_stamps(folder)
         for file in watcher.walk_files(whole):
             if source := formats.format_for_path(file, name):
                 try:

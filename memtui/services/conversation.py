@@ -13,19 +13,19 @@ from memtui.model.events import Event, EventPosition, Thought, from_ms, to_ms
 from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import conversations, database, events, sessions
 
-PAGE = 60
+PAGE_SIZE = 60
 """How many events are read at once, on each side of a place."""
 
-THOUGHTS = 500
+MAX_THOUGHTS = 500
 """How many thoughts stand beside a page at most: the first ones."""
 
 
-class Forgotten(MemtuiError):
+class ConversationGoneError(MemtuiError):
     """A session is not kept any more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Whose:
+class ConversationKey:
     """Which conversation: a session's, or that of one of its subagents."""
 
     agent: str
@@ -38,12 +38,12 @@ class Turn:
     """One event, what was thought before it, and when the one before it was."""
 
     event: Event
-    before_at: datetime | None = None
+    previous_at: datetime | None = None
     """None for the first of the conversation."""
     thoughts: tuple[Thought, ...] = ()
 
     @property
-    def place(self) -> EventPosition:
+    def position(self) -> EventPosition:
         """Where it stands."""
         return self.event.position
 
@@ -53,96 +53,100 @@ class TurnRange:
     """Some of a conversation, in its order."""
 
     turns: tuple[Turn, ...]
-    is_first: bool
+    at_start: bool
     """Whether nothing stands before it."""
-    is_last: bool
+    at_end: bool
     """Whether nothing stands behind it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRange:
     """What is shown of a conversation, in its order; at least one event."""
 
-    places: tuple[EventPosition, ...]
-    is_first: bool
-    is_last: bool
+    positions: tuple[EventPosition, ...]
+    at_start: bool
+    at_end: bool
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class ConversationUpdate:
     """What has changed in or behind what is shown."""
 
-    stretch: TurnRange
-    is_anew: bool
+    turns: TurnRange
+    replaces: bool
     """Whether it is to stand in place of what is shown, else behind it."""
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class ConversationInfo:
     """What is known of a conversation without counting through it."""
 
     session: Session
-    helpers: tuple[SubagentMetadata, ...]
+    subagents: tuple[SubagentMetadata, ...]
     thoughts: int
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ConversationLength:
     """How long a conversation is, and how much of it stands before a place."""
 
     total: int
     before: int
 
 
-def about(whose: Whose) -> About:
+def get_info(whose: ConversationKey) -> ConversationInfo:
     """What is known of it.
 
     Raises:
-        Forgotten: It is not kept any more.
+        ConversationGoneError: It is not kept any more.
     """
     with database.connection():
         number = _number(whose)
         found = sessions.get(whose.agent, whose.session_id)
         assert found is not None
         helpers = tuple(sessions.list_subagents(whose.agent, whose.session_id))
-        return About(found, helpers, events.count_thoughts(number, whose.subagent))
+        return ConversationInfo(
+            found, helpers, events.count_thoughts(number, whose.subagent)
+        )
 
 
-def beginning(whose: Whose) -> TurnRange:
+def read_start(whose: ConversationKey) -> TurnRange:
     """Its first events."""
     with database.connection():
         return _after(_number(whose), whose, None)
 
 
-def end(whose: Whose) -> TurnRange:
+def read_end(whose: ConversationKey) -> TurnRange:
     """Its last events."""
     with database.connection():
         return _before(_number(whose), whose, None)
 
 
-def before(whose: Whose, place: EventPosition) -> TurnRange:
+def read_before(whose: ConversationKey, place: EventPosition) -> TurnRange:
     """The events before a place."""
     with database.connection():
         return _before(_number(whose), whose, place)
 
 
-def after(whose: Whose, place: EventPosition) -> TurnRange:
+def read_after(whose: ConversationKey, place: EventPosition) -> TurnRange:
     """The events after a place."""
     with database.connection():
         return _after(_number(whose), whose, place)
 
 
-def around(whose: Whose, place: EventPosition) -> TurnRange:
+def read_around(whose: ConversationKey, place: EventPosition) -> TurnRange:
     """The events on both sides of a place, with the one that stands there."""
     with database.connection():
         number = _number(whose)
-        here = to_here(place)
+        here = just_before(place)
         ahead, behind = _before(number, whose, here), _after(number, whose, here)
         turns = ahead.turns + behind.turns
-        return TurnRange(turns, ahead.is_first, behind.is_last)
+        return TurnRange(turns, ahead.at_start, behind.at_end)
 
 
-def news(whose: Whose, shown: Shown, here: EventPosition, most: int) -> News | None:
+def find_update(
+    whose: ConversationKey, shown: ShownRange, here: EventPosition, most: int
+) -> ConversationUpdate | None:
     """What there is that is not shown: behind it, or anywhere in between.
 
     Args:
@@ -152,42 +156,48 @@ def news(whose: Whose, shown: Shown, here: EventPosition, most: int) -> News | N
         most: How many events are read at most where some came in between, or went.
     """
     with database.connection():
-        number, places = _number(whose), shown.places
-        first = None if shown.is_first else places[0]
+        number, places = _number(whose), shown.positions
+        first = None if shown.at_start else places[0]
         span = first, places[-1], len(places) + 1
         if conversations.list_positions(number, whose.subagent, *span) != [*places]:
-            here, half = to_here(here), most // 2
+            here, half = just_before(here), most // 2
             ahead = _before(number, whose, here, half)
             behind = _after(number, whose, here, half)
             turns = ahead.turns + behind.turns
-            return News(TurnRange(turns, ahead.is_first, behind.is_last), is_anew=True)
-        if not shown.is_last:
+            return ConversationUpdate(
+                TurnRange(turns, ahead.at_start, behind.at_end), replaces=True
+            )
+        if not shown.at_end:
             return None
         found = _after(number, whose, places[-1])
-        return News(found, is_anew=False) if found.turns else None
+        return ConversationUpdate(found, replaces=False) if found.turns else None
 
 
-def to_here(place: EventPosition) -> EventPosition:
+def just_before(place: EventPosition) -> EventPosition:
     """A place right before another one."""
     return place[0], place[1], place[2][:-1]
 
 
-def of_event(event_id: str) -> tuple[Whose, EventPosition] | None:
+def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
     """Whose an event is and where it stands; None if it is not kept."""
     with database.connection():
         event = events.get([event_id]).get(event_id)
     if event is None:
         return None
-    return Whose(event.agent, event.session_id, event.subagent), event.position
+    return ConversationKey(
+        event.agent, event.session_id, event.subagent
+    ), event.position
 
 
-def nth(whose: Whose, rank: int) -> EventPosition | None:
+def find_by_rank(whose: ConversationKey, rank: int) -> EventPosition | None:
     """The place of the event that so many stand before."""
     with database.connection():
         return conversations.find_position(_number(whose), whose.subagent, rank)
 
 
-def measure(whose: Whose, place: EventPosition | None) -> Measure:
+def measure_length(
+    whose: ConversationKey, place: EventPosition | None
+) -> ConversationLength:
     """How long it is, and how much stands before a place; counted one by one."""
     with database.connection():
         number = _number(whose)
@@ -195,30 +205,35 @@ def measure(whose: Whose, place: EventPosition | None) -> Measure:
         ahead = (
             conversations.count_events(number, whose.subagent, place) if place else 0
         )
-        return Measure(total, ahead)
+        return ConversationLength(total, ahead)
 
 
-def question(whose: Whose, place: EventPosition, step: int) -> EventPosition | None:
+def find_question(
+    whose: ConversationKey, place: EventPosition, step: int
+) -> EventPosition | None:
     """The nearest thing a person said after a place (1) or before it (-1)."""
     with database.connection():
         return conversations.find_prompt(_number(whose), whose.subagent, place, step)
 
 
-def holding(whose: Whose, words: str) -> Sequence[EventPosition]:
+def find_text(whose: ConversationKey, words: str) -> Sequence[EventPosition]:
     """The places of all events that say these words as they stand, in any case."""
     with database.connection():
         return conversations.find_text(_number(whose), whose.subagent, words)
 
 
-def _number(whose: Whose) -> int:
+def _number(whose: ConversationKey) -> int:
     number = sessions.get_number(whose.agent, whose.session_id)
     if number is None:
-        raise Forgotten("this session is no longer kept")
+        raise ConversationGoneError("this session is no longer kept")
     return number
 
 
 def _after(
-    number: int, whose: Whose, place: EventPosition | None, most: int = PAGE
+    number: int,
+    whose: ConversationKey,
+    place: EventPosition | None,
+    most: int = PAGE_SIZE,
 ) -> TurnRange:
     found = conversations.list_after(number, whose.subagent, place, most)
     before_at = from_ms(place[0]) if place else None
@@ -227,7 +242,10 @@ def _after(
 
 
 def _before(
-    number: int, whose: Whose, place: EventPosition | None, most: int = PAGE
+    number: int,
+    whose: ConversationKey,
+    place: EventPosition | None,
+    most: int = PAGE_SIZE,
 ) -> TurnRange:
     # One more tells when the event before the first of them was.
     found = conversations.list_before(number, whose.subagent, place, most + 1)
@@ -238,7 +256,10 @@ def _before(
 
 
 def _turns(
-    number: int, whose: Whose, found: Sequence[Event], before_at: datetime | None
+    number: int,
+    whose: ConversationKey,
+    found: Sequence[Event],
+    before_at: datetime | None,
 ) -> tuple[Turn, ...]:
     if not found:
         return ()
@@ -248,7 +269,7 @@ def _turns(
         since_ms,
         found[-1].timestamp_ms,
         subagent=whose.subagent,
-        limit=THOUGHTS,
+        limit=MAX_THOUGHTS,
     )
     waiting.reverse()
     turns: list[Turn] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services import conversation
-from memtui.services.conversation import About, TurnRange, Whose
+from memtui.services.conversation import ConversationInfo, ConversationKey, TurnRange
 from memtui.store import backup
 
 MAX_TITLE_CHARS = 60
@@ -17,7 +17,7 @@ MAX_TITLE_CHARS = 60
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
 
-def file_name(about: About, zone: tzinfo) -> str:
+def file_name(about: ConversationInfo, zone: tzinfo) -> str:
     """Return a file name for a session: its day and its title."""
     session = about.session
     words = re.findall(r"\w+", session.title.lower())
@@ -25,12 +25,14 @@ def file_name(about: About, zone: tzinfo) -> str:
     return f"{session.created_at.astimezone(zone):%Y-%m-%d}-{title}.md"
 
 
-def write(whose: Whose, zone: tzinfo, file: Path, *, may_replace: bool) -> None:
+def write(
+    whose: ConversationKey, zone: tzinfo, file: Path, *, may_replace: bool
+) -> None:
     """Write a conversation into a file; after an error there is no partial file.
 
     Raises:
         StoreError: It cannot be written, or exists and may not be replaced.
-        Forgotten: The session is not stored any more.
+        ConversationGoneError: The session is not stored any more.
     """
     with (
         backup.replacement(file, may_replace=may_replace) as draft,
@@ -41,8 +43,8 @@ def write(whose: Whose, zone: tzinfo, file: Path, *, may_replace: bool) -> None:
         opened.flush()
 
 
-def _lines(whose: Whose, zone: tzinfo) -> Iterator[str]:
-    yield from _header(conversation.about(whose), whose, zone)
+def _lines(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
+    yield from _header(conversation.get_info(whose), whose, zone)
     day = ""
     for event in _read_events(whose):
         at = event.timestamp.astimezone(zone)
@@ -52,7 +54,9 @@ def _lines(whose: Whose, zone: tzinfo) -> Iterator[str]:
         yield from ("", *_event_lines(event, f"{at:%H:%M}"))
 
 
-def _header(about: About, whose: Whose, zone: tzinfo) -> Iterator[str]:
+def _header(
+    about: ConversationInfo, whose: ConversationKey, zone: tzinfo
+) -> Iterator[str]:
     session = about.session
     yield f"# {' '.join(session.title.split()) or '(without a title)'}"
     yield ""
@@ -68,13 +72,13 @@ def _header(about: About, whose: Whose, zone: tzinfo) -> Iterator[str]:
     yield from (f"- {name}: {value}" for name, value in rows if value)
 
 
-def _read_events(whose: Whose) -> Iterator[Event]:
-    page: TurnRange = conversation.beginning(whose)
+def _read_events(whose: ConversationKey) -> Iterator[Event]:
+    page: TurnRange = conversation.read_start(whose)
     while page.turns:
         yield from (turn.event for turn in page.turns)
-        if page.is_last:
+        if page.at_end:
             return
-        page = conversation.after(whose, page.turns[-1].place)
+        page = conversation.read_after(whose, page.turns[-1].position)
 
 
 def _event_lines(event: Event, time: str) -> Iterator[str]:

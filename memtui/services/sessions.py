@@ -12,18 +12,18 @@ from memtui.store import events as store_events
 from memtui.store import segments as store_segments
 from memtui.store import sessions as store_sessions
 
-LIMIT = 50
+PAGE_SIZE = 50
 """How many messages, or sessions, are a page unless fewer or more are asked for."""
 
 SUMMARY_LINES = 4
 """How many headlines sum a session up."""
 
-THOUGHTS = 500
+MAX_THOUGHTS = 500
 """How many thoughts stand beside a page at most: the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class SessionPage:
     """A page of the sessions there are, the latest first."""
 
     total: int
@@ -33,20 +33,20 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Subagent:
+class SubagentSummary:
     """A helper of a session, and how much it did."""
 
     name: str
     kind: str
     task: str
-    started_by: str
+    tool_use_id: str
     """The ``tool_use_id`` of the call that started it; "" where that is not told."""
     events: int
     messages: int
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class SessionDetails:
     """What is known of one session."""
 
     session: Session
@@ -55,14 +55,14 @@ class Facts:
     shared_messages: int
     """How many messages it shares with the session it goes on from: they are kept
     there."""
-    subagents: tuple[Subagent, ...]
+    subagents: tuple[SubagentSummary, ...]
     segments: int
     summary: tuple[str, ...]
     """What its longest segments are about, in the order of time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class MessagePage:
     """A stretch of a conversation."""
 
     subagent: str
@@ -75,16 +75,16 @@ class Page:
     """What was thought before each of them; empty unless asked for."""
 
 
-def listed(
-    *, agent: str = "", project: str = "", offset: int = 0, limit: int = LIMIT
-) -> Listed:
+def list_sessions(
+    *, agent: str = "", project: str = "", offset: int = 0, limit: int = PAGE_SIZE
+) -> SessionPage:
     """A page of sessions, of one agent or project or of all."""
     with database.connection():
         found = store_sessions.list_latest(agent, project, offset, limit)
-        return Listed(store_sessions.count(agent, project), offset, tuple(found))
+        return SessionPage(store_sessions.count(agent, project), offset, tuple(found))
 
 
-def facts(agent: str, session_id: str) -> Facts:
+def get_details(agent: str, session_id: str) -> SessionDetails:
     """What is known of a session that ``find`` has found."""
     with database.connection():
         number, session = _known(agent, session_id)
@@ -98,12 +98,12 @@ def facts(agent: str, session_id: str) -> Facts:
             told.get(name) or SubagentMetadata(agent, session_id, name)
             for name in names
         ]
-        return Facts(
+        return SessionDetails(
             session=session,
             events=counts.get("", (0, 0))[0],
             shared_messages=store_sessions.count_shared_messages(number),
             subagents=tuple(
-                Subagent(
+                SubagentSummary(
                     one.subagent,
                     one.kind,
                     one.task,
@@ -117,40 +117,40 @@ def facts(agent: str, session_id: str) -> Facts:
         )
 
 
-def page(
-    known: Facts,
+def list_messages(
+    details: SessionDetails,
     *,
     offset: int = 0,
-    limit: int = LIMIT,
+    limit: int = PAGE_SIZE,
     subagent: str = "",
-    is_all: bool = False,
+    all_events: bool = False,
     with_thoughts: bool = False,
-) -> Page:
+) -> MessagePage:
     """A stretch of a session's main conversation, or of a subagent's.
 
     Args:
-        known: The session.
+        details: The session.
         offset: How many events to leave out.
         limit: The most that are given.
         subagent: Whose conversation.
-        is_all: Whether tool results and boundaries are given too, not messages alone.
+        all_events: Whether tool results and boundaries are given too, not messages alone.
         with_thoughts: Whether what was thought before them is given beside them.
 
     Raises:
         MemtuiError: The session has no such subagent.
     """
-    total = _total(known, subagent, is_all=is_all)
-    session = known.session
+    total = _total(details, subagent, is_all=all_events)
+    session = details.session
     with database.connection():
         number, _ = _known(session.agent, session.session_id)
         # What was thought before the first one came after the one before it.
         ahead = 1 if with_thoughts and offset else 0
         found = conversations.list_page(
-            number, subagent, offset - ahead, limit + ahead, is_all=is_all
+            number, subagent, offset - ahead, limit + ahead, is_all=all_events
         )
         kept = found[ahead:]
         beside = _thoughts(number, found, kept, subagent) if with_thoughts else []
-    return Page(subagent, offset, total, tuple(kept), tuple(beside))
+    return MessagePage(subagent, offset, total, tuple(kept), tuple(beside))
 
 
 def _thoughts(
@@ -161,11 +161,11 @@ def _thoughts(
     from_ms = to_ms(found[0].timestamp) + 1 if len(found) > len(kept) else 0
     until_ms = to_ms(kept[-1].timestamp)
     return store_events.thoughts_between(
-        number, from_ms, until_ms, subagent=subagent, limit=THOUGHTS
+        number, from_ms, until_ms, subagent=subagent, limit=MAX_THOUGHTS
     )
 
 
-def _total(known: Facts, subagent: str, *, is_all: bool) -> int:
+def _total(known: SessionDetails, subagent: str, *, is_all: bool) -> int:
     if not subagent:
         return known.events if is_all else known.session.message_count
     for one in known.subagents:
@@ -185,12 +185,12 @@ def _known(agent: str, session_id: str) -> tuple[int, Session]:
     return number, session
 
 
-MOST = 500
+MAX_RANGE = 500
 """The most sessions that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class SessionQuery:
     """What is listed: in which order, of which words, and whose."""
 
     order: SessionOrder = SessionOrder.NEWEST
@@ -203,25 +203,25 @@ class Listing:
 class SessionRange:
     """Some of a list."""
 
-    listing: Listing
+    query: SessionQuery
     total: int
     """How many sessions the whole list has."""
-    kept: int
+    stored: int
     """How many there are, listed or not."""
     offset: int
     sessions: Sequence[Session]
-    place: int | None = None
+    selected: int | None = None
     """Where the session asked for stands; None where it is not in the list."""
 
 
-def stretch(listing: Listing, offset: int, limit: int) -> SessionRange:
+def list_range(listing: SessionQuery, offset: int, limit: int) -> SessionRange:
     """Some of a list, from a place on."""
     with database.connection():
         return _stretch(listing, offset, limit)
 
 
-def around(
-    listing: Listing, session: Session | None, place: int, limit: int
+def list_around(
+    listing: SessionQuery, session: Session | None, place: int, limit: int
 ) -> SessionRange:
     """Some of a list around a session, wherever it stands now.
 
@@ -245,10 +245,12 @@ def around(
 
 
 def _stretch(
-    listing: Listing, offset: int, limit: int, place: int | None = None
+    listing: SessionQuery, offset: int, limit: int, place: int | None = None
 ) -> SessionRange:
     wanted = listing.order, listing.words
-    rows = store_sessions.list_matching(*wanted, offset, min(limit, MOST), listing.of)
+    rows = store_sessions.list_matching(
+        *wanted, offset, min(limit, MAX_RANGE), listing.of
+    )
     total = store_sessions.count_matching(listing.words, listing.of)
     is_all = not listing.words and not listing.of.is_narrow
     kept = total if is_all else store_sessions.count_matching(())

@@ -11,7 +11,7 @@ BEFORE = citations.CONTEXT_EVENTS
 AFTER = citations.CONTEXT_EVENTS
 """How many events are shown after it."""
 
-SEARCH = "search"
+SEARCH_SOURCE = "search"
 """The process that found an event which no grip names."""
 
 WINDOW_MS = 3_600_000
@@ -34,7 +34,7 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
         grip = grips.get([grip_id]).get(grip_id) or _cited(grip_id)
         if grip is None:
             event_id = _event_cited(grip_id)
-            return around(event_id, before=before, after=after)
+            return expand_event(event_id, before=before, after=after)
         ends = events.get([grip.event_id_start, grip.event_id_end])
         first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
         if first is None or last is None:
@@ -42,7 +42,7 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
         return _around(grip, first, last, max(before, 0), max(after, 0))
 
 
-def around(
+def expand_event(
     event_id: str, excerpt: str = "", *, before: int = BEFORE, after: int = AFTER
 ) -> Expansion:
     """An event and those around it, of the same session alone.
@@ -57,7 +57,7 @@ def around(
         event = events.get([event_id]).get(event_id)
         if event is None:
             return Expansion()
-        said = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH)
+        said = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH_SOURCE)
         return _around(said, event, event, max(before, 0), max(after, 0))
 
 

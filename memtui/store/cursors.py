@@ -1,4 +1,4 @@
-"""How far each file has been read, and how it looked then."""
+"""Cursors: how far each file has been read; and the activity of each source."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,18 +13,17 @@ from memtui.model.events import Event, clean, from_ms
 from memtui.store.database import connection, db
 from memtui.store.schema import CursorRow, SourceActivityRow
 
-_NAMING = frozenset({"claude-code", "codex"})
-"""The formats whose readers remember nothing of a session without its name, unless
-the file's path has it."""
+_NAMED_STATE_FORMATS = frozenset({"claude-code", "codex"})
+"""Formats whose saved state, or whose path, contains the ids of its sessions."""
 
-_OF_ANY = "plain"
-"""The format of files whose sessions may be of any agent; of the others it is said by
-their format's name."""
+
+_ANY_AGENT_FORMAT = "plain"
+"""The format whose sessions may be of any agent; the others have the agent's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What shows whether a file has changed since it was read."""
+    """Size and time of change, which show whether a file has changed."""
 
     size: int
     mtime_ns: int
@@ -45,7 +44,7 @@ class FileCursor:
 
 
 def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
-    """How a file looks, together with those that change with it."""
+    """Return the stamp of a file together with files that change with it."""
     size, mtime_ns = 0, 0
     for part in (file, *beside):
         try:
@@ -59,7 +58,7 @@ def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
 
 
 def get(path: str) -> FileCursor | None:
-    """How far a file was read; None if it never was."""
+    """Return how far a file has been read; None if it was never read."""
     row = CursorRow.get_or_none(CursorRow.path == path)
     if row is None:
         return None
@@ -74,69 +73,66 @@ def get(path: str) -> FileCursor | None:
     )
 
 
-def save(path: str, place: FileCursor, now_ms: int) -> None:
-    """Note how far a file has been read."""
+def save(path: str, cursor: FileCursor, now_ms: int) -> None:
+    """Store how far a file has been read."""
     CursorRow.insert(
         path=path,
-        source=place.source,
-        size=place.stamp.size,
-        mtime_ns=place.stamp.mtime_ns,
-        offset=place.offset,
-        line=place.line,
-        fingerprint=place.fingerprint,
-        state=json.dumps(dict(place.state)),
-        has_pending=place.has_pending,
+        source=cursor.source,
+        size=cursor.stamp.size,
+        mtime_ns=cursor.stamp.mtime_ns,
+        offset=cursor.offset,
+        line=cursor.line,
+        fingerprint=cursor.fingerprint,
+        state=json.dumps(dict(cursor.state)),
+        has_pending=cursor.has_pending,
         read_ms=now_ms,
     ).on_conflict_replace().execute()
 
 
 def get_formats(paths: Iterable[str]) -> dict[str, str]:
-    """The names of the formats of files, by their paths; "" for what has none."""
+    """Return the names of the formats of files, by their paths."""
     rows = CursorRow.select(CursorRow.path, CursorRow.source)
     return dict(rows.where(CursorRow.path.in_(list(paths))).tuples())
 
 
 def get_offset(path: str) -> int | None:
-    """How many bytes of a file were read; None if it never was."""
-    # Asked in every transaction: building the statement would cost more than it does.
-    said = 'SELECT "offset" FROM cursors WHERE path = ?'
-    row = db.execute_sql(said, (path,)).fetchone()
+    """Return how many bytes of a file were read; None if it was never read."""
+    # Read in every transaction: building the statement would take longer.
+    sql = 'SELECT "offset" FROM cursors WHERE path = ?'
+    row = db.execute_sql(sql, (path,)).fetchone()
     return int(row[0]) if row else None
 
 
-def get_stamp(path: str) -> dict[str, FileStamp]:
-    """How one file looked when it was read, if it ever was."""
-    row = CursorRow.get_or_none(CursorRow.path == path)
-    return {path: FileStamp(row.size, row.mtime_ns)} if row else {}
-
-
-def get_stamps(folder: str) -> dict[str, FileStamp]:
-    """How the files under a folder looked when they were read, by their paths."""
-    prefix = folder.rstrip("/") + "/"
+def get_stamps(place: str) -> dict[str, FileStamp]:
+    """Return the stamps of a file, or of the files under a folder, by their paths."""
+    prefix = place.rstrip("/") + "/"
     # Thousands of rows, again and again: Peewee takes longer than SQLite does.
-    said = "SELECT path, size, mtime_ns FROM cursors WHERE path >= ? AND path < ?"
-    rows = db.execute_sql(said, (prefix, prefix[:-1] + "0"))
+    sql = (
+        "SELECT path, size, mtime_ns FROM cursors"
+        " WHERE path = ? OR (path >= ? AND path < ?)"
+    )
+    rows = db.execute_sql(sql, (place, prefix, prefix[:-1] + "0"))
     return {path: FileStamp(size, mtime_ns) for path, size, mtime_ns in rows}
 
 
-def find_stamp(known: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
-    """How a file looked when it was read, also if only a link leads to it.
+def find_stamp(stamps: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
+    """Return the stamp of a file when it was read, also if it is a link to that file.
 
     Args:
-        known: How the files of its folder looked.
-        file: Where it is found.
+        stamps: The stamps of its folder.
+        file: The file.
     """
-    if look := known.get(clean(str(file))):
-        return look
+    if stamp := stamps.get(clean(str(file))):
+        return stamp
     real = file.resolve()
     if real == file:
         return None
     with connection():
-        return get_stamp(clean(str(real))).get(clean(str(real)))
+        return get_stamps(clean(str(real))).get(clean(str(real)))
 
 
 def list_pending(before_ms: int) -> list[str]:
-    """Files that held something back when they were last read, before a time."""
+    """Return files with an incomplete end that were last read before a time."""
     rows = CursorRow.select(CursorRow.path).where(
         CursorRow.has_pending, CursorRow.read_ms < before_ms
     )
@@ -144,34 +140,34 @@ def list_pending(before_ms: int) -> list[str]:
 
 
 def delete(paths: Iterable[str]) -> None:
-    """Forget how far these files were read: they are read again from their start."""
+    """Delete the cursors of files, so that they are read again from their start."""
     CursorRow.delete().where(CursorRow.path.in_(list(paths))).execute()
 
 
 def delete_all() -> None:
-    """Forget how far any file was read."""
+    """Delete all cursors."""
     CursorRow.delete().execute()
 
 
 def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
-    """Forget how far files were read whose readers may remember words of sessions.
+    """Delete the cursors whose saved state may contain text of sessions.
 
     Args:
         sessions: Their agents and names.
 
     Returns:
-        The files' paths; they are read again from their start.
+        The paths of the files, which are read again from their start.
     """
-    told = list(sessions)
-    names = {name for _, name in told} | {json.dumps(name)[1:-1] for _, name in told}
-    agents = {agent for agent, _ in told} | {_OF_ANY}
+    keys = list(sessions)
+    names = {name for _, name in keys} | {json.dumps(name)[1:-1] for _, name in keys}
+    agents = {agent for agent, _ in keys} | {_ANY_AGENT_FORMAT}
     rows = CursorRow.select(CursorRow.path, CursorRow.source, CursorRow.state)
     found = [
         path
         for path, source, state in rows.where(CursorRow.state != "{}").tuples()
         if (
             any(name in path or name in state for name in names)
-            if source in _NAMING
+            if source in _NAMED_STATE_FORMATS
             else source in agents
         )
     ]
@@ -181,21 +177,21 @@ def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SourceActivity:
-    """What has come from one source of one agent."""
+    """The events received from one source of one agent."""
 
     source: str
     """``hooks``, or the name of a format."""
     agent: str
     last_event_at: datetime
-    """The time of the latest event it told of."""
+    """The time of its latest event."""
     received_at: datetime
-    """When it last told of a new one."""
+    """When its last new event was received."""
     events: int
-    """How many events it told first."""
+    """How many events it reported first."""
 
 
 def add_activity(source: str, new: Iterable[Event], now_ms: int) -> None:
-    """Note that new events came from a source."""
+    """Count new events of a source."""
     by_agent: dict[str, list[int]] = {}
     for event in new:
         by_agent.setdefault(event.agent, []).append(event.timestamp_ms)
@@ -220,7 +216,7 @@ def add_activity(source: str, new: Iterable[Event], now_ms: int) -> None:
 
 
 def list_activity() -> list[SourceActivity]:
-    """Every source of every agent, the one heard of last first."""
+    """Return the activity of all sources, the latest first."""
     rows = SourceActivityRow.select().order_by(
         SourceActivityRow.received_ms.desc(), SourceActivityRow.source
     )

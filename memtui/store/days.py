@@ -1,4 +1,7 @@
-"""Days as the contents count them: nothing is read but the nodes of days."""
+"""Days of the table of contents, and the counts of nodes without a version.
+
+A pending node has no counts of its own: those of the segments below it are used.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -13,54 +16,17 @@ from memtui.model.calendar import CalendarDay
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel, TocNode
 from memtui.store.schema import NodeRow, VersionRow
 
+_IS_DAY = NodeRow.level == TocLevel.DAY.value
+
 
 def list_between(start_ms: int, end_ms: int) -> list[CalendarDay]:
-    """The days that begin in a stretch of time, oldest first.
+    """Return the days that start in a time range, oldest first.
 
     Args:
-        start_ms: Its beginning, in milliseconds.
-        end_ms: Its end, in milliseconds, itself left out.
+        start_ms: The start of the range, in milliseconds.
+        end_ms: Its end, itself left out.
     """
-    rows = _days().where(NodeRow.start_ms >= start_ms, NodeRow.start_ms < end_ms)
-    return [_day(*row) for row in rows.order_by(NodeRow.start_ms).tuples()]
-
-
-def list_message_counts() -> list[int]:
-    """The messages of every day there is."""
-    rows = NodeRow.select(VersionRow.messages).join(VersionRow)
-    found = rows.where(NodeRow.level == TocLevel.DAY.value).tuples()
-    return [messages for (messages,) in found]
-
-
-def list_pending() -> list[str]:
-    """The ids of the days that were not summed up yet."""
-    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == TocLevel.DAY.value)
-    return [name for (name,) in rows.where(NodeRow.latest.is_null()).tuples()]
-
-
-def first_and_last() -> tuple[str, str] | None:
-    """The ids of the first and of the last day; None if there is none."""
-    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == TocLevel.DAY.value)
-    first = rows.order_by(NodeRow.start_ms).limit(1).scalar()
-    last = rows.order_by(NodeRow.start_ms.desc()).limit(1).scalar()
-    return (first, last) if first else None
-
-
-def find_neighbours(level: TocLevel, at_ms: int) -> list[str]:
-    """The ids of the nodes of a level before and after a moment: none, one or two.
-
-    Args:
-        level: The level.
-        at_ms: The moment, in milliseconds; what begins then is the one before.
-    """
-    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == level.value)
-    before = rows.where(NodeRow.start_ms <= at_ms).order_by(NodeRow.start_ms.desc())
-    after = rows.where(NodeRow.start_ms > at_ms).order_by(NodeRow.start_ms)
-    return [name for some in (before, after) if (name := some.limit(1).scalar())]
-
-
-def _days() -> Any:
-    return (
+    rows = (
         NodeRow.select(
             NodeRow.node_id,
             NodeRow.is_live,
@@ -72,11 +38,13 @@ def _days() -> Any:
             VersionRow.projects,
         )
         .join(VersionRow, JOIN.LEFT_OUTER)
-        .where(NodeRow.level == TocLevel.DAY.value)
+        .where(_IS_DAY, NodeRow.start_ms >= start_ms, NodeRow.start_ms < end_ms)
+        .order_by(NodeRow.start_ms)
     )
+    return [_to_day(*row) for row in rows.tuples()]
 
 
-def _day(
+def _to_day(
     node_id: str,
     is_live: int,
     latest: int | None,
@@ -99,76 +67,115 @@ def _day(
     )
 
 
-def add_entry_counts(found: list[TocEntry]) -> list[TocEntry]:
-    """Lines, with the tallies of those not summed up yet."""
-    mine = count_under(x.node_id for x in found if _is_waiting(x.level, x.status))
+def list_message_counts() -> list[int]:
+    """Return the number of messages of every day that has a version."""
+    rows = NodeRow.select(VersionRow.messages).join(VersionRow).where(_IS_DAY)
+    return [messages for (messages,) in rows.tuples()]
+
+
+def list_pending() -> list[str]:
+    """Return the ids of the days without a version."""
+    rows = NodeRow.select(NodeRow.node_id).where(_IS_DAY, NodeRow.latest.is_null())
+    return [name for (name,) in rows.tuples()]
+
+
+def first_and_last() -> tuple[str, str] | None:
+    """Return the ids of the first and the last day; None if there is none."""
+    rows = NodeRow.select(NodeRow.node_id).where(_IS_DAY)
+    first = rows.order_by(NodeRow.start_ms).limit(1).scalar()
+    last = rows.order_by(NodeRow.start_ms.desc()).limit(1).scalar()
+    return (first, last) if first else None
+
+
+def find_neighbours(level: TocLevel, at_ms: int) -> list[str]:
+    """Return the ids of the nodes of a level just before and after a moment.
+
+    Args:
+        level: The level.
+        at_ms: The moment, in milliseconds; a node that starts then is before it.
+    """
+    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == level.value)
+    before = rows.where(NodeRow.start_ms <= at_ms).order_by(NodeRow.start_ms.desc())
+    after = rows.where(NodeRow.start_ms > at_ms).order_by(NodeRow.start_ms)
+    return [name for side in (before, after) if (name := side.limit(1).scalar())]
+
+
+def add_entry_counts(entries: list[TocEntry]) -> list[TocEntry]:
+    """Return entries with the counts of pending ones."""
+    pending = [e.node_id for e in entries if _needs_counts(e.level, e.status)]
+    counts = count_under(pending)
     return [
-        replace(line, counts=mine[line.node_id]) if line.node_id in mine else line
-        for line in found
+        replace(entry, counts=counts[entry.node_id])
+        if entry.node_id in counts
+        else entry
+        for entry in entries
     ]
 
 
-def add_node_counts(found: TocNode) -> TocNode:
-    """A node, with its tally where it was not summed up yet."""
-    mine = count_under(
-        [found.node_id] if _is_waiting(found.level, found.status) else []
-    )
-    return replace(found, counts=mine.get(found.node_id, found.counts))
+def add_node_counts(node: TocNode) -> TocNode:
+    """Return a node with its counts, if it is pending."""
+    if not _needs_counts(node.level, node.status):
+        return node
+    counts = count_under([node.node_id])
+    return replace(node, counts=counts.get(node.node_id, node.counts))
 
 
-def add_day_counts(found: Sequence[CalendarDay]) -> list[CalendarDay]:
-    """Days, with the tallies of those not summed up yet."""
-    mine = count_under(day.node_id for day in found if day.is_pending)
-    told = []
-    for day in found:
-        tally = mine.get(day.node_id)
-        if tally:
-            day = replace(day, segments=tally.segments, messages=tally.messages)
-        told.append(day)
-    return told
+def add_day_counts(days: Sequence[CalendarDay]) -> list[CalendarDay]:
+    """Return days with the counts of pending ones."""
+    counts = count_under(day.node_id for day in days if day.is_pending)
+    return [
+        replace(
+            day,
+            segments=counts[day.node_id].segments,
+            messages=counts[day.node_id].messages,
+        )
+        if day.node_id in counts
+        else day
+        for day in days
+    ]
+
+
+def _needs_counts(level: TocLevel, status: NodeStatus) -> bool:
+    return status is NodeStatus.PENDING and level is not TocLevel.SEGMENT
 
 
 def count_under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
-    """How much is finished under some nodes; those without any are left out.
+    """Count the segments with a version below nodes; nodes without any are left out.
 
     Args:
-        node_ids: Of days, weeks, months or years.
+        node_ids: Days, weeks, months or years.
     """
-    asked = {name: calendar.period(name) for name in node_ids}
-    if not asked:
+    periods = {name: calendar.period(name) for name in node_ids}
+    if not periods:
         return {}
-    first = min(here.first for here in asked.values())
-    end = max(here.end for here in asked.values())
+    first = min(period.first for period in periods.values())
+    end = max(period.end for period in periods.values())
     rows = select_days(calendar.day_id(first), calendar.day_id(end))
-    found = {day: ScopeShare(NodeCounts(*told)) for day, *told in rows}
-    told: dict[str, ScopeShare] = {}
-    for level in {here.level for here in asked.values()}:
-        told |= activity.shares_of_level(level, found)
-    return {name: told[name].counts for name in asked if name in told}
+    days = {day: ScopeShare(NodeCounts(*columns)) for day, *columns in rows}
+    shares: dict[str, ScopeShare] = {}
+    for level in {period.level for period in periods.values()}:
+        shares |= activity.shares_of_level(level, days)
+    return {name: shares[name].counts for name in periods if name in shares}
 
 
-def select_days(first: str, after: str, *more: Any, where: Iterable[Any] = ()) -> Any:
-    """Rows of days: the id, how much is finished there, and what else is asked.
+def select_days(first: str, end: str, *columns: Any, where: Iterable[Any] = ()) -> Any:
+    """Return rows of days: the id, four counts of segments, and other columns.
 
     Args:
         first: The id of the first day.
-        after: The id of the day after the last.
-        more: What else is asked of a day's segments, joined with their versions.
-        where: The conditions on these.
+        end: The id of the day after the last.
+        columns: Other columns, aggregated over the segments with their versions.
+        where: Conditions on the segments.
     """
-    above = NodeRow.parent_id
+    # The parent of a segment is its day, which an index has in order.
+    day = NodeRow.parent_id
     rows = NodeRow.select(
-        above,
+        day,
         fn.COUNT(NodeRow.node_id),
         fn.SUM(VersionRow.events),
         fn.SUM(VersionRow.messages),
         fn.SUM(VersionRow.subagent_events),
-        *more,
+        *columns,
     )
-    mine = rows.join(VersionRow).where(above >= first, above < after, *where)
-    # By the day they are under, which an index has in order.
-    return mine.group_by(above).tuples()
-
-
-def _is_waiting(level: TocLevel, status: NodeStatus) -> bool:
-    return status is NodeStatus.PENDING and level is not TocLevel.SEGMENT
+    found = rows.join(VersionRow).where(day >= first, day < end, *where)
+    return found.group_by(day).tuples()

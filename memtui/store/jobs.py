@@ -1,4 +1,4 @@
-"""What a person wants of each job, and the runs there were: no words of anybody's."""
+"""The state and the runs of each job, and the checkpoints of roll-ups."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,17 +8,19 @@ from memtui.model.events import clean, from_ms, to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
 from memtui.model.nodes import TocLevel
 from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
+from memtui.text import secrets
 
 MAX_RUNS = 200
-"""How many runs of each job are remembered."""
+"""How many runs of each job are kept."""
+
 
 ERROR_CHARS = 500
-"""How much of an error is remembered."""
+"""How much of an error message is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """What a run did since it last told."""
+    """What a run did since its last update."""
 
     created: int = 0
     rejected: int = 0
@@ -26,38 +28,35 @@ class RunProgress:
 
 
 def get_states() -> dict[Job, JobState]:
-    """What is wanted of every job."""
-    found = {row.name: row for row in JobRow.select()}
-    return {job: _state(found[job]) if job in found else JobState() for job in Job}
+    """Return the states of all jobs."""
+    rows = {row.name: row for row in JobRow.select()}
+    return {job: _to_state(rows[job]) if job in rows else JobState() for job in Job}
 
 
 def set_paused(jobs: Iterable[Job], is_paused: bool) -> None:
-    """Remember that these jobs rest, or do so no longer.
-
-    A run that was asked for is not wanted any more when its job is to rest.
-    """
+    """Pause or resume jobs; pausing cancels requested runs."""
     for job in jobs:
-        values = {"is_paused": is_paused} | (
-            {"requested_ms": None} if is_paused else {}
-        )
-        _change(job, **values)
+        if is_paused:
+            _update(job, is_paused=True, requested_ms=None)
+        else:
+            _update(job, is_paused=False)
 
 
 def request_run(job: Job, now_ms: int) -> None:
-    """Remember that a run is asked for; who asked first is served first."""
-    _change(job)
+    """Request a run; a repeated request keeps its first place."""
+    _update(job)
     JobRow.update(requested_ms=now_ms).where(
         JobRow.name == job, JobRow.requested_ms.is_null()
     ).execute()
 
 
 def activate(jobs: Iterable[Job], now_ms: int) -> None:
-    """Remember that these jobs' times are kept from now on, unless they were before.
+    """Note since when the schedules of jobs are followed, if that is not noted yet.
 
-    A time ahead of now was set by a clock that has been set back since.
+    A time in the future was set by a clock that has been set back since.
     """
     for job in jobs:
-        _change(job)
+        _update(job)
         JobRow.update(active_since_ms=now_ms).where(
             JobRow.name == job,
             JobRow.active_since_ms.is_null() | (JobRow.active_since_ms > now_ms),
@@ -65,9 +64,9 @@ def activate(jobs: Iterable[Job], now_ms: int) -> None:
 
 
 def start_run(job: Job, reason: RunReason, now_ms: int) -> int:
-    """Remember a run that begins, whose asking is answered; its number."""
+    """Add a run and delete the oldest ones; return its number."""
     if reason is RunReason.REQUESTED:
-        _change(job, requested_ms=None)
+        _update(job, requested_ms=None)
     number: int = JobRunRow.insert(
         job=job, reason=reason, started_ms=now_ms, heartbeat_ms=now_ms
     ).execute()
@@ -79,22 +78,22 @@ def start_run(job: Job, reason: RunReason, now_ms: int) -> int:
 
 
 def update_run(
-    number: int, now_ms: int, counts: RunProgress, waiting: int | None
+    number: int, now_ms: int, progress: RunProgress, waiting: int | None
 ) -> None:
-    """Remember what a run did since it last told.
+    """Add the progress of a run since its last update.
 
     Args:
         number: The run.
-        now_ms: The time, in milliseconds.
-        counts: What it did since then.
-        waiting: What is left to do; None if that is not known.
+        now_ms: The current time, in milliseconds.
+        progress: What it did since then.
+        waiting: How much is left to do; None if that is not known.
     """
     left = {} if waiting is None else {"waiting": waiting}
     JobRunRow.update(
         heartbeat_ms=now_ms,
-        created=JobRunRow.created + counts.created,
-        rejected=JobRunRow.rejected + counts.rejected,
-        failed=JobRunRow.failed + counts.failed,
+        created=JobRunRow.created + progress.created,
+        rejected=JobRunRow.rejected + progress.rejected,
+        failed=JobRunRow.failed + progress.failed,
         **left,
     ).where(JobRunRow.id == number).execute()
 
@@ -102,26 +101,26 @@ def update_run(
 def end_run(
     number: int, result: RunResult, now_ms: int, *, error: str = "", skipped: int = 0
 ) -> None:
-    """Remember what came of a run.
+    """Note the end of a run.
 
     Args:
         number: The run.
         result: How it ended.
-        now_ms: The time, in milliseconds.
-        error: What went wrong; kept without its secrets.
-        skipped: How many times of its job passed meanwhile.
+        now_ms: The current time, in milliseconds.
+        error: The error message; its secrets are removed.
+        skipped: How many times of its schedule passed meanwhile.
     """
     JobRunRow.update(
         heartbeat_ms=now_ms,
         ended_ms=now_ms,
         result=result,
-        error=_kept(error),
+        error=_shorten_error(error),
         skipped=skipped,
     ).where(JobRunRow.id == number).execute()
 
 
 def delete_empty_run(number: int) -> None:
-    """Take a run back that did nothing."""
+    """Delete a run that did nothing."""
     JobRunRow.delete().where(
         JobRunRow.id == number,
         JobRunRow.result == RunResult.DONE,
@@ -130,9 +129,9 @@ def delete_empty_run(number: int) -> None:
 
 
 def interrupt_runs() -> None:
-    """Say of every run that never ended that it was broken off when last seen.
+    """Mark every run without an end as interrupted at its last sign of life.
 
-    Only who holds the claim may: a run of another process has not ended yet.
+    Only the process with the worker lock may do so: runs of another have not ended.
     """
     JobRunRow.update(
         result=RunResult.INTERRUPTED, ended_ms=JobRunRow.heartbeat_ms
@@ -140,57 +139,52 @@ def interrupt_runs() -> None:
 
 
 def list_runs(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
-    """The runs of a job, or of all, the latest first.
+    """Return the runs of a job, or of all jobs, the latest first.
 
     Args:
-        job: Whose; everyone's when None.
-        limit: How many; all when None.
+        job: The job; all when None.
+        limit: The maximum number; all when None.
     """
     rows = JobRunRow.select().order_by(JobRunRow.id.desc()).limit(limit)
-    return [_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
+    return [_to_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
 
 
 def last_finished_run(job: Job, now_ms: int) -> JobRun | None:
-    """The last run of a job that came to its end, good or bad; None if none did.
+    """Return the last run of a job that succeeded or failed; None if there is none.
 
-    One that ended later than now was noted by a clock that has been set back since.
+    A run that ended in the future was noted by a clock that has been set back since.
     """
-    over = JobRunRow.result.in_([RunResult.DONE, RunResult.FAILED])
+    is_finished = JobRunRow.result.in_([RunResult.DONE, RunResult.FAILED])
     row = (
         JobRunRow.select()
-        .where(JobRunRow.job == job, over, JobRunRow.ended_ms <= now_ms)
+        .where(JobRunRow.job == job, is_finished, JobRunRow.ended_ms <= now_ms)
         .order_by(JobRunRow.id.desc())
         .first()
     )
-    return _run(row) if row else None
+    return _to_run(row) if row else None
 
 
-def _change(job: Job, **values: object) -> None:
+def _update(job: Job, **values: object) -> None:
     JobRow.insert(name=job).on_conflict_ignore().execute()
     if values:
         JobRow.update(**values).where(JobRow.name == job).execute()
 
 
-def _kept(error: str) -> str:
-    if not error:
-        return ""
-    from memtui.text import secrets
-
-    said = " ".join(secrets.redact(clean(error)).text.split())
-    return said if len(said) <= ERROR_CHARS else f"{said[: ERROR_CHARS - 1]}…"
+def _shorten_error(error: str) -> str:
+    text = " ".join(secrets.redact(clean(error)).text.split())
+    return text if len(text) <= ERROR_CHARS else f"{text[: ERROR_CHARS - 1]}…"
 
 
-def _state(row: JobRow) -> JobState:
+def _to_state(row: JobRow) -> JobState:
+    requested_ms, since_ms = row.requested_ms, row.active_since_ms
     return JobState(
         is_paused=bool(row.is_paused),
-        requested_at=None if row.requested_ms is None else from_ms(row.requested_ms),
-        active_since=None
-        if row.active_since_ms is None
-        else from_ms(row.active_since_ms),
+        requested_at=None if requested_ms is None else from_ms(requested_ms),
+        active_since=None if since_ms is None else from_ms(since_ms),
     )
 
 
-def _run(row: JobRunRow) -> JobRun:
+def _to_run(row: JobRunRow) -> JobRun:
     return JobRun(
         job=Job(row.job),
         reason=RunReason(row.reason),

@@ -1,4 +1,4 @@
-"""What was not taken, by source and reason; counted, never silently dropped."""
+"""Records that were not stored, by source and reason; and removed secrets, by kind."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,17 +13,16 @@ from memtui.store.schema import ProblemRow, RedactionRow
 
 
 class ProblemKind(StrEnum):
-    """Why something was not taken."""
+    """Why records were not stored."""
 
-    DAMAGED = "fault"
-    """It is damaged."""
-    SKIPPED = "left"
-    """It is whole, and of a kind that is not kept."""
-    INCOMPLETE = "awaited"
-    """It is not whole yet."""
+    DAMAGED = "damaged"
+    SKIPPED = "skipped"
+    """They are of a type that is not stored."""
+    INCOMPLETE = "incomplete"
+    """They are not written completely yet."""
 
 
-_COUNT_UP = """
+_ADD = """
     INSERT INTO problems (source, reason, line, count, last_ms, kind)
     VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (source, reason) DO UPDATE SET
@@ -31,13 +30,14 @@ _COUNT_UP = """
         last_ms = CASE WHEN count + excluded.count <= ? THEN ? ELSE ? END
 """
 
+
 ProblemHistory = Mapping[str, tuple[int, int]]
-"""Of a source, how many records were counted for a reason, and when the last was."""
+"""The number of records of a source, and the time of the last, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProblemCount:
-    """Records of one source that were not taken, for one reason."""
+    """A number of records of one source that were not stored, for one reason."""
 
     reason: str
     kind: ProblemKind
@@ -48,7 +48,7 @@ class ProblemCount:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Records of one source that were not taken, and when that was last noticed."""
+    """The records of one source that were not stored, for one reason."""
 
     source: str
     """The file, or ``hooks``."""
@@ -63,49 +63,53 @@ def add(
     source: str,
     counts: Iterable[ProblemCount],
     now_ms: int,
-    noted: ProblemHistory | None = None,
+    history: ProblemHistory | None = None,
 ) -> None:
-    """Count more records that were not taken.
+    """Count more records that were not stored.
 
     Args:
         source: The file, or ``hooks``.
-        counts: How many, and why.
-        now_ms: The time.
-        noted: What was counted before the source was read anew: as many records as
-            these are the same, which were noticed then.
+        counts: The records.
+        now_ms: The current time, in milliseconds.
+        history: What was counted before the source was read again: as many records are
+            the same as before, and keep their time.
     """
     rows = []
     for c in counts:
         reason = clean(c.reason)
-        before, then = (noted or {}).get(reason, (0, now_ms))
-        at = then if c.count <= before else now_ms
-        row = clean(source), reason, c.line, c.count, at, c.kind.value
-        rows.append((*row, before, then, now_ms))
-    db.connection().executemany(_COUNT_UP, rows)
+        before, last_ms = (history or {}).get(reason, (0, now_ms))
+        at_ms = last_ms if c.count <= before else now_ms
+        row = clean(source), reason, c.line, c.count, at_ms, c.kind.value
+        rows.append((*row, before, last_ms, now_ms))
+    db.connection().executemany(_ADD, rows)
 
 
 def clear(source: str, *kinds: ProblemKind) -> ProblemHistory:
-    """Take back what was counted of a source, of some kinds or of all; what it was."""
-    said = [kind.value for kind in kinds or ProblemKind]
-    mine = (ProblemRow.source == clean(source)) & ProblemRow.kind.in_(said)
-    counted = (ProblemRow.reason, ProblemRow.count, ProblemRow.last_ms)
-    noted = {
+    """Remove the problems of a source, of some kinds or all; return what they were."""
+    values = [kind.value for kind in kinds or ProblemKind]
+    condition = (ProblemRow.source == clean(source)) & ProblemRow.kind.in_(values)
+    columns = (ProblemRow.reason, ProblemRow.count, ProblemRow.last_ms)
+    history = {
         reason: (count, last_ms)
-        for reason, count, last_ms in ProblemRow.select(*counted).where(mine).tuples()
+        for reason, count, last_ms in ProblemRow.select(*columns)
+        .where(condition)
+        .tuples()
     }
-    ProblemRow.delete().where(mine).execute()
-    return noted
+    ProblemRow.delete().where(condition).execute()
+    return history
 
 
 def subtract(source: str, reason: str, count: int = 1) -> None:
-    """Count fewer records that were not taken for a reason."""
-    mine = (ProblemRow.source == clean(source)) & (ProblemRow.reason == clean(reason))
-    ProblemRow.update(count=ProblemRow.count - count).where(mine).execute()
-    ProblemRow.delete().where(mine, ProblemRow.count <= 0).execute()
+    """Count fewer records that were not stored."""
+    condition = (ProblemRow.source == clean(source)) & (
+        ProblemRow.reason == clean(reason)
+    )
+    ProblemRow.update(count=ProblemRow.count - count).where(condition).execute()
+    ProblemRow.delete().where(condition, ProblemRow.count <= 0).execute()
 
 
 def count_damaged() -> int:
-    """How many damaged records there are."""
+    """Count the damaged records."""
     total = ProblemRow.select(fn.SUM(ProblemRow.count)).where(
         ProblemRow.kind == ProblemKind.DAMAGED.value
     )
@@ -113,30 +117,31 @@ def count_damaged() -> int:
 
 
 def get_damaged(source: str) -> dict[str, int]:
-    """How many damaged records of a source there are, by reason."""
-    mine = (ProblemRow.source == clean(source)) & (
-        ProblemRow.kind == ProblemKind.DAMAGED.value
+    """Return the number of damaged records of a source, by reason."""
+    rows = ProblemRow.select(ProblemRow.reason, ProblemRow.count).where(
+        ProblemRow.source == clean(source),
+        ProblemRow.kind == ProblemKind.DAMAGED.value,
     )
-    return dict(
-        ProblemRow.select(ProblemRow.reason, ProblemRow.count).where(mine).tuples()
-    )
+    return dict(rows.tuples())
 
 
 def count_rows(kind: ProblemKind, *, besides: str) -> int:
-    """How many reasons of how many sources there are of a kind, one source aside."""
-    mine = (ProblemRow.kind == kind.value) & (ProblemRow.source != besides)
-    return int(ProblemRow.select().where(mine).count())
+    """Count the problems of a kind, without those of one source."""
+    rows = ProblemRow.select().where(
+        ProblemRow.kind == kind.value, ProblemRow.source != besides
+    )
+    return int(rows.count())
 
 
 def list_latest(
     limit: int | None = None, *, kind: ProblemKind | None = None, besides: str = ""
 ) -> list[Problem]:
-    """What was not taken, the latest first.
+    """Return problems, the latest first.
 
     Args:
-        limit: How many; all when None.
-        kind: Of which kind alone.
-        besides: A source that is left out.
+        limit: The maximum number; all when None.
+        kind: Only problems of this kind.
+        besides: A source to leave out.
     """
     rows = ProblemRow.select().order_by(
         ProblemRow.last_ms.desc(), ProblemRow.source, ProblemRow.reason
@@ -159,7 +164,7 @@ def list_latest(
 
 
 def count_by_reason() -> list[tuple[str, ProblemKind, int]]:
-    """All that was not taken: (reason, its kind, how many), most first."""
+    """Return the reasons with their kind and number of records, most first."""
     rows = (
         ProblemRow.select(ProblemRow.reason, ProblemRow.kind, fn.SUM(ProblemRow.count))
         .group_by(ProblemRow.reason, ProblemRow.kind)
@@ -170,7 +175,7 @@ def count_by_reason() -> list[tuple[str, ProblemKind, int]]:
 
 
 def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
-    """Count secrets that were taken out before they were stored."""
+    """Count removed secrets by kind."""
     for kind, number in kinds.items():
         RedactionRow.insert(kind=kind, count=number, last_ms=now_ms).on_conflict(
             conflict_target=[RedactionRow.kind],
@@ -182,6 +187,6 @@ def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
 
 
 def list_redactions() -> list[tuple[str, int]]:
-    """Each kind of secret and how often it was taken out, most first."""
+    """Return the kinds of removed secrets with their number, most first."""
     rows = RedactionRow.select(RedactionRow.kind, RedactionRow.count)
     return list(rows.order_by(RedactionRow.count.desc(), RedactionRow.kind).tuples())

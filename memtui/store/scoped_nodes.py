@@ -1,7 +1,7 @@
-"""Shares: what of the table of contents is of a scope, counted from its segments.
+"""Nodes narrowed to a scope: only the content of an agent, project or keyword.
 
-The segments of a stretch of time are read once, by day; what is above the days follows
-from the days.
+The segments of a time range are read once, by day; the shares of weeks, months and
+years are computed from those of their days.
 """
 
 import json
@@ -29,81 +29,138 @@ from memtui.store import grips, nodes, scopes
 from memtui.store.schema import NodeRow, VersionRow
 
 DayRange = tuple[str, str]
-"""The id of a first day, and that of the one after the last."""
+"""The id of a first day, and of the day after the last."""
+
 
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
-"""All there are: no id of another level sorts between these."""
+"""No id of another level sorts between these."""
 
 
-def shares_by_day(of: Scope, days: DayRange) -> dict[str, ScopeShare]:
-    """What each day has of a scope, by the day's id; days without any are left out.
+def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
+    """Return the share of a scope in each day, by the day's id; skip empty shares.
 
     Args:
-        of: The part of the memory.
-        days: Which days.
+        scope: The scope.
+        days: The days.
     """
     rows = store_days.select_days(
         *days,
         fn.SUM(NodeRow.is_live),
         fn.GROUP_CONCAT(VersionRow.agents.distinct()),
         fn.GROUP_CONCAT(VersionRow.projects.distinct()),
-        # The only greatest of its kind here: what stands beside it is its row's.
+        # The only maximum: SQLite takes the next column from the same row.
         fn.MAX(VersionRow.messages),
         NodeRow.node_id,
-        where=_mine(of),
+        where=_segment_conditions(scope),
     )
-    return {day: _share(*told) for day, *told in rows}
+    return {day: _to_share(*columns) for day, *columns in rows}
+
+
+def _to_share(
+    segments: int,
+    events: int,
+    messages: int,
+    subagent_events: int,
+    live: int,
+    agents: str,
+    projects: str,
+    longest_messages: int,
+    longest_segment: str,
+) -> ScopeShare:
+    return ScopeShare(
+        NodeCounts(segments, events, messages, subagent_events),
+        bool(live),
+        _parse_names(agents),
+        _parse_names(projects),
+        longest_segment,
+        longest_messages,
+    )
+
+
+def _parse_names(lists: str) -> frozenset[str]:
+    """Return the names in several JSON lists joined by commas."""
+    return frozenset(name for names in json.loads(f"[{lists}]") for name in names)
+
+
+def _segment_conditions(scope: Scope) -> Iterator[Any]:
+    """Yield the conditions that a segment, joined with its version, is in a scope.
+
+    A segment has one agent and one project, so that its lists are known exactly.
+    """
+    yield SQL("1")
+    if scope.agent:
+        yield VersionRow.agents == json.dumps([scope.agent], ensure_ascii=False)
+    if scope.project:
+        yield VersionRow.projects == json.dumps([scope.project], ensure_ascii=False)
+    if scope.keyword:
+        prefix = scopes.keyword_prefix(scope.keyword)
+        yield fn.INSTR(fn.LOWER(VersionRow.keywords), prefix) > 0
+
+
+def day_range(node_id: str) -> DayRange:
+    """Return the days of a node."""
+    period = calendar.period(node_id)
+    return calendar.day_id(period.first), calendar.day_id(period.end)
 
 
 def list_children(
-    parent_id: str | None, offset: int, limit: int, of: Scope = ALL
+    parent_id: str | None, offset: int, limit: int, scope: Scope = ALL
 ) -> list[TocEntry]:
-    """A node's children as lines that tell of a scope alone, newest first.
+    """Return the entries of a node's children narrowed to a scope, newest first.
 
     Args:
         parent_id: The node; None for the years.
-        offset: How many are left out.
-        limit: The most lines.
-        of: The part of the memory; those above a segment have their activity in it.
+        offset: How many to skip.
+        limit: The maximum number.
+        scope: The scope; entries above a segment have their activity in it.
     """
-    level = _below(parent_id)
-    if not of.is_narrow or level is None or level is TocLevel.SEGMENT:
-        return store_days.add_entry_counts(
-            nodes.list_children(parent_id, offset, limit, of)
-        )
-    days = shares_by_day(of, day_range(parent_id) if parent_id else ALL_DAYS)
+    level = _child_level(parent_id)
+    if not scope.is_narrow or level is None or level is TocLevel.SEGMENT:
+        children = nodes.list_children(parent_id, offset, limit, scope)
+        return store_days.add_entry_counts(children)
+    days = shares_by_day(scope, day_range(parent_id) if parent_id else ALL_DAYS)
     names = sorted(activity.shares_of_level(level, days), reverse=True)
-    mine = [name for name in names if calendar.parent_id(name) == parent_id]
-    return _told(nodes.get_entries(mine[offset : offset + limit]), days, of)
+    own = [name for name in names if calendar.parent_id(name) == parent_id]
+    entries = nodes.get_entries(own[offset : offset + limit])
+    return _narrow_entries(entries, days, scope)
 
 
-def get_entries(node_ids: Sequence[str], of: Scope) -> list[TocEntry]:
-    """Nodes as lines that tell of a scope alone; what is not of it is left out."""
-    found = nodes.get_entries(node_ids)
-    if not of.is_narrow or not found:
-        return store_days.add_entry_counts(found)
-    days = [day_range(line.node_id) for line in found]
-    span = min(first for first, _ in days), max(end for _, end in days)
-    return _told(found, shares_by_day(of, span), of)
+def _child_level(node_id: str | None) -> TocLevel | None:
+    """Return the level below a node; None if there is none, or no such node."""
+    if node_id is None:
+        return TocLevel.YEAR
+    try:
+        return calendar.period(node_id).level.child()
+    except ValueError:
+        return None
 
 
-def narrow_node(node: TocNode, of: Scope) -> ScopedNode:
-    """What of a node is of a scope: its counts, its bullets, and its longest stretch.
+def get_entries(node_ids: Sequence[str], scope: Scope) -> list[TocEntry]:
+    """Return the entries of nodes narrowed to a scope; skip those not in it."""
+    entries = nodes.get_entries(node_ids)
+    if not scope.is_narrow or not entries:
+        return store_days.add_entry_counts(entries)
+    ranges = [day_range(entry.node_id) for entry in entries]
+    days = min(first for first, _ in ranges), max(end for _, end in ranges)
+    return _narrow_entries(entries, shares_by_day(scope, days), scope)
 
-    A bullet is of it that rests on a grip of it.
+
+def narrow_node(node: TocNode, scope: Scope) -> ScopedNode:
+    """Return a node narrowed to a scope: its counts, bullets and longest segment.
+
+    A bullet is in the scope if one of its grips is.
     """
     node = store_days.add_node_counts(node)
-    if node.level is TocLevel.SEGMENT or not of.is_narrow:
+    if node.level is TocLevel.SEGMENT or not scope.is_narrow:
         return ScopedNode(node, node.counts)
-    days = activity.shares_of_level(
-        node.level, shares_by_day(of, day_range(node.node_id))
-    )
-    share = days.get(node.node_id, ScopeShare())
+    days = shares_by_day(scope, day_range(node.node_id))
+    shares = activity.shares_of_level(node.level, days)
+    share = shares.get(node.node_id, ScopeShare())
     if share.is_all_of(node.counts):
         return ScopedNode(node, node.counts)
-    bullets = _resting_on(node.bullets, of)
-    longest = next(iter(nodes.get_many([share.longest_segment])), None)
-    mine = replace(
+    bullets = _filter_bullets(node.bullets, scope)
+    longest = nodes.get(share.longest_segment)
+    narrowed = replace(
         node,
         counts=share.counts,
         bullets=bullets,
@@ -113,90 +170,97 @@ def narrow_node(node: TocNode, of: Scope) -> ScopedNode:
         agents=tuple(sorted(share.agents)),
         projects=tuple(sorted(share.projects)),
     )
-    return ScopedNode(mine, node.counts, len(node.bullets) - len(bullets))
+    return ScopedNode(narrowed, node.counts, len(node.bullets) - len(bullets))
+
+
+def _filter_bullets(bullets: Sequence[Bullet], scope: Scope) -> tuple[Bullet, ...]:
+    """Return those of some bullets with a grip in a scope."""
+    found = grips.get(name for bullet in bullets for name in bullet.grip_ids)
+    segments = {name: grip.toc_node_id for name, grip in found.items()}
+    own = _filter_segments({name for name in segments.values() if name}, scope)
+    return tuple(
+        bullet
+        for bullet in bullets
+        if any(segments.get(name) in own for name in bullet.grip_ids)
+    )
 
 
 def narrow_days(
-    found: Sequence[CalendarDay], year_id: str, of: Scope
+    days: Sequence[CalendarDay], year_id: str, scope: Scope
 ) -> list[CalendarDay]:
-    """Days of a year as they tell of a scope alone, without those that have nothing."""
-    mine = shares_by_day(of, day_range(year_id))
-    named = {
-        x.node_id: x
-        for x in nodes.get_entries([one.longest_segment for one in mine.values()])
-    }
-    told = []
-    for day in found:
-        share = mine.get(day.node_id)
+    """Return the days of a year narrowed to a scope, without those not in it."""
+    shares = shares_by_day(scope, day_range(year_id))
+    longest = _get_longest(shares.values())
+    narrowed = []
+    for day in days:
+        share = shares.get(day.node_id)
         if share is None:
             continue
         if day.is_pending or share.counts.segments < day.segments:
-            longest = named.get(share.longest_segment)
+            segment = longest.get(share.longest_segment)
             day = replace(
                 day,
                 segments=share.counts.segments,
                 messages=share.counts.messages,
-                headline=longest.headline if longest else "",
+                headline=segment.headline if segment else "",
                 agents=tuple(sorted(share.agents)),
                 projects=tuple(sorted(share.projects)),
                 is_live=share.is_live,
             )
-        told.append(day)
-    return told
+        narrowed.append(day)
+    return narrowed
 
 
-def _resting_on(bullets: Sequence[Bullet], of: Scope) -> tuple[Bullet, ...]:
-    """Those of some bullets that rest on a grip of a scope."""
-    kept = grips.get(name for bullet in bullets for name in bullet.grip_ids)
-    places = {name: grip.toc_node_id for name, grip in kept.items()}
-    mine = _among({place for place in places.values() if place}, of)
-    return tuple(
-        bullet
-        for bullet in bullets
-        if any(places.get(name) in mine for name in bullet.grip_ids)
-    )
+def _get_longest(shares: Iterable[ScopeShare]) -> dict[str, TocEntry]:
+    """Return the entries of the longest segments of shares, by their ids."""
+    names = sorted({share.longest_segment for share in shares})
+    return {entry.node_id: entry for entry in nodes.get_entries(names)}
 
 
-def _told(
-    found: Sequence[TocEntry], days: Mapping[str, ScopeShare], of: Scope
+def _narrow_entries(
+    entries: Sequence[TocEntry], days: Mapping[str, ScopeShare], scope: Scope
 ) -> list[TocEntry]:
-    """Lines with what a scope has of each; those of which it has nothing are left out.
+    """Return entries narrowed to a scope, without those not in it.
 
     Args:
-        found: The lines, of any levels.
-        days: The shares of all days in them.
-        of: The part of the memory.
+        entries: The entries, of any levels.
+        days: The shares of all their days.
+        scope: The scope.
     """
-    mine: dict[str, ScopeShare] = {}
-    under = _moments([x.node_id for x in found if x.level is TocLevel.DAY], of)
-    for level in {line.level for line in found} - {TocLevel.SEGMENT}:
-        mine |= activity.shares_of_level(level, days)
+    shares: dict[str, ScopeShare] = {}
+    day_ids = [entry.node_id for entry in entries if entry.level is TocLevel.DAY]
+    children = _count_segments(day_ids, scope)
+    for level in {entry.level for entry in entries} - {TocLevel.SEGMENT}:
+        shares |= activity.shares_of_level(level, days)
         if level is not TocLevel.DAY:
-            under |= activity.children_of_level(level, days)
-    heads = {mine[x.node_id].longest_segment for x in found if x.node_id in mine}
-    named = {line.node_id: line for line in nodes.get_entries(sorted(heads))}
-    leaves = _among((x.node_id for x in found if x.level is TocLevel.SEGMENT), of)
-    told = []
-    for line in found:
-        share = mine.get(line.node_id)
-        if line.node_id in leaves:
-            told.append(line)
+            children |= activity.children_of_level(level, days)
+    longest = _get_longest(shares[e.node_id] for e in entries if e.node_id in shares)
+    segment_ids = (e.node_id for e in entries if e.level is TocLevel.SEGMENT)
+    segments = _filter_segments(segment_ids, scope)
+    narrowed = []
+    for entry in entries:
+        share = shares.get(entry.node_id)
+        if entry.node_id in segments:
+            narrowed.append(entry)
         elif share is not None:
-            start_ms = to_ms(line.start_time)
-            parts = under.get(line.node_id, [])
-            active = replace(
-                line, activity=activity.count_by_part(line.node_id, start_ms, parts)
+            parts = activity.count_by_part(
+                entry.node_id,
+                to_ms(entry.start_time),
+                children.get(entry.node_id, []),
             )
-            told.append(_narrowed(active, share, named.get(share.longest_segment)))
-    return told
+            active = replace(entry, activity=parts)
+            segment = longest.get(share.longest_segment)
+            narrowed.append(_narrow_entry(active, share, segment))
+    return narrowed
 
 
-def _narrowed(line: TocEntry, share: ScopeShare, longest: TocEntry | None) -> TocEntry:
-    """A line that tells of its share alone; of all it is, where that is all of it."""
-    if line.status is not NodeStatus.PENDING and share.is_all_of(line.counts):
-        return line
+def _narrow_entry(
+    entry: TocEntry, share: ScopeShare, longest: TocEntry | None
+) -> TocEntry:
+    if entry.status is not NodeStatus.PENDING and share.is_all_of(entry.counts):
+        return entry
     return replace(
-        line,
+        entry,
         counts=share.counts,
         headline=longest.headline if longest else "",
         is_by_model=longest is not None and longest.is_by_model,
@@ -206,85 +270,25 @@ def _narrowed(line: TocEntry, share: ScopeShare, longest: TocEntry | None) -> To
     )
 
 
-def _moments(day_ids: Sequence[str], of: Scope) -> activity.ChildCounts:
-    """The segments of some days that are of a scope: when, and how much was said."""
+def _count_segments(day_ids: Sequence[str], scope: Scope) -> activity.ChildCounts:
+    """Return the segments of days in a scope, with their times and messages."""
     found: activity.ChildCounts = {}
     rows = (
         NodeRow.select(
             NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
         )
         .join(VersionRow)
-        .where(*_mine(of), NodeRow.parent_id.in_(list(day_ids)))
+        .where(*_segment_conditions(scope), NodeRow.parent_id.in_(list(day_ids)))
         .tuples()
     )
-    for day_id, *told in rows if day_ids else ():
-        found.setdefault(day_id, []).append((told[0], told[1], told[2]))
+    for day_id, node_id, start_ms, messages in rows if day_ids else ():
+        found.setdefault(day_id, []).append((node_id, start_ms, messages))
     return found
 
 
-def _among(segment_ids: Iterable[str], of: Scope) -> set[str]:
-    """Those of some segments that are of a scope."""
+def _filter_segments(segment_ids: Iterable[str], scope: Scope) -> set[str]:
+    """Return those of some segments that are in a scope."""
     rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
-    mine = rows.where(*_mine(of), NodeRow.node_id.in_(list(segment_ids)))
-    return {name for (name,) in mine.tuples()}
-
-
-def _mine(of: Scope) -> Iterator[Any]:
-    """The conditions on segments, joined with their versions, to be of a scope.
-
-    A segment is of one agent and of one project, so that its lists are known whole.
-    """
-    yield SQL("1")
-    if of.agent:
-        yield VersionRow.agents == _list_of(of.agent)
-    if of.project:
-        yield VersionRow.projects == _list_of(of.project)
-    if of.keyword:
-        said = fn.LOWER(VersionRow.keywords)
-        yield fn.INSTR(said, scopes.keyword_prefix(of.keyword)) > 0
-
-
-def _list_of(name: str) -> str:
-    return json.dumps([name], ensure_ascii=False)
-
-
-def day_range(node_id: str) -> DayRange:
-    """The days of which a node is made."""
-    here = calendar.period(node_id)
-    return calendar.day_id(here.first), calendar.day_id(here.end)
-
-
-def _below(node_id: str | None) -> TocLevel | None:
-    """The level under a node; None if there is none, or no such node."""
-    if node_id is None:
-        return TocLevel.YEAR
-    try:
-        return calendar.period(node_id).level.child()
-    except ValueError:
-        return None
-
-
-def _share(
-    segments: int,
-    events: int,
-    messages: int,
-    subagent_events: int,
-    live: int,
-    agents: str,
-    projects: str,
-    said: int,
-    longest: str,
-) -> ScopeShare:
-    return ScopeShare(
-        NodeCounts(segments, events, messages, subagent_events),
-        bool(live),
-        _names(agents),
-        _names(projects),
-        longest,
-        said,
-    )
-
-
-def _names(lists: str) -> frozenset[str]:
-    """The names in several lists, with commas between these."""
-    return frozenset(name for some in json.loads(f"[{lists}]") for name in some)
+    condition = NodeRow.node_id.in_(list(segment_ids))
+    found = rows.where(*_segment_conditions(scope), condition)
+    return {name for (name,) in found.tuples()}

@@ -1,91 +1,106 @@
-"""Surprises: what sessions spoke of, kept small, and how far segments differ from it.
+"""The terms of segments and sessions, and how surprising segments are.
 
-Every segment keeps the terms it is compared by, each as a number made by hashing; the
-table ``terms`` holds for each such number the sessions that have it, by the time they
-began. A segment is weighed against the sessions that began before its own; how many
-of a session's segments hold a term is counted, so that taking one away leaves what the
-others say.
+Every segment keeps the terms it is compared by, each as a hash; the table ``terms``
+holds the sessions that have each term, by the time they began. A segment is compared
+with the sessions that began before its own. The table counts the segments of a session
+that have a term, so that removing one leaves the others.
 """
 
 import hashlib
 import json
 import struct
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.store.database import db, next_id
 from memtui.store.schema import SegmentRow, SessionRow
-from memtui.summarize import surprise
 
-NUMBER = "<i"
-"""How a number is kept: four bytes keep 200,000 terms apart but for five pairs."""
+HASH_FORMAT = "<i"
+"""Four bytes keep 200,000 terms apart, except for about five pairs."""
 
-RANKED = 2000
-"""Of about so many sessions it is looked at when they began; of more by share."""
 
-_HOLDING = (
+MAX_START_TIMES = 2000
+"""The start times of about so many sessions are read; of more sessions a sample."""
+
+
+_SESSIONS_WITH_TERM = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
     " min(start_s)) FROM (SELECT session, start_s FROM terms"
     " WHERE term = j.value AND start_s < ? ORDER BY start_s DESC LIMIT ?))"
     " FROM json_each(?) j"
 )
 
+
 _ADD = (
     "INSERT INTO terms (term, start_s, session, segments) VALUES (?, ?, ?, 1)"
     " ON CONFLICT DO UPDATE SET segments = segments + 1"
 )
 
-_LESS = (
+
+_SUBTRACT = (
     "UPDATE terms SET segments = segments - 1"
     " WHERE term = ? AND start_s = ? AND session = ?"
 )
 
-_NONE = (
+
+_DELETE = (
     "DELETE FROM terms WHERE term = ? AND start_s = ? AND session = ? AND segments < 1"
 )
 
-Said = tuple[int, int, int]
-"""The key of a row: a term's number, the second its session began, the session."""
+
+TermKey = tuple[int, int, int]
+"""A term's hash, the second its session began, and the session's number."""
+
+
+Score = Callable[
+    [Mapping[str, float], Mapping[str, Collection[int]], int, Mapping[str, int]], float
+]
+"""Returns the surprise of a segment from its terms, the earlier sessions with each of
+them, the number of earlier sessions, and the number of sessions with common terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentTerms:
-    """What a segment is compared by."""
+    """The terms a segment is compared by."""
 
     segment_id: str
     number: int
-    """Its session's number in the store."""
+    """The number of its session."""
     terms: Mapping[str, float]
-    """As ``memory.keywords.surprise.terms`` gives them."""
+    """The weights of the terms."""
 
 
-def add(segments: Sequence[SegmentTerms]) -> None:
-    """Weigh segments and keep their terms for those that come later.
+def add(segments: Sequence[SegmentTerms], score: Score, max_sessions: int) -> None:
+    """Score segments and store their terms for later ones.
 
     Args:
-        segments: Each is weighed against what the ones before it have said, too.
+        segments: Each is compared with those before it, too.
+        score: The scoring function.
+        max_sessions: How many of the sessions with a common term are read.
     """
-    before = _kept([told.segment_id for told in segments])
-    began = _began({told.number for told in segments})
-    earlier = _earlier()
-    for told in segments:
-        if told.segment_id not in before or told.number not in began:
+    before = _read_keys([segment.segment_id for segment in segments])
+    starts = _read_starts({segment.number for segment in segments})
+    count_before = _session_counter()
+    for segment in segments:
+        if segment.segment_id not in before or segment.number not in starts:
             continue
-        start_s = began[told.number]
-        numbers = {term: hash_term(term) for term in told.terms}
-        figure = _weighed(told.terms, numbers, start_s, earlier)
-        row = sorted(set(numbers.values()))
-        says = {(number, start_s, told.number) for number in row}
-        _replace(before[told.segment_id], says)
+        start_s = starts[segment.number]
+        hashes = {term: hash_term(term) for term in segment.terms}
+        holders, common = _read_holders(hashes, start_s, count_before, max_sessions)
+        surprise = score(segment.terms, holders, count_before(start_s), common)
+        row = sorted(set(hashes.values()))
+        after = {(number, start_s, segment.number) for number in row}
+        _replace_keys(before[segment.segment_id], after)
+        packed = struct.pack(f"<{len(row) + 1}i", start_s, *row)
         db.execute_sql(
             "UPDATE segments SET surprise = ?, terms = ? WHERE id = ?",
-            (figure, struct.pack(f"<{len(row) + 1}i", start_s, *row), told.segment_id),
+            (surprise, packed, segment.segment_id),
         )
 
 
 def get(segment_ids: Iterable[str]) -> dict[str, float]:
-    """How surprising segments are, 0 to 1; those not weighed yet are left out."""
+    """Return the surprise of segments, 0 to 1; those without a score are left out."""
     rows = SegmentRow.select(SegmentRow.id, SegmentRow.surprise).where(
         SegmentRow.id.in_(list(segment_ids)), SegmentRow.surprise.is_null(False)
     )
@@ -93,87 +108,84 @@ def get(segment_ids: Iterable[str]) -> dict[str, float]:
 
 
 def remove(segment_ids: Iterable[str]) -> None:
-    """Take away what segments have said; for before they are deleted, too."""
-    before = _kept(segment_ids)
-    for said in before.values():
-        _replace(said, set())
+    """Remove the terms and scores of segments; call it before deleting segments."""
+    before = _read_keys(segment_ids)
+    for keys in before.values():
+        _replace_keys(keys, set())
     db.connection().executemany(
         "UPDATE segments SET surprise = NULL, terms = NULL WHERE id = ?",
-        [(name,) for name, said in before.items() if said],
+        [(name,) for name, keys in before.items() if keys],
     )
 
 
 def hash_term(term: str) -> int:
-    """The number that stands for a term."""
+    """Return the number that stands for a term."""
     raw = hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=4).digest()
-    return int(struct.unpack(NUMBER, raw)[0])
+    return int(struct.unpack(HASH_FORMAT, raw)[0])
 
 
-def _kept(segment_ids: Iterable[str]) -> dict[str, set[Said]]:
-    """What these segments have said until now; those there are not are left out."""
+def _read_keys(segment_ids: Iterable[str]) -> dict[str, set[TermKey]]:
+    """Return the stored terms of segments; missing segments are left out."""
     rows = db.execute_sql(
         "SELECT id, session_id, terms FROM segments"
         " WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(segment_ids)),),
     ).fetchall()
-    found: dict[str, set[Said]] = {}
-    for name, session, kept in rows:
-        start_s, *terms = struct.unpack(f"<{len(kept) // 4}i", kept) if kept else (0,)
+    found: dict[str, set[TermKey]] = {}
+    for name, session, packed in rows:
+        start_s, *terms = (
+            struct.unpack(f"<{len(packed) // 4}i", packed) if packed else (0,)
+        )
         found[name] = {(term, start_s, session) for term in terms}
     return found
 
 
-def _replace(said: set[Said], says: set[Said]) -> None:
-    gone = sorted(said - says)
-    db.connection().executemany(_LESS, gone)
-    db.connection().executemany(_NONE, gone)
-    db.connection().executemany(_ADD, sorted(says - said))
+def _replace_keys(before: set[TermKey], after: set[TermKey]) -> None:
+    removed = sorted(before - after)
+    db.connection().executemany(_SUBTRACT, removed)
+    db.connection().executemany(_DELETE, removed)
+    db.connection().executemany(_ADD, sorted(after - before))
 
 
-def _began(numbers: Iterable[int]) -> dict[int, int]:
-    """When sessions began, in seconds."""
+def _read_starts(numbers: Iterable[int]) -> dict[int, int]:
+    """Return when sessions began, in seconds."""
     rows = SessionRow.select(SessionRow.id, SessionRow.created_ms).where(
         SessionRow.id.in_(list(numbers))
     )
     return {number: at_ms // 1000 for number, at_ms in rows.tuples()}
 
 
-def _earlier() -> Callable[[int], int]:
-    """What tells how many sessions began before a second."""
-    each = max(1, next_id(SessionRow) // RANKED)
-    asked = (
-        "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
-    )
-    begins = [start_s for (start_s,) in db.execute_sql(asked, (each,)).fetchall()]
-    return lambda at_s: bisect_left(begins, at_s) * each
+def _session_counter() -> Callable[[int], int]:
+    """Return a function that tells how many sessions began before a second."""
+    step = max(1, next_id(SessionRow) // MAX_START_TIMES)
+    sql = "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
+    starts = [start_s for (start_s,) in db.execute_sql(sql, (step,)).fetchall()]
+    return lambda at_s: bisect_left(starts, at_s) * step
 
 
-def _weighed(
-    told: Mapping[str, float],
-    numbers: Mapping[str, int],
+def _read_holders(
+    hashes: Mapping[str, int],
     start_s: int,
-    earlier: Callable[[int], int],
-) -> float:
-    asked = (
-        start_s,
-        surprise.MAX_SESSIONS_PER_TERM,
-        json.dumps(list(numbers.values())),
-    )
-    held: dict[int, set[int]] = {}
+    count_before: Callable[[int], int],
+    max_sessions: int,
+) -> tuple[dict[str, set[int]], dict[str, int]]:
+    """Find the earlier sessions with each of some terms.
+
+    Returns:
+        The numbers of the sessions; and how many there are about, for common terms.
+    """
+    values = (start_s, max_sessions, json.dumps(list(hashes.values())))
+    sessions: dict[int, set[int]] = {}
     counts: dict[int, int] = {}
-    every = earlier(start_s)
-    for number, told_by in db.execute_sql(_HOLDING, asked).fetchall():
-        *sessions, first_s = json.loads(told_by)
-        held[number] = set(sessions)
-        if len(sessions) == surprise.MAX_SESSIONS_PER_TERM:
-            # As often as among the sessions since the first of these.
-            among = max(every - earlier(first_s), 1)
-            counts[number] = round(
-                surprise.MAX_SESSIONS_PER_TERM * max(every / among, 1.0)
-            )
-    return surprise.surprise_score(
-        told,
-        {term: held.get(number, set()) for term, number in numbers.items()},
-        every,
-        {term: counts[number] for term, number in numbers.items() if number in counts},
+    total = count_before(start_s)
+    for number, found in db.execute_sql(_SESSIONS_WITH_TERM, values).fetchall():
+        *numbers, first_s = json.loads(found)
+        sessions[number] = set(numbers)
+        if len(numbers) == max_sessions:
+            # As frequent as among the sessions since the first of these.
+            among = max(total - count_before(first_s), 1)
+            counts[number] = round(max_sessions * max(total / among, 1.0))
+    return (
+        {term: sessions.get(number, set()) for term, number in hashes.items()},
+        {term: counts[number] for term, number in hashes.items() if number in counts},
     )

@@ -107,7 +107,7 @@ def tellings() -> list[Any]:
 
 def lists() -> Any:
     """The sessions as a person is shown them."""
-    return to_plain(sessions.listed(limit=1000))
+    return to_plain(sessions.list_sessions(limit=1000))
 
 
 def test_all_of_it_comes_back_as_it_was(

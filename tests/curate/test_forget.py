@@ -12,8 +12,8 @@ import pytest
 from memtui.capture.transcripts import ImportProgress
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
-from memtui.services import forget, status
-from memtui.services.forget import Forget, ForgetResult
+from memtui.services import status
+from memtui.services.forget import Forget, ForgetResult, undo
 from memtui.settings import Settings
 from memtui.store import cursors, database, meta, tombstones
 from memtui.store.schema import (
@@ -375,12 +375,12 @@ def test_a_folder_is_let_back_by_its_name_or_by_itself(
 ) -> None:
     for word in ("secret", "/home/ada/secret"):
         forget(told_house, TombstoneKind.PROJECT, "secret")
-        forget.undo(TombstoneKind("project"), [word], told_house.zone)
+        undo(TombstoneKind("project"), [word], told_house.zone)
         digest(told_house, histories)
         with database.connection():
             assert SessionRow.select().where(SessionRow.name == "secret-1").exists()
     with pytest.raises(MemtuiError, match="was not forgotten"):
-        forget.undo(TombstoneKind("project"), ["secret"], told_house.zone)
+        undo(TombstoneKind("project"), ["secret"], told_house.zone)
 
 
 def test_a_day_to_come_is_refused(full_house: Workspace) -> None:
@@ -536,7 +536,7 @@ def test_undone_it_may_be_imported_again(
         file.unlink()
     before = tree(told_house)
     forget(told_house, TombstoneKind.SESSION, "secret-1")
-    forget.undo(TombstoneKind("session"), ["secret-1"], told_house.zone)
+    undo(TombstoneKind("session"), ["secret-1"], told_house.zone)
     with database.connection():
         assert not tombstones.any_exist()
     after = tree(digest(told_house, histories))

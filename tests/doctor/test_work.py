@@ -104,7 +104,7 @@ def test_what_was_taken_out_and_left_out_is_counted(
     told = ask()
     assert told["unknown"] == [{"name": "zork", "count": 1}]
     assert [row["count"] for row in told["redacted"]] == [1]
-    assert {row["kind"] for row in told["not_taken"]} == {"fault", "left"}
+    assert {row["kind"] for row in told["not_taken"]} == {"damaged", "skipped"}
     assert told["latest"][0]["source"] == str(file)
     words = ask(words=True)
     assert "zork" in words
