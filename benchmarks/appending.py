@@ -20,7 +20,7 @@ from memtui import store
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.paths import Paths, in_home
-from memtui.pipeline.indexers import Listen
+from memtui.pipeline.indexers import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, outbox
 from memtui.store import events as store_events
@@ -136,7 +136,7 @@ def silent() -> Iterator[None]:
 def on_thread(paths: Paths) -> Iterator[None]:
     """The index is kept in step by a thread of this process."""
     ended = threading.Event()
-    listen = Listen(MessageIndex(paths.message_index))
+    listen = MessageIndexer(MessageIndex(paths.message_index))
 
     def follow() -> None:
         with database.connection():

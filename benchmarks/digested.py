@@ -80,8 +80,8 @@ def _digest(paths: Paths, messages: int) -> None:
                 left = {one.action: one.count for one in outbox.count_by_action()}
                 print(f"{now_s - begun_s:.0f} s: {left}", flush=True)
 
-        house.pipeline.claim.acquire()
-        if errors := house.pipeline.until_idle(tell):
+        house.pipeline.lock.acquire()
+        if errors := house.pipeline.run_until_idle(tell):
             raise errors[-1]
         with database.connection():
             assert not outbox.count()

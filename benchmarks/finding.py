@@ -145,7 +145,7 @@ def house_of(home: Path, files: Sequence[Path]) -> Iterator[Workspace]:
     try:
         for _ in house.pipeline.importer().run(files):
             pass
-        if errors := house.pipeline.until_idle(lambda _: None):
+        if errors := house.pipeline.run_until_idle(lambda _: None):
             raise errors[0]
         yield house
     finally:

@@ -24,13 +24,13 @@ def halves_s(folder: Path, home: Path) -> tuple[float, float]:
     """
     house = Workspace(in_home(home), Settings())
     works = house.pipeline
-    if not works.claim.acquire():
+    if not works.lock.acquire():
         raise SystemExit(f"another process works in {home}")
     begun = time.perf_counter()
     for _ in works.importer().run([folder]):
         pass
     stored = time.perf_counter()
-    errors = works.until_idle(lambda _: None)
+    errors = works.run_until_idle(lambda _: None)
     digested = time.perf_counter()
     house.stop()
     if errors:

@@ -15,7 +15,7 @@ from memtui.model.verdicts import (
     VerdictFeatures,
     hash_quote,
 )
-from memtui.pipeline.summarization import SOURCE, Made, OfSegment, Summarize
+from memtui.pipeline.summarization import SOURCE, NewVersion, SegmentWork, SummaryStage
 from memtui.store.surprise import SegmentTerms
 from memtui.summarize import keywords
 from memtui.summarize.summarizer import ExtractiveSummarizer
@@ -37,10 +37,10 @@ IDENTITY = ExtractiveSummarizer().identity
 def use() -> None:
     """Let the stage make its summaries so."""
     # As the stage calls it, so that it need not know.
-    Summarize._make = _make  # type: ignore[method-assign,assignment]
+    SummaryStage._make = _make  # type: ignore[method-assign,assignment]
 
 
-def _make(_: Summarize, work: OfSegment) -> tuple[Made, SegmentTerms]:
+def _make(_: SummaryStage, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]:
     messages = [event for event in work.segment.events if event.is_message]
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]
@@ -55,15 +55,15 @@ def _make(_: Summarize, work: OfSegment) -> tuple[Made, SegmentTerms]:
         end_time=work.segment.end_time,
         bullets=bullets,
         keywords=keywords.keywords_from_words(found),
-        status=NodeStatus.PROVISIONAL if work.stretch.is_open else NodeStatus.CURRENT,
-        counts=NodeCounts(1, work.stretch.events, work.stretch.messages),
+        status=NodeStatus.PROVISIONAL if work.range.is_open else NodeStatus.CURRENT,
+        counts=NodeCounts(1, work.range.events, work.range.messages),
         agents=(work.agent,),
         projects=(work.project,),
         summarizer=IDENTITY,
         input_hash=work.input_hash(IDENTITY),
     )
-    made = Made(node, tuple(grip for _, grip in quoted), work.stretch.is_open)
-    return made, SegmentTerms(work.name, work.stretch.number, dict.fromkeys(found, 1.0))
+    made = NewVersion(node, tuple(grip for _, grip in quoted), work.range.is_open)
+    return made, SegmentTerms(work.name, work.range.number, dict.fromkeys(found, 1.0))
 
 
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:

@@ -45,7 +45,7 @@ class Clocked:
 
 def rebuild(paths: Paths) -> dict[str, float]:
     """Make the index anew; the seconds it took, its words' and its writing's."""
-    from memtui.pipeline.indexers import Listen
+    from memtui.pipeline.indexers import MessageIndexer
     from memtui.search.message_index import MessageIndex
 
     pass
@@ -55,7 +55,7 @@ def rebuild(paths: Paths) -> dict[str, float]:
     analyzer.terms, message_index.put = analysed, written
     index = MessageIndex(paths.message_index)
     index.remove()
-    listen = Listen(index)
+    listen = MessageIndexer(index)
     began_s = time.perf_counter()
     with database.connection():
         while listen.step():
@@ -92,12 +92,12 @@ def follow(paths: Paths) -> dict[str, float]:
     """Keep the index in step until the input ends."""
     import select
 
-    from memtui.pipeline.indexers import Listen
+    from memtui.pipeline.indexers import MessageIndexer
     from memtui.search.message_index import MessageIndex
 
     pass
 
-    listen = Listen(MessageIndex(paths.message_index))
+    listen = MessageIndexer(MessageIndex(paths.message_index))
     with database.connection():
         while listen.step():
             pass

@@ -22,10 +22,9 @@ from datetime import UTC, datetime, timedelta
 
 from benchmarks import grips, transcripts
 from memtui.model import events
-from memtui.model import segments as model_segments
 from memtui.model.events import Event, EventType
-from memtui.model.segments import SegmentRules
-from memtui.summarize import extractive
+from memtui.summarize import extractive, segmenter
+from memtui.summarize.segmenter import SegmentRules
 from memtui.text import analyzer, bm25, prose
 from memtui.text.tokens import estimate
 
@@ -63,7 +62,7 @@ def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
         for at, turn in enumerate(turns)
     ]
     counted = [replace(event, tokens=estimate(event.text)) for event in told]
-    return model_segments.cut(counted, SegmentRules())
+    return segmenter.split_events(counted, SegmentRules())
 
 
 def locomo() -> Iterator[Task]:

@@ -200,7 +200,7 @@ def reading(messages: int, count: int) -> list[float]:
         try:
             for _ in house.pipeline.importer().run([Path(place) / "transcripts"]):
                 pass
-            house.pipeline.until_idle(lambda _: None)
+            house.pipeline.run_until_idle(lambda _: None)
             asked = typed(random.Random(7), count)
             return [
                 house.teleport.find(query[:end]).took_ms

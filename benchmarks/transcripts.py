@@ -12,9 +12,10 @@ from pathlib import Path
 
 from memtui.capture import formats
 from memtui.errors import SourceError
-from memtui.model import segments
 from memtui.model.events import Event
-from memtui.model.segments import SegmentRules, counted_text
+from memtui.model.segments import counted_text
+from memtui.summarize import segmenter
+from memtui.summarize.segmenter import SegmentRules
 from memtui.text.tokens import estimate
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -72,6 +73,6 @@ def _events(path: Path) -> Iterator[Event]:
 
 
 def _cut(agent: str, session: str, events: Sequence[Event]) -> Iterator[Stretch]:
-    for run in segments.cut(events, SegmentRules()):
+    for run in segmenter.split_events(events, SegmentRules()):
         texts = tuple(map(counted_text, run))
         yield Stretch(agent, session, is_held_out(session), tuple(run), texts)

@@ -29,7 +29,7 @@ from benchmarks.stalls import Stalls, watched
 from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
 from memtui.paths import Paths, in_home
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.tui import garbage
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
@@ -154,7 +154,7 @@ async def measure(paths: Paths, *, imported: Path | None) -> Steps:
 async def while_importing(pilot: Pilots, folder: Path, steps: Steps) -> None:
     """The same over and over until an import is digested."""
     assert isinstance(pilot.app, MemtuiApp)
-    told: list[Progress] = []
+    told: list[PipelineProgress] = []
     workspace = pilot.app.workspace
     workspace.start_import(
         [AgentHistory("claude-code", folder, 0)], told.append, is_watched=False

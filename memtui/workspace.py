@@ -168,9 +168,9 @@ class Workspace:
     @cached_property
     def counter(self) -> "TokenCounter":
         """The token counter."""
-        from memtui.text import vocabulary
+        from memtui.text import tokens
 
-        return vocabulary.load_counter(self.paths.vocabulary)
+        return tokens.load_counter(self.paths.vocabulary)
 
     @cached_property
     def _message_searcher(self) -> "MessageSearcher":
@@ -213,8 +213,8 @@ class Workspace:
 
     def _pipeline_setup(self) -> "PipelineConfig":
         from memtui.capture.policy import CapturePolicy, Exclusions
-        from memtui.model.segments import SegmentRules
         from memtui.pipeline.pipeline import PipelineConfig
+        from memtui.summarize.segmenter import SegmentRules
         from memtui.summarize.summarizer import ExtractiveSummarizer
 
         settings = self.settings

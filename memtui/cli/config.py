@@ -61,9 +61,9 @@ def _write_template(args: Namespace, context: Context) -> int:
 
 
 def _fetch_vocabulary(args: Namespace, context: Context) -> int:
-    from memtui.text import vocabulary
+    from memtui.text import tokens
 
-    file = vocabulary.fetch_vocabulary(context.paths.vocabulary)
+    file = tokens.fetch_vocabulary(context.paths.vocabulary)
     if args.json:
         return output.print_json({"file": file})
     output.print_lines([f"{file} downloaded: the tokens of new events are exact"])

@@ -30,7 +30,8 @@ from memtui.services.capture_sources import CaptureSource
 from memtui.services.checks import Account, Opened, Step, Work, account
 from memtui.settings import EXTRACTIVE, OLLAMA, Settings
 from memtui.store.outbox import INDEX_EVENT, INDEX_NODE, INDEX_SESSION, UPDATE_TOC
-from memtui.text import date_format, vocabulary
+from memtui.text import date_format
+from memtui.text.tokens import ENCODING, find_vocabulary
 
 if TYPE_CHECKING:
     from memtui.summarize.ollama.models import ModelOptions
@@ -476,8 +477,8 @@ def zone(_: Patient) -> Iterator[Finding]:
 
 def tokens(patient: Patient) -> Iterator[Finding]:
     """How tokens are counted."""
-    if vocabulary.find_vocabulary(patient.places.vocabulary):
-        yield Finding("tokens", True, f"counted by tiktoken-{vocabulary.ENCODING}")
+    if find_vocabulary(patient.places.vocabulary):
+        yield Finding("tokens", True, f"counted by tiktoken-{ENCODING}")
     else:
         yield Finding(
             "tokens", True, "estimated; for exact counts: memtui tokens fetch"

@@ -14,7 +14,7 @@ from memtui.services.forget import Forget, ForgetResult
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.store import database, tombstones
 from memtui.store.tombstones import Tombstone, TombstoneKind
-from memtui.text import date_format, vocabulary
+from memtui.text import date_format, tokens
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -157,7 +157,7 @@ def _redact(args: Namespace, workspace: "Workspace") -> int:
     if not is_dry_run:
         work.lock(workspace)
     paths = workspace.paths
-    counter = vocabulary.load_counter(paths.vocabulary)
+    counter = tokens.load_counter(paths.vocabulary)
     service = Redaction(
         workspace.trace_files, paths.spool, workspace.zone, counter, _now
     )

@@ -1,44 +1,20 @@
-"""A segment: a run of events of one session that belong together.
+"""A segment: consecutive events of one session that are summarized together.
 
-Two rules end a segment, the gap checked first: a silence, or more text than a model
-should read at once (decisions §4). Neither looks at what the events say.
+Where segments end is decided in ``summarize.segmenter``.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memtui.model.events import Event, EventRole, EventType
-
-MAX_GAP_S = 1800.0
-"""A pause strictly longer than this, in seconds, ends a segment (decisions §4)."""
-
-MAX_TOKENS = 4000
-"""The most tokens a segment holds, unless one event alone is longer."""
-
-OVERLAP_S = 300.0
-"""How far back the context before a segment may reach, in seconds."""
-
-OVERLAP_TOKENS = 500
-"""How long the context before a segment may be, in tokens."""
+from memtui.model.events import Event, EventRole
 
 TOOL_CHARS = 1000
-"""How much of a tool's text counts and is shown to a summariser, in characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentRules:
-    """Where segments end."""
-
-    silence_s: float = MAX_GAP_S
-    limit_tokens: int = MAX_TOKENS
-    overlap_s: float = OVERLAP_S
-    overlap_tokens: int = OVERLAP_TOKENS
+"""Only this much of a tool's text is counted and summarized."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Consecutive events of one session, oldest first (seed 1). Never empty."""
+    """Consecutive events of one session, oldest first; never empty."""
 
     segment_id: str
     events: tuple[Event, ...]
@@ -47,91 +23,20 @@ class Segment:
 
     @property
     def start_time(self) -> datetime:
-        """When its first event happened, the overlap not counted."""
+        """Return the time of the first event, without the overlap."""
         return self.events[0].timestamp
 
     @property
     def end_time(self) -> datetime:
-        """When its last event happened."""
         return self.events[-1].timestamp
 
 
 def counted_text(event: Event) -> str:
-    """The part of an event's text that counts: all of it, or a tool's first part.
+    """Return the part of an event's text that is counted and summarized.
 
-    What the agent's machinery wrote (a compaction summary, say) is shortened like a
-    tool's text: it is not what this stretch of the conversation said.
+    Tool output is shortened; so is text that the agent itself inserted, such as a
+    compaction summary.
     """
     if event.role in (EventRole.TOOL, EventRole.SYSTEM):
         return event.text[:TOOL_CHARS]
     return event.text
-
-
-def cut(events: Sequence[Event], rules: SegmentRules) -> list[list[Event]]:
-    """Cut one session's events into the runs that segments are made of.
-
-    A run that holds no message of a person or an assistant is not a segment: it is
-    carried into the run that follows. The last one joins the run before it if tools
-    ran in it; boundaries alone wait for what comes.
-
-    Args:
-        events: Events of one session in their order, subagents' events left out.
-        rules: The limits.
-
-    Returns:
-        The runs in order; each holds a message. Empty when no event is a message.
-        Boundaries that wait are in none.
-    """
-    runs: list[list[Event]] = []
-    run: list[Event] = []
-    tokens = 0
-    spoken = False
-    for event in events:
-        if run and spoken and _ends(run[-1], event, tokens, rules):
-            runs.append(run)
-            run, tokens, spoken = [], 0, False
-        run.append(event)
-        tokens += event.tokens
-        spoken = spoken or event.is_message
-    if spoken:
-        runs.append(run)
-    elif runs and any(event.event_type is EventType.TOOL_RESULT for event in run):
-        runs[-1].extend(run)
-    return runs
-
-
-def _ends(last: Event, following: Event, tokens: int, rules: SegmentRules) -> bool:
-    pause_s = (following.timestamp - last.timestamp).total_seconds()
-    return (
-        pause_s > rules.silence_s
-        or tokens + following.tokens > rules.limit_tokens
-        or last.event_type is EventType.SESSION_END
-    )
-
-
-def is_over(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:
-    """Whether the last run of a session is closed: ended, or silent for long."""
-    last = run[-1]
-    silent_s = (now - last.timestamp).total_seconds()
-    return last.event_type is EventType.SESSION_END or silent_s > rules.silence_s
-
-
-def overlap(
-    before: Sequence[Event], first: Event, rules: SegmentRules
-) -> tuple[Event, ...]:
-    """The events just before a segment that help to understand it (seed 0).
-
-    Args:
-        before: The events before the segment in their order.
-        first: The segment's first event.
-        rules: How far back to reach, in seconds and in tokens; both hold.
-    """
-    kept: list[Event] = []
-    tokens = 0
-    for event in reversed(before):
-        pause_s = (first.timestamp - event.timestamp).total_seconds()
-        tokens += event.tokens
-        if pause_s > rules.overlap_s or tokens > rules.overlap_tokens:
-            break
-        kept.append(event)
-    return tuple(reversed(kept))

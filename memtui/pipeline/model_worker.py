@@ -14,7 +14,6 @@ from memtui.model.events import to_ms
 from memtui.model.jobs import ROLLUP_JOBS, Job, RunReason, RunResult
 from memtui.model.model_state import ModelCondition, ModelPhase, ModelProgress
 from memtui.model.nodes import TocLevel, TocNode
-from memtui.model.segments import SegmentRules
 from memtui.model.summaries import GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import ModelStatus
@@ -47,6 +46,7 @@ from memtui.summarize.ollama.errors import (
     TransientError,
     UnsupportedModeError,
 )
+from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import Summarizer
 
 RECHECK_AFTER = timedelta(seconds=30)

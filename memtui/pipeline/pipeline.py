@@ -20,7 +20,6 @@ from memtui.capture.transcripts import LOCK_TIMEOUT_S, Importer, TranscriptReade
 from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreBusyError
 from memtui.model.schedule import Schedules
-from memtui.model.segments import SegmentRules
 from memtui.pipeline.indexers import NODES_AT_ONCE, MessageIndexer, NodeIndexer
 from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
 from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
@@ -33,6 +32,7 @@ from memtui.pipeline.worker_lock import WorkerLock
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import backup, database, outbox, versions
+from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import Summarizer
 from memtui.text.tokens import TokenCounter
 

@@ -10,12 +10,12 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import pairwise
 
 from memtui.model import calendar
-from memtui.model import segments as model_segments
 from memtui.model.events import Event, to_ms
-from memtui.model.segments import SegmentRules
 from memtui.store import database, events, nodes, outbox, rollup_queue, segments
 from memtui.store.outbox import ChangedSession
 from memtui.store.segments import SegmentRange
+from memtui.summarize import segmenter
+from memtui.summarize.segmenter import SegmentRules
 
 SESSIONS_AT_ONCE = 20
 """Sessions per transaction."""
@@ -61,7 +61,7 @@ class Segmenter:
             for event in told
             if event.subagent and not self._with_subagents
         ]
-        runs = model_segments.cut(main, self._rules)
+        runs = segmenter.split_events(main, self._rules)
         news = list(self._ranges(touched.number, runs, helpers, now))
         before = {
             known.segment_id: known
@@ -106,7 +106,8 @@ class Segmenter:
                 events=len(run),
                 messages=sum(event.is_message for event in run),
                 subagent_events=beyond - bisect_left(helpers, first.timestamp_ms),
-                is_open=is_last and not model_segments.is_over(run, now, self._rules),
+                is_open=is_last
+                and not segmenter.is_finished(run, now, self._rules),
             )
 
 

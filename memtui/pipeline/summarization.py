@@ -14,7 +14,6 @@ from memtui.model.events import to_ms
 from memtui.model.grips import Grip
 from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
-from memtui.summarize.segmenter import SegmentRules, context_before
 from memtui.model.sessions import Session
 from memtui.model.summaries import Summary, sanitize
 from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
@@ -39,6 +38,7 @@ from memtui.summarize import surprise as summarize_surprise
 from memtui.summarize.draft import GroundedSummary
 from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
+from memtui.summarize.segmenter import SegmentRules, context_before
 from memtui.summarize.summarizer import Summarizer
 from memtui.text import secrets
 

@@ -36,7 +36,7 @@ def tree_of(house: Workspace) -> Tree:
     for row in thoughts:
         del row["session"]
     nodes: Tree = {}
-    waiting = [line.node_id for line in browse.list_years()]
+    waiting = [line.node_id for line in browse.list_children()]
     while waiting:
         name = waiting.pop()
         said = to_plain(browse.get_node(name))

@@ -14,7 +14,7 @@ from memtui.settings import Settings
 from memtui.store import cursors, database, meta, problems
 from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
 from memtui.text import secrets
-from memtui.text.vocabulary import load_counter
+from memtui.text.tokens import load_counter
 from memtui.workspace import Workspace
 from tests.curate.conftest import Tree
 from tests.curate.test_forget import AT, record, transcript

@@ -22,7 +22,7 @@ from memtui.store.schema import (
     VersionRow,
 )
 from memtui.store.tombstones import TombstoneKind
-from memtui.text.vocabulary import load_counter
+from memtui.text.tokens import load_counter
 from memtui.workspace import Workspace
 from tests import modelled
 

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.capture.quarantine import Quarantine
 from memtui.model.events import is_event_id
-from memtui.model.segments import Segment, SegmentRules
+from memtui.model.segments import Segment
 from memtui.model.summaries import Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
@@ -17,6 +17,7 @@ from memtui.settings import Settings
 from memtui.store import database, problems
 from memtui.store.problems import ProblemKind
 from memtui.store.schema import EventRow
+from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace

@@ -88,11 +88,11 @@ def test_what_a_killed_hook_has_written_is_taken_up(
     )
     assert killed.returncode == -9
     (draft,) = (spool / "tmp").iterdir()
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     assert draft.exists(), "it may still be written to"
     os.utime(draft, (1.7e9, 1.7e9))
-    house.pipeline._ingest._next_drafts_s = 0.0
-    assert house.pipeline.until_idle(lambda _: None) == []
+    house.pipeline._ingester._next_drafts_s = 0.0
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     assert status.read_stats().messages == messages
     assert len(list((spool / "bad").glob("*.json"))) == refused
     assert list((spool / "tmp").iterdir()) == list((spool / "new").iterdir()) == []

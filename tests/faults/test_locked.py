@@ -11,7 +11,7 @@ import pytest
 
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.tui.widgets import status_line
@@ -104,7 +104,7 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
     watched = Watched()
     said: list[str] = []
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: PipelineProgress) -> None:
         said.append(status_line.describe_work(progress).plain)
         watched(progress)
 

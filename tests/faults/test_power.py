@@ -18,7 +18,7 @@ LINES = line("s1", 1, 2, 3, 40, 41, 42)
 
 
 def settle(house: Workspace) -> None:
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
 
 
 @pytest.mark.parametrize("left", [b"", b"\0" * 4096, b'{"session_id": "s1", "hook_'])

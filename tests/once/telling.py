@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memtui.model.segments import SegmentRules
 from memtui.paths import in_home
-from memtui.pipeline.pipeline import Pipeline, Setup
+from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.settings import Settings
+from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
@@ -81,11 +81,11 @@ def leave(new: Path, place: int, told: str) -> None:
 def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
     """The works of a home, long after all was said."""
     house = Workspace(in_home(home), settings)
-    setup = Setup(
+    setup = PipelineConfig(
         spool=house.paths.spool,
-        index=house.paths.index,
-        messages=house.paths.message_index,
-        claim=house.paths.worker_lock,
+        node_index=house.paths.index,
+        message_index=house.paths.message_index,
+        lock_file=house.paths.worker_lock,
         zone=house.zone,
         rules=SegmentRules(),
         counter=ESTIMATING_COUNTER,
@@ -102,7 +102,7 @@ def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
 def bring(works: Pipeline, *paths: Path) -> None:
     for _ in works.importer().run(paths):
         pass
-    assert works.until_idle(lambda _: None) == []
+    assert works.run_until_idle(lambda _: None) == []
 
 
 def without_versions(tree: dict[str, Any]) -> dict[str, Any]:

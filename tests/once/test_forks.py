@@ -169,6 +169,6 @@ def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
         fork.write(line("s2", 12))
     for name in "ab":
         assert list(house.pipeline.importer().run([folder / name]))
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     house.stop()
     assert without_versions(tree_of(tmp_path / "home")) == whole

@@ -7,12 +7,12 @@ import pytest
 
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocNode
-from memtui.model.segments import SegmentRules
 from memtui.model.summaries import DraftBullet, GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.services import browse
 from memtui.store import database, grips, segments, sessions, versions
 from memtui.store.schema import NodeRow
+from memtui.summarize.segmenter import SegmentRules
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 
@@ -54,7 +54,7 @@ class Author:
             versions.add_from_model(made.node, to_ms(NOW))
             written = NodeRow.update(needs_model=False)
             written.where(NodeRow.node_id == node_id).execute()
-        node = browse.node(node_id)
+        node = browse.get_node(node_id)
         assert node is not None
         return node
 
@@ -68,5 +68,5 @@ def model(full_house: Workspace) -> Author:
 @pytest.fixture
 def judged(model: Author) -> TocNode:
     """The segment of a day in January, of which a model claims more than was said."""
-    (line,) = browse.children(DAY)
+    (line,) = browse.list_children(DAY)
     return model.writes(line.node_id, "Sliding sessions of one hour", CLAIMS)

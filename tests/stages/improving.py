@@ -13,7 +13,6 @@ from memtui.model.jobs import Job, JobRun
 from memtui.model.model_state import ModelProgress
 from memtui.model.nodes import TocHistory, TocLevel, TocNode
 from memtui.model.schedule import Schedules
-from memtui.model.segments import SegmentRules
 from memtui.model.summaries import Summary
 from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
@@ -25,6 +24,7 @@ from memtui.summarize import draft as summarize_draft
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
 from memtui.summarize.ollama.prompts import Log
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
+from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
@@ -256,11 +256,11 @@ class Bench:
 
     def segments(self, day: str = DAY) -> list[str]:
         """A day's segments, the newest first."""
-        return [line.node_id for line in browse.children(day)]
+        return [line.node_id for line in browse.list_children(day)]
 
     def node(self, name: str) -> TocNode:
         """A node as it is shown."""
-        found = browse.node(name)
+        found = browse.get_node(name)
         assert found is not None, name
         return found
 

@@ -9,11 +9,11 @@ from memtui.model.events import to_ms
 from memtui.model.jobs import Job, RunReason, RunResult
 from memtui.model.model_state import ModelCondition
 from memtui.model.nodes import NodeStatus
-from memtui.model.segments import SegmentRules
 from memtui.pipeline.model_worker import MIN_AGES, ROLLUP_DELAY_S, ModelWorker
 from memtui.services import jobs
 from memtui.store import database, meta, rollup_queue
 from memtui.summarize.ollama import prompts
+from memtui.summarize.segmenter import SegmentRules
 from tests.stages.improving import (
     DAY,
     MONDAY,

@@ -83,7 +83,7 @@ def waiting(level: TocLevel = TocLevel.SEGMENT) -> int:
 
 
 def is_a_models(name: str) -> bool:
-    node = browse.node(name)
+    node = browse.get_node(name)
     return node is not None and node.is_by_model
 
 
@@ -96,13 +96,13 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
     with at_work(house) as watched:
         assert stub.wait_for(2).holds.wait(DEADLINE_S)
         bring(house, tmp_path, 2, MONDAY + timedelta(hours=1))
-        watched.until(lambda: len(browse.children(DAY)) == 2)
+        watched.until(lambda: len(browse.list_children(DAY)) == 2)
         watched.until(lambda: status.read_stats().queued == 0)
         watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
         model = house.pipeline.model
         assert model.progress is not None and model.progress.phase is ModelPhase.WRITING
         assert 0 < model.progress.written <= 4 < model.progress.limit
-        assert model.node_id in {line.node_id for line in browse.children(DAY)}
+        assert model.node_id in {line.node_id for line in browse.list_children(DAY)}
         assert waiting() == 2
         began = time.monotonic()
     assert time.monotonic() - began < 5
@@ -117,12 +117,12 @@ def test_all_is_written_from_the_segments_up_while_everything_runs(
     with at_work(house) as watched:
         for number in range(3):
             bring(house, tmp_path, number, MONDAY + timedelta(hours=number))
-        watched.until(lambda: bool(browse.children(DAY)) and is_a_models(DAY))
+        watched.until(lambda: bool(browse.list_children(DAY)) and is_a_models(DAY))
         watched.until(lambda: waiting() == waiting(TocLevel.DAY) == 0)
-        assert all(line.is_by_model for line in browse.children(DAY))
+        assert all(line.is_by_model for line in browse.list_children(DAY))
     assert not [one.error for one in watched.reports if one.error]
     changed = frozenset[str]().union(*(one.changed for one in watched.reports))
-    assert {DAY, *(line.node_id for line in browse.children(DAY))} <= changed
+    assert {DAY, *(line.node_id for line in browse.list_children(DAY))} <= changed
 
 
 @pytest.mark.full

@@ -251,7 +251,7 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
     tailing.pipeline._tail.use_watcher(watch)
     (folder / "s1.jsonl").write_text(record(1, "one"))
     assert look(tailing) == ["one"]
-    assert "nfs4, which does not tell of changes" in watch.polling_reason
+    assert "nfs4, which does not report changes" in watch.polling_reason
     with database.connection():
         assert meta.polling_reason() == watch.polling_reason
 

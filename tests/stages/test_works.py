@@ -13,7 +13,7 @@ import pytest
 from memtui.cli.output import to_plain
 from memtui.model.events import Event
 from memtui.model.nodes import NodeStatus, TocLevel, TocNode
-from memtui.model.segments import Segment, SegmentRules
+from memtui.model.segments import Segment
 from memtui.model.summaries import DraftBullet, Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
@@ -22,6 +22,7 @@ from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database, events, jobs, meta, rollup_queue
 from memtui.store.schema import VersionRow
+from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
@@ -92,14 +93,14 @@ def settle(works: Pipeline) -> None:
 
 def tree() -> dict[str, Any]:
     nodes: dict[str, Any] = {}
-    waiting = [line.node_id for line in browse.years()]
+    waiting = [line.node_id for line in browse.list_children()]
     while waiting:
         name = waiting.pop()
-        said = to_plain(browse.node(name))
+        said = to_plain(browse.get_node(name))
         nodes[name] = {
             k: v for k, v in said.items() if k not in ("created_at", "version")
         }
-        waiting += [line.node_id for line in browse.children(name)]
+        waiting += [line.node_id for line in browse.list_children(name)]
     return nodes
 
 
@@ -172,10 +173,10 @@ def test_a_late_event_changes_its_own_ancestors_alone(
 def test_a_late_event_joins_two_segments(works: Pipeline, tmp_path: Path) -> None:
     bring(works, tmp_path, "one", [line(0, "First half"), line(2400, "Second half")])
     settle(works)
-    assert len(browse.children("toc:day:2025-03-14")) == 2
+    assert len(browse.list_children("toc:day:2025-03-14")) == 2
     bring(works, tmp_path, "two", [line(1200, "The middle")])
     settle(works)
-    (only,) = browse.children("toc:day:2025-03-14")
+    (only,) = browse.list_children("toc:day:2025-03-14")
     assert only.counts.messages == 3
 
 
@@ -185,15 +186,15 @@ def test_a_segment_is_live_until_a_silence_closes_it(
     clock.now = START + timedelta(minutes=5)
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
-    (live,) = browse.children("toc:day:2025-03-14")
+    (live,) = browse.list_children("toc:day:2025-03-14")
     assert (live.is_live, live.status) == (True, NodeStatus.PROVISIONAL)
-    assert all(year.is_live for year in browse.years())
+    assert all(year.is_live for year in browse.list_children())
 
     clock.now = START + timedelta(minutes=31)
     settle(works)
-    (closed,) = browse.children("toc:day:2025-03-14")
+    (closed,) = browse.list_children("toc:day:2025-03-14")
     assert (closed.is_live, closed.status) == (False, NodeStatus.CURRENT)
-    assert not any(year.is_live for year in browse.years())
+    assert not any(year.is_live for year in browse.list_children())
 
 
 def test_a_live_segment_is_not_summarised_at_every_event(
@@ -204,12 +205,12 @@ def test_a_live_segment_is_not_summarised_at_every_event(
         bring(works, tmp_path, f"{number}", [line(number, f"Event number {number}")])
         settle(works)
     with database.connection():
-        node_id = browse.children("toc:day:2025-03-14")[0].node_id
+        node_id = browse.list_children("toc:day:2025-03-14")[0].node_id
         made = VersionRow.select().where(VersionRow.node_id == node_id).count()
     assert 2 <= made <= 9
     clock.now = START + timedelta(hours=2)
     settle(works)
-    assert browse.children("toc:day:2025-03-14")[0].counts.messages == 20
+    assert browse.list_children("toc:day:2025-03-14")[0].counts.messages == 20
 
 
 def test_subagents_are_kept_and_counted_but_not_cut(
@@ -218,7 +219,7 @@ def test_subagents_are_kept_and_counted_but_not_cut(
     helper = [line(n, f"Helper {n}", subagent="a1") for n in range(1, 5)]
     bring(works, tmp_path, "one", [line(0, "Send helpers"), *helper])
     settle(works)
-    (segment,) = browse.children("toc:day:2025-03-14")
+    (segment,) = browse.list_children("toc:day:2025-03-14")
     assert (segment.counts.events, segment.counts.subagent_events) == (1, 4)
     assert status.read_stats().events == 5
 
@@ -229,7 +230,7 @@ def test_a_setting_gives_subagents_segments(
     works = made(house, clock, with_subagents=True)
     bring(works, tmp_path, "one", [line(0, "Send"), line(1, "Helper", subagent="a1")])
     settle(works)
-    assert browse.years()[0].counts.events == 2
+    assert browse.list_children()[0].counts.events == 2
 
 
 def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
@@ -266,15 +267,15 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     lines = [line(0, "poison"), line(5, "Fix the ferry importer", "s2")]
     bring(works, tmp_path, "one", lines)
     works.run_until_idle(lambda _: None)
-    assert len(browse.children("toc:day:2025-03-14")) == 1
+    assert len(browse.list_children("toc:day:2025-03-14")) == 1
     assert status.read_stats().queued == 1
 
     summarizer.is_ill = False
     settle(works)
-    assert len(browse.children("toc:day:2025-03-14")) == 1
+    assert len(browse.list_children("toc:day:2025-03-14")) == 1
     clock.now += timedelta(minutes=2)
     settle(works)
-    assert len(browse.children("toc:day:2025-03-14")) == 2
+    assert len(browse.list_children("toc:day:2025-03-14")) == 2
 
 
 class Renewed(ExtractiveSummarizer):
@@ -291,11 +292,11 @@ def test_what_was_summarised_by_other_rules_is_summarised_anew(
     works = made(house, clock)
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
-    day = browse.node("toc:day:2025-03-14")
+    day = browse.get_node("toc:day:2025-03-14")
     settle(made(house, clock))
-    assert browse.node("toc:day:2025-03-14") == day
+    assert browse.get_node("toc:day:2025-03-14") == day
     settle(made(house, clock, summarizer=Renewed()))
-    after = browse.node("toc:day:2025-03-14")
+    after = browse.get_node("toc:day:2025-03-14")
     assert day is not None and after is not None
     assert (after.version, after.summarizer) == (day.version + 1, "extractive-later")
 
@@ -325,14 +326,14 @@ def test_whatever_a_summariser_answers_passes_the_same_gate(
     works = made(house, clock, summarizer=Rambling())
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
-    (segment,) = browse.children("toc:day:2025-03-14")
-    node = browse.node(segment.node_id)
+    (segment,) = browse.list_children("toc:day:2025-03-14")
+    node = browse.get_node(segment.node_id)
     assert node is not None
     assert (node.title, node.words) == ("Red title", ("importer", "ferry"))
     assert [(b.text, b.has_support) for b in node.bullets] == [
         ("nobody said anything like this", False)
     ]
-    day = browse.node("toc:day:2025-03-14")
+    day = browse.get_node("toc:day:2025-03-14")
     assert day is not None
     assert [bullet.has_support for bullet in day.bullets] == [False]
 
@@ -341,7 +342,7 @@ def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:
     for _ in works.importer().run([HISTORY]):
         pass
     settle(works)
-    day = browse.node("toc:day:2024-01-18")
+    day = browse.get_node("toc:day:2024-01-18")
     assert day is not None
     assert day.title == "Thursday, January 18, 2024"
     assert day.headline != day.title
@@ -457,7 +458,7 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
     settle(works)
     assert status.read_stats().messages == 3
     assert status.read_stats().problems == 2
-    assert browse.years()[0].projects == ("ferry", "\ufffdé")
+    assert browse.list_children()[0].projects == ("ferry", "\ufffdé")
 
 
 def test_a_broken_index_is_made_again(

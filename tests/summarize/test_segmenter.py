@@ -4,9 +4,11 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.model import events, segments
+from memtui.model import events
 from memtui.model.events import MESSAGES, Event, EventRole, EventType
-from memtui.model.segments import SegmentRules
+from memtui.model.segments import counted_text
+from memtui.summarize import segmenter
+from memtui.summarize.segmenter import SegmentRules
 
 START = datetime(2024, 1, 15, 10, 0, tzinfo=UTC)
 RULES = SegmentRules()
@@ -31,7 +33,7 @@ def said(
 
 
 def lengths(told: list[Event], rules: SegmentRules = RULES) -> list[int]:
-    return [len(run) for run in segments.cut(told, rules)]
+    return [len(run) for run in segmenter.split_events(told, rules)]
 
 
 def test_a_silence_of_exactly_thirty_minutes_ends_nothing() -> None:
@@ -90,23 +92,23 @@ def test_a_tools_text_counts_only_at_its_beginning() -> None:
         text="x" * 5000,
         source_key="k",
     )
-    assert len(segments.counted_text(tool)) == 1000
+    assert len(counted_text(tool)) == 1000
 
 
 def test_the_overlap_keeps_within_time_and_tokens() -> None:
     before = [said(0, 50), said(100, 300), said(200, 200), said(350, 100)]
     first = said(400)
-    assert segments.overlap(before, first, RULES) == tuple(before[2:])
-    assert segments.overlap(before[:2], first, RULES) == (before[1],)
-    assert segments.overlap(before[:1], said(301), RULES) == ()
+    assert segmenter.context_before(before, first, RULES) == tuple(before[2:])
+    assert segmenter.context_before(before[:2], first, RULES) == (before[1],)
+    assert segmenter.context_before(before[:1], said(301), RULES) == ()
 
 
 def test_a_run_is_over_after_its_end_or_a_silence() -> None:
     run = [said(0)]
-    assert not segments.is_over(run, START + timedelta(seconds=1800), RULES)
-    assert segments.is_over(run, START + timedelta(seconds=1801), RULES)
+    assert not segmenter.is_finished(run, START + timedelta(seconds=1800), RULES)
+    assert segmenter.is_finished(run, START + timedelta(seconds=1801), RULES)
     ended = [said(0), said(1, 0, EventType.SESSION_END)]
-    assert segments.is_over(ended, START + timedelta(seconds=2), RULES)
+    assert segmenter.is_finished(ended, START + timedelta(seconds=2), RULES)
 
 
 @given(
@@ -124,7 +126,7 @@ def test_nothing_is_lost_and_every_segment_holds_a_message(
     told: list[tuple[int, int, EventType]],
 ) -> None:
     rows = sorted((said(*row) for row in told), key=lambda event: event.position)
-    runs = segments.cut(rows, RULES)
+    runs = segmenter.split_events(rows, RULES)
     assert all(any(event.is_message for event in run) for run in runs)
     kept = [event for run in runs for event in run]
     assert kept == rows[: len(kept)]

@@ -1,0 +1,102 @@
+"""Divide the events of a session into segments.
+
+A segment ends with the session, at a long pause, or when it would have more tokens
+than a model should read at once. What the events say does not matter.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memtui.model.events import Event, EventType
+
+MAX_PAUSE_S = 1800.0
+"""A longer pause, in seconds, ends a segment."""
+
+MAX_TOKENS = 4000
+"""The most tokens of a segment, unless one event alone has more."""
+
+CONTEXT_S = 300.0
+"""The context before a segment starts at most this many seconds earlier."""
+
+CONTEXT_TOKENS = 500
+"""The most tokens of the context before a segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRules:
+    """The limits of segments and of their context."""
+
+    silence_s: float = MAX_PAUSE_S
+    limit_tokens: int = MAX_TOKENS
+    overlap_s: float = CONTEXT_S
+    overlap_tokens: int = CONTEXT_TOKENS
+
+
+def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Event]]:
+    """Split the events of a session into the runs that segments consist of.
+
+    A run without a message is not a segment: it is added to the next run. The last one
+    is added to the run before it if it contains tool results; otherwise it waits for
+    further events.
+
+    Args:
+        events: The events of one session in order, without those of subagents.
+        rules: The limits.
+
+    Returns:
+        The runs in order, each with a message.
+    """
+    runs: list[list[Event]] = []
+    run: list[Event] = []
+    tokens = 0
+    has_message = False
+    for event in events:
+        if run and has_message and _ends_before(event, run[-1], tokens, rules):
+            runs.append(run)
+            run, tokens, has_message = [], 0, False
+        run.append(event)
+        tokens += event.tokens
+        has_message = has_message or event.is_message
+    if has_message:
+        runs.append(run)
+    elif runs and any(event.event_type is EventType.TOOL_RESULT for event in run):
+        runs[-1].extend(run)
+    return runs
+
+
+def _ends_before(event: Event, last: Event, tokens: int, rules: SegmentRules) -> bool:
+    pause_s = (event.timestamp - last.timestamp).total_seconds()
+    return (
+        pause_s > rules.silence_s
+        or tokens + event.tokens > rules.limit_tokens
+        or last.event_type is EventType.SESSION_END
+    )
+
+
+def is_finished(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:
+    """Return whether the last run of a session is complete: ended, or long silent."""
+    last = run[-1]
+    silent_s = (now - last.timestamp).total_seconds()
+    return last.event_type is EventType.SESSION_END or silent_s > rules.silence_s
+
+
+def context_before(
+    before: Sequence[Event], first: Event, rules: SegmentRules
+) -> tuple[Event, ...]:
+    """Return the events just before a segment that help to understand it.
+
+    Args:
+        before: The events before the segment in order.
+        first: The segment's first event.
+        rules: The limits, in seconds and in tokens; both apply.
+    """
+    context: list[Event] = []
+    tokens = 0
+    for event in reversed(before):
+        pause_s = (first.timestamp - event.timestamp).total_seconds()
+        tokens += event.tokens
+        if pause_s > rules.overlap_s or tokens > rules.overlap_tokens:
+            break
+        context.append(event)
+    return tuple(reversed(context))
