@@ -22,7 +22,7 @@ from memtui.cli.output import to_plain
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.pipeline import rollup
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database
@@ -155,7 +155,7 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = Workspace(in_home(home), OWN)
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     house.stop()
     return home
 
@@ -188,7 +188,7 @@ def app_of(monkeypatch: pytest.MonkeyPatch) -> AppOf:
     """Makes the app of a house whose workers rest and whose clock stands still."""
 
     def make(house: Workspace) -> MemtuiApp:
-        monkeypatch.setattr(house, "start", lambda report: report(Progress("")))
+        monkeypatch.setattr(house, "start", lambda report: report(PipelineProgress("")))
         return MemtuiApp(lambda: house, now=lambda: NOW)
 
     return make
@@ -260,12 +260,12 @@ def _events() -> dict[str, Any]:
 def _nodes() -> dict[str, Any]:
     """Every node with all it says."""
     nodes: dict[str, Any] = {}
-    waiting = [line.node_id for line in browse.years()]
+    waiting = [line.node_id for line in browse.list_children()]
     while waiting:
         name = waiting.pop()
-        said = to_plain(browse.node(name))
+        said = to_plain(browse.get_node(name))
         nodes[name] = {k: v for k, v in said.items() if k not in NOT_THE_MEMORY}
-        waiting += [line.node_id for line in browse.children(name)]
+        waiting += [line.node_id for line in browse.list_children(name)]
     return nodes
 
 

@@ -81,7 +81,7 @@ def fill(home: Path) -> None:
     house = Workspace(in_home(home), settings)
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
-    house.pipeline.until_idle(lambda _: None)
+    house.pipeline.run_until_idle(lambda _: None)
     house.stop()
 
 

@@ -14,11 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from memtui.capture import projects
-from memtui.cli import output
 from memtui.store import database
 from memtui.tui import garbage
 
-OURS = ((garbage, "_is_reduced"), (output, "_answer"), (database, "_open_file"))
+OURS = ((garbage, "_is_reduced"), (database, "_open_file"))
 """What memtui's modules set anew while they run, beside the one database."""
 
 LOGGERS = ("", "watchfiles")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.pipeline.indexers import Listen
+from memtui.pipeline.indexers import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, sessions
 from memtui.store import events as store_events
@@ -60,7 +60,9 @@ def name(session: str, *, title: str = "", project: str = "") -> None:
 
 def listen(house: Workspace, *, with_tools: bool = False) -> int:
     """Index all that is to be indexed; how many steps that took."""
-    stage = Listen(MessageIndex(house.paths.message_index), with_tools=with_tools)
+    stage = MessageIndexer(
+        MessageIndex(house.paths.message_index), with_tools=with_tools
+    )
     steps = 0
     while stage.step():
         steps += 1

@@ -166,7 +166,7 @@ async def test_q_leaves_from_wherever_nothing_is_typed(
         (PipelineProgress(""), "idle"),
         (PipelineProgress("summarize", 3, 12), "● summarizing · 12 queued"),
         (PipelineProgress("", skipped=2), "idle · 2 lines skipped (Q)"),
-        (PipelineProgress("index", error="no room"), "✗ indexing summaries: no room"),
+        (PipelineProgress("index", error="no room"), "✗ indexing: no room"),
         (
             PipelineProgress("", failing=(("messages", "ouch"),)),
             "✗ indexing messages: ouch",

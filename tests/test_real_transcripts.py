@@ -37,7 +37,7 @@ def read_house(house: Workspace, transcripts: Path) -> Workspace:
     """A house that has read all of them."""
     for _ in house.pipeline.importer().run([transcripts]):
         pass
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     return house
 
 
@@ -101,12 +101,12 @@ def test_every_message_is_in_the_store_once(
 
 
 def nodes() -> Iterator[TocNode]:
-    waiting = [line.node_id for line in browse.years()]
+    waiting = [line.node_id for line in browse.list_children()]
     while waiting:
-        node = browse.node(waiting.pop())
+        node = browse.get_node(waiting.pop())
         assert node is not None
         yield node
-        waiting += [line.node_id for line in browse.children(node.node_id)]
+        waiting += [line.node_id for line in browse.list_children(node.node_id)]
 
 
 def test_every_grip_of_every_level_expands_to_its_excerpt(
@@ -175,7 +175,7 @@ def test_hooks_and_transcript_of_one_session_are_one_session(
         told = json.loads(line)
         payload = {**told["payload"], "timestamp": told["received_at"]}
         (new / f"{number:06}.json").write_text(json.dumps(payload))
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         by_hooks = EventRow.select().where(EventRow.route == "hook").count()
     for _ in house.pipeline.importer().run(

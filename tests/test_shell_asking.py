@@ -173,7 +173,7 @@ def test_a_wrong_command_line_is_told_in_the_envelope(
     for words, says in (
         (["show", "--nothing"], "unrecognized arguments: --nothing"),
         (["toc", "--max-tokens", "10"], "must be from 50 to 100,000"),
-        (["expand", "evt:1", "--before", "-1"], "must not be negative"),
+        (["expand", "evt:1", "--before", "-1"], "must be at least 0"),
         (["ask", "x", "--limit", "99"], "must be from 1 to 50"),
         (["search", "x", "--lmit", "3"], "there is no --lmit, but --limit"),
     ):
@@ -182,7 +182,7 @@ def test_a_wrong_command_line_is_told_in_the_envelope(
         error = json.loads(capsys.readouterr().out)["error"]
         assert (left.value.code, error["code"]) == (2, "usage")
         assert says in error["message"]
-        assert error["hint"] == f"see how: memtui {words[0]} --help"
+        assert error["hint"] == f"see memtui {words[0]} --help"
 
 
 def test_what_can_not_be_meant_is_a_wrong_command_line(

@@ -71,7 +71,7 @@ def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
     memtui(home, *FORGET, "--yes")
     assert "session  claude-code:shop-1\n" in memtui(home, "forget", "--list").stdout
     (listed,) = data_of(memtui(home, "forget", "--list", "--json").stdout)
-    assert listed["stone"]["subject"] == "shop-1"
+    assert listed["tombstone"]["subject"] == "shop-1"
     memtui(home, *FORGET, "--undo")
     memtui(home, "import", str(HISTORY))
     assert events(home) == 44
@@ -81,7 +81,7 @@ def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     told = memtui(home, *FORGET, "--yes", code=1)
-    assert "another memtui works this store: quit the app" in told.stderr
+    assert "another memtui is running on this store: quit the app" in told.stderr
     claim.release()
     assert events(home) == 44
 
@@ -106,7 +106,7 @@ def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
     row = ""
     assert found() == (True, "")
     for row in ("DELETE FROM meta WHERE name = 'redacted_by'",
-                "INSERT INTO meta VALUES ('cleaning', '1')"):  # fmt: skip
+                "INSERT INTO meta VALUES ('needs_cleanup', '1')"):  # fmt: skip
         with closing(sqlite3.connect(home / "memory.db")) as db, db:
             db.execute(row)
         assert found() == (False, "memtui redact")
@@ -127,11 +127,11 @@ def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
     file = quarantined(home)
     tried = memtui(home, "redact", "--dry-run").stdout
     assert (
-        tried == "1 secret would be taken out of 1 hook file:\n       1  github token\n"
+        tried == "1 secret would be removed from 1 hook file:\n       1  github token\n"
     )
     assert KEY in file.read_text()
     told = memtui(home, "redact").stdout
-    assert told == "1 secret taken out of 1 hook file:\n       1  github token\n"
+    assert told == "1 secret removed from 1 hook file:\n       1  github token\n"
     assert KEY not in file.read_text()
     assert memtui(home, "redact").stdout == "No secret was found.\n"
 
@@ -148,8 +148,8 @@ def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     told = memtui(home, "redact", code=1)
-    assert "another memtui works this store: quit the app" in told.stderr
-    assert "1 secret would be taken out" in memtui(home, "redact", "--dry-run").stdout
+    assert "another memtui is running on this store: quit the app" in told.stderr
+    assert "1 secret would be removed" in memtui(home, "redact", "--dry-run").stdout
     claim.release()
     assert KEY in file.read_text()
 
@@ -178,7 +178,7 @@ def test_a_backup_is_restored_with_all_that_can_be_found(
     said = memtui(home, "restore", str(file), "--yes").stdout
     first, back, named = said.splitlines()
     assert first.startswith(f"Restored from {file}: 44 events in 6 sessions")
-    assert back == "To take out again what the copy brought back:"
+    assert back == "To delete again what the backup brought back:"
     assert named == "    memtui forget session claude-code:shop-1"
     assert shown(home) == before
     assert read_by_a_person(home, "search", "timeout") == found
@@ -216,7 +216,7 @@ def test_while_another_memtui_works_nothing_is_restored(
     assert claim.acquire()
     memtui(home, "backup", str(file))
     told = memtui(home, "restore", str(file), "--yes", code=1)
-    assert "another memtui works this store: quit the app" in told.stderr
+    assert "another memtui is running on this store: quit the app" in told.stderr
     claim.release()
 
 

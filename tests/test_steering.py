@@ -54,9 +54,9 @@ def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -
     day = lines.index("rollup_day    at 01:00 every day")
     assert lines[day + 1 : day + 5] == [
         "    last Fri 3 May 2024 03:00 (made up for), 1h 2m, failed",
-        "    0 made · 0 rejected · 0 failed · 0 left",
+        "    0 written · 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
-        "    next as soon as a memtui works: its time has passed",
+        "    next as soon as memtui runs: it is overdue",
     ]
     assert "segments      whenever there is something" in lines
     assert "rollup_week   at 04:30 on Monday" in lines
@@ -70,7 +70,7 @@ def test_programs_read_the_same_as_people(home: Path) -> None:
     assert (day["cron"], day["schedule"]) == ("0 1 * * *", "at 01:00 every day")
     assert (day["is_paused"], day["is_running"], day["is_overdue"]) == (0, 0, 1)
     assert day["last"]["result"] == "failed"
-    assert day["last"]["began_at"] == "2024-05-03T01:00:05Z"
+    assert day["last"]["started_at"] == "2024-05-03T01:00:05Z"
     due = datetime.fromisoformat(day["next_at"])
     assert timedelta() < due - datetime.now(UTC) < timedelta(days=1, hours=2)
     assert statuses(home)["segments"]["next_at"] is None
@@ -93,10 +93,10 @@ def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
 def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
     told = memtui(home, "jobs", "run", "rollup_day").stdout
     assert told == (
-        "rollup_day: asked for.\nNo memtui works now: it is done when memtui next"
-        " runs.\n"
+        "rollup_day: requested.\nmemtui is not running now: it is done when memtui"
+        " next runs.\n"
     )
-    assert "asked for at" in memtui(home, "jobs").stdout
+    assert "requested at" in memtui(home, "jobs").stdout
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
@@ -104,7 +104,7 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
         said = data_of(memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.release()
-    assert "It comes next in the memtui that is at work." in told
+    assert "It comes next in the memtui that is running." in told
     assert said["is_worked"] is True
     assert said["note"] in told
     assert [one["job"] for one in said["jobs"]] == ["segments"]
@@ -114,25 +114,25 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
 
 def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
     setting = ("--set", "summaries.provider=extractive")
-    said = "No model is asked while summaries.provider is extractive (command line)"
+    said = "No model is used while summaries.provider is extractive (command line)"
     assert said in memtui(home, *setting, "jobs", "run", "all").stdout
     assert said in memtui(home, *setting, "jobs").stdout
-    assert "No model is asked" not in memtui(home, "jobs").stdout
+    assert "No model is used" not in memtui(home, "jobs").stdout
 
 
 def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
     told = memtui(home, "jobs", "history").stdout.splitlines()
     assert told == [
-        "rollup_day    Fri 3 May 2024 03:00 (made up for), 1h 2m, failed · 0 made ·"
+        "rollup_day    Fri 3 May 2024 03:00 (made up for), 1h 2m, failed · 0 written ·"
         " 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
-        "rollup_day    Thu 2 May 2024 03:00 (on schedule), 4m, done · 1,204 made ·"
+        "rollup_day    Thu 2 May 2024 03:00 (on schedule), 4m, done · 1,204 written ·"
         " 2 rejected · 1 failed · 3 left · 1 time skipped",
     ]
     shorter = memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
     assert shorter == told[:2]
     found = data_of(memtui(home, "jobs", "history", "rollup_day", "--json").stdout)
-    assert [run["made"] for run in found["runs"]] == [0, 1204]
+    assert [run["created"] for run in found["runs"]] == [0, 1204]
     told_of_week = memtui(home, "jobs", "history", "rollup_week").stdout
     assert told_of_week == "rollup_week has not run yet.\n"
 
@@ -143,7 +143,7 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
         jobs.start_run(Job.WEEK, RunReason.REQUESTED, to_ms(BEGAN))
     database.close()
     told = memtui(home, "jobs").stdout
-    assert "last Thu 2 May 2024 03:00 (asked for), <1m, broken off" in told
+    assert "last Thu 2 May 2024 03:00 (requested), <1m, broken off" in told
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
@@ -151,8 +151,8 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
         history = memtui(home, "jobs", "history", "rollup_week").stdout
     finally:
         claim.release()
-    assert "    runs since Thu 2 May 2024 03:00 (asked for)\n" in told
-    assert "rollup_week   Thu 2 May 2024 03:00 (asked for), still runs" in history
+    assert "    running since Thu 2 May 2024 03:00 (requested)\n" in told
+    assert "rollup_week   Thu 2 May 2024 03:00 (requested), still running" in history
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
         (("pause", "rollup_hour"), f"there is no job 'rollup_hour': {NAMES}"),
         (("run", "rollup_day", "x"), f"there is no job 'x': {NAMES}"),
         (("history", "x"), f"there is no job 'x': {NAMES}"),
-        (("resume",), f"say which: memtui jobs resume NAME…|all: {NAMES}"),
-        (("stop", "all"), "say what to do: memtui jobs | jobs pause NAME…"),
-        (("history", "segments", "rollup_day"), "say what to do: memtui jobs"),
+        (("resume",), f"name the jobs: memtui jobs resume NAME…|all: {NAMES}"),
+        (("stop", "all"), "use memtui jobs | jobs pause NAME…"),
+        (("history", "segments", "rollup_day"), "use memtui jobs"),
     ],
 )
 def test_what_cannot_be_meant_is_said_with_what_can(

@@ -94,13 +94,17 @@ def test_what_means_something_differs_in_lightness_too(theme: Theme) -> None:
 def test_every_theme_can_be_set() -> None:
     named = tuple(theme.name for theme in THEMES)
     assert settings.SETTINGS["screen.theme"].choices == named
-    assert [themes.title(name) for name in named[:3]] == ["dark", "light", "contrast"]
+    assert [themes.short_name(name) for name in named[:3]] == [
+        "dark",
+        "light",
+        "contrast",
+    ]
 
 
 def test_theme_after_theme_comes_round() -> None:
     seen = [DARK.name]
     for _ in THEMES:
-        seen.append(themes.after(seen[-1]).name)
+        seen.append(themes.next_theme(seen[-1]).name)
     assert seen == [*(theme.name for theme in THEMES), DARK.name]
-    assert themes.after("of another program") is DARK
-    assert themes.after(DARK.name) is LIGHT
+    assert themes.next_theme("of another program") is DARK
+    assert themes.next_theme(DARK.name) is LIGHT

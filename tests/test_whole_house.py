@@ -18,7 +18,7 @@ from memtui.model.hits import HitKind, TeleportResult
 from memtui.model.nodes import TocLevel
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
-from memtui.pipeline.progress import Progress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.services.sources import expand
 from memtui.settings import Settings
@@ -57,9 +57,9 @@ class Watched:
 
     def __init__(self) -> None:
         self._news = threading.Condition()
-        self._reports: list[Progress] = []
+        self._reports: list[PipelineProgress] = []
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: PipelineProgress) -> None:
         with self._news:
             self._reports.append(progress)
             self._news.notify_all()
@@ -119,8 +119,8 @@ def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(
         watched.until(lambda: status.read_stats().queued == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
-    years = browse.years()
-    day = browse.path(found(house, "crossing").hits[0].node_id)
+    years = browse.list_children()
+    day = browse.get_path(found(house, "crossing").hits[0].node_id)
     assert [line.level for line in years] == [TocLevel.YEAR]
     assert day[0] == years[0].node_id
     assert list(house.paths.spool.joinpath("new").iterdir()) == []
@@ -155,7 +155,7 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
         watched.until(lambda: status.read_stats().queued == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
-    assert [line.title for line in browse.children("toc:week:2025-W11")] == [
+    assert [line.title for line in browse.list_children("toc:week:2025-W11")] == [
         "Friday, March 14, 2025"
     ]
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
 @pytest.mark.full
 def test_a_monstrous_line_is_survived(house: Workspace) -> None:
     hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
-    assert house.pipeline.until_idle(lambda _: None) == []
+    assert house.pipeline.run_until_idle(lambda _: None) == []
     assert status.read_stats().messages == 1
     assert status.read_stats().bullets >= 1
 
@@ -200,8 +200,8 @@ def test_who_names_a_server_is_told_that_none_answers_there(
     house = Workspace(in_home(Path(home)), settings)
     is_missed = threading.Event()
 
-    def hear(progress: Progress) -> None:
-        if progress.model.is_missed:
+    def hear(progress: PipelineProgress) -> None:
+        if progress.model.is_missing:
             is_missed.set()
 
     house.start(hear)

@@ -575,7 +575,7 @@ class ToolRunner:
         self.workspace()
         return [
             (SCHEME + year.node_id.replace(":", "/"), year.title)
-            for year in browse.years()
+            for year in browse.list_children()
         ]
 
     def workspace(self) -> "Workspace":

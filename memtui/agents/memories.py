@@ -66,7 +66,7 @@ def retrieve_memory(
         filters: What is searched besides.
     """
     quoted = workspace.quotes.find(query, filters=filters)
-    found = quoted.findings
+    found = quoted.found
     asked = search_query.read(query, workspace.zone)
     matches = [
         _session_quotes(hit, quoted.quotes)
@@ -181,9 +181,7 @@ def _ended(hit: CombinedHit, node: TocNode | None) -> "datetime":
     segment = segments.get(hit.node_id) if hit.node_id else None
     if segment is None:
         return node.end_time if node else hit.at
-    last_ms = events.last_message_ms(
-        segment.number, segment.start_ms, segment.end_ms
-    )
+    last_ms = events.last_message_ms(segment.number, segment.start_ms, segment.end_ms)
     return from_ms(last_ms) if last_ms is not None else hit.at
 
 

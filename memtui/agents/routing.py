@@ -106,7 +106,7 @@ def route(
     scope = asked.filters.scope
     strategy, why = choose_strategy(asked, dated.periods)
     by_period = {
-        period: browse.in_range(period.start, period.end, zone, scope)
+        period: browse.list_covering(period.start, period.end, zone, scope)
         for period in dated.periods
     }
     found = [node for nodes in by_period.values() for node in nodes]
@@ -115,7 +115,7 @@ def route(
     elsewhere = _elsewhere(dated, nodes, [*hits, *quotes])
     score = _score(strategy, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
-        nodes = browse.years(limit=MAX_CHILDREN, of=scope)
+        nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
     items = [formatting.hit(hit, zone) for hit in _distinct(hits)]
     # The best summary, then what was said, then the rest.
     items[1:1] = formatting.quotes(quotes, zone)

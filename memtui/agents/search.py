@@ -48,7 +48,7 @@ def search_memory(
 ) -> Reply:
     """List short quotes that match, from everything; several of one session."""
     quoted = workspace.quotes.find(query, limit=limit, filters=filters)
-    found, zone = quoted.findings, workspace.zone
+    found, zone = quoted.found, workspace.zone
     return Reply(
         "hits",
         formatting.quotes(quoted.quotes, zone, is_recent=found.is_recent),

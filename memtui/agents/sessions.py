@@ -14,7 +14,7 @@ from memtui.model.events import is_event_id, to_ms
 from memtui.model.scope import Scope
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.services.sessions import Facts
+from memtui.services.sessions import SessionDetails
 from memtui.services.sources import AFTER, BEFORE, expand
 from memtui.store import database
 from memtui.store import events as store_events
@@ -38,7 +38,9 @@ def list_sessions(
     limit: int = 20,
 ) -> Reply:
     """List a page of the sessions, the latest first."""
-    page = sessions.listed(agent=agent, project=project, offset=offset, limit=limit)
+    page = sessions.list_sessions(
+        agent=agent, project=project, offset=offset, limit=limit
+    )
     scope = Scope(agent, project)
     none = f"No session is of {scope}." if scope.is_narrow else "There is no session."
     return _page(
@@ -53,7 +55,7 @@ def list_sessions(
 def get_session_meta(workspace: "Workspace", session: str) -> Reply:
     """Describe one session, named by ``[agent:]id`` or the beginning of that."""
     try:
-        facts = sessions.facts(*resolve_filters.find(session))
+        facts = sessions.get_details(*resolve_filters.find(session))
     except resolve_filters.NotOne as error:
         return no_session("about", error)
     head = session_head(workspace, facts)
@@ -67,7 +69,7 @@ def get_session_meta(workspace: "Workspace", session: str) -> Reply:
     )
 
 
-def session_head(workspace: "Workspace", facts: Facts) -> Item:
+def session_head(workspace: "Workspace", facts: SessionDetails) -> Item:
     """Return what is known of a session as fields."""
     session, zone = facts.session, workspace.zone
     return formatting.session(session, zone) | {
@@ -87,7 +89,7 @@ def session_lead(head: Item) -> list[str]:
     return [formatting.session_line(head), rest]
 
 
-def session_summary(facts: Facts) -> list[str]:
+def session_summary(facts: SessionDetails) -> list[str]:
     """Return the summary a client set, then the headlines of the longest segments."""
     summary = facts.session.summary
     return [*([summary] if summary else []), *facts.summary]
@@ -116,11 +118,11 @@ def list_messages(
         MemtuiError: The session has no such subagent.
     """
     try:
-        facts = sessions.facts(*resolve_filters.find(session))
+        facts = sessions.get_details(*resolve_filters.find(session))
     except resolve_filters.NotOne as error:
         return no_session("messages", error)
-    page = sessions.page(
-        facts, offset=offset, limit=limit, subagent=subagent, is_all=all_events
+    page = sessions.list_messages(
+        facts, offset=offset, limit=limit, subagent=subagent, all_events=all_events
     )
     return _page(
         "messages",

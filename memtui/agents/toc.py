@@ -20,7 +20,7 @@ from memtui.model.scope import ALL, Scope
 from memtui.search import query as search_query
 from memtui.search import title_match
 from memtui.services import browse
-from memtui.store import database, scoped_nodes
+from memtui.store import database
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates, stemmer
 from memtui.text.dates import Period
@@ -80,7 +80,7 @@ def browse_toc(
     scope, digits = Scope(agent, project), token.strip()
     is_known = bool(_OFFSET.fullmatch(digits))
     offset = int(digits) if is_known else 0
-    found = _children(node_id, offset, limit + 1, scope)
+    found = browse.list_children(node_id, offset=offset, limit=limit + 1, scope=scope)
     page = found[:limit]
     notes = [NO_TOKEN] if token and not is_known else []
     if not page:
@@ -102,18 +102,12 @@ def browse_toc(
     )
 
 
-def _children(node_id: str, offset: int, limit: int, scope: Scope) -> list[TocEntry]:
-    with database.connection():
-        parent = store_nodes.resolve_id(node_id) if node_id else None
-        return scoped_nodes.list_children(parent, offset, limit, scope)
-
-
 def get_node(
     workspace: "Workspace", node_id: str, *, agent: str = "", project: str = ""
 ) -> Reply:
     """Describe a node: its bullets with their grips, then its children."""
     scope = Scope(agent, project)
-    found = browse.part(node_id, scope)
+    found = browse.get_scoped_node(node_id, scope)
     if found is None:
         note = IS_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
         return Reply("parts", (), formatting.bullet_or_node_line, notes=(note,))
@@ -126,7 +120,7 @@ def get_node(
 def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Reply:
     """Describe a node in any of its versions."""
     zone = workspace.zone
-    found = _children(node.node_id, 0, MAX_CHILDREN + 1, scope)
+    found = browse.list_children(node.node_id, limit=MAX_CHILDREN + 1, scope=scope)
     children = found[:MAX_CHILDREN]
     head: Item = {
         "node_id": node.node_id,
@@ -142,7 +136,7 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         "children": len(children),
     }
     if node.level is TocLevel.SEGMENT:
-        head["surprise"] = browse.surprise(node.node_id)
+        head["surprise"] = browse.get_surprise(node.node_id)
     state = f"{node.status.value}{', pinned' if node.is_pinned else ''}"
     lead = [f"{node.title} ({state}): {', '.join(node.words)}"]
     if node.headline not in ("", node.title):
@@ -170,7 +164,7 @@ def browse_time(
     periods = dates.read_exact(when, workspace.now(), workspace.zone)
     scope, found = Scope(agent, project), dict[str, TocEntry]()
     for period in periods:
-        entries = browse.in_range(period.start, period.end, workspace.zone, scope)
+        entries = browse.list_covering(period.start, period.end, workspace.zone, scope)
         found |= {entry.node_id: entry for entry in entries}
     notes = [period.label for period in periods] or [NO_TIME]
     if periods and not found:
@@ -251,7 +245,7 @@ def search_node(
 ) -> Reply:
     """List the parts of one node that match, best first; needs no index."""
     asked = search_query.read(query, workspace.zone)
-    node = browse.node(node_id)
+    node = browse.get_node(node_id)
     found = title_match.of(node, asked, frozenset()) if node else []
     found = [] if asked.is_empty else found
     items = [
@@ -386,7 +380,7 @@ def _choose(
     limit: int | None, price: Callable[[TocEntry], int], scope: Scope
 ) -> tuple[Branches, bool]:
     """Choose the entries that are worth most; tell whether these are all."""
-    years = _children("", 0, MAX_CHILDREN, scope)
+    years = browse.list_children(limit=MAX_CHILDREN, scope=scope)
     newest = max((year.end_time for year in years), default=None)
     branches: Branches = {"": []}
     queue = [(-_worth(year, newest), year.node_id, "", year) for year in years]
@@ -399,7 +393,7 @@ def _choose(
             return branches, False
         branches.setdefault(parent, []).append(entry)
         if entry.level is not TocLevel.SEGMENT:
-            for child in _children(node_id, 0, MAX_CHILDREN, scope):
+            for child in browse.list_children(node_id, limit=MAX_CHILDREN, scope=scope):
                 worth = _worth(child, newest)
                 heapq.heappush(queue, (-worth, child.node_id, node_id, child))
     return branches, True

@@ -12,7 +12,7 @@ from memtui.cli.arguments import Parser, add_max_tokens, add_paging, add_scope
 from memtui.cli.context import Context
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.services.sessions import Facts, Page
+from memtui.services.sessions import MessagePage, SessionDetails
 from memtui.workspace import Workspace
 
 THOUGHT_CHARS = 1_000
@@ -63,7 +63,7 @@ def _list_sessions(workspace: Workspace, args: Namespace) -> int:
 def _print_session(workspace: Workspace, args: Namespace) -> int:
     """Print what is known of a session, and a page of its messages."""
     try:
-        facts = sessions.facts(*resolve_filters.find(args.session))
+        facts = sessions.get_details(*resolve_filters.find(args.session))
     except resolve_filters.NotOne as error:
         reply = agents_sessions.no_session("messages", error)
         return output.print_reply(workspace, args, reply)
@@ -79,7 +79,7 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
             "name": one.name,
             "kind": one.kind,
             "task": one.task,
-            "started_by": one.started_by,
+            "started_by": one.tool_use_id,
             "events": one.events,
         }
         for one in facts.subagents
@@ -90,7 +90,9 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
     lead += [_subagent_line(one) for one in subagents]
     items = reply.items
     if args.thoughts:
-        found = sessions.page(facts, **page, is_all=args.all, with_thoughts=True)
+        found = sessions.list_messages(
+            facts, **page, all_events=args.all, with_thoughts=True
+        )
         items = _with_thoughts(items, found)
     reply = replace(
         reply,
@@ -103,7 +105,7 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
     return output.print_reply(workspace, args, reply)
 
 
-def _more(facts: Facts) -> Item:
+def _more(facts: SessionDetails) -> Item:
     """Return what else is known of a session, where there is anything."""
     session = facts.session
     more: Item = {
@@ -124,7 +126,7 @@ def _subagent_line(subagent: Item) -> str:
     return f"subagent {subagent['name']}: {' · '.join(filter(None, about))}"
 
 
-def _with_thoughts(items: Sequence[Item], page: Page) -> list[Item]:
+def _with_thoughts(items: Sequence[Item], page: MessagePage) -> list[Item]:
     """Put the thoughts before each message into its item."""
     thoughts, found = list(page.thoughts), []
     for item, event in zip(items, page.events, strict=False):

@@ -1,4 +1,4 @@
-"""Walking the table of contents, newest first at every level."""
+"""Reads the table of contents, newest first at every level, and its calendar."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -15,62 +15,53 @@ from memtui.store import database, days, nodes, scoped_nodes, scopes
 from memtui.store import surprise as store_surprise
 
 PAGE_SIZE = 500
-"""How many lines are read at once."""
-
-
-def list_years(
-    *, offset: int = 0, limit: int = PAGE_SIZE, scope: Scope = ALL
-) -> list[TocEntry]:
-    """The roots of the table of contents, newest first."""
-    with database.connection():
-        return scoped_nodes.list_children(None, offset, limit, scope)
+"""How many entries are read at once."""
 
 
 def list_children(
-    node_id: str, *, offset: int = 0, limit: int = PAGE_SIZE, scope: Scope = ALL
+    node_id: str = "", *, offset: int = 0, limit: int = PAGE_SIZE, scope: Scope = ALL
 ) -> list[TocEntry]:
-    """The lines under a node, newest first; empty for a segment or an unknown id."""
+    """Return a page of the children of a node, or of the years, newest first."""
     with database.connection():
-        return scoped_nodes.list_children(
-            nodes.resolve_id(node_id), offset, limit, scope
-        )
+        parent = nodes.resolve_id(node_id) if node_id else None
+        return scoped_nodes.list_children(parent, offset, limit, scope)
 
 
 def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
-    """These nodes as lines, in the order asked; those not of the scope are left out."""
+    """Return the entries of these nodes, in this order, as far as they are in scope."""
     with database.connection():
         return scoped_nodes.get_entries(node_ids, scope)
 
 
 def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
-    """Lines with how much was said in each part of them."""
+    """Return entries with the activity in each part of them."""
     with database.connection():
         return _active(found, scope)
 
 
-def _active(found: Sequence[TocEntry], of: Scope) -> list[TocEntry]:
-    # Lines that tell of a part of the memory have its activity already.
-    return list(found) if of.is_narrow else nodes.add_activity(found)
+def _active(found: Sequence[TocEntry], scope: Scope) -> list[TocEntry]:
+    # Entries of a narrow scope have its activity already.
+    return list(found) if scope.is_narrow else nodes.add_activity(found)
 
 
 @dataclass(frozen=True, slots=True)
 class NodeBranches:
-    """A node's branches, the widest first: what is under each of them."""
+    """All descendants of a node, level by level."""
 
     lines: Mapping[str, Sequence[TocEntry]]
-    """By the id of the branch."""
+    """The children by the id of their parent."""
     is_all: bool
-    """Whether nothing was left out."""
+    """False where the limit left some out."""
 
 
 def list_branches(
     node_id: str, *, limit: int = PAGE_SIZE, scope: Scope = ALL
 ) -> NodeBranches:
-    """All that is under a node, level by level.
+    """Return the descendants of a node, level by level.
 
     Args:
-        node_id: Whose.
-        limit: The most lines; no branch is told in part.
+        node_id: Of which node.
+        limit: How many at most; the children of a node are given all or not at all.
         scope: Whose work.
     """
     found: dict[str, Sequence[TocEntry]] = {}
@@ -87,13 +78,13 @@ def list_branches(
 
 
 def get_node(node_id: str) -> TocNode | None:
-    """The latest version of a node with its bullets."""
+    """Return the shown version of a node with its bullets."""
     with database.connection():
         return nodes.get(nodes.resolve_id(node_id))
 
 
 def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
-    """The latest version of a node, with no more than what a scope has of it."""
+    """Return the shown version of a node with its share in a scope alone."""
     with database.connection():
         found = nodes.get(nodes.resolve_id(node_id))
         return scoped_nodes.narrow_node(found, scope) if found else None
@@ -140,25 +131,25 @@ def list_covering(
 
 
 def get_surprise(segment_id: str) -> float | None:
-    """How surprising a segment is, 0 to 1; None before it was weighed."""
+    """Return how surprising a segment is, 0 to 1; None before it was computed."""
     with database.connection():
         return store_surprise.get([segment_id]).get(segment_id)
 
 
 def get_path(node_id: str) -> list[str]:
-    """The ids from the year down to this node, itself included; empty if unknown."""
+    """Return the ids from the year down to a node, included; empty if unknown."""
     with database.connection():
         known = nodes.get_entries([nodes.resolve_id(node_id)])
     return calendar.path(node_id) if known else []
 
 
 def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:
-    """The days of a year, by the calendar of the contents.
+    """Return the days of a year with their counts.
 
     Args:
         number: Which year.
         zone: The store's time zone.
-        scope: The part of the memory whose days, and whose share of them, is told.
+        scope: Whose work is counted.
     """
     year_id = f"toc:year:{number:04}"
     start, end = map(to_ms, calendar.bounds(year_id, zone))
@@ -172,7 +163,7 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
 
 
 def get_date_range() -> DateRange | None:
-    """The first and the last day of which anything is kept; None for nothing."""
+    """Return the first and the last day of which anything is stored."""
     with database.connection():
         found = days.first_and_last()
     return (
@@ -181,7 +172,7 @@ def get_date_range() -> DateRange | None:
 
 
 def list_daily_counts(scope: Scope = ALL) -> list[int]:
-    """How much was said on every day of a scope, in messages; of no year alone."""
+    """Return the number of messages of every day of a scope, in no order."""
     with database.connection():
         if scope.is_narrow:
             shared = scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS).values()
@@ -191,15 +182,15 @@ def list_daily_counts(scope: Scope = ALL) -> list[int]:
 
 
 def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
-    """A node of the contents, or the one of its level that lies nearest to it.
+    """Return the id of a node if it exists, else of the nearest of its level.
 
     Args:
         node_id: Of a year, a month, a week or a day.
         zone: The store's time zone.
-        scope: The part of the memory in which it lies.
+        scope: Whose work.
 
     Returns:
-        Its id, of two that are as near the later one; "" while nothing is kept.
+        The later one of two that are as near; "" while nothing is stored.
     """
     start, _ = calendar.bounds(node_id, zone)
     with database.connection():
@@ -219,23 +210,23 @@ def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
 
 
 MAX_KEYWORDS = 5_000
-"""How many keywords are known at most: those that most days carry."""
+"""How many keywords are listed at most: those of the most days."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeChoices:
-    """What there is, each with how much of it, the most first."""
+    """The agents, projects and keywords there are, each with a count, most first."""
 
     agents: tuple[tuple[str, int], ...] = ()
-    """With their sessions."""
+    """With their number of sessions."""
     projects: tuple[tuple[str, int], ...] = ()
-    """With their sessions."""
+    """With their number of sessions."""
     keywords: tuple[tuple[str, int], ...] = ()
-    """With the days that carry them."""
+    """With their number of days."""
 
 
 def list_scopes() -> ScopeChoices:
-    """The agents, projects and keywords there are."""
+    """Return what a scope can be narrowed to."""
     with database.connection():
         return ScopeChoices(
             tuple(scopes.list_agents()),

@@ -1,7 +1,6 @@
-"""A conversation as it is read: opened anywhere, and read on to both sides.
+"""Reads a conversation around any position, a page at a time to both sides.
 
-However long it is, opening it reads one stretch around a place. What has to be counted
-to say how long it is can be asked afterwards.
+Opening it takes the same time however long it is; its length is counted separately.
 """
 
 from collections.abc import Sequence
@@ -14,19 +13,19 @@ from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import conversations, database, events, sessions
 
 PAGE_SIZE = 60
-"""How many events are read at once, on each side of a place."""
+"""How many events are read at once, on each side of a position."""
 
 MAX_THOUGHTS = 500
-"""How many thoughts stand beside a page at most: the first ones."""
+"""How many thoughts are given with a page at most: the first ones."""
 
 
 class ConversationGoneError(MemtuiError):
-    """A session is not kept any more."""
+    """A session is not stored any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationKey:
-    """Which conversation: a session's, or that of one of its subagents."""
+    """Names a conversation: of a session, or of one of its subagents."""
 
     agent: str
     session_id: str
@@ -35,7 +34,7 @@ class ConversationKey:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One event, what was thought before it, and when the one before it was."""
+    """An event with the thoughts before it and the time of the event before it."""
 
     event: Event
     previous_at: datetime | None = None
@@ -44,24 +43,22 @@ class Turn:
 
     @property
     def position(self) -> EventPosition:
-        """Where it stands."""
+        """The position of the event."""
         return self.event.position
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRange:
-    """Some of a conversation, in its order."""
+    """A part of a conversation, in its order."""
 
     turns: tuple[Turn, ...]
     at_start: bool
-    """Whether nothing stands before it."""
     at_end: bool
-    """Whether nothing stands behind it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownRange:
-    """What is shown of a conversation, in its order; at least one event."""
+    """The part of a conversation that is shown: at least one event."""
 
     positions: tuple[EventPosition, ...]
     at_start: bool
@@ -70,16 +67,16 @@ class ShownRange:
 
 @dataclass(frozen=True, slots=True)
 class ConversationUpdate:
-    """What has changed in or behind what is shown."""
+    """What has changed in a conversation that is shown."""
 
     turns: TurnRange
     replaces: bool
-    """Whether it is to stand in place of what is shown, else behind it."""
+    """The turns replace those shown; otherwise they follow them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationInfo:
-    """What is known of a conversation without counting through it."""
+    """What is known of a conversation without counting its events."""
 
     session: Session
     subagents: tuple[SubagentMetadata, ...]
@@ -88,98 +85,98 @@ class ConversationInfo:
 
 @dataclass(frozen=True, slots=True)
 class ConversationLength:
-    """How long a conversation is, and how much of it stands before a place."""
+    """How many events a conversation has, and how many before a position."""
 
     total: int
     before: int
 
 
-def get_info(whose: ConversationKey) -> ConversationInfo:
-    """What is known of it.
+def get_info(key: ConversationKey) -> ConversationInfo:
+    """Return what is known of a conversation.
 
     Raises:
-        ConversationGoneError: It is not kept any more.
+        ConversationGoneError: It is not stored any more.
     """
     with database.connection():
-        number = _number(whose)
-        found = sessions.get(whose.agent, whose.session_id)
+        number = _number(key)
+        found = sessions.get(key.agent, key.session_id)
         assert found is not None
-        helpers = tuple(sessions.list_subagents(whose.agent, whose.session_id))
+        helpers = tuple(sessions.list_subagents(key.agent, key.session_id))
         return ConversationInfo(
-            found, helpers, events.count_thoughts(number, whose.subagent)
+            found, helpers, events.count_thoughts(number, key.subagent)
         )
 
 
-def read_start(whose: ConversationKey) -> TurnRange:
-    """Its first events."""
+def read_start(key: ConversationKey) -> TurnRange:
+    """Return its first events."""
     with database.connection():
-        return _after(_number(whose), whose, None)
+        return _after(_number(key), key, None)
 
 
-def read_end(whose: ConversationKey) -> TurnRange:
-    """Its last events."""
+def read_end(key: ConversationKey) -> TurnRange:
+    """Return its last events."""
     with database.connection():
-        return _before(_number(whose), whose, None)
+        return _before(_number(key), key, None)
 
 
-def read_before(whose: ConversationKey, place: EventPosition) -> TurnRange:
-    """The events before a place."""
+def read_before(key: ConversationKey, position: EventPosition) -> TurnRange:
+    """Return the events before a position."""
     with database.connection():
-        return _before(_number(whose), whose, place)
+        return _before(_number(key), key, position)
 
 
-def read_after(whose: ConversationKey, place: EventPosition) -> TurnRange:
-    """The events after a place."""
+def read_after(key: ConversationKey, position: EventPosition) -> TurnRange:
+    """Return the events after a position."""
     with database.connection():
-        return _after(_number(whose), whose, place)
+        return _after(_number(key), key, position)
 
 
-def read_around(whose: ConversationKey, place: EventPosition) -> TurnRange:
-    """The events on both sides of a place, with the one that stands there."""
+def read_around(key: ConversationKey, position: EventPosition) -> TurnRange:
+    """Return the events on both sides of a position, and the one there."""
     with database.connection():
-        number = _number(whose)
-        here = just_before(place)
-        ahead, behind = _before(number, whose, here), _after(number, whose, here)
+        number = _number(key)
+        here = just_before(position)
+        ahead, behind = _before(number, key, here), _after(number, key, here)
         turns = ahead.turns + behind.turns
         return TurnRange(turns, ahead.at_start, behind.at_end)
 
 
 def find_update(
-    whose: ConversationKey, shown: ShownRange, here: EventPosition, most: int
+    key: ConversationKey, shown: ShownRange, here: EventPosition, most: int
 ) -> ConversationUpdate | None:
-    """What there is that is not shown: behind it, or anywhere in between.
+    """Return what is new after the part that is shown, or changed within it.
 
     Args:
-        whose: The conversation.
-        shown: What is shown of it.
-        here: The place to stay at.
-        most: How many events are read at most where some came in between, or went.
+        key: The conversation.
+        shown: The part that is shown.
+        here: The position to stay at.
+        most: How many events are read where some were inserted or deleted.
     """
     with database.connection():
-        number, places = _number(whose), shown.positions
+        number, places = _number(key), shown.positions
         first = None if shown.at_start else places[0]
         span = first, places[-1], len(places) + 1
-        if conversations.list_positions(number, whose.subagent, *span) != [*places]:
+        if conversations.list_positions(number, key.subagent, *span) != [*places]:
             here, half = just_before(here), most // 2
-            ahead = _before(number, whose, here, half)
-            behind = _after(number, whose, here, half)
+            ahead = _before(number, key, here, half)
+            behind = _after(number, key, here, half)
             turns = ahead.turns + behind.turns
             return ConversationUpdate(
                 TurnRange(turns, ahead.at_start, behind.at_end), replaces=True
             )
         if not shown.at_end:
             return None
-        found = _after(number, whose, places[-1])
+        found = _after(number, key, places[-1])
         return ConversationUpdate(found, replaces=False) if found.turns else None
 
 
-def just_before(place: EventPosition) -> EventPosition:
-    """A place right before another one."""
-    return place[0], place[1], place[2][:-1]
+def just_before(position: EventPosition) -> EventPosition:
+    """Return the position right before another one."""
+    return position[0], position[1], position[2][:-1]
 
 
 def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
-    """Whose an event is and where it stands; None if it is not kept."""
+    """Return the conversation and the position of an event; None if it is unknown."""
     with database.connection():
         event = events.get([event_id]).get(event_id)
     if event is None:
@@ -189,75 +186,77 @@ def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
     ), event.position
 
 
-def find_by_rank(whose: ConversationKey, rank: int) -> EventPosition | None:
-    """The place of the event that so many stand before."""
+def find_by_rank(key: ConversationKey, rank: int) -> EventPosition | None:
+    """Return the position of the event that has so many before it."""
     with database.connection():
-        return conversations.find_position(_number(whose), whose.subagent, rank)
+        return conversations.find_position(_number(key), key.subagent, rank)
 
 
 def measure_length(
-    whose: ConversationKey, place: EventPosition | None
+    key: ConversationKey, position: EventPosition | None
 ) -> ConversationLength:
-    """How long it is, and how much stands before a place; counted one by one."""
+    """Count the events, and those before a position."""
     with database.connection():
-        number = _number(whose)
-        total = conversations.count_events(number, whose.subagent)
+        number = _number(key)
+        total = conversations.count_events(number, key.subagent)
         ahead = (
-            conversations.count_events(number, whose.subagent, place) if place else 0
+            conversations.count_events(number, key.subagent, position)
+            if position
+            else 0
         )
         return ConversationLength(total, ahead)
 
 
 def find_question(
-    whose: ConversationKey, place: EventPosition, step: int
+    key: ConversationKey, position: EventPosition, step: int
 ) -> EventPosition | None:
-    """The nearest thing a person said after a place (1) or before it (-1)."""
+    """Return the position of the next (1) or previous (-1) message by the user."""
     with database.connection():
-        return conversations.find_prompt(_number(whose), whose.subagent, place, step)
+        return conversations.find_prompt(_number(key), key.subagent, position, step)
 
 
-def find_text(whose: ConversationKey, words: str) -> Sequence[EventPosition]:
-    """The places of all events that say these words as they stand, in any case."""
+def find_text(key: ConversationKey, words: str) -> Sequence[EventPosition]:
+    """Return the positions of all events with these words, in any case."""
     with database.connection():
-        return conversations.find_text(_number(whose), whose.subagent, words)
+        return conversations.find_text(_number(key), key.subagent, words)
 
 
-def _number(whose: ConversationKey) -> int:
-    number = sessions.get_number(whose.agent, whose.session_id)
+def _number(key: ConversationKey) -> int:
+    number = sessions.get_number(key.agent, key.session_id)
     if number is None:
-        raise ConversationGoneError("this session is no longer kept")
+        raise ConversationGoneError("this session is no longer stored")
     return number
 
 
 def _after(
     number: int,
-    whose: ConversationKey,
-    place: EventPosition | None,
+    key: ConversationKey,
+    position: EventPosition | None,
     most: int = PAGE_SIZE,
 ) -> TurnRange:
-    found = conversations.list_after(number, whose.subagent, place, most)
-    before_at = from_ms(place[0]) if place else None
-    turns = _turns(number, whose, found, before_at)
-    return TurnRange(turns, place is None, len(found) < most)
+    found = conversations.list_after(number, key.subagent, position, most)
+    before_at = from_ms(position[0]) if position else None
+    turns = _turns(number, key, found, before_at)
+    return TurnRange(turns, position is None, len(found) < most)
 
 
 def _before(
     number: int,
-    whose: ConversationKey,
-    place: EventPosition | None,
+    key: ConversationKey,
+    position: EventPosition | None,
     most: int = PAGE_SIZE,
 ) -> TurnRange:
     # One more tells when the event before the first of them was.
-    found = conversations.list_before(number, whose.subagent, place, most + 1)
+    found = conversations.list_before(number, key.subagent, position, most + 1)
     is_first = len(found) <= most
     before_at = None if is_first else found[0].timestamp
     kept = found if is_first else found[1:]
-    return TurnRange(_turns(number, whose, kept, before_at), is_first, place is None)
+    return TurnRange(_turns(number, key, kept, before_at), is_first, position is None)
 
 
 def _turns(
     number: int,
-    whose: ConversationKey,
+    key: ConversationKey,
     found: Sequence[Event],
     before_at: datetime | None,
 ) -> tuple[Turn, ...]:
@@ -268,7 +267,7 @@ def _turns(
         number,
         since_ms,
         found[-1].timestamp_ms,
-        subagent=whose.subagent,
+        subagent=key.subagent,
         limit=MAX_THOUGHTS,
     )
     waiting.reverse()

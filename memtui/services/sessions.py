@@ -1,4 +1,4 @@
-"""Sessions: which there are, what is known of one, and what was said, page by page."""
+"""Reads sessions: lists of them, the details of one, and its messages in pages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,81 +13,85 @@ from memtui.store import segments as store_segments
 from memtui.store import sessions as store_sessions
 
 PAGE_SIZE = 50
-"""How many messages, or sessions, are a page unless fewer or more are asked for."""
+"""How many messages or sessions are on a page by default."""
 
 SUMMARY_LINES = 4
-"""How many headlines sum a session up."""
+"""How many headlines stand for the summary of a session."""
 
 MAX_THOUGHTS = 500
-"""How many thoughts stand beside a page at most: the first ones."""
+"""How many thoughts are given with a page at most: the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPage:
-    """A page of the sessions there are, the latest first."""
+    """A page of sessions, the latest first."""
 
     total: int
-    """How many there are of the agent and project asked for."""
+    """Of all pages."""
     offset: int
     sessions: tuple[Session, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentSummary:
-    """A helper of a session, and how much it did."""
+    """A subagent of a session, and how much it did."""
 
     name: str
     kind: str
     task: str
     tool_use_id: str
-    """The ``tool_use_id`` of the call that started it; "" where that is not told."""
+    """Of the call that started it; "" if unknown."""
     events: int
     messages: int
 
 
 @dataclass(frozen=True, slots=True)
 class SessionDetails:
-    """What is known of one session."""
+    """One session with its counts, its subagents and its summary."""
 
     session: Session
     events: int
     """Of the main conversation."""
     shared_messages: int
-    """How many messages it shares with the session it goes on from: they are kept
-    there."""
+    """How many messages it shares with the session it was forked from, where they are
+    stored."""
     subagents: tuple[SubagentSummary, ...]
     segments: int
     summary: tuple[str, ...]
-    """What its longest segments are about, in the order of time."""
+    """The headlines of its longest segments, in the order of time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessagePage:
-    """A stretch of a conversation."""
+    """A page of the events of a conversation."""
 
     subagent: str
-    """Whose; empty for the main conversation."""
+    """Empty for the main conversation."""
     offset: int
     total: int
-    """How long the whole conversation is, counted as the page counts."""
+    """Of all pages: messages, or all events."""
     events: tuple[Event, ...]
     thoughts: tuple[Thought, ...] = ()
-    """What was thought before each of them; empty unless asked for."""
+    """The thoughts before each of them, if asked for."""
 
 
 def list_sessions(
     *, agent: str = "", project: str = "", offset: int = 0, limit: int = PAGE_SIZE
 ) -> SessionPage:
-    """A page of sessions, of one agent or project or of all."""
+    """Return a page of the sessions of an agent or a project, or of all."""
     with database.connection():
         found = store_sessions.list_latest(agent, project, offset, limit)
         return SessionPage(store_sessions.count(agent, project), offset, tuple(found))
 
 
 def get_details(agent: str, session_id: str) -> SessionDetails:
-    """What is known of a session that ``find`` has found."""
+    """Return the details of a session.
+
+    Raises:
+        MemtuiError: It is not stored any more.
+    """
     with database.connection():
-        number, session = _known(agent, session_id)
+        number, session = _find(agent, session_id)
         counts = store_sessions.count_by_subagent(number)
         told = {
             one.subagent: one
@@ -126,15 +130,15 @@ def list_messages(
     all_events: bool = False,
     with_thoughts: bool = False,
 ) -> MessagePage:
-    """A stretch of a session's main conversation, or of a subagent's.
+    """Return a page of a session's main conversation, or of a subagent's.
 
     Args:
         details: The session.
         offset: How many events to leave out.
-        limit: The most that are given.
-        subagent: Whose conversation.
-        all_events: Whether tool results and boundaries are given too, not messages alone.
-        with_thoughts: Whether what was thought before them is given beside them.
+        limit: How many events.
+        subagent: Of this subagent's conversation.
+        all_events: Give tool results and boundaries too, not messages alone.
+        with_thoughts: Give the thoughts before them too.
 
     Raises:
         MemtuiError: The session has no such subagent.
@@ -142,7 +146,7 @@ def list_messages(
     total = _total(details, subagent, is_all=all_events)
     session = details.session
     with database.connection():
-        number, _ = _known(session.agent, session.session_id)
+        number, _ = _find(session.agent, session.session_id)
         # What was thought before the first one came after the one before it.
         ahead = 1 if with_thoughts and offset else 0
         found = conversations.list_page(
@@ -165,57 +169,57 @@ def _thoughts(
     )
 
 
-def _total(known: SessionDetails, subagent: str, *, is_all: bool) -> int:
+def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:
     if not subagent:
-        return known.events if is_all else known.session.message_count
-    for one in known.subagents:
+        return details.events if is_all else details.session.message_count
+    for one in details.subagents:
         if one.name == subagent:
             return one.events if is_all else one.messages
-    names = ", ".join(one.name for one in known.subagents) or "it has none"
+    names = ", ".join(one.name for one in details.subagents) or "it has none"
     raise MemtuiError(f"the session has no subagent {subagent!r}: {names}")
 
 
-def _known(agent: str, session_id: str) -> tuple[int, Session]:
+def _find(agent: str, session_id: str) -> tuple[int, Session]:
     number, session = (
         store_sessions.get_number(agent, session_id),
         store_sessions.get(agent, session_id),
     )
     if number is None or session is None:
-        raise MemtuiError(f"the session {agent}:{session_id} is no longer kept")
+        raise MemtuiError(f"the session {agent}:{session_id} is no longer stored")
     return number, session
 
 
 MAX_RANGE = 500
-"""The most sessions that are read at once."""
+"""How many sessions are read at once at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionQuery:
-    """What is listed: in which order, of which words, and whose."""
+    """Which sessions are listed, and in which order."""
 
     order: SessionOrder = SessionOrder.NEWEST
     words: tuple[str, ...] = ()
-    """What title, project or agent must hold, each of them."""
+    """Words that must all be in the title, project or agent."""
     of: Scope = ALL
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRange:
-    """Some of a list."""
+    """A part of a list of sessions."""
 
     query: SessionQuery
     total: int
-    """How many sessions the whole list has."""
+    """Of the whole list."""
     stored: int
-    """How many there are, listed or not."""
+    """How many sessions are stored, listed or not."""
     offset: int
     sessions: Sequence[Session]
     selected: int | None = None
-    """Where the session asked for stands; None where it is not in the list."""
+    """The place of the session asked for; None if it is not in the list."""
 
 
 def list_range(listing: SessionQuery, offset: int, limit: int) -> SessionRange:
-    """Some of a list, from a place on."""
+    """Return a part of a list."""
     with database.connection():
         return _stretch(listing, offset, limit)
 
@@ -223,13 +227,13 @@ def list_range(listing: SessionQuery, offset: int, limit: int) -> SessionRange:
 def list_around(
     listing: SessionQuery, session: Session | None, place: int, limit: int
 ) -> SessionRange:
-    """Some of a list around a session, wherever it stands now.
+    """Return the part of a list around a session, wherever it is now.
 
     Args:
-        listing: What is listed.
-        session: The one to find again, if any.
-        place: Where to look while it is not there.
-        limit: The most that are given.
+        listing: Which list.
+        session: The session to find again, if any.
+        place: The place to take where it is not in the list.
+        limit: How many sessions.
     """
     with database.connection():
         number = found = None

@@ -1,4 +1,4 @@
-"""Opening a source: from a bullet, or a message that was found, to its events."""
+"""Opens a source: the events that a bullet or a search result rests on."""
 
 from memtui.model import citations
 from memtui.model.events import Event, clean
@@ -6,34 +6,34 @@ from memtui.model.grips import Expansion, Grip
 from memtui.store import database, events, grips, nodes, sessions
 
 BEFORE = citations.CONTEXT_EVENTS
-"""How many events are shown before the excerpt unless more are asked for."""
+"""How many events before the excerpt are given by default."""
 
 AFTER = citations.CONTEXT_EVENTS
 """How many events are shown after it."""
 
 SEARCH_SOURCE = "search"
-"""The process that found an event which no grip names."""
+"""The source of an event that was found by a search, without a grip."""
 
 WINDOW_MS = 3_600_000
-"""How far around the excerpt events are looked for, in milliseconds (decisions §6)."""
+"""How far around the excerpt events are searched (decisions §6)."""
 
 
 def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansion:
-    """The grip's own events and those around them, of the same session alone.
+    """Return the events of a grip and those around them, of the same session.
 
     The window reaches from an hour before the first event of the excerpt to an hour
-    after its last (decisions §6). An unknown grip gives an empty answer.
+    after its last (decisions §6). An unknown grip has no events.
 
     Args:
         grip_id: Its id, or a citation: the beginning of its id, or of an event's.
-        before: How many events are given before the excerpt.
+        before: How many events before the excerpt.
         after: How many after it.
     """
     grip_id = clean(grip_id)
     with database.connection():
-        grip = grips.get([grip_id]).get(grip_id) or _cited(grip_id)
+        grip = grips.get([grip_id]).get(grip_id) or _cited_grip(grip_id)
         if grip is None:
-            event_id = _event_cited(grip_id)
+            event_id = _cited_event(grip_id)
             return expand_event(event_id, before=before, after=after)
         ends = events.get([grip.event_id_start, grip.event_id_end])
         first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
@@ -45,30 +45,30 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
 def expand_event(
     event_id: str, excerpt: str = "", *, before: int = BEFORE, after: int = AFTER
 ) -> Expansion:
-    """An event and those around it, of the same session alone.
+    """Return an event and those around it, of the same session.
 
     Args:
-        event_id: Which event; an unknown one gives an empty answer.
-        excerpt: What of it is to be marked.
-        before: How many events are shown before it.
-        after: How many events are shown after it.
+        event_id: Which event; an unknown one has no events around it.
+        excerpt: The part of it to be marked.
+        before: How many events before it.
+        after: How many after it.
     """
     with database.connection():
         event = events.get([event_id]).get(event_id)
         if event is None:
             return Expansion()
-        said = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH_SOURCE)
-        return _around(said, event, event, max(before, 0), max(after, 0))
+        found = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH_SOURCE)
+        return _around(found, event, event, max(before, 0), max(after, 0))
 
 
-def _cited(citation: str) -> Grip | None:
+def _cited_grip(citation: str) -> Grip | None:
     start = citations.parse_grip(citations.strip(citation))
     found = nodes.find_grip(start) if start else ""
     return grips.get([found]).get(found) if found else None
 
 
-def _event_cited(citation: str) -> str:
-    """The id of a cited event; "" if there is none, or nothing is cited."""
+def _cited_event(citation: str) -> str:
+    """Return the id of a cited event, "" if there is none."""
     start = citations.parse_event(citations.strip(citation))
     return nodes.find_event(start) if start else ""
 

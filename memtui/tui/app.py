@@ -40,7 +40,7 @@ from memtui.tui.themes import DARK, THEMES, stylesheets
 if TYPE_CHECKING:
     from memtui.integrations.hooks import HooksEditor
     from memtui.model.model_state import RewriteOutlook
-    from memtui.pipeline.progress import Progress
+    from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
     from memtui.tui.widgets.failure_log import FailureLog
@@ -112,7 +112,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self._open_workspace, self._opening = open_workspace, opening
         self.now, self._hooks, self._settings = now, hooks, settings
         self._workspace: Workspace | None = None
-        self._progress: Progress | None = None
+        self._progress: PipelineProgress | None = None
         """The last report of the pipeline."""
         self._failures: FailureLog | None = None
         self._seen_problems = 0
@@ -221,7 +221,7 @@ class MemtuiApp(App[str | MemtuiError]):
 
     # Progress of the pipeline
 
-    def _report(self, progress: "Progress") -> None:
+    def _report(self, progress: "PipelineProgress") -> None:
         """Take a report from a thread of the pipeline."""
         self.post_message(ProgressReported(progress))
 
@@ -232,26 +232,28 @@ class MemtuiApp(App[str | MemtuiError]):
             garbage.freeze()  # With the first report the pipeline is set up.
         self._notify_if_gone(self._progress, message.progress)
         self._progress = message.progress
-        self._seen_problems = min(self._seen_problems, message.progress.problems)
+        self._seen_problems = min(self._seen_problems, message.progress.skipped)
         if self._failures is not None:
             self._failures.record(message.progress, self.now())
         for screen in self.screen_stack:
             screen.post_message(self._report_for_screens(message.progress))
 
-    def _report_for_screens(self, progress: "Progress") -> ProgressReported:
+    def _report_for_screens(self, progress: "PipelineProgress") -> ProgressReported:
         """Leave out skipped lines that the user has seen on their screen."""
-        unseen = progress.problems - self._seen_problems
-        return ProgressReported(replace(progress, problems=unseen))
+        unseen = progress.skipped - self._seen_problems
+        return ProgressReported(replace(progress, skipped=unseen))
 
-    def _notify_if_gone(self, before: "Progress | None", now: "Progress") -> None:
+    def _notify_if_gone(
+        self, before: "PipelineProgress | None", now: "PipelineProgress"
+    ) -> None:
         """Show that the store was taken away, or that it is back."""
-        was_gone = before is not None and before.is_gone
+        was_gone = before is not None and before.is_store_gone
         is_shown = was_gone and before is not None and before.error == now.error
-        if now.is_gone and not is_shown:
+        if now.is_store_gone and not is_shown:
             self.clear_notifications()
             text = f"{now.error[:1].upper()}{now.error[1:]}."
             self.notify(text, severity="error", timeout=NO_TIMEOUT_S, markup=False)
-        elif was_gone and not now.is_gone:
+        elif was_gone and not now.is_store_gone:
             self.clear_notifications()
             self.notify("The store is back.", markup=False)
 
@@ -300,7 +302,7 @@ class MemtuiApp(App[str | MemtuiError]):
     def _mark_problems_seen(self) -> None:
         """Show the number of skipped lines no longer, once their screen was opened."""
         if self._progress is not None:
-            self._seen_problems = self._progress.problems
+            self._seen_problems = self._progress.skipped
             for screen in self.screen_stack:
                 screen.post_message(self._report_for_screens(self._progress))
 
@@ -354,11 +356,11 @@ class MemtuiApp(App[str | MemtuiError]):
 
     @on(SessionRequested)
     def show_session(self, message: SessionRequested) -> None:
-        from memtui.services.conversation import Whose
+        from memtui.services.conversation import ConversationKey
         from memtui.tui.screens.reader import ReaderScreen
 
         workspace = self.workspace
-        whose = Whose(message.agent, message.session_id, message.subagent)
+        whose = ConversationKey(message.agent, message.session_id, message.subagent)
         screen = ReaderScreen(
             whose,
             workspace.zone,
@@ -417,7 +419,7 @@ class MemtuiApp(App[str | MemtuiError]):
         """Offer to import conversations, unless another memtui runs the pipeline."""
         from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
-        if self._progress is not None and not self._progress.is_ours:
+        if self._progress is not None and not self._progress.is_active:
             self.notify(IMPORT_ELSEWHERE, markup=False)
         else:
             self._offer_import(is_first=False)

@@ -10,7 +10,7 @@ from memtui.model import hits
 from memtui.model.hits import ScoreBand
 from memtui.model.nodes import TocLevel
 from memtui.search import scoring
-from memtui.search.scoring import Form, Part, Said, Unit
+from memtui.search.scoring import FieldText, Form, NodeField, Unit
 from memtui.text import analyzer
 
 SIZE = 10_000
@@ -35,7 +35,7 @@ def units(query: str, common: str = "") -> list[Unit]:
 
 
 def score(
-    asked: Sequence[Unit], *said: Said, level: TocLevel = TocLevel.SEGMENT
+    asked: Sequence[Unit], *said: FieldText, level: TocLevel = TocLevel.SEGMENT
 ) -> float:
     return scoring.score(asked, scoring.fits(said, level))
 
@@ -64,9 +64,9 @@ def test_each_band_advises_something_else() -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("part", [Part.TITLE, Part.HEADLINE])
+@pytest.mark.parametrize("part", [NodeField.TITLE, NodeField.HEADLINE])
 def test_a_query_that_stands_in_one_title_is_an_excellent_match(
-    part: Part, level: TocLevel
+    part: NodeField, level: TocLevel
 ) -> None:
     said = part, "The token refresh of the sliding window, and what else was decided"
     found = score(units("sliding window token refresh"), said, level=level)
@@ -74,26 +74,29 @@ def test_a_query_that_stands_in_one_title_is_an_excellent_match(
 
 
 def test_a_short_quote_of_all_words_is_an_excellent_match() -> None:
-    said = Part.EXCERPT, "sliding window approach for token refresh"
+    said = NodeField.EXCERPT, "sliding window approach for token refresh"
     found = score(units("sliding window token refresh"), said)
     assert hits.score_band(found) is ScoreBand.EXCELLENT
 
 
 def test_a_query_that_stands_in_one_bullet_is_a_good_match() -> None:
-    said = Part.BULLETS, "Chose a sliding window for the refresh of the token at last"
+    said = (
+        NodeField.BULLETS,
+        "Chose a sliding window for the refresh of the token at last",
+    )
     found = score(units("sliding window token refresh"), said)
     assert hits.score_band(found) is ScoreBand.GOOD
 
 
 def test_most_of_the_words_are_a_partial_match() -> None:
     found = score(
-        units("sliding window token refresh"), (Part.TITLE, "sliding window token")
+        units("sliding window token refresh"), (NodeField.TITLE, "sliding window token")
     )
     assert hits.score_band(found) is ScoreBand.PARTIAL
 
 
-@pytest.mark.parametrize("part", list(Part))
-def test_one_common_word_of_four_is_a_weak_match(part: Part) -> None:
+@pytest.mark.parametrize("part", list(NodeField))
+def test_one_common_word_of_four_is_a_weak_match(part: NodeField) -> None:
     asked = units("file window token refresh", common="file")
     found = score(asked, (part, "The file, the file and the file"))
     assert 0 < found < 0.1
@@ -104,7 +107,7 @@ def test_one_common_word_of_four_is_a_weak_match(part: Part) -> None:
 def test_no_score_reaches_one(told: list[str], asked: list[str]) -> None:
     """Nor is a lone hit as good as can be."""
     text = " ".join(told)
-    said = [(part, text) for part in Part]
+    said = [(part, text) for part in NodeField]
     found = score(units(" ".join(asked)), *said, *said)
     assert 0 <= found < 1
     assert (found > 0) == (not set(asked).isdisjoint(told))
@@ -116,11 +119,11 @@ def test_one_more_of_the_words_never_lowers_a_score(
 ) -> None:
     missing = sorted(set(asked).difference(told))
     wanted = units(" ".join(asked), common="mast tide")
-    said = Part.BULLETS, " ".join(told)
+    said = NodeField.BULLETS, " ".join(told)
     before = score(wanted, said)
     for word in missing:
-        part = data.draw(st.sampled_from(list(Part)))
-        if part is Part.BULLETS:
+        part = data.draw(st.sampled_from(list(NodeField)))
+        if part is NodeField.BULLETS:
             after = score(wanted, (part, f"{said[1]} {word}"))
         else:
             after = score(wanted, said, (part, word))
@@ -134,27 +137,31 @@ def test_asking_for_one_more_word_that_stands_there_too_lowers_nothing(
     """Where all that stands there does so equally well."""
     stands = list(dict.fromkeys(told))
     others = [word for word in more if word in stands and word not in asked]
-    said = Part.TITLE, " ".join(stands)
+    said = NodeField.TITLE, " ".join(stands)
     before = score(units(" ".join(asked)), said)
     for word in others:
         assert score(units(" ".join([*asked, word])), said) >= before - 1e-12
 
 
 def test_among_equals_the_narrower_node_comes_first() -> None:
-    found = [score(units("ferry"), (Part.TITLE, "ferry"), level=one) for one in LEVELS]
+    found = [
+        score(units("ferry"), (NodeField.TITLE, "ferry"), level=one) for one in LEVELS
+    ]
     assert found == sorted(set(found))
     assert found[-1] - found[0] < 0.05
 
 
 def test_a_word_is_worth_more_the_more_its_part_says_what_it_is_about() -> None:
-    parts = [Part.BULLETS, Part.KEYWORDS, Part.TITLE]
+    parts = [NodeField.BULLETS, NodeField.KEYWORDS, NodeField.TITLE]
     found = [score(units("ferry"), (part, "ferry")) for part in parts]
     assert found == sorted(set(found))
 
 
 def test_a_long_text_makes_less_of_a_word_than_a_short_one() -> None:
-    short = score(units("ferry"), (Part.BULLETS, "ferry timetable"))
-    long = score(units("ferry"), (Part.BULLETS, "ferry timetable " + "rope sail " * 40))
+    short = score(units("ferry"), (NodeField.BULLETS, "ferry timetable"))
+    long = score(
+        units("ferry"), (NodeField.BULLETS, "ferry timetable " + "rope sail " * 40)
+    )
     assert short > long > 0
 
 

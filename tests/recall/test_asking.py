@@ -158,17 +158,17 @@ def test_a_page_goes_on_behind_the_event_that_is_cited(full_house: Workspace) ->
 def test_a_time_is_covered_by_the_coarsest_nodes_and_no_day_besides(
     full_house: Workspace,
 ) -> None:
-    covered = browse.in_range(at("2024-01-01"), at("2025-01-01"), UTC)
+    covered = browse.list_covering(at("2024-01-01"), at("2025-01-01"), UTC)
     assert [one.level for one in covered][:1] != [TocLevel.SEGMENT]
     start, end = at("2024-01-16"), at("2024-01-23")
-    lines = browse.in_range(start, end, UTC)
+    lines = browse.list_covering(start, end, UTC)
     assert {one.level for one in lines} == {TocLevel.DAY}
     day = at("2024-01-18")
-    (one,) = browse.in_range(day, day + timedelta(days=1), UTC)
+    (one,) = browse.list_covering(day, day + timedelta(days=1), UTC)
     assert one.node_id == "toc:day:2024-01-18"
-    whole = browse.in_range(None, None, UTC)
+    whole = browse.list_covering(None, None, UTC)
     assert [line.node_id for line in whole] == ["toc:year:2024", "toc:year:2023"]
-    morning = browse.in_range(day, day + timedelta(hours=1), UTC)
+    morning = browse.list_covering(day, day + timedelta(hours=1), UTC)
     assert all(line.level is TocLevel.SEGMENT for line in morning)
 
 
@@ -194,7 +194,7 @@ def test_words_are_found_without_any_index(full_house: Workspace) -> None:
 
 
 def test_a_keyword_leads_down_and_never_into_nothing(full_house: Workspace) -> None:
-    node = browse.node("toc:year:2024")
+    node = browse.get_node("toc:year:2024")
     assert node is not None
     for word in node.words:
         assert toc.browse_keyword(full_house, word).items, word

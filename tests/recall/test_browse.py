@@ -9,47 +9,49 @@ from memtui.workspace import Workspace
 
 
 def test_the_years_come_newest_first(full_house: Workspace) -> None:
-    assert [line.title for line in browse.years()] == ["2024", "2023"]
+    assert [line.title for line in browse.list_children()] == ["2024", "2023"]
 
 
 def test_children_are_paged_newest_first(full_house: Workspace) -> None:
-    whole = browse.children("toc:year:2024")
+    whole = browse.list_children("toc:year:2024")
     assert [line.node_id for line in whole] == [
         "toc:month:2024-02",
         "toc:month:2024-01",
     ]
-    pages = [browse.children("toc:year:2024", offset=n, limit=1) for n in range(3)]
+    pages = [browse.list_children("toc:year:2024", offset=n, limit=1) for n in range(3)]
     assert [line for page in pages for line in page] == whole
 
 
 def test_a_path_leads_from_the_year_down(full_house: Workspace) -> None:
-    segment = browse.children("toc:day:2024-01-18")[0].node_id
-    levels = [line.level for line in browse.lines(browse.path(segment))]
+    segment = browse.list_children("toc:day:2024-01-18")[0].node_id
+    levels = [line.level for line in browse.get_entries(browse.get_path(segment))]
     assert levels == list(TocLevel)
 
 
 def test_what_is_not_there_is_not_found(full_house: Workspace) -> None:
     for name in ("toc:day:1999-01-01", "nonsense", "toc:day:2024-99-99", ""):
-        assert browse.node(name) is None
-        assert browse.children(name) == []
-        assert browse.path(name) == []
-    assert browse.lines(["nonsense", "toc:year:2024"])[0].node_id == "toc:year:2024"
+        assert browse.get_node(name) is None
+        assert browse.list_children(name) == []
+        assert browse.get_path(name) == []
+    assert (
+        browse.get_entries(["nonsense", "toc:year:2024"])[0].node_id == "toc:year:2024"
+    )
 
 
 def test_an_older_form_of_an_id_is_found(full_house: Workspace) -> None:
-    node = browse.node("toc:week:2024-03")
+    node = browse.get_node("toc:week:2024-03")
     assert node is not None
     assert node.title == "Week of January 15–21, 2024"
 
 
 def test_a_segment_knows_its_agent_project_and_counts(full_house: Workspace) -> None:
-    line = browse.children("toc:day:2024-01-22")[0]
+    line = browse.list_children("toc:day:2024-01-22")[0]
     assert (line.agents, line.projects) == (("codex",), ("logsift",))
     assert (line.counts.messages, line.counts.events) == (4, 7)
 
 
 def test_brackets_in_what_was_said_are_only_brackets(full_house: Workspace) -> None:
-    node = browse.node(browse.children("toc:day:2023-12-11")[0].node_id)
+    node = browse.get_node(browse.list_children("toc:day:2023-12-11")[0].node_id)
     assert node is not None
     said = " ".join(bullet.text for bullet in node.bullets)
     assert "list[int]" in said
@@ -60,18 +62,20 @@ def test_what_is_not_summed_up_yet_counts_what_is_finished_under_it(
 ) -> None:
     names = ["toc:year:2024", "toc:month:2024-01", "toc:day:2024-01-18"]
     codex = Scope(agent="codex")
-    all_of, parts = browse.lines(names), browse.lines(names, codex)
+    all_of, parts = browse.get_entries(names), browse.get_entries(names, codex)
     january = date(2024, 1, 18)
-    day = browse.year(2024, full_house.zone).days[january]
+    day = browse.get_calendar_year(2024, full_house.zone).days[january]
     with database.transaction():
         NodeRow.update(latest=None).where(NodeRow.node_id << names).execute()
-    waiting = browse.lines(names)
+    waiting = browse.get_entries(names)
     assert {line.status for line in waiting} == {NodeStatus.PENDING}
     assert [x.counts for x in waiting] == [x.counts for x in all_of]
-    assert [x.counts for x in browse.lines(names, codex)] == [x.counts for x in parts]
-    assert browse.years()[0].counts == all_of[0].counts
-    page = browse.part(names[0])
+    assert [x.counts for x in browse.get_entries(names, codex)] == [
+        x.counts for x in parts
+    ]
+    assert browse.list_children()[0].counts == all_of[0].counts
+    page = browse.get_scoped_node(names[0])
     assert page is not None and page.node.counts == all_of[0].counts
-    told = browse.year(2024, full_house.zone).days[january]
+    told = browse.get_calendar_year(2024, full_house.zone).days[january]
     assert told.is_pending and told.messages == day.messages
-    assert day.messages in browse.counts()
+    assert day.messages in browse.list_daily_counts()

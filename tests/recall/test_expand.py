@@ -11,7 +11,7 @@ from memtui.workspace import Workspace
 @pytest.fixture
 def grip_ids(full_house: Workspace) -> list[str]:
     """Every grip of the day the token refresh was written."""
-    day = browse.node("toc:day:2024-01-18")
+    day = browse.get_node("toc:day:2024-01-18")
     assert day is not None
     return [grip_id for bullet in day.bullets for grip_id in bullet.grip_ids]
 
@@ -62,7 +62,9 @@ def test_an_unknown_grip_is_an_empty_answer(full_house: Workspace) -> None:
 def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
     grip_ids: list[str],
 ) -> None:
-    segment = browse.lines([expand(grip_ids[0]).grip.toc_node_id or ""])[0].node_id  # type: ignore[union-attr]
+    grip = expand(grip_ids[0]).grip
+    assert grip is not None
+    segment = browse.get_entries([grip.toc_node_id or ""])[0].node_id
     event = expand(grip_ids[0]).excerpt_events[0].event_id
     for short in ("grip:1", citations.cite_event(event)[:7]):
         with pytest.raises(
@@ -70,10 +72,10 @@ def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
         ):
             expand(short)
     with pytest.raises(AmbiguousError, match=r"any of .* segments"):
-        browse.node(segment[: len("toc:segment:2024-01-18:")])
+        browse.get_node(segment[: len("toc:segment:2024-01-18:")])
     for grip_id in grip_ids:
         found = expand(citations.cite_grip(grip_id))
         assert found.grip == expand(grip_id).grip
     assert expand(citations.cite_event(event)).excerpt_events[0].event_id == event
-    assert browse.node(citations.cite_node(segment)) is not None
+    assert browse.get_node(citations.cite_node(segment)) is not None
     assert expand("evt:00000") == Expansion()

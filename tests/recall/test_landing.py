@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.events import Event
-from memtui.search.combined import node_at
-from memtui.services.sources import around
+from memtui.search.combined import locate
+from memtui.services.sources import expand_event
 from memtui.store import database, events, sessions
 from memtui.workspace import Workspace
 
@@ -29,17 +29,17 @@ def test_a_moment_lands_in_its_segment_and_one_outside_in_the_nearest(
         first.timestamp - timedelta(days=400),
         last.timestamp + timedelta(days=400),
     ):
-        assert node_at(*WORK, at) == home
+        assert locate(*WORK, at) == home
 
 
 def test_a_session_without_segments_has_no_place_yet(full_house: Workspace) -> None:
     at = datetime(2024, 1, 15, tzinfo=UTC)
-    assert node_at("claude-code", "nobody", at) == ""
+    assert locate("claude-code", "nobody", at) == ""
 
 
 def test_a_message_is_opened_between_those_around_it(full_house: Workspace) -> None:
     row = said()
-    found = around(row[4].event_id, "sliding", before=2, after=1)
+    found = expand_event(row[4].event_id, "sliding", before=2, after=1)
     assert [e.event_id for e in found.events_before] == [e.event_id for e in row[2:4]]
     assert [e.event_id for e in found.excerpt_events] == [row[4].event_id]
     assert [e.event_id for e in found.events_after] == [row[5].event_id]
@@ -47,4 +47,4 @@ def test_a_message_is_opened_between_those_around_it(full_house: Workspace) -> N
 
 
 def test_an_unknown_message_opens_nothing(full_house: Workspace) -> None:
-    assert around("0" * 26).excerpt_events == ()
+    assert expand_event("0" * 26).excerpt_events == ()

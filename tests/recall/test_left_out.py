@@ -9,7 +9,7 @@ from memtui.workspace import Workspace
 
 
 def test_a_budget_is_not_told_as_a_limit(full_house: Workspace) -> None:
-    years = [line.node_id for line in browse.years()]
+    years = [line.node_id for line in browse.list_children()]
     for reply in (
         toc.get_node(full_house, years[0]),
         toc.search_children(full_house, "token"),

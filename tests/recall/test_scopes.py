@@ -28,9 +28,8 @@ SCOPES = [
 ]
 
 
-def down(of: Scope, parent: str | None = None) -> Iterator[TocEntry]:
-    found = browse.children(parent, of=of) if parent else browse.years(of=of)
-    for line in found:
+def down(of: Scope, parent: str = "") -> Iterator[TocEntry]:
+    for line in browse.list_children(parent, scope=of):
         yield line
         yield from down(of, line.node_id)
 
@@ -44,7 +43,7 @@ def expected(of: Scope) -> set[str]:
         if of.project:
             rows = rows.where(SessionRow.project == of.project)
         segments = [row.id for row in rows]
-    return {name for segment in segments for name in browse.path(segment)}
+    return {name for segment in segments for name in browse.get_path(segment)}
 
 
 @pytest.mark.parametrize("of", SCOPES, ids=str)
@@ -60,10 +59,12 @@ def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
 ) -> None:
     carried: dict[str, set[str]] = {}
     for line in down(Scope()):
-        node = browse.node(line.node_id)
+        node = browse.get_node(line.node_id)
         assert node is not None
         for word in node.words if line.level is TocLevel.SEGMENT else ():
-            carried.setdefault(word.casefold(), set()).update(browse.path(line.node_id))
+            carried.setdefault(word.casefold(), set()).update(
+                browse.get_path(line.node_id)
+            )
     for word in [*carried][:12]:
         found = {line.node_id for line in down(Scope(keyword=word))}
         assert found == carried[word]
@@ -71,7 +72,7 @@ def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
         assert codex <= found & expected(Scope("codex", ""))
         hits = full_house.teleport.find("session", of=Scope(keyword=word)).hits
         assert {hit.node_id for hit in hits} <= found
-    assert browse.years(of=Scope(keyword="[")) == []
+    assert browse.list_children(scope=Scope(keyword="[")) == []
 
 
 @pytest.mark.parametrize("of", [*SCOPES, Scope(keyword="mutex")], ids=str)
@@ -88,7 +89,7 @@ def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
         assert line.counts.messages == sum(leaf.counts.messages for leaf in mine)
         if line.level is not TocLevel.SEGMENT:
             assert sum(line.activity) == line.counts.messages
-        found = browse.part(line.node_id, of)
+        found = browse.get_scoped_node(line.node_id, of)
         assert found is not None and found.node.counts == line.counts
         if found.is_all:
             assert line.headline == said[line.node_id] and not found.hidden_bullets
@@ -100,14 +101,14 @@ def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
         assert len(found.node.bullets) + found.hidden_bullets == len(
             bullets(line.node_id)
         )
-    assert browse.at_a_glance(lines, of) == lines
-    assert browse.lines([one.node_id for one in lines], of) == lines
+    assert browse.add_activity(lines, of) == lines
+    assert browse.get_entries([one.node_id for one in lines], of) == lines
     others = [name for name in said if name not in {one.node_id for one in lines}]
-    assert browse.lines(others, of) == []
+    assert browse.get_entries(others, of) == []
 
 
 def bullets(node_id: str) -> Sequence[Bullet]:
-    node = browse.node(node_id)
+    node = browse.get_node(node_id)
     return node.bullets if node else ()
 
 
@@ -143,7 +144,7 @@ def test_the_scopes_of_the_history_are_told_apart(full_house: Workspace) -> None
 
 @pytest.mark.parametrize("name", ['", "', "co", "codex%", '"', "Codex"])
 def test_a_name_is_taken_as_it_stands(full_house: Workspace, name: str) -> None:
-    assert browse.years(of=Scope(name, "")) == []
+    assert browse.list_children(scope=Scope(name, "")) == []
     assert full_house.teleport.find("session", of=Scope("", name)).hits == ()
 
 

@@ -53,35 +53,35 @@ def keep(*batch: Event) -> store_events.AddResult:
         return store_events.add(batch, route="transcript")
 
 
-def facts(asked: str) -> sessions.Facts:
-    return sessions.facts(*resolve_filters.find(asked))
+def facts(asked: str) -> sessions.SessionDetails:
+    return sessions.get_details(*resolve_filters.find(asked))
 
 
-def texts(page: sessions.Page) -> list[str]:
+def texts(page: sessions.MessagePage) -> list[str]:
     return [event.text.removeprefix("number ") for event in page.events]
 
 
 def test_the_session_heard_of_last_comes_first(full_house: Workspace) -> None:
-    found = sessions.listed()
+    found = sessions.list_sessions()
     assert found.total == len(found.sessions) == 6
     times = [one.updated_at for one in found.sessions]
     assert times == sorted(times, reverse=True)
 
 
 def test_sessions_are_paged(full_house: Workspace) -> None:
-    whole = sessions.listed().sessions
-    pages = [sessions.listed(offset=n, limit=2) for n in (0, 2, 4, 6)]
+    whole = sessions.list_sessions().sessions
+    pages = [sessions.list_sessions(offset=n, limit=2) for n in (0, 2, 4, 6)]
     assert tuple(one for page in pages for one in page.sessions) == whole
     assert {page.total for page in pages} == {6}
 
 
 def test_sessions_of_one_agent_or_one_project(full_house: Workspace) -> None:
-    for one in sessions.listed(agent="codex").sessions:
+    for one in sessions.list_sessions(agent="codex").sessions:
         assert one.agent == "codex"
-    both = sessions.listed(agent="claude-code", project="shop")
+    both = sessions.list_sessions(agent="claude-code", project="shop")
     assert both.total == len(both.sessions) > 0
     assert {(o.agent, o.project) for o in both.sessions} == {("claude-code", "shop")}
-    assert sessions.listed(agent="nobody").sessions == ()
+    assert sessions.list_sessions(agent="nobody").sessions == ()
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_what_is_no_session_is_said_so(house: Workspace, asked: str) -> None:
 def test_messages_are_read_by_offset_and_limit(house: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
     known = facts("s1")
-    whole = sessions.page(known)
+    whole = sessions.list_messages(known)
     assert texts(whole) == ["0", "3", "4", "7", "8", "11", "12", "15", "16", "19"]
-    assert texts(sessions.page(known, offset=3, limit=2)) == ["7", "8"]
-    assert sessions.page(known, offset=3, limit=2).total == 10
-    assert texts(sessions.page(known, offset=10)) == []
+    assert texts(sessions.list_messages(known, offset=3, limit=2)) == ["7", "8"]
+    assert sessions.list_messages(known, offset=3, limit=2).total == 10
+    assert texts(sessions.list_messages(known, offset=10)) == []
 
 
 def test_tool_results_are_read_when_they_are_asked_for(house: Workspace) -> None:
     keep(*(said(number) for number in range(20)))
-    page = sessions.page(facts("s1"), offset=1, limit=4, is_all=True)
+    page = sessions.list_messages(facts("s1"), offset=1, limit=4, all_events=True)
     assert (texts(page), page.total) == (["1", "2", "3", "4"], 20)
 
 
@@ -157,18 +157,18 @@ def test_a_helper_s_conversation_is_read_by_its_name(house: Workspace) -> None:
         store_sessions.update_subagents([helper])
     found = facts("s1")
     (one,) = found.subagents
-    assert (one.name, one.kind, one.task, one.started_by) == (
+    assert (one.name, one.kind, one.task, one.tool_use_id) == (
         "a7",
         "Explore",
         "Find the cart",
         "toolu_1",
     )
     assert (one.events, one.messages, found.events) == (4, 2, 8)
-    page = sessions.page(found, subagent="a7")
+    page = sessions.list_messages(found, subagent="a7")
     assert (texts(page), page.total) == (["0", "3"], 2)
-    assert len(sessions.page(found, is_all=True).events) == 8
+    assert len(sessions.list_messages(found, all_events=True).events) == 8
     with pytest.raises(MemtuiError, match="no subagent 'b': a7"):
-        sessions.page(found, subagent="b")
+        sessions.list_messages(found, subagent="b")
 
 
 def test_a_helper_nobody_told_of_is_known_by_what_it_did(house: Workspace) -> None:
@@ -194,13 +194,15 @@ def test_thoughts_stand_before_what_they_led_to(house: Workspace) -> None:
     found = facts("s1")
 
     def read(offset: int, limit: int) -> list[str]:
-        page = sessions.page(found, offset=offset, limit=limit, with_thoughts=True)
+        page = sessions.list_messages(
+            found, offset=offset, limit=limit, with_thoughts=True
+        )
         return [one.text for one in page.thoughts]
 
     assert read(0, 50) == ["before 2", "before 3.5", "before 6"]
     assert read(1, 1) == ["before 2"]
     assert read(2, 2) == ["before 3.5", "before 6"]
-    assert sessions.page(found).thoughts == ()
+    assert sessions.list_messages(found).thoughts == ()
 
 
 def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
@@ -259,7 +261,9 @@ def test_a_page_of_a_long_session_reads_no_more_than_one_of_a_short_one(
     for name in ("short", "long"):
         found = facts(name)
         with counting() as counts:
-            page = sessions.page(found, offset=100, limit=50, with_thoughts=True)
+            page = sessions.list_messages(
+                found, offset=100, limit=50, with_thoughts=True
+            )
         assert len(page.events) == 50
         told[name] = counts
     assert told["long"] == told["short"]
@@ -271,6 +275,6 @@ def test_the_last_page_of_a_long_session_brings_one_page_of_rows(
 ) -> None:
     fill("long", 20_000)
     with counting() as counts:
-        page = sessions.page(facts("long"), offset=9950, limit=50)
+        page = sessions.list_messages(facts("long"), offset=9950, limit=50)
     assert texts(page)[-1] == "19999"
     assert counts["rows"] < 3 * 50 + 20

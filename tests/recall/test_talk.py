@@ -268,7 +268,7 @@ def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
     listen(house)
     answer = house.session_search.find("quay")
     assert (texts(answer), answer.notes) == (["quay"], ())
-    Index(house.paths.message_index).remove()
+    Index(house.paths.message_index).delete()
     assert found(house, "quay") == ["quay"]
 
 

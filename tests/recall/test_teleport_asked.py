@@ -60,7 +60,7 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
 
 
 def _passes(hit: Hit, query: str) -> bool:
-    node = browse.node(hit.node_id)
+    node = browse.get_node(hit.node_id)
     assert node is not None
     texts = [node.title, node.headline, *node.words, *(b.text for b in node.bullets)]
     said = "\n".join(texts).lower()
@@ -129,7 +129,7 @@ def test_a_rare_phrase_of_common_words_is_found(
     said = next(
         bullet.text
         for hit in hits(full_house, "level:segment session test")
-        for bullet in getattr(browse.node(hit.node_id), "bullets", ())
+        for bullet in getattr(browse.get_node(hit.node_id), "bullets", ())
         if "test" in bullet.text
     )
     cut = said[said.index("test") :][:30].rsplit(" ", 1)[0]
@@ -170,9 +170,9 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:
     found = hits(full_house, "level:year,month,week,day token")
     assert found
     for hit in found:
-        assert hit.node_id in browse.path(hit.landing_id)
+        assert hit.node_id in browse.get_path(hit.landing_id)
         assert hit.landing_id.startswith("toc:segment:")
-        node = browse.node(hit.landing_id)
+        node = browse.get_node(hit.landing_id)
         assert node is not None
         assert "token" in f"{node.words}{[b.text for b in node.bullets]}".lower()
     for hit in hits(full_house, "level:segment token"):

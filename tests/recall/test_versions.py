@@ -31,7 +31,7 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(
 
 
 def test_any_version_is_read_whole(full_house: Workspace) -> None:
-    before = browse.node(DAY)
+    before = browse.get_node(DAY)
     held = (modelled.withheld("The moon was counted"),)
     modelled.add(DAY, "Two", rejected=WHY, held=held)
     modelled.add(DAY, "Three", with_weak="42 sessions in payments.py")
@@ -82,6 +82,6 @@ def test_what_is_not_there_has_no_history(full_house: Workspace) -> None:
         assert versions.get_history(name) is None
         assert versions.get_version(name, 1) is None
     assert versions.get_version(DAY, 2) is None
-    assert versions.get_version("toc:week:2024-03", 1) == browse.node(
+    assert versions.get_version("toc:week:2024-03", 1) == browse.get_node(
         "toc:week:2024-W03"
     )

@@ -152,14 +152,16 @@ async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
         whole = grid(app).scale
         assert len(grid(app).visible_years) == 1, "and the scale is that of both years"
         assert (
-            whole == ActivityScale.from_counts(browse.counts())
-            and len(browse.counts()) > 3
+            whole == ActivityScale.from_counts(browse.list_daily_counts())
+            and len(browse.list_daily_counts()) > 3
         )
         app.set_scope(Scope(agent="codex"))
         await steps(settle, "enter")(pilot)
         assert grid(app).cursor == date(2024, 1, 22)
         assert notices(app)[0].startswith("Nothing of codex is kept of ")
-        assert grid(app).scale == ActivityScale.from_counts(browse.counts(app.scope))
+        assert grid(app).scale == ActivityScale.from_counts(
+            browse.list_daily_counts(app.scope)
+        )
         assert {*grid(app).years[2024].days} == {date(2024, 1, 22)}
         app.set_scope(ALL)
         await settle(pilot)
@@ -174,7 +176,7 @@ async def test_days_that_cannot_be_read_say_why_and_come_once_they_can_be(
 
     async with app.run_test() as pilot:
         with monkeypatch.context() as patch:
-            patch.setattr("memtui.services.browse.year", broken)
+            patch.setattr("memtui.services.browse.get_calendar_year", broken)
             await steps(settle, "c", "enter", "left_square_bracket")(pilot)
             assert notices(app) == ["The years are still being read."]
             assert told(app) == (

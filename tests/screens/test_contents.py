@@ -92,7 +92,7 @@ async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
         await settle(pilot)
         while here(pilot).level is not TocLevel.SEGMENT:
             await press(pilot, settle, "right")
-        assert page(pilot).node == browse.node(here(pilot).node_id)
+        assert page(pilot).node == browse.get_node(here(pilot).node_id)
         while here(pilot).level is not TocLevel.YEAR:
             await press(pilot, settle, "left")
         await press(pilot, settle, "left", "left")
@@ -279,9 +279,11 @@ async def test_a_click_points_and_a_click_on_the_fold_mark_unfolds(
 async def test_markup_in_what_was_said_is_shown_as_it_is(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = browse.years()[0]
+    line = browse.list_children()[0]
     wild = replace(line, headline="[/b] list[int] [red]stays[/red]")
-    monkeypatch.setattr(browse, "years", lambda **_: [wild])
+    monkeypatch.setattr(
+        browse, "list_children", lambda node_id, **_: [] if node_id else [wild]
+    )
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         assert "[/b] list[int]" in tree(pilot).render_line(0).text
@@ -293,14 +295,14 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
     monkeypatch: pytest.MonkeyPatch,
     full_house: Workspace,
 ) -> None:
-    years = browse.years()
-    monkeypatch.setattr(browse, "years", lambda **_: years[1:])
+    years = browse.list_children()
+    monkeypatch.setattr(browse, "list_children", lambda **_: years[1:])
     app = app_of(full_house)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "right", "right")
         before = here(pilot).node_id
-        monkeypatch.setattr(browse, "years", lambda **_: years)
+        monkeypatch.setattr(browse, "list_children", lambda **_: years)
         changed = frozenset({years[0].node_id})
         app.post_message(
             ProgressReported(PipelineProgress("rollup", queued=3, changed=changed))
@@ -330,7 +332,7 @@ async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
         raise OSError("disk on fire")
 
     with monkeypatch.context() as patch:
-        patch.setattr(browse, "years", broken)
+        patch.setattr(browse, "list_children", broken)
         async with app.run_test(size=SIZE) as pilot:
             await settle(pilot)
             row = tree(pilot).render_line(0).text
@@ -357,7 +359,7 @@ async def test_a_page_or_source_that_cannot_be_read_says_why(
         await press(pilot, settle, "n")
         text = pilot.app.screen.query_one("#transcript", Static)
         assert "disk on fire" in str(text.visual)
-        monkeypatch.setattr(browse, "part", broken)
+        monkeypatch.setattr(browse, "get_scoped_node", broken)
         await press(pilot, settle, "down")
         head = pilot.app.screen.query_one("#head", Static)
         assert "disk on fire" in str(head.visual)
@@ -368,7 +370,7 @@ async def test_the_contents_say_how_much_they_hold(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        total = sum(line.counts.segments for line in browse.years())
+        total = sum(line.counts.segments for line in browse.list_children())
         title = app.screen.query_one("#contents PaneTitle", PaneTitle)
         assert title.info == f"{total} segments"
 
@@ -397,16 +399,16 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
 async def test_a_long_branch_is_read_a_page_at_a_time(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = browse.years()[0]
+    first = browse.list_children()[0]
     many = [replace(first, node_id=f"toc:year:{9998 - at}") for at in range(1200)]
 
     def years(
-        *, offset: int = 0, limit: int = browse.PAGE, of: Scope = ALL
+        *, offset: int = 0, limit: int = browse.PAGE_SIZE, of: Scope = ALL
     ) -> list[TocEntry]:
         assert of == ALL
         return many[offset : offset + limit]
 
-    monkeypatch.setattr(browse, "years", years)
+    monkeypatch.setattr(browse, "list_children", years)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         for shown in (500, 1000):
@@ -451,7 +453,7 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "asterisk")
-        under = browse.under("toc:year:2024").lines.values()
+        under = browse.list_branches("toc:year:2024").lines.values()
         below = {line.node_id for lines in under for line in lines}
         assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
         assert here(pilot).node_id == "toc:year:2024"
@@ -476,11 +478,13 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
 
 
 def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: Workspace) -> None:
-    whole = browse.under("toc:year:2024")
+    whole = browse.list_branches("toc:year:2024")
     assert whole.is_all
-    first = browse.under("toc:year:2024", limit=len(whole.lines["toc:year:2024"]))
+    first = browse.list_branches(
+        "toc:year:2024", limit=len(whole.lines["toc:year:2024"])
+    )
     assert [*first.lines] == ["toc:year:2024"] and not first.is_all
-    weeks = browse.at_a_glance(browse.children("toc:month:2024-01"))
+    weeks = browse.add_activity(browse.list_children("toc:month:2024-01"))
     assert all(sum(week.activity) == week.counts.messages for week in weeks)
 
 
@@ -531,7 +535,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         go_on = threading.Event()
-        part, expanded = browse.part, sources.expand
+        part, expanded = browse.get_scoped_node, sources.expand
 
         def slow_part(node_id: str, of: Scope) -> object:
             go_on.wait()
@@ -541,7 +545,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
             go_on.wait()
             return expanded(grip_id, **around)
 
-        monkeypatch.setattr(browse, "part", slow_part)
+        monkeypatch.setattr(browse, "get_scoped_node", slow_part)
         monkeypatch.setattr(sources, "expand", slow_source)
         await pilot.press("down")
         while head(pilot) != "Reading…":
@@ -567,13 +571,13 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         go_on = threading.Event()
-        children = browse.children
+        children = browse.list_children
 
         def slow(*args: str, **others: object) -> list[TocEntry]:
             go_on.wait()
             raise MemtuiError("the disk is away")
 
-        monkeypatch.setattr(browse, "children", slow)
+        monkeypatch.setattr(browse, "list_children", slow)
         await pilot.press("right")
         rows = tree(pilot).cursor_node
         assert rows is not None
@@ -586,7 +590,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         (failed,) = rows.children
         assert str(failed.label).startswith("Could not be read (enter: try again)")
         assert tree(pilot).cursor_node is failed
-        monkeypatch.setattr(browse, "children", children)
+        monkeypatch.setattr(browse, "list_children", children)
         await press(pilot, settle, "enter")
         assert isinstance(rows.children[0].data, TocEntry)
 

@@ -11,7 +11,7 @@ from memtui.errors import MemtuiError
 from memtui.model.nodes import TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
-from memtui.services.browse import Parts
+from memtui.services.browse import ScopeChoices
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.search import TeleportScreen
@@ -47,7 +47,9 @@ def shown_of(pilot: Pilot[str | MemtuiError]) -> str:
 
 
 def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
-    there = Parts((("codex", 3),), (("codebook", 2), ("shop", 1)), (("decode", 9),))
+    there = ScopeChoices(
+        (("codex", 3),), (("codebook", 2), ("shop", 1)), (("decode", 9),)
+    )
     found = scope_list.list_choices(there, "CODE", ALL, ALL)
     assert [(one.label, one.end) for one in found] == [
         ("codex", "3 sessions"),
@@ -80,7 +82,10 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         assert "memtui   codex · logsift" in top(pilot)
         assert labels(pilot) == [
             "toc:year:2024",
-            *(one.node_id for one in browse.children("toc:year:2024", of=app.scope)),
+            *(
+                one.node_id
+                for one in browse.list_children("toc:year:2024", scope=app.scope)
+            ),
         ]
         await press(pilot, settle, "F", "tab", "escape", "slash", *"session")
         assert app.scope == Scope("codex", "logsift")
@@ -124,9 +129,9 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         assert whole is not None and "segments" in title.info
         app.set_scope(Scope("claude-code"))
         await settle(pilot)
-        mine, (line, *_) = page.node, browse.years(of=app.scope)
+        mine, (line, *_) = page.node, browse.list_children(scope=app.scope)
         assert mine is not None and mine.counts == line.counts != whole.counts
-        total = sum(one.counts.segments for one in browse.years(of=app.scope))
+        total = sum(one.counts.segments for one in browse.list_children(scope=app.scope))
         assert title.info == f"{total} segments"
         head = str(page.query_one("#head", Static).visual)
         count = f"{mine.counts.segments} of {whole.counts.segments} segments"
@@ -141,12 +146,12 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
 async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
     app: MemtuiApp, settle: Settle
 ) -> None:
-    word = browse.known().keywords[-1][0]
+    word = browse.list_scopes().keywords[-1][0]
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         app.set_scope(Scope(keyword=word.upper()))
         await press(pilot, settle, *["right"] * 10)
-        node = browse.node(here(pilot).node_id)
+        node = browse.get_node(here(pilot).node_id)
         assert node is not None and node.level is TocLevel.SEGMENT
         assert word.casefold() in {one.casefold() for one in node.words}
         await press(pilot, settle, "F", *"nobody said it", "enter")
@@ -164,8 +169,8 @@ async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
 ) -> None:
     old = next(
         scope
-        for scope in (Scope(keyword=word) for word, _ in browse.known().keywords)
-        if [one.node_id for one in browse.years(of=scope)] == ["toc:year:2023"]
+        for scope in (Scope(keyword=word) for word, _ in browse.list_scopes().keywords)
+        if [one.node_id for one in browse.list_children(scope=scope)] == ["toc:year:2023"]
     )
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)

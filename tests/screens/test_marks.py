@@ -167,7 +167,7 @@ async def test_the_head_says_what_is_pinned(
 async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
     app: MemtuiApp, model: Author, settle: Settle
 ) -> None:
-    (line,) = browse.children(DAY)
+    (line,) = browse.list_children(DAY)
     model.writes(line.node_id, "Sliding sessions", CLAIMS[3:])
     pinned = versions.pin(line.node_id, 2, UTC, NOW, even_rejected=True)
     assert pinned.rejection
@@ -187,7 +187,7 @@ async def test_where_the_page_is_gone_nothing_hidden_comes_back(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
-        monkeypatch.setattr(browse, "part", lambda *_: None)
+        monkeypatch.setattr(browse, "get_scoped_node", lambda *_: None)
         changed = frozenset({judged.node_id})
         app.post_message(
             ProgressReported(PipelineProgress("summarize", changed=changed))
@@ -234,7 +234,7 @@ async def test_a_claim_no_source_says_shows_no_source(
 async def test_of_a_claim_no_source_says_the_closest_words_are_shown_as_such(
     app: MemtuiApp, model: Author, settle: Settle
 ) -> None:
-    (line,) = browse.children(DAY)
+    (line,) = browse.list_children(DAY)
     claim = "Wrote ledger.py; ran pytest -q tests/test_sessions.py, git push"
     model.writes(line.node_id, "Sliding sessions", [CLAIMS[0], claim])
     async with app.run_test(size=SIZE) as pilot:
@@ -264,7 +264,7 @@ async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
 async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(
     app: MemtuiApp, settle: Settle
 ) -> None:
-    (year,) = [line for line in browse.years() if line.title == "2023"]
+    (year,) = [line for line in browse.list_children() if line.title == "2023"]
     with database.transaction():
         NodeRow.update(is_dirty=True).where(NodeRow.node_id == year.node_id).execute()
     async with app.run_test(size=SIZE) as pilot:

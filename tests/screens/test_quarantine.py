@@ -162,7 +162,7 @@ async def test_what_one_says_is_read_page_by_page(
         await opened(pilot, settle)
         await pilot.press("down", "down", "enter")
         await settle(pilot)
-        pane = refused.screen.query_one("#detail-pane Reader")
+        pane = refused.screen.query_one("#detail-pane DetailPane")
         assert pane.has_focus
         await pilot.press("pagedown")
         assert pane.scroll_y > 0

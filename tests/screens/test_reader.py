@@ -17,7 +17,7 @@ from memtui.model.events import make_thought as thought
 from memtui.model.sessions import ResumeCommand, SubagentMetadata
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import conversation
-from memtui.services.conversation import TurnRange, Whose
+from memtui.services.conversation import ConversationKey, TurnRange
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp
@@ -42,7 +42,7 @@ AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
-MILL = Whose("codex", "mill")
+MILL = ConversationKey("codex", "mill")
 SHOP = "shop-1"
 
 
@@ -84,7 +84,7 @@ async def opened(
     pilot: Pilot[str | MemtuiError],
     settle: Settle,
     event_id: str = "",
-    whose: Whose = MILL,
+    whose: ConversationKey = MILL,
 ) -> None:
     await settle(pilot)
     wanted = SessionRequested(whose.agent, whose.session_id, event_id)
@@ -107,7 +107,7 @@ async def type_words(
 
 
 def event_at(rank: int) -> str:
-    place = conversation.nth(MILL, rank)
+    place = conversation.find_by_rank(MILL, rank)
     assert place is not None
     return place[2]
 
@@ -258,7 +258,7 @@ async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
 
 def place_of(app: MemtuiApp, ordinal: int) -> EventPosition:
     (turn,) = (t for t in view(app).buffer.turns if t.event.ordinal == ordinal)
-    return turn.place
+    return turn.position
 
 
 async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
@@ -271,7 +271,7 @@ async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
         newer = threading.Event()
         read = transcript_view.read_turns
 
-        def slowly(whose: Whose, wanted: TurnsRequested) -> TurnRange:
+        def slowly(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
             if wanted.where is TurnsPosition.END:
                 newer.wait()
             return read(whose, wanted)
@@ -358,7 +358,7 @@ async def test_one_goes_from_question_to_question(
         await press(pilot, settle, *["left_square_bracket"] * 2)
         assert pointed(app).ordinal == 195
         await press(pilot, settle, "end", *["right_square_bracket"] * 2)
-        assert notices(app)[-1] == "This is the last thing you said here."
+        assert notices(app)[-1] == "This is your last prompt."
 
 
 async def test_words_are_found_in_all_of_the_session_and_marked(
@@ -447,16 +447,16 @@ async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
         await opened(pilot, settle)
         asked: list[str] = []
         go_on = threading.Event()
-        look = conversation.holding
+        look = conversation.find_text
 
-        def slowly(whose: Whose, words: str) -> Sequence[EventPosition]:
+        def slowly(whose: ConversationKey, words: str) -> Sequence[EventPosition]:
             asked.append(words)
             go_on.wait()
             if words == "wheel 49":
                 raise MemtuiError("the memory is away")
             return look(whose, words)
 
-        monkeypatch.setattr(conversation, "holding", slowly)
+        monkeypatch.setattr(conversation, "find_text", slowly)
         await pilot.press(*"/wheel 49", "enter", "n")
         while said(app, "#matches") != "searching…":
             await pilot.pause()
@@ -494,7 +494,7 @@ async def test_one_gets_from_the_list_to_a_session_and_to_its_place_in_the_conte
         assert pointed(app).event_id in app.clipboard and len(notices(app)) == 1
         await press(pilot, settle, "escape")
         assert isinstance(app.screen, ContentsScreen)
-        assert app.focused is app.screen.query_one("#source Reader")
+        assert app.focused is app.screen.query_one("#source DetailPane")
 
 
 @pytest.mark.journey
@@ -503,7 +503,7 @@ async def test_the_command_is_shown_before_a_session_is_resumed(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     async with app.run_test() as pilot:
-        await opened(pilot, settle, whose=Whose("claude-code", SHOP))
+        await opened(pilot, settle, whose=ConversationKey("claude-code", SHOP))
         await press(pilot, settle, "r")
         assert isinstance(app.screen, ResumeScreen)
         question = said(app, "#question")
@@ -551,7 +551,7 @@ async def test_a_disk_that_hangs_holds_up_neither_resuming_nor_exporting(
         return answers.wait(20) and False
 
     async with app.run_test() as pilot:
-        await opened(pilot, settle, whose=Whose("claude-code", SHOP))
+        await opened(pilot, settle, whose=ConversationKey("claude-code", SHOP))
         monkeypatch.setattr("shutil.which", lambda program: hang(Path(program)))
         await pilot.press("r")
         await pilot.pause()
@@ -580,7 +580,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
     async with app.run_test() as pilot:
-        await opened(pilot, settle, whose=Whose("claude-code", SHOP))
+        await opened(pilot, settle, whose=ConversationKey("claude-code", SHOP))
         await press(pilot, settle, "e")
         assert isinstance(app.screen, ExportScreen)
         assert ".md" in app.screen.query_one(Input).render_line(0).text
@@ -639,7 +639,7 @@ async def test_what_cannot_be_read_says_why_and_what_to_do(
     def broken(*_: object) -> EventPosition:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(conversation, "about", broken)
+    monkeypatch.setattr(conversation, "get_info", broken)
     app = app_of(house)
     async with app.run_test() as pilot:
         await opened(pilot, settle)

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 from textual.pilot import Pilot
@@ -14,9 +15,10 @@ from memtui.model.events import Event, EventRole
 from memtui.model.filters import FILTER_FIELDS
 from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
 from memtui.services import browse
-from memtui.services.browse import Parts
+from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions
 from memtui.tui.app import MemtuiApp
+from memtui.tui.screens import search
 from memtui.tui.screens.search import SearchHistory, TeleportScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.bullet_list import BulletList
@@ -48,7 +50,9 @@ SIZE = (120, 40)
 @pytest.fixture(autouse=True)
 def _something_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bar without a house is over a memory that holds something."""
-    monkeypatch.setattr(browse, "known", lambda: Parts(agents=(("codex", 1),)))
+    monkeypatch.setattr(
+        browse, "list_scopes", lambda: ScopeChoices(agents=(("codex", 1),))
+    )
 
 
 def bar(pilot: Pilots) -> TeleportScreen:
@@ -335,8 +339,9 @@ async def found_in(
     app: MemtuiApp, pilot: Pilots, settle: Settle, **finders: SearchFunction
 ) -> None:
     """Open the bar over the contents, and ask those who answer by hand."""
-    app.screen._finders = {SearchView(name): one for name, one in finders.items()}  # type: ignore[attr-defined]
-    await pilot.press("slash")
+    by_view = {SearchView(name): one for name, one in finders.items()}
+    with patch.object(search, "make_finders", lambda *_: by_view):
+        await pilot.press("slash")
     await ask(pilot, settle, "x")
     await pilot.press("enter")
     await settle(pilot)
@@ -411,7 +416,7 @@ async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
         assert "works in the messages view" in note(screen)
         await pilot.press("shift+tab")
         await answered(pilot, settle)
-        assert "ctrl+o one each" in told(screen, "keys")
+        assert "ctrl+o one per session" in told(screen, "keys")
         messages = finders["messages"]
         assert isinstance(messages, Fake)
         before = len(messages.asked)
@@ -441,7 +446,7 @@ async def test_only_the_line_chosen_last_is_gone_to(
         assert session_id != "first" or gate.wait(10)
         return f"of {session_id}"
 
-    monkeypatch.setattr("memtui.search.combined.node_at", node_at)
+    monkeypatch.setattr("memtui.search.combined.locate", node_at)
     names = ("first", "second")
     both = MessageResult(
         "x", tuple(message("x", "x", session=session(session_id=n)) for n in names)

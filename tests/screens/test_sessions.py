@@ -138,14 +138,14 @@ async def test_words_narrow_it_and_escape_shows_all_again(
 async def test_enter_opens_what_the_words_typed_at_once_have_found(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, look = threading.Event(), sessions.around
+    go_on, look = threading.Event(), sessions.list_around
 
-    def slow(listing: sessions.Listing, *args: Any) -> sessions.SessionRange:
+    def slow(listing: sessions.SessionQuery, *args: Any) -> sessions.SessionRange:
         if listing.words:
             go_on.wait(20)
         return look(listing, *args)
 
-    monkeypatch.setattr(sessions, "around", slow)
+    monkeypatch.setattr(sessions, "list_around", slow)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         first = listed(app).sessions[0]
@@ -222,13 +222,13 @@ async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    around = sessions.around
+    around = sessions.list_around
 
     def slow(*args: Any) -> Any:
         go_on.wait()
         return around(*args)
 
-    monkeypatch.setattr(sessions, "around", slow)
+    monkeypatch.setattr(sessions, "list_around", slow)
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("s")
@@ -253,7 +253,7 @@ async def test_what_cannot_be_read_says_why(
         raise OSError("the disk is full")
 
     async with app.run_test() as pilot:
-        monkeypatch.setattr(sessions, "around", broken)
+        monkeypatch.setattr(sessions, "list_around", broken)
         await opened(pilot, settle)
         said = str(app.screen.query_one("#nothing", Static).visual)
         assert said.startswith("✗ The sessions could not be read: the disk is full")
@@ -275,7 +275,7 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
     app = app_of(full_house)
     async with app.run_test(size=(80, 24)) as pilot:
         await opened(pilot, settle)
-        monkeypatch.setattr(sessions, "stretch", broken)
+        monkeypatch.setattr(sessions, "list_range", broken)
         await pilot.press("end")
         await settle(pilot)
         shown = listed(app)

@@ -9,7 +9,7 @@ from memtui.search import node_documents
 from memtui.search import query as search_query
 from memtui.search.node_documents import SEGMENT, Document, filter_token
 from memtui.search.node_index import NodeIndex
-from memtui.search.scoring import Part
+from memtui.search.scoring import NodeField
 
 DAY = datetime(2025, 3, 10, tzinfo=UTC)
 
@@ -18,7 +18,7 @@ def document(
     name: str,
     text: str,
     *,
-    part: Part = Part.BULLETS,
+    part: NodeField = NodeField.BULLETS,
     level: TocLevel = TocLevel.SEGMENT,
     day: int = 0,
     days: int = 0,
@@ -73,7 +73,7 @@ def many(count: int) -> list[Document]:
         document(
             f"n{i:04}",
             " ".join(["file"] * (i % 3) + ["test"] * (i % 5) + ["code", name(i % 97)]),
-            part=Part.TITLE if i % 50 == 0 else Part.BULLETS,
+            part=NodeField.TITLE if i % 50 == 0 else NodeField.BULLETS,
             day=i,
         )
         for i in range(count)

@@ -18,7 +18,7 @@ from memtui.search import query as search_query
 from memtui.search.node_documents import Document
 from memtui.search.node_index import NodeIndex
 from memtui.search.query import Query
-from memtui.search.scoring import Part
+from memtui.search.scoring import NodeField
 from tests.conftest import often
 
 TEXTS = {
@@ -29,7 +29,7 @@ TEXTS = {
 }
 
 
-def document(name: str, text: str, *, part: Part = Part.BULLETS) -> Document:
+def document(name: str, text: str, *, part: NodeField = NodeField.BULLETS) -> Document:
     return Document(HitKind.NODE, name, name, ((part, text),))
 
 
@@ -91,7 +91,10 @@ def test_a_full_match_scores_above_a_partial_one(index: NodeIndex) -> None:
 
 def test_a_weightier_part_lifts_its_document(index: NodeIndex) -> None:
     index.update(
-        [document("light", "zeppelin"), document("heavy", "zeppelin", part=Part.TITLE)],
+        [
+            document("light", "zeppelin"),
+            document("heavy", "zeppelin", part=NodeField.TITLE),
+        ],
         [],
     )
     assert found(index, "zeppelin") == ["heavy", "light"]
@@ -148,7 +151,9 @@ def test_what_is_gone_is_not_found_and_others_stay(index: NodeIndex) -> None:
 
 
 def test_the_grips_of_a_node_go_with_it(index: NodeIndex) -> None:
-    grip = Document(HitKind.GRIP, "grip:1:x", "cache", ((Part.EXCERPT, "a zeppelin"),))
+    grip = Document(
+        HitKind.GRIP, "grip:1:x", "cache", ((NodeField.EXCERPT, "a zeppelin"),)
+    )
     index.update([grip], [])
     assert best(index, "zeppelin").kind is HitKind.GRIP
     index.update([], ["cache"])

@@ -9,7 +9,7 @@ from memtui.search import node_documents, scoring
 from memtui.search import query as search_query
 from memtui.search.node_documents import filter_token
 from memtui.search.node_index import NodeIndex
-from memtui.search.scoring import Part
+from memtui.search.scoring import NodeField
 from tests.search.documents import document, find, found, score
 
 # Forms
@@ -176,7 +176,7 @@ def test_recent_first_halves_what_is_old_and_sorts_nothing_by_time_alone(
 def test_what_is_recent_is_found_even_where_much_that_is_old_scores_higher(
     index: NodeIndex,
 ) -> None:
-    old = [document(f"old{i}", "ferry", part=Part.TITLE) for i in range(40)]
+    old = [document(f"old{i}", "ferry", part=NodeField.TITLE) for i in range(40)]
     index.update([*old, document("new", "ferry", day=400)], [])
     assert "new" not in found(index, "ferry", 5)
     assert found(index, "ferry", 5, is_recent_first=True)[0] == "new"
@@ -198,7 +198,7 @@ def test_a_wide_node_landing_id_the_segment_in_it_that_answers_best(
             document("next", "ferry quay", level=TocLevel.WEEK, day=7, days=7),
             document("first", "the ferry", day=0),
             document("both", "the ferry at the quay", day=3),
-            document("better", "ferry quay", part=Part.TITLE, day=8),
+            document("better", "ferry quay", part=NodeField.TITLE, day=8),
             document("empty", "nothing of that", day=15),
             document("wide", "quay", level=TocLevel.DAY, day=15, days=1),
         ],

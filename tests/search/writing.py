@@ -11,12 +11,12 @@ from pathlib import Path
 from memtui.model.hits import HitKind
 from memtui.search.node_documents import Document
 from memtui.search.node_index import NodeIndex
-from memtui.search.scoring import Part
+from memtui.search.scoring import NodeField
 
 
 def document(number: int) -> Document:
     """One of the documents that are written."""
-    said = (Part.BULLETS, f"ferry {'timetable ' * (number % 40)}")
+    said = (NodeField.BULLETS, f"ferry {'timetable ' * (number % 40)}")
     return Document(HitKind.NODE, f"n{number}", f"n{number}", (said,))
 
 

@@ -229,7 +229,7 @@ def test_a_sessions_project_is_told_before_its_first_event() -> None:
     [
         ("{not json", "not valid JSON", 2),
         ("42", "not a JSON object", 2),
-        (user(1, "x", timestamp=None), "a bad timestamp", 2),
+        (user(1, "x", timestamp=None), "no timestamp", 2),
         (
             {k: v for k, v in user(1, "x").items() if k != "timestamp"},
             "no timestamp",

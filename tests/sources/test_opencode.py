@@ -349,7 +349,7 @@ def test_a_session_that_goes_on_is_not_read_from_its_start(
     agent.db.execute("DELETE FROM part WHERE message_id = 'msg_0001'")
     agent.says(500, "user", "Word 500")
     cursor = last_cursor(found)
-    forgetful = Cursor(cursor.offset, state={**cursor.state, "given": []})
+    forgetful = Cursor(cursor.offset, state={**cursor.state, "yielded": []})
     found = readings(path, forgetful)
     again = [e.text for e in found if isinstance(e, Event)]
     assert again == ["Word 200", "Word 500"]
@@ -398,7 +398,7 @@ def test_the_write_ahead_log_belongs_to_the_database(agent: Agent, path: Path) -
 def test_a_locked_database_is_refused_in_words(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opencode, "BUSY_S", 0.01)
+    monkeypatch.setattr(opencode, "_LOCK_TIMEOUT_S", 0.01)
     agent = Agent(path, journal="DELETE")
     with closing(agent.db):
         agent.db.execute("BEGIN EXCLUSIVE")

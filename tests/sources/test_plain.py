@@ -167,7 +167,7 @@ def test_a_session_is_told_of_before_its_events_and_once_there_is_one() -> None:
     )
     told = read(session, line(agent="claude-code"), line(agent="claude-code", text="b"))
     kinds = [type(one).__name__ for one in told]
-    said = "SessionFacts"
+    said = "SessionMetadata"
     assert kinds == [said, said, "Event", said, "Event", said]
     assert {one for one in told if isinstance(one, SessionMetadata)} == {facts}
 

@@ -51,7 +51,7 @@ def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
     keep(*(line(f"quay {n}", n) for n in range(50)))
     index = MessageIndexer(MessageIndex(house.paths.message_index))
     while index.step():
-        MessageIndex(house.paths.message_index).remove()
+        MessageIndex(house.paths.message_index).delete()
         if random.random() < 0.5:
             break
     keep(line("quay late", 99))
@@ -122,7 +122,7 @@ def test_it_is_whole_however_often_its_maker_is_killed(
     keep(*(line(f"quay number {n}", n, session=f"s{n % 7}") for n in range(4_000)))
     listen(house)
     before = [hit.event_id for hit in house.session_search.find("quay number 77").hits]
-    MessageIndex(house.paths.message_index).remove()
+    MessageIndex(house.paths.message_index).delete()
     script = tmp_path / "work.py"
     script.write_text(textwrap.dedent(WORK))
     command = [sys.executable, str(script), str(house.paths.store)]

@@ -17,7 +17,7 @@ from tests.store.test_postings import found, look_up, one
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[MessageIndex]:
     made = MessageIndex(tmp_path / "messages.db", is_kept=True)
-    made.make("one")
+    made.create("one")
     message_index.put(made, [one(1, "quay"), one(2, "quay mole")], ())
     yield made
     made.close()
@@ -52,7 +52,7 @@ def test_an_index_that_is_made_anew_is_asked_instead_of_the_old_one(
 ) -> None:
     assert found(index, "quay") == [1, 2]
     other = MessageIndex(index.path)
-    other.make("two")
+    other.create("two")
     message_index.put(other, [one(7, "quay")], ())
     assert found(index, "quay") == [7]
     assert index.name() == "two"
@@ -67,9 +67,9 @@ def test_an_index_that_is_deleted_is_missing_and_one_put_in_its_place_is_asked(
 ) -> None:
     assert found(index, "quay") == [1, 2]
     beside = MessageIndex(tmp_path / "beside.db")
-    beside.make("beside")
+    beside.create("beside")
     message_index.put(beside, [one(5, "quay")], ())
-    index.remove()
+    index.delete()
     with pytest.raises(SearchError, match="missing"):
         found(index, "quay")
     beside.path.replace(index.path)
@@ -86,7 +86,7 @@ def test_damage_is_noticed_though_it_was_read_before(index: MessageIndex) -> Non
     with pytest.raises(SearchError):
         found(again, "quay")
     assert index.is_suspect
-    again.make("anew")
+    again.create("anew")
     message_index.put(again, [one(9, "quay")], ())
     assert found(again, "quay") == [9]
     again.close()

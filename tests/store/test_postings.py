@@ -33,7 +33,7 @@ A_MINUTE_MS = 60_000
 @pytest.fixture
 def index(tmp_path: Path) -> MessageIndex:
     made = MessageIndex(tmp_path / "messages.db")
-    made.make("one")
+    made.create("one")
     return made
 
 
@@ -312,7 +312,7 @@ def test_whatever_is_asked_is_no_error(
     tmp_path_factory: pytest.TempPathFactory, terms: list[str]
 ) -> None:
     index = MessageIndex(tmp_path_factory.mktemp("odd") / "messages.db")
-    index.make("one")
+    index.create("one")
     message_index.put(index, [one(1, "can't * ( ) a\"b NEAR AND c:d ^x -y")], ())
     asked = [MatchQuery(term, term if at % 2 else "") for at, term in enumerate(terms)]
     with index.reading() as db:

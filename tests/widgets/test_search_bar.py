@@ -2,10 +2,10 @@
 
 import pytest
 
-from memtui.services.browse import Parts
+from memtui.services.browse import ScopeChoices
 from memtui.tui.widgets.search_bar import FilterSuggester
 
-THERE = Parts(
+THERE = ScopeChoices(
     (("claude-code", 9), ("codex", 3)), (("my shop", 4), ("shop", 2)), (("retries", 1),)
 )
 

@@ -12,7 +12,7 @@ from memtui.model.model_state import (
     ModelPhase,
     ModelProgress,
 )
-from memtui.pipeline.progress import ModelStatus, Progress
+from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import status_line
@@ -28,7 +28,7 @@ WRITING = READY.working_on("toc:day:2025-03-10", 214).with_progress(
 ROOM = 80 - len("memtui") - status_line.GAP
 
 
-def said(progress: Progress, room: int = ROOM) -> str:
+def said(progress: PipelineProgress, room: int = ROOM) -> str:
     return status_line.describe_work(progress, room).plain
 
 
@@ -36,43 +36,51 @@ def said(progress: Progress, room: int = ROOM) -> str:
     ("progress", "words"),
     [
         (
-            Progress("", model=WRITING),
+            PipelineProgress("", model=WRITING),
             "qwen3:4b: part 2 of 3, writing 120 of 700 · 214 to go",
         ),
         (
-            Progress("index", queued=12, model=WRITING),
+            PipelineProgress("index", queued=12, model=WRITING),
             "● indexing · 12 queued · qwen3:4b 2/3: writing 120 of 700 · 214 to go",
         ),
         (
-            Progress("", problems=6, model=WRITING),
+            PipelineProgress("", skipped=6, model=WRITING),
             "qwen3:4b 2/3: writing 120 of 700 · 214 to go · 6 lines skipped (Q)",
         ),
         (
-            Progress("segment", queued=1234, problems=6, model=WRITING),
+            PipelineProgress("segment", queued=1234, skipped=6, model=WRITING),
             "● segmenting · 1,234 queued · qwen3:4b: writing · 6 lines skipped (Q)",
         ),
         (
-            Progress("import", 3, total=20, problems=6, model=WRITING),
+            PipelineProgress("import", 3, total=20, skipped=6, model=WRITING),
             "● importing 3 of 20 · qwen3:4b: writing · 6 lines skipped (Q)",
         ),
-        (Progress("index", error="no room", model=WRITING), "✗ indexing: no room"),
-        (Progress("", is_ours=False, model=WRITING), status_line.OTHER_PROCESS),
         (
-            Progress("", is_ours=False, error="the memory is gone", is_gone=True),
+            PipelineProgress("index", error="no room", model=WRITING),
+            "✗ indexing: no room",
+        ),
+        (
+            PipelineProgress("", is_active=False, model=WRITING),
+            status_line.OTHER_PROCESS,
+        ),
+        (
+            PipelineProgress(
+                "", is_active=False, error="the memory is gone", is_store_gone=True
+            ),
             "✗ the memory is gone",
         ),
-        (Progress("", model=READY), "idle"),
+        (PipelineProgress("", model=READY), "idle"),
     ],
 )
 def test_at_80_columns_it_says_what_there_is_room_for(
-    progress: Progress, words: str
+    progress: PipelineProgress, words: str
 ) -> None:
     assert said(progress) == words
     assert len(words) <= ROOM
 
 
 def test_where_there_is_room_all_is_said() -> None:
-    progress = Progress("index", queued=12, problems=6, model=WRITING)
+    progress = PipelineProgress("index", queued=12, skipped=6, model=WRITING)
     assert said(progress, 111) == (
         "● indexing · 12 queued · qwen3:4b: part 2 of 3, writing 120 of 700"
         " · 214 to go · 6 lines skipped (Q)"
@@ -83,10 +91,10 @@ def test_who_asked_for_a_model_that_is_not_there_is_told_beside_the_work() -> No
     away = ModelStatus(is_requested=True).with_health(
         ModelHealth(ModelCondition.OFFLINE)
     )
-    assert said(Progress("", model=away)) == (
+    assert said(PipelineProgress("", model=away)) == (
         "✗ Ollama does not answer: start it, or install it from ollama.com"
     )
-    assert said(Progress("index", queued=12, model=away)) == (
+    assert said(PipelineProgress("index", queued=12, model=away)) == (
         "● indexing · 12 queued · ✗ Ollama does not answer: memtui doctor"
     )
 
@@ -98,7 +106,9 @@ async def test_the_line_says_as_much_as_fits(
     async with app.run_test(size=(width, 24)) as pilot:
         await settle(pilot)
         line = app.screen.query_one(StatusLine)
-        app.post_message(ProgressReported(Progress("", problems=6, model=WRITING)))
+        app.post_message(
+            ProgressReported(PipelineProgress("", skipped=6, model=WRITING))
+        )
         while "qwen3" not in line.work.plain:
             await pilot.pause()
         assert ("part 2 of 3" in line.work.plain) == (width == 120)
@@ -113,16 +123,18 @@ async def test_beside_a_model_a_short_blip_is_not_shown(
     async with app.run_test() as pilot:
         await settle(pilot)
         line = app.screen.query_one(StatusLine)
-        app.post_message(ProgressReported(Progress("", model=WRITING)))
+        app.post_message(ProgressReported(PipelineProgress("", model=WRITING)))
         while "qwen3" not in line.work.plain:
             await pilot.pause()
         seen = line.work.plain
-        app.post_message(ProgressReported(Progress("index", queued=3, model=WRITING)))
-        app.post_message(ProgressReported(Progress("", model=READY)))
-        app.post_message(ProgressReported(Progress("", model=WRITING)))
+        app.post_message(
+            ProgressReported(PipelineProgress("index", queued=3, model=WRITING))
+        )
+        app.post_message(ProgressReported(PipelineProgress("", model=READY)))
+        app.post_message(ProgressReported(PipelineProgress("", model=WRITING)))
         await settle(pilot)
         assert line.work.plain == seen
-        app.post_message(ProgressReported(Progress("", model=READY)))
+        app.post_message(ProgressReported(PipelineProgress("", model=READY)))
         while line.work.plain == seen:
             await pilot.pause()
         assert line.work.plain == "idle"

@@ -50,8 +50,10 @@ class YearData(NamedTuple):
 
 
 def read_years(numbers: Sequence[int], zone: tzinfo, scope: Scope) -> YearData:
-    years = [browse.year(number, zone, scope) for number in numbers]
-    return YearData(scope, browse.span(), years, browse.counts(scope))
+    years = [browse.get_calendar_year(number, zone, scope) for number in numbers]
+    return YearData(
+        scope, browse.get_date_range(), years, browse.list_daily_counts(scope)
+    )
 
 
 class CalendarScreen(BaseScreen[str]):
@@ -223,7 +225,7 @@ class CalendarScreen(BaseScreen[str]):
             self.dismiss(grid.current.node_id)
         elif grid.is_loaded:
             wanted = calendar.day_id(grid.cursor)
-            find = partial(browse.nearest, wanted, self._zone, self._scope)
+            find = partial(browse.find_nearest, wanted, self._zone, self._scope)
             self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
 
     def _go_to_nearest(self, wanted: date, found: str) -> None:

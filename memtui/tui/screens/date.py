@@ -67,7 +67,7 @@ class DateScreen(Dialog[str]):
             return
         zone = self._now.tzinfo
         assert zone is not None
-        find = partial(browse.nearest, date.node_id, zone)
+        find = partial(browse.find_nearest, date.node_id, zone)
         workers.load(self, find, partial(self._leave_to, date.node_id), "nearest")
 
     def _leave_to(self, wanted: str, found: str) -> None:

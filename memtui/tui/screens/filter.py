@@ -12,7 +12,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
-from memtui.services.browse import Parts
+from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets import scope_list
@@ -47,7 +47,7 @@ class FilterScreen(Dialog[Scope | None]):
     def __init__(self, scope: Scope) -> None:
         super().__init__()
         self._current = self._draft = scope
-        self._parts = Parts()
+        self._parts = ScopeChoices()
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="filter"):
@@ -59,9 +59,9 @@ class FilterScreen(Dialog[Scope | None]):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
         self._show_draft()
-        workers.load(self, browse.known, self._show_parts, "parts")
+        workers.load(self, browse.list_scopes, self._show_parts, "parts")
 
-    def _show_parts(self, parts: Parts) -> None:
+    def _show_parts(self, parts: ScopeChoices) -> None:
         self._parts = parts
         self._note("" if parts.agents or parts.projects else NOTHING)
         self._update_list()

@@ -24,14 +24,14 @@ from memtui.model.sessions import ResumeCommand
 from memtui.search import combined
 from memtui.services import conversation, export
 from memtui.services.conversation import (
-    About,
-    Forgotten,
-    Measure,
-    News,
-    Shown,
+    ConversationGoneError,
+    ConversationInfo,
+    ConversationKey,
+    ConversationLength,
+    ConversationUpdate,
+    ShownRange,
     Turn,
     TurnRange,
-    Whose,
 )
 from memtui.tui import commands, format, terminal, workers
 from memtui.tui.messages import (
@@ -89,8 +89,8 @@ class LoadedTurns(NamedTuple):
 class LoadedNews(NamedTuple):
     """What has changed since the last load."""
 
-    about: About
-    news: News | None
+    about: ConversationInfo
+    news: ConversationUpdate | None
     rendered: list[RenderedTurn]
     layout: TurnLayout
 
@@ -117,7 +117,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def __init__(
         self,
-        whose: Whose,
+        whose: ConversationKey,
         zone: tzinfo,
         now: Callable[[], datetime],
         *,
@@ -136,7 +136,7 @@ class ReaderScreen(BaseScreen[None]):
         """
         super().__init__()
         self.whose, self.zone, self.now, self.is_demo = whose, zone, now, is_demo
-        self.about: About | None = None
+        self.about: ConversationInfo | None = None
         self._event_id = event_id
         self._total = 0
         self._is_jumping = False
@@ -210,10 +210,10 @@ class ReaderScreen(BaseScreen[None]):
         self._is_jumping = True
         layout = self._turn_layout()
 
-        def read() -> tuple[About, TurnsRequested, LoadedTurns]:
-            about = conversation.about(self.whose)
+        def read() -> tuple[ConversationInfo, TurnsRequested, LoadedTurns]:
+            about = conversation.get_info(self.whose)
             event_id = self._event_id
-            known = conversation.of_event(event_id) if event_id else None
+            known = conversation.find_event(event_id) if event_id else None
             is_live = self.now() - about.session.updated_at < LIVE
             wanted = TurnsRequested(
                 TurnsPosition.END if is_live else TurnsPosition.BEGINNING
@@ -222,7 +222,7 @@ class ReaderScreen(BaseScreen[None]):
                 wanted = _around(known[1])
             return about, wanted, _load_turns(self.whose, wanted, layout, frozenset())
 
-        def show(opened: tuple[About, TurnsRequested, LoadedTurns]) -> None:
+        def show(opened: tuple[ConversationInfo, TurnsRequested, LoadedTurns]) -> None:
             about, wanted, loaded = opened
             self._show_about(about)
             self._show_turns(wanted, loaded)
@@ -251,9 +251,9 @@ class ReaderScreen(BaseScreen[None]):
                 view.end_request(retry=True)
         elif not shown:
             return
-        elif wanted.where is TurnsPosition.BEFORE and shown[0].place == wanted.place:
+        elif wanted.where is TurnsPosition.BEFORE and shown[0].position == wanted.place:
             view.prepend(loaded.turns, loaded.rendered)
-        elif wanted.where is TurnsPosition.AFTER and shown[-1].place == wanted.place:
+        elif wanted.where is TurnsPosition.AFTER and shown[-1].position == wanted.place:
             view.append(loaded.turns, loaded.rendered)
         self._catch_up(loaded.layout, loaded.expanded)
         self.set_class(not view.buffer.turns, "-empty")
@@ -263,8 +263,8 @@ class ReaderScreen(BaseScreen[None]):
     def _replace_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
         turns, place = loaded.turns, wanted.place
         if wanted.where is TurnsPosition.AROUND and place is None and turns.turns:
-            place = turns.turns[len(turns.turns) // 2].place
-        guess = Measure(self._total, self._guess_rank(wanted, turns))
+            place = turns.turns[len(turns.turns) // 2].position
+        guess = ConversationLength(self._total, self._guess_rank(wanted, turns))
         self.view.show(turns, loaded.rendered, guess, place)
         if wanted.spot is not None:
             self.view.restore(wanted.spot)
@@ -287,22 +287,24 @@ class ReaderScreen(BaseScreen[None]):
     def _load_measure(self) -> None:
         """Count the turns for the scrollbar."""
         turns = self.view.buffer.turns
-        place = turns[0].place if turns else None
-        read = partial(conversation.measure, self.whose, place)
+        place = turns[0].position if turns else None
+        read = partial(conversation.measure_length, self.whose, place)
         self.load(read, partial(self._show_measure, place), MEASURE)
 
-    def _show_measure(self, place: EventPosition | None, measure: Measure) -> None:
+    def _show_measure(
+        self, place: EventPosition | None, measure: ConversationLength
+    ) -> None:
         self._total = measure.total
         self.view.set_measure(measure, place)
 
-    def _show_about(self, about: About) -> None:
+    def _show_about(self, about: ConversationInfo) -> None:
         before, self.about = self.about, about
         self._total = self._total or about.session.event_count
         self._update_title(about)
-        if before is not None and before.helpers != about.helpers:
+        if before is not None and before.subagents != about.subagents:
             self._render_again()
 
-    def _update_title(self, about: About) -> None:
+    def _update_title(self, about: ConversationInfo) -> None:
         session = about.session
         title = session.title or "(untitled)"
         subagent = f"subagent {self.whose.subagent}" if self.whose.subagent else ""
@@ -328,7 +330,7 @@ class ReaderScreen(BaseScreen[None]):
             self._render_again()
         if group in (PLACE, WRITE):
             self.notify(format.error_text(error), severity="error", markup=False)
-        elif isinstance(error, Forgotten):
+        elif isinstance(error, ConversationGoneError):
             self._show_text(Content(GONE))
         elif not self.view.buffer.turns:
             text = f"✗ This session could not be read: {format.error_text(error)}"
@@ -358,11 +360,11 @@ class ReaderScreen(BaseScreen[None]):
         if here is None:
             self._open()
             return
-        places = tuple(turn.place for turn in window.turns)
+        places = tuple(turn.position for turn in window.turns)
         read = partial(
             _load_news,
             self.whose,
-            Shown(places, window.is_first, window.is_last),
+            ShownRange(places, window.is_first, window.is_last),
             here,
             {
                 turn.event.event_id: (turn, rendered)
@@ -380,8 +382,8 @@ class ReaderScreen(BaseScreen[None]):
         if version != view.buffer.version:
             self.request_reload()  # Something else is shown by now.
         elif news is not None:
-            put = view.replace_turns if news.is_anew else view.append
-            put(news.stretch, loaded.rendered)
+            put = view.replace_turns if news.replaces else view.append
+            put(news.turns, loaded.rendered)
             self._catch_up(loaded.layout, frozenset(self._expanded))
             self._load_measure()
 
@@ -390,7 +392,7 @@ class ReaderScreen(BaseScreen[None]):
     def _turn_layout(self) -> TurnLayout:
         calls = tuple(
             (one.tool_use_id, one.subagent)
-            for one in (self.about.helpers if self.about else ())
+            for one in (self.about.subagents if self.about else ())
             if one.tool_use_id
         )
         width, words = self.view.width, self._find_line.words
@@ -484,7 +486,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def _seek_prompt(self, step: int) -> None:
         if (here := self.view.cursor) is not None:
-            read = partial(conversation.question, self.whose, here, step)
+            read = partial(conversation.find_question, self.whose, here, step)
             self.load(read, partial(self._go_to_prompt, step), "prompt")
 
     def _go_to_prompt(self, step: int, place: EventPosition | None) -> None:
@@ -513,7 +515,7 @@ class ReaderScreen(BaseScreen[None]):
         words = message.words
 
         def read() -> "tuple[EventPosition, ...]":
-            return tuple(conversation.holding(self.whose, words)) if words else ()
+            return tuple(conversation.find_text(self.whose, words)) if words else ()
 
         self.load(read, partial(self._show_found, words), FIND)
 
@@ -546,7 +548,7 @@ class ReaderScreen(BaseScreen[None]):
             return
         turn, rendered = self.view.buffer.turns[at], self.view.buffer.rendered[at]
         if rendered.found_lines:
-            self.view.go_to(turn.place, line=min(rendered.found_lines))
+            self.view.go_to(turn.position, line=min(rendered.found_lines))
             return
         name = turn.event.event_id
         can_expand = (
@@ -608,7 +610,7 @@ class ReaderScreen(BaseScreen[None]):
 
     # Commands on the session
 
-    def _loaded_session(self) -> About | None:
+    def _loaded_session(self) -> ConversationInfo | None:
         if self.about is None:
             self.notify("This session is not loaded yet.", markup=False)
         return self.about
@@ -643,7 +645,7 @@ class ReaderScreen(BaseScreen[None]):
         if (turn := self._selected_turn()) is None:
             return
         event = turn.event
-        read = partial(combined.node_at, event.agent, event.session_id, event.timestamp)
+        read = partial(combined.locate, event.agent, event.session_id, event.timestamp)
         self.load(read, self._go_to_node, PLACE)
 
     def _go_to_node(self, node_id: str) -> None:
@@ -713,7 +715,10 @@ class ReaderScreen(BaseScreen[None]):
 
 
 def _load_turns(
-    whose: Whose, wanted: TurnsRequested, layout: TurnLayout, expanded: frozenset[str]
+    whose: ConversationKey,
+    wanted: TurnsRequested,
+    layout: TurnLayout,
+    expanded: frozenset[str],
 ) -> LoadedTurns:
     turns = transcript_view.read_turns(whose, wanted)
     rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
@@ -721,16 +726,16 @@ def _load_turns(
 
 
 def _load_news(
-    whose: Whose,
-    shown: Shown,
+    whose: ConversationKey,
+    shown: ShownRange,
     here: EventPosition,
     known: RenderedTurns,
     layout: TurnLayout,
     expanded: frozenset[str],
 ) -> LoadedNews:
-    about = conversation.about(whose)
-    news = conversation.news(whose, shown, here, MAX_TURNS)
-    turns = news.stretch.turns if news else ()
+    about = conversation.get_info(whose)
+    news = conversation.find_update(whose, shown, here, MAX_TURNS)
+    turns = news.turns.turns if news else ()
     rendered = turn_rendering.render_turns(turns, layout, expanded, known)
     return LoadedNews(about, news, rendered, layout)
 

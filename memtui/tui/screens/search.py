@@ -23,7 +23,7 @@ from memtui.model.filters import Filters
 from memtui.model.scope import Scope
 from memtui.search import combined
 from memtui.services import browse
-from memtui.services.browse import Parts
+from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS
 from memtui.tui.widgets import search_bar
@@ -182,9 +182,9 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         # Opens the index while the first letters are typed.
         warm_up = partial(self._finders[self.view], "memtui ")
         workers.run(self, warm_up, lambda _: None, "warm-up")
-        workers.run(self, browse.known, self._complete_with, "known")
+        workers.run(self, browse.list_scopes, self._complete_with, "known")
 
-    def _complete_with(self, parts: Parts) -> None:
+    def _complete_with(self, parts: ScopeChoices) -> None:
         """Complete known names in filters; say so if the store is empty."""
         self._head.suggester.set_parts(parts)
         if not parts.agents:
@@ -351,7 +351,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         if target.node_id:
             self._leave(target)
             return
-        find = partial(combined.node_at, target.agent, target.session_id, target.at)
+        find = partial(combined.locate, target.agent, target.session_id, target.at)
         workers.load(self, find, partial(self.land, target), LANDING)
 
     def land(self, target: JumpTarget, node_id: str) -> None:

@@ -16,7 +16,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.scope import ALL, Scope
 from memtui.services import sessions
-from memtui.services.sessions import Listing, SessionRange
+from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported, ScopeChanged, SessionsRequested
 from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
@@ -68,8 +68,8 @@ class SessionsScreen(BaseScreen[None]):
         """
         super().__init__()
         self._zone, self._now, self._is_demo = zone, now, is_demo
-        self.listing = Listing(of=scope)
-        self._loading: Listing | None = None
+        self.listing = SessionQuery(of=scope)
+        self._loading: SessionQuery | None = None
 
     def compose(self) -> ComposeResult:
         yield StatusLine(is_demo=self._is_demo)
@@ -115,38 +115,40 @@ class SessionsScreen(BaseScreen[None]):
     def reload(self) -> None:
         """Load the list again, around the selected session."""
         session, place = self._list.current, self._list.cursor
-        read = partial(sessions.around, self.listing, session, place, 2 * SESSIONS_PAGE)
+        read = partial(
+            sessions.list_around, self.listing, session, place, 2 * SESSIONS_PAGE
+        )
         self.load(read, partial(self._show_reloaded, place), "list")
 
     def _show_reloaded(self, place: int, loaded: SessionRange) -> None:
-        shift = 0 if loaded.place is None else loaded.place - place
+        shift = 0 if loaded.selected is None else loaded.selected - place
         self._show(loaded, is_reload=True, shift=shift)
 
     @on(SessionsRequested)
     def load_page(self, message: SessionsRequested) -> None:
         offset, limit = message.offset, message.limit
-        read = partial(sessions.stretch, self.listing, offset, limit)
+        read = partial(sessions.list_range, self.listing, offset, limit)
         # A group of its own: pages do not supersede each other.
         self.load(read, self._show_page, f"{PAGE_GROUP}{offset}")
 
     def _show_page(self, loaded: SessionRange) -> None:
-        if loaded.listing == self.listing and loaded.total != self._list.total:
+        if loaded.query == self.listing and loaded.total != self._list.total:
             # The list has changed since: these may be the wrong rows.
             self._list.request_again(loaded.offset)
             return
         self._show(loaded, is_reload=False)
 
     def _show(self, loaded: SessionRange, *, is_reload: bool, shift: int = 0) -> None:
-        if loaded.listing != self.listing:
+        if loaded.query != self.listing:
             return
         self._loading = None
         self._list.show(loaded, is_reload=is_reload, shift=shift)
         measure = format.number(loaded.total)
-        if loaded.total != loaded.kept:
-            measure = f"{measure} of {format.number(loaded.kept)}"
-        self.query_one(PaneTitle).show(f"Sessions, {loaded.listing.order}", measure)
+        if loaded.total != loaded.stored:
+            measure = f"{measure} of {format.number(loaded.stored)}"
+        self.query_one(PaneTitle).show(f"Sessions, {loaded.query.order}", measure)
         if not loaded.total:
-            self._show_text(Content(self._why_empty() if loaded.kept else EMPTY))
+            self._show_text(Content(self._why_empty() if loaded.stored else EMPTY))
         self.set_class(not loaded.total, "-empty")
 
     def _why_empty(self) -> str:
@@ -208,10 +210,10 @@ class SessionsScreen(BaseScreen[None]):
         self.query_one(StatusLine).scope = message.scope
         self._change_listing(replace(self.listing, of=message.scope))
 
-    def _change_listing(self, listing: Listing) -> None:
+    def _change_listing(self, listing: SessionQuery) -> None:
         self.listing = listing
         self._list.reset()
-        read = partial(sessions.around, listing, None, 0, 2 * SESSIONS_PAGE)
+        read = partial(sessions.list_around, listing, None, 0, 2 * SESSIONS_PAGE)
         self.load(read, partial(self._show_reloaded, 0), "list")
         self._show_slow_load()
 

@@ -12,7 +12,7 @@ from memtui.text import date_format
 from memtui.tui.widgets.status_line import activity_name
 
 if TYPE_CHECKING:
-    from memtui.pipeline.progress import Progress
+    from memtui.pipeline.progress import PipelineProgress
 
 MAX_FAILURES = 3
 RETRIES_ITSELF = "memtui retries by itself; nothing is lost. Details are in memtui.log."
@@ -35,7 +35,7 @@ class FailureLog:
     def __init__(self) -> None:
         self._failures: tuple[StageFailure, ...] = ()
 
-    def record(self, progress: "Progress", now: datetime) -> None:
+    def record(self, progress: "PipelineProgress", now: datetime) -> None:
         """Take over what a report says; one failure per failing stage is kept."""
         failing = dict(progress.failing)
         if progress.error:
@@ -64,7 +64,7 @@ class FailureLog:
 
 def _update(
     failure: StageFailure,
-    progress: "Progress",
+    progress: "PipelineProgress",
     failing: dict[str, str],
     now: datetime,
 ) -> StageFailure:

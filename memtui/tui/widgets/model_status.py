@@ -124,7 +124,7 @@ def _describe_idle(model: "ModelStatus", health: ModelHealth | None) -> list[str
     is_resting = health is not None and health.condition is ModelCondition.RESTING
     if (
         health is not None
-        and model.is_missed
+        and model.is_missing
         and not (is_resting and model.held_segments)
     ):
         return _describe_unavailable(model, health)

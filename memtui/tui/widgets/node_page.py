@@ -219,7 +219,7 @@ class NodePage(Vertical):
 
 
 def _read(node_id: str, scope: Scope) -> tuple[ScopedNode, bool] | None:
-    part = browse.part(node_id, scope)
+    part = browse.get_scoped_node(node_id, scope)
     return None if part is None else (part, versions.has_rejected(node_id))
 
 

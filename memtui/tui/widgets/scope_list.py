@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.widgets.option_list import Option
 
 from memtui.model.scope import ALL, Scope
-from memtui.services.browse import Parts
+from memtui.services.browse import ScopeChoices
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.text_block import Paragraph
@@ -36,7 +36,7 @@ class ScopeChoice:
 
 
 def list_choices(
-    parts: Parts, typed: str, draft: Scope, current: Scope
+    parts: ScopeChoices, typed: str, draft: Scope, current: Scope
 ) -> list[ScopeChoice]:
     """Return the rows to show.
 

@@ -16,7 +16,7 @@ from memtui.model.filters import EVERYTHING, FILTER_FIELDS
 from memtui.search import query as search_query
 from memtui.search.nodes import NO_WORD
 from memtui.search.recent import LISTED
-from memtui.services.browse import Parts
+from memtui.services.browse import ScopeChoices
 from memtui.tui import format
 from memtui.tui.widgets.result_list import SearchResults, SearchView, to_line
 from memtui.tui.widgets.text_block import TextBlock
@@ -121,7 +121,7 @@ class FilterSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
         self._values: dict[str, tuple[str, ...]] = {}
 
-    def set_parts(self, parts: Parts) -> None:
+    def set_parts(self, parts: ScopeChoices) -> None:
         """Set the agents, projects and keywords to complete."""
         values = {"agent": parts.agents, "project": parts.projects}
         values["keyword"] = parts.keywords

@@ -223,7 +223,7 @@ class SourcePane(Vertical):
 
 def _read(wanted: SourceRequested, context: int) -> Expansion:
     if wanted.event_id:
-        return sources.around(
+        return sources.expand_event(
             wanted.event_id, wanted.excerpt, before=context, after=context
         )
     return sources.expand(wanted.grip_id, before=context, after=context)

@@ -16,7 +16,7 @@ from memtui.tui.widgets import model_status
 from memtui.tui.workers import Debouncer
 
 if TYPE_CHECKING:
-    from memtui.pipeline.progress import Progress
+    from memtui.pipeline.progress import PipelineProgress
 
 ACTIVITIES = {
     "ingest": "reading new events",
@@ -60,7 +60,7 @@ class StatusLine(Widget):
         self._shown = Debouncer["Progress"](_kind, time.monotonic)
         self._later: Timer | None = None
 
-    def show(self, progress: "Progress") -> None:
+    def show(self, progress: "PipelineProgress") -> None:
         """Show a report; beside a model, only states that last a moment."""
         is_urgent = progress.model.health is None
         self._update_after(self._shown.put(progress, at_once=is_urgent))
@@ -126,7 +126,7 @@ def activity_name(stage: str) -> str:
     return ACTIVITIES.get(stage, "working")
 
 
-def describe_work(progress: "Progress", width: int = 80) -> Content:
+def describe_work(progress: "PipelineProgress", width: int = 80) -> Content:
     """Describe what stages and model do; red only for errors.
 
     Args:
@@ -135,8 +135,8 @@ def describe_work(progress: "Progress", width: int = 80) -> Content:
     """
     stages, is_idle = _describe_stages(progress)
     work, skipped = ([] if is_idle else [stages]), []
-    if progress.problems:
-        text = f"{format.quantity(progress.problems, 'line')} skipped (Q)"
+    if progress.skipped:
+        text = f"{format.quantity(progress.skipped, 'line')} skipped (Q)"
         skipped = [Content.styled(text, "$context")]
     others = _join([*work, *skipped]).cell_length
     room = width - (others + len(SEPARATOR) if others else 0)
@@ -151,12 +151,12 @@ def _join(parts: Sequence[Content]) -> Content:
     return Content(SEPARATOR).join(parts)
 
 
-def _describe_stages(progress: "Progress") -> tuple[Content, bool]:
+def _describe_stages(progress: "PipelineProgress") -> tuple[Content, bool]:
     """Describe what the stages do; also return whether they are idle."""
     activity = activity_name(progress.stage)
-    if progress.is_gone:
+    if progress.is_store_gone:
         return Content.styled(f"✗ {progress.error}", "$error"), False
-    if not progress.is_ours:
+    if not progress.is_active:
         return Content(OTHER_PROCESS), False
     if failure := _describe_failure(progress):
         return Content.styled(f"✗ {failure}", "$error"), False
@@ -169,7 +169,7 @@ def _describe_stages(progress: "Progress") -> tuple[Content, bool]:
     return Content(IDLE), True
 
 
-def _describe_failure(progress: "Progress") -> str:
+def _describe_failure(progress: "PipelineProgress") -> str:
     """Describe the failure of this stage, or else of the first one that fails."""
     own = ((progress.stage, progress.error),) if progress.error else ()
     for stage, error in (*own, *progress.failing):
@@ -179,16 +179,16 @@ def _describe_failure(progress: "Progress") -> str:
     return ""
 
 
-def _describe_model(progress: "Progress", room: int) -> str:
+def _describe_model(progress: "PipelineProgress", room: int) -> str:
     """Describe what the model does, unless another process or a failure matters."""
-    is_shown = progress.is_ours and not _describe_failure(progress)
+    is_shown = progress.is_active and not _describe_failure(progress)
     return model_status.fit_activity(progress.model, room) if is_shown else ""
 
 
-def _kind(progress: "Progress") -> Hashable:
+def _kind(progress: "PipelineProgress") -> Hashable:
     """Return what the line says without its numbers."""
     stage = "" if _describe_stages(progress)[1] else progress.stage
-    has_problems = bool(progress.problems)
+    has_problems = bool(progress.skipped)
     texts = model_status.describe_activity(progress.model)
     model = texts[-1] if texts else ""
-    return progress.is_ours, _describe_failure(progress), stage, model, has_problems
+    return progress.is_active, _describe_failure(progress), stage, model, has_problems

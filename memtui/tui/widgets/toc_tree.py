@@ -23,7 +23,7 @@ from memtui.model import calendar
 from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
-from memtui.services.browse import PAGE, Branches
+from memtui.services.browse import PAGE_SIZE, NodeBranches
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     LoadFailed,
@@ -161,8 +161,8 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         else:
             for line in lines:
                 self._add(branch, line)
-            if len(lines) == PAGE:
-                self._add_more(branch, MoreRow(offset + PAGE))
+            if len(lines) == PAGE_SIZE:
+                self._add_more(branch, MoreRow(offset + PAGE_SIZE))
         if was_on_more and lines:
             self._move_to(self._rows[lines[0].node_id])
         elif self.cursor_node is None and self.root.children and not self._path:
@@ -237,7 +237,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 self._update_row(line)
             else:
                 self._add(branch, line, index)
-        if len(lines) and len(lines) % PAGE == 0:
+        if len(lines) and len(lines) % PAGE_SIZE == 0:
             self._add_more(branch, MoreRow(len(lines)))
 
     def _remove(self, row: TreeNode[TocRow]) -> None:
@@ -263,7 +263,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     # Expanding all below a row
 
-    def _expand_all(self, scope: Scope, branches: Branches) -> None:
+    def _expand_all(self, scope: Scope, branches: NodeBranches) -> None:
         """Expand what was read, and notify if that is not everything."""
         if scope != self.scope:
             return
@@ -280,7 +280,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     def reveal(self, node_id: str) -> None:
         """Expand the path to a node, put the cursor on it, and post ``Revealed``."""
-        read = partial(browse.path, node_id)
+        read = partial(browse.get_path, node_id)
         workers.load(self, read, self._follow, SEEK_GROUP)
 
     def _follow(self, path: Sequence[str]) -> None:
@@ -357,7 +357,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 row.remove_children()
                 self._loaded.discard(node_id)
         self._stale_branches, self._stale_rows = {}, {}
-        self._refresh_rows((), {"": PAGE, **expanded})
+        self._refresh_rows((), {"": PAGE_SIZE, **expanded})
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read again the rows of changed nodes and the expanded branches above them."""
@@ -376,7 +376,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         """Read rows and branches again, with those whose refresh was replaced."""
         self._stale_branches |= branches
         self._stale_rows |= dict.fromkeys(rows)
-        some = [*self._stale_rows][:PAGE]
+        some = [*self._stale_rows][:PAGE_SIZE]
         read = partial(_read_changes, self.scope, some, {**self._stale_branches})
         workers.load(self, read, self._show_changes, REFRESH_GROUP)
 
@@ -443,7 +443,9 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def action_unfold_all(self) -> None:
         row = self.cursor_node
         if row is not None and row.allow_expand:
-            find = partial(browse.under, _id_of(row), limit=MAX_EXPANDED, of=self.scope)
+            find = partial(
+                browse.list_branches, _id_of(row), limit=MAX_EXPANDED, scope=self.scope
+            )
             show = partial(self._expand_all, self.scope)
             workers.load(self, find, show, EXPAND_GROUP)
         else:
@@ -527,8 +529,8 @@ def _more_row(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
 
 def _loaded_limit(branch: TreeNode[TocRow]) -> int:
     """Return how many lines to read to show again what a branch shows."""
-    pages = -(-len(branch.children) // PAGE)
-    return PAGE * max(1, pages)
+    pages = -(-len(branch.children) // PAGE_SIZE)
+    return PAGE_SIZE * max(1, pages)
 
 
 def _indent(row: TreeNode[TocRow]) -> int:
@@ -553,27 +555,25 @@ class TocChanges:
 
 
 def _read_page(scope: Scope, node_id: str, offset: int) -> Sequence[TocEntry]:
-    return browse.at_a_glance(_children(node_id, scope, offset=offset), scope)
+    return browse.add_activity(_children(node_id, scope, offset=offset), scope)
 
 
 def _read_changes(
     scope: Scope, rows: list[str], branches: Mapping[str, int]
 ) -> TocChanges:
     children = {
-        node_id: browse.at_a_glance(_children(node_id, scope, limit=limit), scope)
+        node_id: browse.add_activity(_children(node_id, scope, limit=limit), scope)
         for node_id, limit in branches.items()
     }
-    lines = browse.at_a_glance(browse.lines(rows, scope), scope)
+    lines = browse.add_activity(browse.get_entries(rows, scope), scope)
     return TocChanges(scope, lines, children)
 
 
 def _children(
-    node_id: str, scope: Scope, *, offset: int = 0, limit: int = PAGE
+    node_id: str, scope: Scope, *, offset: int = 0, limit: int = PAGE_SIZE
 ) -> Sequence[TocEntry]:
     """Return the nodes below a node, or the years for ""."""
-    if node_id:
-        return browse.children(node_id, offset=offset, limit=limit, of=scope)
-    return browse.years(offset=offset, limit=limit, of=scope)
+    return browse.list_children(node_id, offset=offset, limit=limit, scope=scope)
 
 
 def _sibling(node_id: str, step: int, scope: Scope) -> str:
@@ -581,7 +581,7 @@ def _sibling(node_id: str, step: int, scope: Scope) -> str:
 
     The node may be under another parent: the day before a Monday is in another week.
     """
-    path = browse.path(node_id)
+    path = browse.get_path(node_id)
     for depth in range(len(path) - 1, -1, -1):
         siblings = [*_child_ids(path[depth - 1] if depth else "", scope)]
         index = siblings.index(path[depth]) + step if path[depth] in siblings else -1
@@ -601,9 +601,9 @@ def _child_ids(node_id: str, scope: Scope) -> Iterator[str]:
     while True:
         lines = _children(node_id, scope, offset=offset)
         yield from (line.node_id for line in lines)
-        if len(lines) < PAGE:
+        if len(lines) < PAGE_SIZE:
             return
-        offset += PAGE
+        offset += PAGE_SIZE
 
 
 # Drawing a row

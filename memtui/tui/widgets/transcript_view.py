@@ -21,7 +21,12 @@ from textual.visual import Visual
 
 from memtui.model.events import EventPosition
 from memtui.services import conversation
-from memtui.services.conversation import Measure, Turn, TurnRange, Whose
+from memtui.services.conversation import (
+    ConversationKey,
+    ConversationLength,
+    Turn,
+    TurnRange,
+)
 from memtui.tui import commands
 from memtui.tui.messages import (
     TranscriptResized,
@@ -127,11 +132,11 @@ class TurnBuffer:
         low, high = 0, len(self.turns)
         while low < high:
             middle = (low + high) // 2
-            if self.turns[middle].place < place:
+            if self.turns[middle].position < place:
                 low = middle + 1
             else:
                 high = middle
-        is_found = low < len(self.turns) and self.turns[low].place == place
+        is_found = low < len(self.turns) and self.turns[low].position == place
         return low if is_found else None
 
     def rank(self, y: int) -> int:
@@ -144,15 +149,18 @@ class TurnBuffer:
         return known + round(self.turns_after * min(1.0, max(0.0, share)))
 
     def replace(
-        self, loaded: TurnRange, rendered: Sequence[RenderedTurn], measure: Measure
+        self,
+        loaded: TurnRange,
+        rendered: Sequence[RenderedTurn],
+        measure: ConversationLength,
     ) -> None:
         """Hold only these turns."""
         self.turns, self.rendered = [*loaded.turns], [*rendered]
-        self.is_first, self.is_last = loaded.is_first, loaded.is_last
+        self.is_first, self.is_last = loaded.at_start, loaded.at_end
         self._update_tops()
         self.set_measure(measure)
 
-    def set_measure(self, measure: Measure) -> None:
+    def set_measure(self, measure: ConversationLength) -> None:
         """Take over how many turns there are, and how many before the loaded ones."""
         self.turns_before = 0 if self.is_first else max(1, measure.before)
         rest = measure.total - self.turns_before - len(self.turns)
@@ -161,13 +169,15 @@ class TurnBuffer:
     def refresh(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
         """Hold only these turns, which are from the same part of the session."""
         total = self.turns_before + len(self.turns) + self.turns_after
-        index = self.find(loaded.turns[0].place) if loaded.turns else None
-        measure = Measure(total=total, before=self.turns_before + (index or 0))
+        index = self.find(loaded.turns[0].position) if loaded.turns else None
+        measure = ConversationLength(
+            total=total, before=self.turns_before + (index or 0)
+        )
         self.replace(loaded, rendered, measure)
 
     def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
         self.turns[:0], self.rendered[:0] = loaded.turns, rendered
-        self.is_first = loaded.is_first
+        self.is_first = loaded.at_start
         self.turns_before = max(1, self.turns_before - len(rendered))
         if (excess := len(self.turns) - MAX_TURNS) > 0:
             del self.turns[-excess:], self.rendered[-excess:]
@@ -178,7 +188,7 @@ class TurnBuffer:
     def append(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
         self.turns += loaded.turns
         self.rendered += rendered
-        self.is_last = loaded.is_last
+        self.is_last = loaded.at_end
         self.turns_after = max(1, self.turns_after - len(rendered))
         if (excess := len(self.turns) - MAX_TURNS) > 0:
             self.turns_before = excess + (0 if self.is_first else self.turns_before)
@@ -261,7 +271,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self,
         loaded: TurnRange,
         rendered: Sequence[RenderedTurn],
-        measure: Measure,
+        measure: ConversationLength,
         place: EventPosition | None,
     ) -> None:
         """Show only these turns.
@@ -281,7 +291,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             return
         known = place and buffer.find(place)
         index = known if known is not None else 0
-        if place is None and loaded.is_last and not loaded.is_first:
+        if place is None and loaded.at_end and not loaded.at_start:
             index = len(buffer.turns) - 1
         self._put_cursor(index)
         if place is None and index:
@@ -315,7 +325,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.buffer.refresh(loaded, rendered)
         self._hold(anchor)
         turns = self.buffer.turns
-        if follows and turns and turns[-1].place != last:
+        if follows and turns and turns[-1].position != last:
             self._follow()
 
     def update_turns(self, rendered: Mapping[str, RenderedTurn]) -> None:
@@ -324,13 +334,17 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.buffer.update(rendered)
         self._hold(anchor)
 
-    def set_measure(self, measure: Measure, place: EventPosition | None) -> None:
+    def set_measure(
+        self, measure: ConversationLength, place: EventPosition | None
+    ) -> None:
         """Take over how many turns there are, and how many before a place."""
         index = self.buffer.find(place) if place else 0
         if index is not None:
             anchor = self._anchor()
             before = measure.before - index
-            self.buffer.set_measure(Measure(total=measure.total, before=before))
+            self.buffer.set_measure(
+                ConversationLength(total=measure.total, before=before)
+            )
             self._hold(anchor)
 
     def _follow(self) -> None:
@@ -379,9 +393,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
                 TurnsPosition.AROUND, rank=rank, number=self.start_jump()
             )
         elif not buffer.is_first and top < first + PREFETCH_LINES:
-            wanted = TurnsRequested(TurnsPosition.BEFORE, buffer.turns[0].place)
+            wanted = TurnsRequested(TurnsPosition.BEFORE, buffer.turns[0].position)
         elif not buffer.is_last and bottom > last - PREFETCH_LINES:
-            wanted = TurnsRequested(TurnsPosition.AFTER, buffer.turns[-1].place)
+            wanted = TurnsRequested(TurnsPosition.AFTER, buffer.turns[-1].position)
         if wanted is not None:
             self._is_waiting = True
             self.post_message(wanted)
@@ -419,7 +433,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             index = buffer.nearest(self._top)
         inside = max(0, self._top - buffer.body(index))
         line = buffer.body(index) + inside - self._top
-        return buffer.turns[index].place, inside, line
+        return buffer.turns[index].position, inside, line
 
     def _hold(self, anchor: Anchor | None) -> None:
         """Scroll so that the anchor is on its line of the screen."""
@@ -452,7 +466,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         return True
 
     def _put_cursor(self, index: int) -> None:
-        self.cursor = self.buffer.turns[index].place
+        self.cursor = self.buffer.turns[index].position
         self.refresh()
         self.post_message(TurnHighlighted())
 
@@ -569,7 +583,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         index = self.buffer.at_line(event.y + self._top)
         if index is None:
             return
-        if self.buffer.turns[index].place == self.cursor:
+        if self.buffer.turns[index].position == self.cursor:
             self.action_open()
         else:
             self._put_cursor(index)
@@ -583,7 +597,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip.blank(self.width, self.visual_style.rich_style)
         turn = self.buffer.rendered[index]
         number = line - self.buffer.top(index)
-        is_current = self.buffer.turns[index].place == self.cursor
+        is_current = self.buffer.turns[index].position == self.cursor
         key = turn, number, is_current and number >= turn.body
         if key not in self._strips:
             if len(self._strips) >= MAX_STRIPS:
@@ -616,20 +630,20 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(TranscriptResized())
 
 
-def read_turns(whose: Whose, wanted: TurnsRequested) -> TurnRange:
+def read_turns(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
     """Read the turns that a transcript asks for."""
     place = wanted.place
     match wanted.where:
         case TurnsPosition.BEGINNING:
-            return conversation.beginning(whose)
+            return conversation.read_start(whose)
         case TurnsPosition.END:
-            return conversation.end(whose)
+            return conversation.read_end(whose)
         case TurnsPosition.BEFORE if place:
-            return conversation.before(whose, place)
+            return conversation.read_before(whose, place)
         case TurnsPosition.AFTER if place:
-            return conversation.after(whose, place)
+            return conversation.read_after(whose, place)
         case _:
-            here = place or conversation.nth(whose, wanted.rank)
+            here = place or conversation.find_by_rank(whose, wanted.rank)
             if here is None:
-                return conversation.end(whose)
-            return conversation.around(whose, here)
+                return conversation.read_end(whose)
+            return conversation.read_around(whose, here)

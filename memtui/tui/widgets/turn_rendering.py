@@ -132,7 +132,7 @@ def _lead(turn: Turn, layout: TurnLayout) -> Iterator[Content]:
     """Yield the lines before the turn itself: a new day, and the thinking."""
     at = turn.event.timestamp
     day = at.astimezone(layout.zone).date()
-    before = turn.before_at and turn.before_at.astimezone(layout.zone).date()
+    before = turn.previous_at and turn.previous_at.astimezone(layout.zone).date()
     blank = Content("")
     if before != day:
         if before is not None:
