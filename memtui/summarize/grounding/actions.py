@@ -7,7 +7,7 @@ a call, or stated by somebody in such words. That its name occurs is not enough.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from memtui.model.events import Event, EventType
 from memtui.model.segments import counted_text
@@ -102,8 +102,8 @@ def _action_of_text(at: int, text: str) -> Action:
     error = tool_actions.error_line(text) if verb == "Ran" else ""
     bare = _NO_ERRORS.sub("", error)
     is_failed = tool_actions.mentions_error(bare)
-    is_unsure = bool(error) and bare == error and not _SUCCESS.search(text)
-    return Action(at, verb, call, text, bool(verb), is_failed, is_unsure)
+    is_unknown = bool(error) and bare == error and not _SUCCESS.search(text)
+    return Action(at, verb, call, text, bool(verb), is_failed, is_unknown)
 
 
 def _action_of_event(at: int, event: Event) -> Action:
@@ -129,12 +129,12 @@ _CLAUSE_END = re.compile(r"; |(?<=[.!?]) (?=[A-Z])")
 
 _ACTION_CLAIM = re.compile(
     rf"{_SUBJECT}(?P<verb>edited|wrote|ran|read|searched for|changed|updated|modified"
-    r"|patched|created|executed|deleted|removed) (?P<things>.+)",
+    r"|patched|created|executed|deleted|removed) (?P<objects>.+)",
     re.IGNORECASE | re.DOTALL,
 )
 
 _FAILURE_CLAIM = re.compile(
-    r"(?P<thing>[\w ./:\-@=+~*%#]+?) failed(?:: (?P<wrong>.+)|[.!]?$)", re.DOTALL
+    r"(?P<name>[\w ./:\-@=+~*%#]+?) failed(?:: (?P<error>.+)|[.!]?$)", re.DOTALL
 )
 
 _COMMIT_CLAIM = re.compile(rf"{_SUBJECT}committed (?=“)", re.IGNORECASE)
@@ -215,16 +215,21 @@ class _Source:
     """The source, or some of its texts."""
 
     passages: PassageIndex
-    actions: Sequence[Action]
     text_indexes: Collection[int] | None
+
+    @property
+    def actions(self) -> Sequence[Action]:
+        """The actions of all texts."""
+        return find_actions(self.passages)
+
+    def includes(self, action: Action) -> bool:
+        """Return whether an action is in the texts that may support the bullet."""
+        return self.text_indexes is None or action.text_index in self.text_indexes
 
     def calls(self, kind: str) -> Iterator[Action]:
         """Yield the calls that may prove an action of this kind."""
         for action in self.actions:
-            if (
-                self.text_indexes is not None
-                and action.text_index not in self.text_indexes
-            ):
+            if not self.includes(action):
                 continue
             if action.verb in _PROVING_VERBS[kind]:
                 if action.verb == "Ran" or not action.is_failed:
@@ -239,10 +244,12 @@ class _Source:
     def statements(self, kind: str, terms: Collection[str]) -> Iterator[Passage]:
         """Yield sentences in which somebody states that something with these terms was
         done."""
-        said = {action.text_index for action in self.actions if not action.is_call}
-        if self.text_indexes is not None:
-            said.intersection_update(self.text_indexes)
-        for passage in self.passages.sentences_with(terms, said):
+        texts = {
+            action.text_index
+            for action in self.actions
+            if not action.is_call and self.includes(action)
+        }
+        for passage in self.passages.sentences_with(terms, texts):
             if _states(kind, self.passages.text_of(passage), terms):
                 yield passage
 
@@ -257,22 +264,20 @@ def check_action_claims(
         source: What it is checked against.
         text_indexes: The texts that may support it; None for any.
     """
-    if _COMMIT_CLAIM.match(text):
-        return _check_commits(text, _Source(source, find_actions(source), text_indexes))
     failed, done = _FAILURE_CLAIM.match(text), _ACTION_CLAIM.match(text)
-    if failed and not _is_prose(failed["thing"]):
-        told = failed["thing"], failed["wrong"] or ""
-        return _check_failure(
-            text, *told, _Source(source, find_actions(source), text_indexes)
-        )
+    searched = partial(_Source, source, text_indexes=text_indexes)
+    if _COMMIT_CLAIM.match(text):
+        return _check_commits(text, searched())
+    if failed and not _is_prose(failed["name"]):
+        return _check_failure(text, failed["name"], failed["error"] or "", searched())
     if done and _is_action_claim(done):
-        return _check_actions(text, _Source(source, find_actions(source), text_indexes))
+        return _check_actions(text, searched())
     return None
 
 
 def _is_action_claim(done: re.Match[str]) -> bool:
     """Return whether a match claims an action: some verbs do so only before a name."""
-    kind, objects = done["verb"].lower(), done["things"]
+    kind, objects = done["verb"].lower(), done["objects"]
     if kind in _PROVING_VERBS:
         return True
     bare = objects.rstrip(".")
@@ -293,45 +298,45 @@ def _check_actions(text: str, source: _Source) -> Verdict:
             continue
         verb = done["verb"]
         kind = _KIND_OF_VERB.get(verb.lower(), verb.lower())
-        proved, is_worded = _check_objects(kind, verb, done["things"], source)
+        proved, has_more_text = _check_objects(kind, verb, done["objects"], source)
         found += proved
-        if is_worded:
+        if has_more_text:
             found.append(_check_description(kind, verb, part, source))
     return matching.combine(found)
 
 
 def _check_objects(
-    kind: str, verb: str, told: str, source: _Source
+    kind: str, verb: str, objects: str, source: _Source
 ) -> tuple[list[Verdict], bool]:
     """Return a verdict for each object of an action, and whether there is more text."""
     found: list[Verdict] = []
-    is_worded = False
-    for piece in dict.fromkeys(told.rstrip(".").split(", ")):
-        piece = piece.removesuffix(_ELLIPSIS).strip()
-        if not piece:
+    has_more_text = False
+    for part in dict.fromkeys(objects.rstrip(".").split(", ")):
+        part = part.removesuffix(_ELLIPSIS).strip()
+        if not part:
             continue
-        if proof := _find_proof(kind, piece, source):
+        if proof := _find_proof(kind, part, source):
             found.append(proof)
             continue
-        named = _named_objects(kind, piece)
-        first = _CONTINUATION.split(piece)[0]
-        is_worded = is_worded or named != [piece] or first != piece
-        for name in [first] if named == [piece] else named:
+        names = _named_objects(kind, part)
+        first = _CONTINUATION.split(part)[0]
+        has_more_text = has_more_text or names != [part] or first != part
+        for name in [first] if names == [part] else names:
             proof = _find_proof(kind, name, source)
             found.append(proof or _only_named(verb, name, source))
-    return found, is_worded or not found
+    return found, has_more_text or not found
 
 
-def _named_objects(kind: str, piece: str) -> list[str]:
+def _named_objects(kind: str, part: str) -> list[str]:
     """Return the files or the command that a part of an action line names."""
-    bare = re.sub("^(?:and|und) ", "", piece)
+    bare = re.sub("^(?:and|und) ", "", part)
     if kind in _FILE_KINDS and " " in bare:
         return [
             one
             for one in _CONTINUATION.split(bare)
             if " " not in one.strip("`") and details.find_details(one)
         ]
-    return [] if _is_prose(bare) or " " in bare != piece else [bare]
+    return [] if _is_prose(bare) or " " in bare != part else [bare]
 
 
 def _find_proof(kind: str, name: str, source: _Source) -> Verdict | None:
@@ -343,27 +348,22 @@ def _find_proof(kind: str, name: str, source: _Source) -> Verdict | None:
     passage = next(source.statements(kind, terms), None)
     if passage is None:
         return None
-    text = source.passages.text_of(passage)
-    quote = SourceQuote(
-        passage.text_index, passage.start, passage.end, hash_quote(text)
-    )
-    return _supported(name, quote)
+    return _supported(name, source.passages.quote_of(passage))
 
 
 def _is_named_by(call: str, name: str, terms: Sequence[str], *, is_file: bool) -> bool:
     """Return whether a call contains a name, or at least all of its words."""
     if name in call and re.search(rf"(?<![\w.\-]){re.escape(name)}(?![\w\-])", call):
         return True
-    held = set(analyzer.terms(call))
+    call_terms = set(analyzer.terms(call))
     last = analyzer.fold(name.strip("`").rpartition("/")[2])
-    return held.issuperset(terms) and (not is_file or last in held)
+    return call_terms.issuperset(terms) and (not is_file or last in call_terms)
 
 
 def _supported_by_call(action: Action, name: str) -> Verdict:
     quoted = action.call[:PASSAGE_CHARS]
-    return _supported(
-        name, SourceQuote(action.text_index, 0, len(quoted), hash_quote(quoted))
-    )
+    quote = SourceQuote(action.text_index, 0, len(quoted), hash_quote(quoted))
+    return _supported(name, quote)
 
 
 def _supported(name: str, quote: SourceQuote) -> Verdict:
@@ -394,8 +394,8 @@ def _check_description(kind: str, verb: str, text: str, source: _Source) -> Verd
     found = _match_wording(text, source)
     if any(source.calls(kind)):
         return found
-    quoted = (source.passages.texts[q.index][q.start : q.end] for q in found.quotes)
-    if any(_STATEMENTS[kind].search(one) for one in quoted):
+    quoted = map(source.passages.quoted_text, found.quotes)
+    if any(_STATEMENTS[kind].search(text) for text in quoted):
         return found
     return _without_verb(verb, found)
 
@@ -419,9 +419,7 @@ def _check_failure(text: str, name: str, error: str, source: _Source) -> Verdict
     ]
     if not runs:
         return _check_stated_failure(text, terms, source) if error else None
-    failed = [
-        action for action in runs if action.is_failed and _is_searched(action, source)
-    ]
+    failed = [action for action in runs if action.is_failed and source.includes(action)]
     if error:
         failed += [action for action in runs if _may_have_failed(action, error, source)]
     if not failed:
@@ -439,19 +437,11 @@ def _check_failure(text: str, name: str, error: str, source: _Source) -> Verdict
 
 def _may_have_failed(action: Action, error: str, source: _Source) -> bool:
     """Return whether a run with unknown result ends in the claimed error."""
-    if (
-        not action.may_have_failed
-        or action.is_failed
-        or not _is_searched(action, source)
-    ):
+    if not action.may_have_failed or action.is_failed or not source.includes(action):
         return False
     return set(analyzer.terms(tool_actions.error_line(action.text))).issuperset(
         analyzer.query_terms(error)
     )
-
-
-def _is_searched(action: Action, source: _Source) -> bool:
-    return source.text_indexes is None or action.text_index in source.text_indexes
 
 
 def _check_stated_failure(text: str, terms: Sequence[str], source: _Source) -> Verdict:
@@ -460,10 +450,10 @@ def _check_stated_failure(text: str, terms: Sequence[str], source: _Source) -> V
     if found.support is not Support.SUPPORTED:
         return found
     for quote in found.quotes:
-        quoted = source.passages.texts[quote.index][quote.start : quote.end]
+        quoted = source.passages.quoted_text(quote)
         is_call = source.actions[quote.index].is_call
-        tells = not is_call and _STATEMENTS["failed"].search(quoted)
-        if tells and set(analyzer.terms(quoted)).issuperset(terms):
+        is_statement = not is_call and _STATEMENTS["failed"].search(quoted)
+        if is_statement and set(analyzer.terms(quoted)).issuperset(terms):
             return found
     return _without_verb("failed", found)
 
@@ -482,14 +472,12 @@ def _check_commits(text: str, source: _Source) -> Verdict:
 def _check_commit(subject: str, source: _Source) -> Verdict:
     terms = analyzer.query_terms(subject)
     for action in source.actions:
-        if _is_searched(action, source) and made_commit(action, subject):
-            held = matching.match_passage(subject, source.passages, {action.text_index})
-            return _supported(subject, held.quotes[0]) if held.quotes else held
+        if source.includes(action) and made_commit(action, subject):
+            found = matching.match_passage(
+                subject, source.passages, {action.text_index}
+            )
+            return _supported(subject, found.quotes[0]) if found.quotes else found
     passage = next(source.statements("committed", terms), None)
     if passage is None or _STATEMENTS["committed"].search(subject):
         return _only_named("committed", subject, source)
-    quoted = source.passages.text_of(passage)
-    quote = SourceQuote(
-        passage.text_index, passage.start, passage.end, hash_quote(quoted)
-    )
-    return _supported(subject, quote)
+    return _supported(subject, source.passages.quote_of(passage))

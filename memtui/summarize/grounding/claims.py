@@ -201,7 +201,7 @@ def _check_verbatim(
     place, start, end = found
     matched = analyzer.terms(text)
     features = VerdictFeatures(1.0, len(set(matched)), details.find_details(text))
-    quote = SourceQuote(place, start, end, hash_quote(source.texts[place][start:end]))
+    quote = source.quote(place, start, end)
     return Verdict(features.support, features, tuple(sorted(set(matched))), (quote,))
 
 

@@ -4,11 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from memtui.model.verdicts import (
-    SourceQuote,
     Support,
     Verdict,
     VerdictFeatures,
-    hash_quote,
 )
 from memtui.summarize.grounding import details, negation
 from memtui.summarize.grounding.passages import Passage, PassageIndex
@@ -45,7 +43,7 @@ def match_passage(
         support=features.support,
         features=features,
         matched=tuple(sorted(passage.matched)),
-        quotes=(_quote(passage, source.text_of(passage)),),
+        quotes=(source.quote_of(passage),),
     )
 
 
@@ -88,9 +86,3 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
         text, passage.matched
     )
     return replace(features, missing=added) if added else features
-
-
-def _quote(passage: Passage, quoted: str) -> SourceQuote:
-    return SourceQuote(
-        passage.text_index, passage.start, passage.end, hash_quote(quoted)
-    )

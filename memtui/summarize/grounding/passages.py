@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from memtui.model.verdicts import SourceQuote, hash_quote
 from memtui.text import analyzer, prose
 from memtui.text.bm25 import inverse_document_frequency
 from memtui.text.stopwords import NARRATION_STEMS
@@ -186,6 +187,19 @@ class PassageIndex:
     def text_of(self, passage: Passage) -> str:
         """Return the text of a passage."""
         return self.texts[passage.text_index][passage.start : passage.end]
+
+    def quote(self, text_index: int, start: int, end: int) -> SourceQuote:
+        """Return a quote of a span of one text."""
+        text_hash = hash_quote(self.texts[text_index][start:end])
+        return SourceQuote(text_index, start, end, text_hash)
+
+    def quote_of(self, passage: Passage) -> SourceQuote:
+        """Return a quote of a passage."""
+        return self.quote(passage.text_index, passage.start, passage.end)
+
+    def quoted_text(self, quote: SourceQuote) -> str:
+        """Return the text that a quote refers to."""
+        return self.texts[quote.index][quote.start : quote.end]
 
     def sentences_of(self, passage: Passage) -> list[str]:
         """Return the sentences of a passage."""
