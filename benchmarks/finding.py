@@ -193,7 +193,7 @@ def summaries(house: Workspace) -> Ask:
     """The teleport alone, by the sessions its hits lead to."""
 
     def ask(question: Question) -> list[str]:
-        answer = house.teleport.find(question.text, of=Scope("", question.project))
+        answer = house.teleport.find(question.text, scope=Scope("", question.project))
         with database.connection():
             owners = segments.get_sessions(hit.landing_id for hit in answer.hits)
             known = store_sessions.get_many(set(owners.values()))

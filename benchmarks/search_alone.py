@@ -54,7 +54,7 @@ def rebuild(paths: Paths) -> dict[str, float]:
     # As the stage calls them, so that it need not know that it is measured.
     analyzer.terms, message_index.put = analysed, written
     index = MessageIndex(paths.message_index)
-    index.remove()
+    index.delete()
     listen = MessageIndexer(index)
     began_s = time.perf_counter()
     with database.connection():

@@ -32,7 +32,7 @@ from memtui.search import node_documents
 from memtui.search import query as search_query
 from memtui.search.node_documents import SEGMENT, Document, filter_token
 from memtui.search.node_index import NodeIndex
-from memtui.search.scoring import Part
+from memtui.search.scoring import NodeField
 from memtui.settings import Settings
 from memtui.text import analyzer
 from memtui.workspace import Workspace
@@ -66,7 +66,7 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
         name, kind = f"{number:06}", number % 10
         marks = [filter_token(node_documents.AGENT, rng.choice(AGENTS))]
         if kind in (3, 6, 9):
-            said = [(Part.EXCERPT, zipf.text(rng, 18))]
+            said = [(NodeField.EXCERPT, zipf.text(rng, 18))]
             grip = f"grip:{name}"
             yield Document(
                 HitKind.GRIP, grip, f"s{name}", tuple(said), filters=tuple(marks),
@@ -80,9 +80,9 @@ def made_up(rng: random.Random, count: int) -> Iterator[Document]:
             *([] if is_day else [SEGMENT]),
         ]
         said = [
-            (Part.TITLE, " ".join(zipf.words(rng, 8))),
-            (Part.KEYWORDS, " ".join(zipf.words(rng, 8))),
-            *((Part.BULLETS, zipf.text(rng, 10)) for _ in range(3)),
+            (NodeField.TITLE, " ".join(zipf.words(rng, 8))),
+            (NodeField.KEYWORDS, " ".join(zipf.words(rng, 8))),
+            *((NodeField.BULLETS, zipf.text(rng, 10)) for _ in range(3)),
         ]
         ended = at + timedelta(minutes=1440 if is_day else 30)
         yield Document(
@@ -130,7 +130,7 @@ def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figu
         for end in range(1, len(query) + 1):
             text = behind + query[:end]
             begun, used = time.perf_counter(), time.thread_time()
-            found = index.search(search_query.read(text, UTC), 50)
+            found = index.search(search_query.parse(text, UTC), 50)
             taken["ms"].append((time.perf_counter() - begun) * 1000)
             taken["processor ms"].append((time.thread_time() - used) * 1000)
             if found.skipped_terms:
@@ -143,7 +143,7 @@ def suggested(index: NodeIndex, rng: random.Random) -> list[float]:
     taken = []
     for word in zipf.words(rng, 200):
         at = rng.randrange(1, max(len(word) - 1, 2))
-        wrong = search_query.read(f"{word[:at]}q{word[at + 1 :]}x ", UTC)
+        wrong = search_query.parse(f"{word[:at]}q{word[at + 1 :]}x ", UTC)
         taken.append(timed(lambda q=wrong: index.suggestion(q, has_few=True)))  # type: ignore[misc]
     return taken
 
@@ -155,11 +155,11 @@ def updated(index: NodeIndex, folder: Path) -> list[float]:
     for number in range(UPDATES):
         name = f"{number * 10 + 1:06}"
         word = f"zeppelin{'abcdefghijklmnopqrstuvwxyz'[number]}x"
-        said = ((Part.TITLE, word), (Part.BULLETS, "quay ferry harbour"))
+        said = ((NodeField.TITLE, word), (NodeField.BULLETS, "quay ferry harbour"))
         changed = Document(HitKind.NODE, name, name, said)
         begun = time.perf_counter()
         index.update([changed], [name])
-        found = reader.search(search_query.read(f"{word} ", UTC), 5).matches
+        found = reader.search(search_query.parse(f"{word} ", UTC), 5).matches
         taken.append((time.perf_counter() - begun) * 1000)
         assert [match.target_id for match in found] == [name]
     reader.close()

@@ -73,7 +73,7 @@ def fill(folder: Path) -> None:
     demo.write(folder / "history", today=TODAY, zone=UTC)
     for _ in house.pipeline.importer().run([folder / "history"]):
         pass
-    house.pipeline.until_idle(lambda _: None)
+    house.pipeline.run_until_idle(lambda _: None)
     house.stop()
 
 

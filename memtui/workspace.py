@@ -30,11 +30,11 @@ from memtui.store import database, meta
 if TYPE_CHECKING:
     from memtui.pipeline.pipeline import Pipeline, PipelineConfig
     from memtui.pipeline.progress import PipelineProgress
-    from memtui.search.combined import Search
+    from memtui.search.combined import CombinedSearch
     from memtui.search.message_index import MessageIndex
     from memtui.search.messages import MessageSearcher, SessionSearch
     from memtui.search.nodes import Teleport
-    from memtui.search.quotes import Quoting
+    from memtui.search.quotes import QuoteSearch
     from memtui.services.forget import TraceFiles
     from memtui.services.jobs import JobStatus
     from memtui.services.quarantine import QuarantineService, RetryResult
@@ -141,11 +141,11 @@ class Workspace:
         return Teleport(self.paths.index, self.zone, _now)
 
     @cached_property
-    def search(self) -> "Search":
+    def search(self) -> "CombinedSearch":
         """The search in messages and summaries."""
-        from memtui.search.combined import Search
+        from memtui.search.combined import CombinedSearch
 
-        return Search(self.teleport, self._message_searcher, self.zone, _now)
+        return CombinedSearch(self.teleport, self._message_searcher, self.zone, _now)
 
     @cached_property
     def session_search(self) -> "SessionSearch":
@@ -155,11 +155,11 @@ class Workspace:
         return SessionSearch(self._message_searcher, self.zone, _now)
 
     @cached_property
-    def quotes(self) -> "Quoting":
+    def quotes(self) -> "QuoteSearch":
         """The search in everything that quotes what was said."""
-        from memtui.search.quotes import Quoting
+        from memtui.search.quotes import QuoteSearch
 
-        return Quoting(self.search, self._message_searcher, self.zone, _now)
+        return QuoteSearch(self.search, self._message_searcher, self.zone, _now)
 
     def now(self) -> datetime:
         """Return the time."""
@@ -344,7 +344,7 @@ class Workspace:
             total = sum(len(formats.find_files(folder)) for folder in folders)
             for imported in self.pipeline.importer().run(folders):
                 done = imported.files
-                report(self._import_progress(done, total, imported.waits_for))
+                report(self._import_progress(done, total, imported.waiting_reason))
             if agents:
                 self.set_watched(agents)
         except Exception as reason:  # nobody else sees an error of this thread

@@ -194,7 +194,7 @@ def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
     told = asked(home, "doctor", code=1)
     ill = [found["name"] for found in told["findings"] if not found["is_well"]]
     assert ill == ["quarantine"]
-    reasons = {row["reason"]: row["count"] for row in told["not_taken"]}
+    reasons = {row["reason"]: row["count"] for row in told["skipped"]}
     assert reasons == {"not valid JSON": 1}
 
 

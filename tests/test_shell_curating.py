@@ -101,7 +101,7 @@ def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
         code = 1 if row else 0
         told = data_of(memtui(home, "doctor", "--json", code=code).stdout)
         (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
-        return one["is_well"], one["cure"]
+        return one["is_well"], one["remedy"]
 
     row = ""
     assert found() == (True, "")

@@ -62,9 +62,9 @@ def test_every_agent_is_listed_with_what_is_found_of_it(
     claude = of(told, "claude-code")
     assert claude["places"] == [str(person / ".claude" / "projects")]
     assert (claude["files"], claude["is_watched"]) == (1, False)
-    assert claude["why"] == "nobody was asked yet"
+    assert claude["reason"] == "you have not been asked yet"
     assert claude["by_transcript"] is None
-    assert "nothing heard yet" in memtui("sources")
+    assert "no events yet" in memtui("sources")
 
 
 def test_what_was_heard_last_is_told_by_the_way_it_came(
@@ -93,7 +93,7 @@ def test_what_was_agreed_is_remembered_and_taken_back(
     )
     told = memtui("sources", "--json")
     assert of(told, "claude-code")["is_watched"]
-    assert of(told, "codex")["why"] == "you did not agree"
+    assert of(told, "codex")["reason"] == "you did not agree"
     memtui("sources", "unwatch", "claude-code")
     assert not of(memtui("sources", "--json"), "claude-code")["is_watched"]
 
@@ -108,9 +108,9 @@ def test_where_settings_go_first_that_is_said(memtui: Run) -> None:
     setting = ("--set", "capture.sources=codex")
     told = memtui(*setting, "sources", "unwatch", "codex", "--json")
     assert of(told, "codex")["is_watched"]
-    assert "capture.sources" in of(told, "codex")["why"]
-    assert "the settings go before it for Codex" in told["note"]
-    assert "go before it" in memtui(*setting, "sources", "watch", "opencode")
+    assert "capture.sources" in of(told, "codex")["reason"]
+    assert "the settings override it for Codex" in told["note"]
+    assert "override it" in memtui(*setting, "sources", "watch", "opencode")
 
 
 def test_folders_of_the_settings_are_listed_too(memtui: Run, tmp_path: Path) -> None:

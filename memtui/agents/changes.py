@@ -153,15 +153,15 @@ def _resolve(session: str) -> tuple[str, str, bool]:
     The beginning of an id is refused: it may be meant for another session.
     """
     try:
-        agent, name = resolve_filters.find(session)
-    except resolve_filters.Unknown:
+        agent, name = resolve_filters.find_session(session)
+    except resolve_filters.UnknownSessionError:
         agent, _, name = session.rpartition(":")
         agent = agent or DEFAULT_AGENT
         if not (_NAME.fullmatch(agent) and _NAME.fullmatch(name)):
             what = f"{session[:80]!r} names no session: a new one's name is"
             raise UsageError(f"{what} {_NAME_RULE}") from None
         return agent, name, False
-    except resolve_filters.NotOne as error:
+    except resolve_filters.SessionNameError as error:
         raise UsageError(f"{error}; give one of these whole") from None
     whole = f"{agent}:{name}"
     if session not in (name, whole):

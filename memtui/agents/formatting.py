@@ -177,7 +177,7 @@ def quotes(
             first = messages.setdefault(item["id"], item)
             if first is not item:
                 start = first["snippet"].rstrip("… ")
-                if len(start) < snippets.QUOTES_CHARS:
+                if len(start) < snippets.QUOTE_CHARS:
                     first["snippet"] = f"{start} … {item['snippet'].lstrip('… ')}"
                 continue
         segment = one.session_id, one.node_id

@@ -67,7 +67,7 @@ def retrieve_memory(
     """
     quoted = workspace.quotes.find(query, filters=filters)
     found = quoted.found
-    asked = search_query.read(query, workspace.zone)
+    asked = search_query.parse(query, workspace.zone)
     matches = [
         _session_quotes(hit, quoted.quotes)
         for hit in found.hits[: min(limit, MAX_MEMORIES)]
@@ -192,7 +192,7 @@ def _summary(hit: CombinedHit, node: TocNode | None, asked: Query) -> str:
     bullets = (
         [bullet.text for bullet in node.bullets if bullet.has_support] if node else []
     )
-    counted = [(len(snippets.wanted_in(text, asked)), text) for text in bullets]
+    counted = [(len(snippets.matching_terms(text, asked)), text) for text in bullets]
     texts += [text for count, text in sorted(counted, key=lambda one: -one[0]) if count]
     for text in map(formatting.one_line, texts):
         is_new = analyzer.fold(text) not in analyzer.fold(summary)

@@ -99,9 +99,9 @@ def route(
         project: Of this project's work alone.
     """
     zone = workspace.zone
-    dated = query_dates.read(question, workspace.now(), zone)
+    dated = query_dates.parse(question, workspace.now(), zone)
     filters = replace(EVERYTHING, scope=Scope(agent, project))
-    asked = search_query.read(dated.rest, zone, filters)
+    asked = search_query.parse(dated.words, zone, filters)
     # Filters of the question hold for browsing too.
     scope = asked.filters.scope
     strategy, why = choose_strategy(asked, dated.periods)
@@ -183,11 +183,11 @@ def without_vague_words(text: str, zone: tzinfo) -> str:
     """Take the words that name nothing out of a question; filters and quotes stay."""
 
     def is_vague(token: str) -> bool:
-        asked = search_query.read(token, zone)
+        asked = search_query.parse(token, zone)
         is_more = asked.needs_text or asked.filters != EVERYTHING
         return bool(asked.words) and not is_more and not specific_words(asked)
 
-    tokens = _TOKEN.findall(text[: search_query.CAP_CHARS])
+    tokens = _TOKEN.findall(text[: search_query.MAX_CHARS])
     return " ".join(token for token in tokens if not is_vague(token))
 
 
@@ -208,19 +208,19 @@ def _search(
         return hits, _quotes(workspace, question, limit, everything), remarks
     hits, remarks = _hits(workspace, dated, WIDER * limit, scope)
     within = [hit for hit in hits if dated.covers(hit.at)][:limit]
-    filters = query_dates.bounded(everything, dated.periods)
-    quotes = _quotes(workspace, dated.rest, limit, filters)
+    filters = query_dates.restrict(everything, dated.periods)
+    quotes = _quotes(workspace, dated.words, limit, filters)
     quotes = [quote for quote in quotes if dated.covers(quote.at)]
     if within or quotes:
         return within, quotes, remarks
-    return hits[:limit], _quotes(workspace, dated.rest, limit, everything), remarks
+    return hits[:limit], _quotes(workspace, dated.words, limit, everything), remarks
 
 
 def _hits(
     workspace: "Workspace", dated: DatedQuery, limit: int, scope: Scope
 ) -> tuple[list[Hit], list[str]]:
-    words = without_vague_words(dated.rest, workspace.zone)
-    found = workspace.teleport.find(words, limit=limit, of=scope)
+    words = without_vague_words(dated.words, workspace.zone)
+    found = workspace.teleport.find(words, limit=limit, scope=scope)
 
     def rank(hit: Hit) -> float:
         return -hit.score * (query_dates.BOOST if dated.covers(hit.at) else 1.0)

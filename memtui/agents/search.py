@@ -23,7 +23,7 @@ def teleport(
 ) -> Reply:
     """List nodes and grips by words, each with its score and a snippet."""
     scope = Scope(agent, project)
-    found = workspace.teleport.find(query, limit=limit, of=scope)
+    found = workspace.teleport.find(query, limit=limit, scope=scope)
     return Reply(
         "hits",
         [

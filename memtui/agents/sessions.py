@@ -55,8 +55,8 @@ def list_sessions(
 def get_session_meta(workspace: "Workspace", session: str) -> Reply:
     """Describe one session, named by ``[agent:]id`` or the beginning of that."""
     try:
-        facts = sessions.get_details(*resolve_filters.find(session))
-    except resolve_filters.NotOne as error:
+        facts = sessions.get_details(*resolve_filters.find_session(session))
+    except resolve_filters.SessionNameError as error:
         return no_session("about", error)
     head = session_head(workspace, facts)
     return Reply(
@@ -118,8 +118,8 @@ def list_messages(
         MemtuiError: The session has no such subagent.
     """
     try:
-        facts = sessions.get_details(*resolve_filters.find(session))
-    except resolve_filters.NotOne as error:
+        facts = sessions.get_details(*resolve_filters.find_session(session))
+    except resolve_filters.SessionNameError as error:
         return no_session("messages", error)
     page = sessions.list_messages(
         facts, offset=offset, limit=limit, subagent=subagent, all_events=all_events
@@ -155,10 +155,12 @@ def _page(
     )
 
 
-def no_session(name: str, error: resolve_filters.NotOne) -> Reply:
+def no_session(name: str, error: resolve_filters.SessionNameError) -> Reply:
     """Return an empty reply that says why a name is not that of one session."""
     notes = replies.problem(error).message.splitlines()
-    notes += [SEE_SESSIONS] if isinstance(error, resolve_filters.Unknown) else []
+    notes += (
+        [SEE_SESSIONS] if isinstance(error, resolve_filters.UnknownSessionError) else []
+    )
     return Reply(name, (), str, notes=notes)
 
 
@@ -194,8 +196,8 @@ def get_events(
     start, end = (periods[0].start, periods[0].end) if periods else (None, None)
     if session:
         try:
-            agent, session = resolve_filters.find(session)
-        except resolve_filters.NotOne as error:
+            agent, session = resolve_filters.find_session(session)
+        except resolve_filters.SessionNameError as error:
             reply = no_session("events", error)
             return replace(reply, notes=[*reply.notes, *_labels(periods)])
     with database.connection():

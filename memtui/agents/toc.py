@@ -198,7 +198,7 @@ def browse_keyword(
     of their keywords.
     """
     scope = Scope(agent, project)
-    terms = {*analyzer.query_terms(keyword[: search_query.CAP_CHARS])}
+    terms = {*analyzer.query_terms(keyword[: search_query.MAX_CHARS])}
     if not terms:
         return _matching_nodes([], scope)
     with database.connection():
@@ -244,9 +244,9 @@ def search_node(
     workspace: "Workspace", node_id: str, query: str, *, limit: int = LIMIT
 ) -> Reply:
     """List the parts of one node that match, best first; needs no index."""
-    asked = search_query.read(query, workspace.zone)
+    asked = search_query.parse(query, workspace.zone)
     node = browse.get_node(node_id)
-    found = title_match.of(node, asked, frozenset()) if node else []
+    found = title_match.match_fields(node, asked, frozenset()) if node else []
     found = [] if asked.is_empty else found
     items = [
         {
@@ -275,7 +275,7 @@ def search_children(
 
     Needs no index: the nodes themselves are read.
     """
-    scope, asked = Scope(agent, project), search_query.read(query, workspace.zone)
+    scope, asked = Scope(agent, project), search_query.parse(query, workspace.zone)
     if asked.is_empty:
         return _matching_nodes([], scope)
     with database.connection():
@@ -285,8 +285,8 @@ def search_children(
         entries = {entry.node_id: entry for entry in store_nodes.get_entries(names)}
     found: list[tuple[float, float, Item]] = []
     for node in children:
-        if matches := title_match.of(node, asked, frozenset()):
-            score, best = title_match.score(node, asked, frozenset()), matches[0]
+        if matches := title_match.match_fields(node, asked, frozenset()):
+            score, best = title_match.score_node(node, asked, frozenset()), matches[0]
             item = formatting.node(entries[node.node_id], workspace.zone) | {
                 "score": score,
                 "field": best.field.value,

@@ -1,6 +1,6 @@
-"""Which project a folder belongs to: its repository's, worktrees counted as one.
+"""The project of a folder: its repository, whose worktrees count as one project.
 
-Where the folder is not on this machine, or in no repository, its path has to do.
+For a folder that is in no repository, or not on this machine, the path decides.
 """
 
 import re
@@ -9,26 +9,25 @@ from functools import lru_cache
 from pathlib import Path
 
 _WORKTREE = re.compile(r"^(.+?)/(?:\.claude/|\.git/)?\.?worktrees/[^/]+(?:/|$)")
-"""How agents and people name the folder of their worktrees within a repository."""
+"""Where agents and users put worktrees within a repository."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectLocation:
-    """Where work was done."""
+    """The repository and project of a folder."""
 
     root: str
-    """The folder of the repository; "" if it is not known."""
+    """The folder of the repository, or ""."""
     project: str
-    """The name of the project."""
 
 
 @lru_cache(maxsize=4096)
 def locate_project(cwd: str, root: str = "") -> ProjectLocation:
-    """The repository and the project of a working directory.
+    """Return the repository and project of a working directory.
 
     Args:
-        cwd: The directory, as the agent said it; it need not exist here.
-        root: The repository's folder, where the agent said that too.
+        cwd: The directory that the agent reported; it may not exist here.
+        root: The repository's folder, if the agent reported it.
     """
     path = _slashed(root or cwd)
     found = _main_worktree(root) or _repository(cwd) or _slashed(root)
@@ -42,7 +41,7 @@ def _slashed(path: str) -> str:
 
 
 def _repository(cwd: str) -> str:
-    """The nearest folder upwards that git knows; "" if there is none."""
+    """Return the repository that a folder is in, or ""."""
     here = Path(cwd)
     if not cwd or not here.is_absolute():
         return ""
@@ -53,7 +52,7 @@ def _repository(cwd: str) -> str:
 
 
 def _main_worktree(folder: str) -> str:
-    """The folder of the repository whose work tree begins here; "" if none does."""
+    """Return the repository whose work tree starts at a folder, or ""."""
     if not folder:
         return ""
     mark = Path(folder, ".git")

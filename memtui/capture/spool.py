@@ -334,11 +334,11 @@ class SpoolStatus:
     newest_at: datetime | None
     unfinished: int
     """The number of files that are in ``tmp`` for longer than a hook takes."""
-    refused: int
+    quarantined: int
     """The number of files in ``bad``."""
     reasons: tuple[tuple[str, int], ...]
     """Why, each with the number of records, most frequent first."""
-    closed: str
+    write_problem: str
     """Why hooks cannot write; "" if they can."""
 
 
@@ -363,9 +363,9 @@ def spool_status(folder: Path) -> SpoolStatus:
         oldest_at=min(times, default=None),
         newest_at=max(times, default=None),
         unfinished=sum(at is not None and at < before for at in drafts),
-        refused=len(invalid),
+        quarantined=len(invalid),
         reasons=tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0]))),
-        closed=closed,
+        write_problem=closed,
     )
 
 

@@ -70,12 +70,12 @@ class ImportProgress:
     """Files that have not changed since they were read."""
     created: int = 0
     known: int = 0
-    refused: int = 0
-    left: int = 0
+    invalid: int = 0
+    skipped: int = 0
     unreadable: int = 0
     forgotten: int = 0
     """Events that the user has forgotten and that stay forgotten."""
-    waits_for: str = ""
+    waiting_reason: str = ""
     """Why nothing happens for now."""
 
 
@@ -333,9 +333,9 @@ class _FileImport:
         problems.add(self._name, batch.problem_counts(), now_ms, self._history)
         for (_, kind), count in batch.problems.items():
             if kind is ProblemKind.DAMAGED:
-                progress.refused += count
+                progress.invalid += count
             else:
-                progress.left += count
+                progress.skipped += count
 
 
 class Importer:
@@ -370,13 +370,13 @@ class Importer:
         while True:
             try:
                 for _ in self._reader.read_file(file):
-                    started_s, self.progress.waits_for = time.monotonic(), ""
+                    started_s, self.progress.waiting_reason = time.monotonic(), ""
                     yield self.progress
             except StoreBusyError as error:
                 if time.monotonic() - started_s > LOCK_TIMEOUT_S:
                     raise
-                self.progress.waits_for = str(error)
+                self.progress.waiting_reason = str(error)
                 yield self.progress
             else:
-                self.progress.waits_for = ""
+                self.progress.waiting_reason = ""
                 return

@@ -26,6 +26,7 @@ from memtui.pipeline.worker_lock import WorkerLock
 from memtui.store import archive, backup, database
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.text.secrets import RULES_VERSION
 
 RECORD_NAMES = {
@@ -92,7 +93,7 @@ def _export(args: Namespace) -> int:
     if args.json:
         data = {"file": args.events.absolute(), "bytes": size, "records": counts}
         return output.print_json(data)
-    records = ", ".join(output.plural(n, name) for name, n in counts.items())
+    records = ", ".join(plural(n, name) for name, n in counts.items())
     output.print_lines(
         [f"Written to {args.events}: {records or 'nothing'}, {size / 1e6:,.1f} MB."]
     )
@@ -119,8 +120,8 @@ def _write_records(opened: TextIO) -> Counter[str]:
 
 
 def _describe(info: StoreInfo) -> str:
-    sessions = output.plural(info.sessions, "session")
-    events = output.plural(info.events, "event")
+    sessions = plural(info.sessions, "session")
+    events = plural(info.events, "event")
     last = ""
     if info.last_at:
         last = f", the last of {date_format.moment(info.last_at, UTC)} UTC"

@@ -15,6 +15,7 @@ from memtui.services.redact import Redaction, RedactionResult
 from memtui.store import database, tombstones
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import date_format, tokens
+from memtui.text.quantities import plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -106,16 +107,16 @@ def _print_result(
 def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
     counts = result.counts
     parts = [
-        output.plural(counts.events, "event"),
-        output.plural(counts.messages, "message") + " among them",
-        output.plural(counts.thoughts, "thought"),
-        output.plural(counts.sessions, "whole session"),
-        output.plural(result.hook_files, "hook file"),
+        plural(counts.events, "event"),
+        plural(counts.messages, "message") + " among them",
+        plural(counts.thoughts, "thought"),
+        plural(counts.sessions, "whole session"),
+        plural(result.hook_files, "hook file"),
     ]
     yield f"{', '.join(parts)}: {'forgotten' if is_done else 'would be forgotten'}."
     yield (
-        f"{output.plural(result.segments, 'segment')} and"
-        f" {output.plural(result.nodes, 'node')} above them are written again from"
+        f"{plural(result.segments, 'segment')} and"
+        f" {plural(result.nodes, 'node')} above them are written again from"
         " what remains, or deleted too."
     )
     if is_done:
@@ -174,12 +175,12 @@ def _redact(args: Namespace, workspace: "Workspace") -> int:
 
 def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:
     if result.forgotten:
-        events = output.plural(result.forgotten, "event")
+        events = plural(result.forgotten, "event")
         yield f"A forgetting that was interrupted is finished now: {events} forgotten."
     if not result.kinds:
         yield "No secret was found."
         return
-    total = output.plural(sum(result.kinds.values()), "secret")
+    total = plural(sum(result.kinds.values()), "secret")
     places = (
         (result.events, "event", ""),
         (result.thoughts, "thought", ""),
@@ -187,7 +188,7 @@ def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]
         (result.states, "reading state", ""),
         (result.hook_files, "hook file", ""),
     )
-    found_in = ", ".join(output.plural(*place) for place in places if place[0])
+    found_in = ", ".join(plural(*place) for place in places if place[0])
     yield f"{total} {'removed' if is_done else 'would be removed'} from {found_in}:"
     for kind, count in sorted(result.kinds.items(), key=lambda one: (-one[1], one[0])):
         yield f"{count:>8,}  {kind}"

@@ -11,6 +11,7 @@ from memtui.errors import UsageError
 from memtui.model.jobs import Job, JobRun, RunReason, find_job, find_jobs
 from memtui.services.jobs import LIMIT, JobStatus
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.workspace import JobsController
 
 REASONS = {
@@ -114,7 +115,7 @@ def _counts(run: JobRun) -> str:
         f"{run.waiting:,} left",
     ]
     if run.skipped:
-        parts.append(f"{output.plural(run.skipped, 'time')} skipped")
+        parts.append(f"{plural(run.skipped, 'time')} skipped")
     return " · ".join(parts)
 
 

@@ -179,11 +179,6 @@ def to_plain(value: Any) -> Any:
     return value
 
 
-def plural(count: int, noun: str, plural_noun: str = "") -> str:
-    """Return a count with its noun: ``1 session``, ``1,204 sessions``."""
-    return f"{count:,} {noun if count == 1 else plural_noun or noun + 's'}"
-
-
 def with_tilde(path: Path | str) -> str:
     """Return a path with ``~`` for the home folder."""
     home, given = Path.home(), Path(path)

@@ -20,6 +20,7 @@ from memtui.services.quarantine import (
     RetryState,
 )
 from memtui.text import date_format
+from memtui.text.quantities import byte_size, plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -90,14 +91,14 @@ def _page_lines(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
             yield f"    {_place(entry)}"
         yield from (f"    {reason}" for reason in entry.reasons[:MAX_REASONS])
         if (more := len(entry.reasons) - MAX_REASONS) > 0:
-            yield f"    and {output.plural(more, 'more reason')}"
+            yield f"    and {plural(more, 'more reason')}"
     yield from output.page_lines(page.offset, len(page.entries), page.total, "entries")
 
 
 def _about(entry: QuarantineEntry, zone: tzinfo) -> str:
-    size = _size(entry.size)
+    size = byte_size(entry.size)
     if entry.kind is EntryKind.TRANSCRIPT:
-        size = output.plural(entry.count, "record")
+        size = plural(entry.count, "record")
     agent = entry.agent or "unknown agent"
     parts = [date_format.moment(entry.at, zone), agent, entry.event, size]
     return " · ".join(filter(None, parts))
@@ -105,14 +106,6 @@ def _about(entry: QuarantineEntry, zone: tzinfo) -> str:
 
 def _place(entry: QuarantineEntry) -> str:
     return f"{entry.file}:{entry.line}" if entry.line else entry.file
-
-
-def _size(size: int) -> str:
-    if size < 1000:
-        return output.plural(size, "byte")
-    if size < 1_000_000:
-        return f"{size / 1000:,.1f} kB"
-    return f"{size / 1_000_000:,.1f} MB"
 
 
 def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:
@@ -163,13 +156,13 @@ def _retry_lines(
         state: [one for one in outcomes if one.state is state] for state in RetryState
     }
     if taken := by_state[RetryState.TAKEN]:
-        yield f"{output.plural(len(taken), 'entry', 'entries')} stored."
+        yield f"{plural(len(taken), 'entry', 'entries')} stored."
     if waiting := by_state[RetryState.WAITING]:
-        files = output.plural(len(waiting), "file")
+        files = plural(len(waiting), "file")
         where = "the memtui that is running" if has_worker else "another store"
         yield f"{files} put back for {where}."
     if refused := by_state[RetryState.REFUSED]:
-        entries = output.plural(len(refused), "entry", "entries")
+        entries = plural(len(refused), "entry", "entries")
         yield f"{entries} skipped again:"
     for one in refused:
         yield f"    {one.name}"
@@ -208,8 +201,8 @@ def _drop_lines(dropped: DropResult, *, is_done: bool) -> Iterator[str]:
     if not dropped.files and not dropped.notes and not dropped.problems:
         yield "Empty: there is nothing to drop."
     if dropped.files:
-        yield f"{output.plural(dropped.files, 'hook file')} {done}."
+        yield f"{plural(dropped.files, 'hook file')} {done}."
     if dropped.notes:
-        notes = output.plural(dropped.notes, "note")
+        notes = plural(dropped.notes, "note")
         yield f"{notes} on transcripts {done}; the transcripts are not changed."
     yield from (f"error: {problem}" for problem in dropped.problems)

@@ -63,8 +63,8 @@ def _list_sessions(workspace: Workspace, args: Namespace) -> int:
 def _print_session(workspace: Workspace, args: Namespace) -> int:
     """Print what is known of a session, and a page of its messages."""
     try:
-        facts = sessions.get_details(*resolve_filters.find(args.session))
-    except resolve_filters.NotOne as error:
+        facts = sessions.get_details(*resolve_filters.find_session(args.session))
+    except resolve_filters.SessionNameError as error:
         reply = agents_sessions.no_session("messages", error)
         return output.print_reply(workspace, args, reply)
     page = {"offset": args.offset, "limit": args.limit, "subagent": args.subagent}

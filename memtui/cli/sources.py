@@ -1,4 +1,4 @@
-"""``sources``: whose conversations come in here, and whose transcripts are watched."""
+"""``sources``: list the captured agents, and choose whose transcripts are watched."""
 
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -12,32 +12,27 @@ from memtui.paths import transcript_folders
 from memtui.services import capture_sources
 from memtui.services.capture_sources import CaptureSource, WatchSettings
 from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
-from memtui.store.cursors import SourceActivity
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.workspace import Workspace
 
 
-def wish_of(settings: Settings) -> WatchSettings:
-    """What the settings say of watching."""
-    return WatchSettings(
+def list_sources(settings: Settings, *, is_kept: bool = True) -> list[CaptureSource]:
+    """Return all agents, with whether and why they are watched.
+
+    Args:
+        settings: The settings.
+        is_kept: Whether there is a store.
+    """
+    watch_settings = WatchSettings(
         is_everyone=EVERY in settings.capture_sources,
         is_asked=CHOSEN in settings.capture_sources,
         named=settings.capture_sources,
         origin=settings.origin("capture.sources"),
         folders=settings.watched_folders,
     )
-
-
-def look(settings: Settings, *, is_kept: bool = True) -> list[CaptureSource]:
-    """Every agent that can be heard of, as it is now.
-
-    Args:
-        settings: What is said there of watching.
-        is_kept: Whether there is a store that could tell of them.
-    """
-    wish = wish_of(settings)
     return capture_sources.list_sources(
-        transcript_folders(), AGENTS, wish, is_kept=is_kept
+        transcript_folders(), AGENTS, watch_settings, is_kept=is_kept
     )
 
 
@@ -54,87 +49,88 @@ def run(args: Namespace, context: Context) -> int:
     is_change = args.action is not None
     with context.workspace(create=is_change, or_empty=True) as workspace:
         if not is_change:
-            return show(workspace, as_json=args.json)
+            return _print_sources(workspace, as_json=args.json)
         is_watched = args.action == "watch"
-        return agree(workspace, args.names, is_watched=is_watched, as_json=args.json)
+        return _set_watched(
+            workspace, args.names, is_watched=is_watched, as_json=args.json
+        )
 
 
-def show(house: Workspace, *, as_json: bool) -> int:
-    """Print each agent: where its transcripts lie, and whether they are watched."""
-    found = look(house.settings)
+def _print_sources(workspace: Workspace, *, as_json: bool) -> int:
+    sources = list_sources(workspace.settings)
     if as_json:
-        return output.print_json({"sources": found})
-    for one in found:
-        output.print_lines(_told(one, house.zone))
+        return output.print_json({"sources": sources})
+    for one in sources:
+        output.print_lines(_source_lines(one, workspace.zone))
     return 0
 
 
-def _told(one: CaptureSource, zone: tzinfo) -> Iterator[str]:
+def _source_lines(one: CaptureSource, zone: tzinfo) -> Iterator[str]:
     mark = "✓" if one.is_watched else " "
-    said = "watched" if one.is_watched else "not watched"
-    yield f"{mark} {one.title:<18} {said}: {one.why}"
+    yield f"{mark} {one.title:<18} {_state(one)}: {one.reason}"
     for place in one.places:
-        lacks = "" if place.exists() else " (not there)"
-        yield f"    {output.with_tilde(place)}{lacks}"
-    heard = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
-    last = [f"by {way} {_when(seen, zone)}" for seen, way in heard if seen]
-    files = output.plural(one.files, "transcript")
-    said = f"last heard {', '.join(last)}" if last else "nothing heard yet"
-    yield f"    {files} · {said}"
+        missing = "" if place.exists() else " (does not exist)"
+        yield f"    {output.with_tilde(place)}{missing}"
+    activity = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
+    latest = [
+        f"from {route} {date_format.moment(found.last_event_at, zone)}"
+        for found, route in activity
+        if found
+    ]
+    files = plural(one.files, "transcript")
+    events = f"last event {', '.join(latest)}" if latest else "no events yet"
+    yield f"    {files} · {events}"
 
 
-def _when(seen: SourceActivity, zone: tzinfo) -> str:
-    return date_format.moment(seen.last_event_at, zone)
+def _state(one: CaptureSource) -> str:
+    return "watched" if one.is_watched else "not watched"
 
 
-def agree(
-    house: Workspace, names: Sequence[str], *, is_watched: bool, as_json: bool
+def _set_watched(
+    workspace: Workspace, names: Sequence[str], *, is_watched: bool, as_json: bool
 ) -> int:
-    """Remember whose transcripts are to be watched, or no longer are."""
-    chosen = _chosen(names)
-    house.set_watched(chosen, watched=is_watched)
-    found = [one for one in look(house.settings) if one.name in chosen]
-    note = _overridden(found, is_watched)
+    """Store whose transcripts are watched, or no longer watched."""
+    chosen = _parse_names(names)
+    workspace.set_watched(chosen, watched=is_watched)
+    sources = [one for one in list_sources(workspace.settings) if one.name in chosen]
+    note = _override_note(sources, is_watched)
     if as_json:
-        return output.print_json({"sources": found, "note": note})
-    for one in found:
-        said = "watched" if one.is_watched else "not watched"
-        output.print_lines([f"{one.title}: {said} ({one.why})."])
+        return output.print_json({"sources": sources, "note": note})
+    for one in sources:
+        output.print_lines([f"{one.title}: {_state(one)} ({one.reason})."])
     if note:
         output.print_lines([note])
     elif is_watched:
-        output.print_lines(
-            ["What they hold already is read by the next memtui that works."]
-        )
+        output.print_lines(["Existing transcripts are read when memtui runs next."])
     return 0
 
 
-def _chosen(names: Sequence[str]) -> list[str]:
-    """The agents that are meant.
+def _parse_names(names: Sequence[str]) -> list[str]:
+    """Return the agents that are meant.
 
     Raises:
-        UsageError: None is, or one that is not known or has no place of its own.
+        UsageError: There is none, or one is unknown or has no folder of its own.
     """
-    placed = [name for name in AGENTS if name in transcript_folders()]
+    with_folder = [name for name in AGENTS if name in transcript_folders()]
     if not names:
-        raise UsageError(f"name the agents, or say all: {', '.join(placed)}")
+        raise UsageError(f"name the agents, or say all: {', '.join(with_folder)}")
     for name in names:
         if name == "aider":
             raise UsageError(
-                "Aider's histories lie in the folders it works in: name those in the"
+                "Aider's histories are in the folders it works in: name those in the"
                 " setting capture.folders"
             )
-        if name not in (*placed, EVERY):
-            raise UsageError(f"no agent is called {name!r}: {', '.join(placed)}")
-    return placed if EVERY in names else list(dict.fromkeys(names))
+        if name not in (*with_folder, EVERY):
+            raise UsageError(f"no agent is called {name!r}: {', '.join(with_folder)}")
+    return with_folder if EVERY in names else list(dict.fromkeys(names))
 
 
-def _overridden(found: Sequence[CaptureSource], is_watched: bool) -> str:
-    """What to say where the settings have it otherwise; "" where they do not."""
-    others = [one.title for one in found if one.is_watched != is_watched]
+def _override_note(sources: Sequence[CaptureSource], is_watched: bool) -> str:
+    """Return what to say if the settings override the choice, or ""."""
+    others = [one.title for one in sources if one.is_watched != is_watched]
     if not others:
         return ""
     return (
-        f"Remembered, but the settings go before it for {', '.join(others)}:"
+        f"Stored, but the settings override it for {', '.join(others)}:"
         " see capture.sources in memtui config show."
     )

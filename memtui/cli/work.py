@@ -19,6 +19,7 @@ from memtui.paths import transcript_folders
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.store import database, rewrite_queue
+from memtui.text.quantities import plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -153,7 +154,7 @@ def _import_files(
     total = sum(len(formats.find_files(path)) for path in paths)
     importer = workspace.pipeline.importer()
     for progress in importer.run(paths):
-        text = progress.waits_for or f"{progress.created:,} events stored"
+        text = progress.waiting_reason or f"{progress.created:,} events stored"
         show(text, progress.files, total)
     return importer.progress
 
@@ -162,25 +163,25 @@ def _import_lines(
     imported: ImportProgress, errors: list[Exception] | None
 ) -> Iterator[str]:
     yield (
-        f"{output.plural(imported.files, 'file')} read"
+        f"{plural(imported.files, 'file')} read"
         f" ({imported.unchanged:,} unchanged since last time):"
-        f" {output.plural(imported.created, 'new event')},"
+        f" {plural(imported.created, 'new event')},"
         f" {imported.known:,} known already."
     )
     if imported.forgotten:
-        events = output.plural(imported.forgotten, "event")
+        events = plural(imported.forgotten, "event")
         yield f"{events} stayed forgotten."
     if imported.unreadable:
-        yield f"{output.plural(imported.unreadable, 'file')} could not be read."
-    if imported.refused:
-        records = output.plural(imported.refused, "record")
+        yield f"{plural(imported.unreadable, 'file')} could not be read."
+    if imported.invalid:
+        records = plural(imported.invalid, "record")
         yield f"{records} skipped; the reasons: memtui quarantine."
     if errors is None:
         yield "Another memtui is running on this store and does the rest."
         return
     yield from (f"error: {error}" for error in errors)
     if waiting := status.read_stats().queued:
-        yield f"{output.plural(waiting, 'item')} of work waiting for another try."
+        yield f"{plural(waiting, 'item')} of work waiting for another try."
 
 
 def _work(args: Namespace, workspace: "Workspace") -> int:
@@ -200,7 +201,7 @@ def _work(args: Namespace, workspace: "Workspace") -> int:
         return output.print_json(data, code=code)
     output.print_lines(f"error: {message}" for message in messages)
     if waiting:
-        nodes = output.plural(waiting, "node")
+        nodes = plural(waiting, "node")
         output.print_lines(
             [f"{nodes} waiting for the model: memtui work, or the app, asks it."]
         )

@@ -132,7 +132,7 @@ class MessageIndexer:
     def rebuild(self) -> None:
         """Make an empty index, to be filled from the store."""
         name = secrets.token_hex(8)
-        self._index.make(self._named(name))
+        self._index.create(self._named(name))
         with database.transaction():
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)

@@ -24,10 +24,10 @@ from memtui.search import messages, query_dates, recent, resolve_filters
 from memtui.search import query as search_query
 from memtui.search.messages import NO_WORD, Hearing, MessageSearcher, RankedMessage
 from memtui.search.node_documents import node_texts
-from memtui.search.nodes import Ranking, Teleport
+from memtui.search.nodes import NodeMatches, Teleport
 from memtui.search.query import Query
 from memtui.search.query_dates import BOOST, DatedQuery
-from memtui.search.snippets import best_line, marks_in, wanted_in
+from memtui.search.snippets import best_line, find_marks, matching_terms
 from memtui.store import conversations, database, scopes, segments, sessions
 from memtui.store import nodes as store_nodes
 
@@ -200,7 +200,7 @@ SNIPPET_CHARS = 8_000
 """How much of a message is looked through for its best line, in characters."""
 
 
-class Search:
+class CombinedSearch:
     """Finds moments in all that is kept."""
 
     def __init__(
@@ -234,17 +234,17 @@ class Search:
             filters: What is looked through besides.
         """
         began_s = time.perf_counter()
-        read = query_dates.read(text, self._clock(), self._zone)
-        query = search_query.read(read.rest, self._zone, filters)
+        read = query_dates.parse(text, self._clock(), self._zone)
+        query = search_query.parse(read.words, self._zone, filters)
         findings = CombinedResult(text, notes=query.hints)
-        if wanted := recent.wanted(query, read):
+        if wanted := recent.recent_query(query, read):
             return self._listed(wanted, read, findings, limit, began_s)
         if query.is_empty:
             findings = replace(findings, notes=(*query.hints, NO_WORD))
         else:
             with database.connection():
                 findings = self._answer(query, read, findings, limit)
-        times = read.understood([hit.at for hit in findings.hits])
+        times = read.describe([hit.at for hit in findings.hits])
         took_ms = (time.perf_counter() - began_s) * 1000
         return replace(findings, times=times, took_ms=took_ms)
 
@@ -260,11 +260,11 @@ class Search:
         notes = (*empty.notes, *recent.notes(times))
         found = empty
         with database.connection():
-            query, unknown = resolve_filters.meant(query)
+            query, unknown = resolve_filters.resolve(query)
             if query.filters.role:
-                unknown.append(recent.OF_MESSAGES)
+                unknown.append(recent.MESSAGES_ONLY)
             else:
-                found = recent.findings(query, limit)
+                found = recent.list_sessions(query, limit)
         took_ms = (time.perf_counter() - began_s) * 1000
         return replace(
             empty,
@@ -277,15 +277,15 @@ class Search:
     def _answer(
         self, query: Query, times: DatedQuery, findings: CombinedResult, limit: int
     ) -> CombinedResult:
-        query, unknown = resolve_filters.meant(query)
+        query, unknown = resolve_filters.resolve(query)
         filters = query.filters
         hearing = Hearing() if filters.needs_nodes else self._ears.hear(query)
-        ranking = Ranking() if filters.role else self._teleport.rank(query, NODES)
+        ranking = NodeMatches() if filters.role else self._teleport.rank(query, NODES)
         led = lead_to(ranking.matches, scopes.get_sessions(filters))
         ranked = rank(hearing, led, times, query)[: max(0, limit)]
         unheard = [found for found in ranked if not found.heard]
         matches = [one.match for found in unheard for one in found.led.values()]
-        hits = {hit.target_id: hit for hit in self._teleport.shown(matches, query)}
+        hits = {hit.target_id: hit for hit in self._teleport.hits(matches, query)}
         notes = (*findings.notes, *unknown, *hearing.notes, ranking.note)
         return replace(
             findings,
@@ -297,11 +297,11 @@ class Search:
         )
 
 
-def _suggested(typed: str, query: Query, ranking: Ranking, hearing: Hearing) -> str:
+def _suggested(typed: str, query: Query, ranking: NodeMatches, hearing: Hearing) -> str:
     """What was typed with its misspelt words put right; "" where messages hold all."""
     if not ranking.suggestion or (hearing.heard and not hearing.unknown):
         return ""
-    return search_query.corrected(typed, query.text, ranking.suggestion)
+    return search_query.correct(typed, query.text, ranking.suggestion)
 
 
 def _moments(
@@ -397,7 +397,7 @@ def _moment(
 def _snippet(text: str, query: Query) -> Snippet:
     lines = [line for line in text[:SNIPPET_CHARS].splitlines() if line.strip()]
     line = best_line(lines or [""], query)
-    return Snippet(line, tuple(marks_in(line, query)))
+    return Snippet(line, tuple(find_marks(line, query)))
 
 
 def _is_summed_up(
@@ -407,10 +407,12 @@ def _is_summed_up(
     if heard is None or node is None:
         return False
     told = "\n".join(text for _, text in node_texts(node))
-    return wanted_in(heard.event.text[:SNIPPET_CHARS], query) <= wanted_in(told, query)
+    return matching_terms(heard.event.text[:SNIPPET_CHARS], query) <= matching_terms(
+        told, query
+    )
 
 
-def node_at(agent: str, session_id: str, at: datetime) -> str:
+def locate(agent: str, session_id: str, at: datetime) -> str:
     """The segment a moment lies in, else its session's nearest one.
 
     Args:

@@ -8,7 +8,7 @@ from memtui.model.hits import Hit, HitKind, IndexMatch, Snippet
 from memtui.model.nodes import TocEntry
 from memtui.model.scope import Scope
 from memtui.search.query import Query
-from memtui.search.snippets import best_line, marks_in
+from memtui.search.snippets import best_line, find_marks
 from memtui.store import grips, scopes
 from memtui.store import nodes as store_nodes
 
@@ -18,11 +18,11 @@ def hits(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
     return tuple(
         _hit(line, asked)
         for line in _read_in(matches, asked.filters.scope)
-        if asked.admits(line.said)
+        if asked.matches(line.said)
     )
 
 
-def admitted(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
+def filter_matches(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
     """Those of which ``hits`` tells, at a fraction of what it takes to show them."""
     quotes = grips.get_excerpts(
         [m.target_id for m in matches if m.kind is HitKind.GRIP]
@@ -34,7 +34,7 @@ def admitted(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch
         name = match.target_id
         if places[name] in said:
             text = quotes[name][1] if name in quotes else said[name]
-            if asked.admits(text):
+            if asked.matches(text):
                 yield match
 
 
@@ -113,7 +113,7 @@ def _hit(line: _Line, asked: Query) -> Hit:
         title=node.headline or node.title,
         at=quote.timestamp if quote else node.start_time,
         score=match.score,
-        snippet=Snippet(text, tuple(marks_in(text, asked))),
+        snippet=Snippet(text, tuple(find_marks(text, asked))),
         project=", ".join(node.projects),
         landing_id=match.landing_id or node.node_id,
     )

@@ -127,13 +127,13 @@ class MessageIndex:
             return ""
         return name if version == VERSION else ""
 
-    def make(self, name: str) -> None:
+    def create(self, name: str) -> None:
         """Make an empty index in place of the one that is there.
 
         Raises:
             SearchError: The file cannot be written.
         """
-        self.remove()
+        self.delete()
         with self._said_plainly():
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
@@ -145,7 +145,7 @@ class MessageIndex:
                 db.executemany("INSERT INTO facts VALUES (?, ?)", facts)
                 db.execute("COMMIT")
 
-    def remove(self) -> None:
+    def delete(self) -> None:
         """Delete the index; it is made anew when next fed.
 
         Raises:

@@ -251,7 +251,7 @@ def bonus(text: str, query: Query, rarities: Mapping[str, float]) -> float:
 
 def bonuses(query: Query, rarities: Mapping[str, float]) -> Callable[[str], float]:
     """The same for many texts."""
-    wholes = {word.whole for word in query.words if word.whole}
+    wholes = {word.exact for word in query.words if word.exact}
     told = _Told(frozenset([*rarities, *wholes]))
 
     def bonus_of(text: str) -> float:
@@ -267,7 +267,7 @@ def bonuses(query: Query, rarities: Mapping[str, float]) -> Callable[[str], floa
                 if worth and _are_near(stands[one], stands[other]):
                     added += worth
         for word in query.words:
-            if word.whole in stands:
+            if word.exact in stands:
                 added += EXACT * max(rarities.get(term, 0.0) for term in word.terms)
         return added + _verbatim(text, query, rarities)
 

@@ -49,7 +49,7 @@ from memtui.search.message_index import (
 from memtui.search.message_scoring import Corpus, Spot, Weighed
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
-from memtui.search.snippets import best_line, marks_in, wanted_in
+from memtui.search.snippets import best_line, find_marks, matching_terms
 from memtui.store import conversations, database, events, outbox, scopes
 from memtui.store import sessions as store_sessions
 from memtui.text import analyzer
@@ -121,7 +121,7 @@ class Looked:
             is_call = one.kind is Kind.TOOL and not self._with_tools
             text = one.tool if is_call else one.text[:LATE_CHARS]
             # Without a word to look up no message is weighed against the others.
-            if not self.asked and not query.admits(text):
+            if not self.asked and not query.matches(text):
                 continue
             terms = analyzer.terms(text)
             held = self._mask(frozenset(terms))
@@ -282,8 +282,8 @@ class MessageSearcher:
                 the query's filters leave.
         """
         hearing = Hearing()
-        begun = {word.terms[-1]: word.begun for word in query.words}
-        looked_up = () if query.is_of_stop_words else query.terms[:TERMS]
+        begun = {word.terms[-1]: word.prefix for word in query.words}
+        looked_up = () if query.has_only_stop_words else query.terms[:TERMS]
         asked = [MatchQuery(term, begun.get(term, "")) for term in looked_up]
         if not asked and not query.phrases:
             hearing.notes.append(STOP_WORDS)
@@ -315,7 +315,7 @@ class MessageSearcher:
         late = message_index.of_runs(runs)[-TAIL:]
         try:
             with self._index.reading() as db:
-                looked.take(db, bounds, query.quoted)
+                looked.take(db, bounds, query.phrase_terms)
                 if not (bounds.is_of_moments or query.needs_text):
                     hearing.titles = message_index.titles(
                         db, looked.asked, bounds.sessions
@@ -396,14 +396,14 @@ class MessageSearcher:
         if (since and event.timestamp < since) or (until and event.timestamp >= until):
             return False
         if event.event_type is not EventType.TOOL_RESULT or self._with_tools:
-            return query.admits(event.text)
+            return query.matches(event.text)
         tool = event.metadata.get("tool_name", "")
-        return query.admits(tool) and set(analyzer.terms(tool)).issuperset(query.terms)
+        return query.matches(tool) and set(analyzer.terms(tool)).issuperset(query.terms)
 
 
 def _score(of_bound: float, share: float, query: Query) -> float:
     """A message's score (decisions §8); one that holds a phrase is a good one."""
-    if not query.words or query.is_of_stop_words:
+    if not query.words or query.has_only_stop_words:
         return 1.0
     score = min(1.0, of_bound) * share
     return max(score, model_hits.MIN_GOOD) if query.phrases else score
@@ -421,10 +421,10 @@ def _bounds(query: Query, sessions: frozenset[int] | None) -> Bounds:
         with_subagents=filters.with_subagents,
         without=tuple(
             tuple(
-                MatchQuery(t, word.begun if t == word.terms[-1] else "")
+                MatchQuery(t, word.prefix if t == word.terms[-1] else "")
                 for t in word.terms
             )
-            for word in query.without
+            for word in query.excluded
             if analyzer.is_indexed(word.text)
         ),
     )
@@ -454,8 +454,8 @@ def shares(numbers: Iterable[int], query: Query) -> dict[int, float]:
 
 def share(session: Session, query: Query) -> float:
     """How much of a query the title and summary of a session hold, 0 to 1."""
-    held = wanted_in(f"{session.title}\n{session.summary}", query)
-    begun = {word.terms[-1]: word.begun for word in query.words if word.is_begun}
+    held = matching_terms(f"{session.title}\n{session.summary}", query)
+    begun = {word.terms[-1]: word.prefix for word in query.words if word.is_prefix}
     answered = [
         term in held
         or (term in begun and any(one.startswith(begun[term]) for one in held))
@@ -468,7 +468,7 @@ def snippet(session: Session, query: Query) -> Snippet:
     """What of its title and summary answers best, a line of it."""
     told = [session.title, *session.summary.splitlines()]
     line = best_line([line for line in told if line.strip()] or [""], query)
-    return Snippet(line, tuple(marks_in(line, query)))
+    return Snippet(line, tuple(find_marks(line, query)))
 
 
 BEFORE, AFTER = 4, 4
@@ -538,10 +538,10 @@ class SessionSearch:
             filters: What is looked through besides.
         """
         began_s = time.perf_counter()
-        dated = query_dates.read(text, self._clock(), self._zone)
-        query = search_query.read(dated.rest, self._zone, filters)
+        dated = query_dates.parse(text, self._clock(), self._zone)
+        query = search_query.parse(dated.words, self._zone, filters)
         found = MessageResult(text, notes=query.hints)
-        wanted = recent.wanted(query, dated)
+        wanted = recent.recent_query(query, dated)
         if wanted is None and query.is_empty:
             found = replace(found, notes=(*query.hints, NO_WORD))
         elif query.filters.needs_nodes:
@@ -550,7 +550,7 @@ class SessionSearch:
             before = max(0, min(before, WINDOW_MESSAGES - 1))
             after = max(0, min(after, WINDOW_MESSAGES - 1 - before))
             with database.connection():
-                query, unknown = resolve_filters.meant(wanted or query)
+                query, unknown = resolve_filters.resolve(wanted or query)
                 if wanted is not None:
                     ranked, heard = _latest(query), recent.notes(dated)
                     dated = replace(dated, periods=())
@@ -565,7 +565,7 @@ class SessionSearch:
             is_listed = wanted is not None
             found = replace(found, hits=hits, notes=notes, is_recent=is_listed)
         times_at = [hit.match.at for hit in found.hits if hit.match]
-        found = replace(found, times=dated.understood(times_at))
+        found = replace(found, times=dated.describe(times_at))
         return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)
 
 
@@ -710,7 +710,7 @@ def _said(
 
 
 def _marks(text: str, query: Query) -> tuple[tuple[int, int], ...]:
-    return tuple(marks_in(text, query))
+    return tuple(find_marks(text, query))
 
 
 def _cut(text: str, query: Query, *, is_match: bool) -> str:
@@ -720,7 +720,7 @@ def _cut(text: str, query: Query, *, is_match: bool) -> str:
     if not is_match:
         return text[:SNIPPET_BYTES].encode()[:SNIPPET_BYTES].decode(errors="ignore")
     read = text[:READ_CHARS]
-    marks = marks_in(read, query)
+    marks = find_marks(read, query)
     start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
     blank = read.find(" ", start, start + LEAD_CHARS // 2) if start else -1
     start = max(start, blank + 1)

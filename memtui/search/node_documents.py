@@ -8,7 +8,7 @@ from memtui.model.filters import Filters, SummaryMaker
 from memtui.model.grips import Grip
 from memtui.model.hits import HitKind
 from memtui.model.nodes import TocLevel, TocNode
-from memtui.search.scoring import Part, Said
+from memtui.search.scoring import FieldText, NodeField
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"
 """The names of filter tokens."""
@@ -32,7 +32,7 @@ class Document:
     kind: HitKind
     target_id: str
     node_id: str
-    texts: tuple[Said, ...]
+    texts: tuple[FieldText, ...]
     level: TocLevel = TocLevel.SEGMENT
     filters: tuple[str, ...] = ()
     """Its filter tokens, as ``filter_token`` makes them."""
@@ -90,7 +90,7 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
             HitKind.GRIP,
             grip.grip_id,
             node.node_id,
-            ((Part.EXCERPT, grip.excerpt),),
+            ((NodeField.EXCERPT, grip.excerpt),),
             node.level,
             (*common, *(filter_token(HAS, support) for support in sorted(cited))),
             grip.timestamp,
@@ -98,14 +98,14 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
         )
 
 
-def node_texts(node: TocNode) -> Iterator[Said]:
+def node_texts(node: TocNode) -> Iterator[FieldText]:
     """Return the searchable texts of a node."""
-    yield Part.TITLE, node.title
+    yield NodeField.TITLE, node.title
     if node.headline and node.headline != node.title:
-        yield Part.HEADLINE, node.headline
-    yield Part.KEYWORDS, " ".join(node.words)
+        yield NodeField.HEADLINE, node.headline
+    yield NodeField.KEYWORDS, " ".join(node.words)
     for bullet in node.bullets:
-        yield Part.BULLETS, bullet.text
+        yield NodeField.BULLETS, bullet.text
 
 
 def minute(at: datetime) -> int:

@@ -29,7 +29,7 @@ from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring, suggest
 from memtui.search.node_documents import Document
 from memtui.search.query import Query
-from memtui.search.scoring import Said
+from memtui.search.scoring import FieldText
 from memtui.search.snapshot import FILTERS, NODE, WORDS, ModelCondition, Snapshot
 
 log = logging.getLogger(__name__)
@@ -267,8 +267,8 @@ class NodeIndex:
         condition = ModelCondition(
             query.filters,
             nodes=None if among is None else frozenset(among),
-            required=query.quoted if is_exact else (),
-            excluded=query.without,
+            required=query.phrase_terms if is_exact else (),
+            excluded=query.excluded,
         )
         return self._read(
             lambda snapshot: snapshot.search(
@@ -287,7 +287,7 @@ class NodeIndex:
             SearchError: The index is missing or damaged.
         """
         return self._read(
-            lambda snapshot: suggest.suggestion(snapshot, query, has_few=has_few)
+            lambda snapshot: suggest.correct_query(snapshot, query, has_few=has_few)
         )
 
     def close(self) -> None:
@@ -370,10 +370,10 @@ class WordsField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type h
         super().__init__(formats.Existence(), analyzer=None)
 
     def index(
-        self, value: tuple[Sequence[Said], TocLevel], **_: object
+        self, value: tuple[Sequence[FieldText], TocLevel], **_: object
     ) -> Iterator[tuple[bytes, int, float, bytes]]:
         """Return (term, frequency, weight, posting value) for Whoosh."""
-        for term, weight in scoring.fits(*value).items():
+        for term, weight in scoring.term_weights(*value).items():
             yield term.encode("utf-8", "replace"), 1, weight, b""
 
 

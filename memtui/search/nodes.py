@@ -36,7 +36,8 @@ class _Nodes:
 
     def __init__(self, nodes: Sequence[TocNode]) -> None:
         self.held = [
-            (node, scoring.fits(tuple(node_texts(node)), node.level)) for node in nodes
+            (node, scoring.term_weights(tuple(node_texts(node)), node.level))
+            for node in nodes
         ]
         self.size = len(nodes)
         self._counts = Counter(term for _, fits in self.held for term in fits)
@@ -47,7 +48,7 @@ class _Nodes:
     def completions(self, start: str) -> list[str]:
         others = (t for t in self._counts if t.startswith(start) and t != start)
         ranked = sorted(others, key=lambda term: (-self._counts[term], term))
-        return ranked[: scoring.EXPANSIONS]
+        return ranked[: scoring.MAX_COMPLETIONS]
 
 
 def find(
@@ -74,7 +75,7 @@ def find(
     last = max((node.end_time for node, _ in nodes.held), default=None)
     ranked = []
     for node, fits in nodes.held:
-        score = scoring.score(units, fits)
+        score = scoring.score_node(units, fits)
         if is_recent_first and last:
             score *= scoring.recency((last - node.end_time) / timedelta(days=1))
         if score:
@@ -140,7 +141,7 @@ TOO_COMMON = "Too common to look at all that holds it: {}. Another word narrows 
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class NodeMatches:
     """What answers a query, best first, not made ready to be shown."""
 
     matches: tuple[IndexMatch, ...] = ()
@@ -180,7 +181,7 @@ class Teleport:
         query: str,
         *,
         limit: int = LIMIT,
-        of: Scope = ALL,
+        scope: Scope = ALL,
         is_recent_first: bool = False,
     ) -> TeleportResult:
         """The best hits of a query as it is being typed; any string is legal.
@@ -190,28 +191,28 @@ class Teleport:
         Args:
             query: What was typed.
             limit: The most hits.
-            of: Whose work is looked through, unless the query says otherwise.
+            scope: Whose work is looked through, unless the query says otherwise.
             is_recent_first: Whether old hits are worth less.
         """
         began_s = time.perf_counter()
-        times = query_dates.read(query, self._clock(), self._zone)
-        asked = self._read(times.rest, of)
+        times = query_dates.parse(query, self._clock(), self._zone)
+        asked = self._read(times.words, scope)
         hints = [*asked.hints]
         if asked.filters.role:
             hints.append(OF_MESSAGES)
-        wanted = recent.wanted(asked, times)
+        wanted = recent.recent_query(asked, times)
         if wanted is None and asked.is_empty:
             hints.append(NO_WORD)
         answer = TeleportResult(query)
         if wanted is not None and not asked.filters.role:
             with database.connection():
-                wanted, unknown = resolve_filters.meant(wanted)
-                answer = recent.answer(wanted, limit)
+                wanted, unknown = resolve_filters.resolve(wanted)
+                answer = recent.list_nodes(wanted, limit)
             hints += [*unknown, *recent.notes(times)]
             times = replace(times, periods=())
         elif not (asked.is_empty or asked.filters.role):
             with database.connection():
-                asked, unknown = resolve_filters.meant(asked)
+                asked, unknown = resolve_filters.resolve(asked)
                 answer = self._answer(asked, limit, is_recent_first)
             hints += unknown
         hits = sorted(
@@ -220,17 +221,17 @@ class Teleport:
                 -hit.score * (query_dates.BOOST if times.covers(hit.at) else 1.0)
             ),
         )
-        hints += map(str, times.understood([hit.at for hit in hits]))
+        hints += map(str, times.describe([hit.at for hit in hits]))
         return replace(
             answer,
             query=query,
-            suggestion=search_query.corrected(query, asked.text, answer.suggestion),
+            suggestion=search_query.correct(query, asked.text, answer.suggestion),
             hits=tuple(hits),
             took_ms=(time.perf_counter() - began_s) * 1000,
             hints=(*hints, *answer.hints),
         )
 
-    def rank(self, asked: Query, limit: int) -> Ranking:
+    def rank(self, asked: Query, limit: int) -> NodeMatches:
         """What answers a query, as the index knows it; inside ``connected()``.
 
         Args:
@@ -248,10 +249,10 @@ class Teleport:
         except SearchError:
             log.exception("the index could not be asked")
             matches = _led(find(asked, CHECKED, among).matches)
-            return Ranking(tuple(matches[:limit]), BROKEN)
-        return Ranking(tuple(matches), _note(asked, left_out), meant)
+            return NodeMatches(tuple(matches[:limit]), BROKEN)
+        return NodeMatches(tuple(matches), _note(asked, left_out), meant)
 
-    def shown(self, matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
+    def hits(self, matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
         """Some of what was ranked, ready to be shown; inside ``connected()``."""
         return hydrate.hits(matches, asked)
 
@@ -261,7 +262,7 @@ class Teleport:
             self._opened.close()
 
     def _read(self, query: str, of: Scope) -> Query:
-        return search_query.read(query, self._zone, replace(EVERYTHING, scope=of))
+        return search_query.parse(query, self._zone, replace(EVERYTHING, scope=of))
 
     def _answer(
         self, asked: Query, limit: int, is_recent_first: bool
@@ -292,7 +293,7 @@ class Teleport:
         is_recent_first: bool,
     ) -> IndexMatches:
         """The best matches of those that the store admits."""
-        for is_exact in (True, False) if asked.quoted else (True,):
+        for is_exact in (True, False) if asked.phrase_terms else (True,):
             admitted: dict[str, IndexMatch] = {}
             read = 0
             for most in (limit, *(one for one in LOOKED_AT if one > limit)):
@@ -303,7 +304,7 @@ class Teleport:
                     is_recent_first=is_recent_first,
                     is_exact=is_exact,
                 )
-                fresh = hydrate.admitted(found.matches[read:], asked)
+                fresh = hydrate.filter_matches(found.matches[read:], asked)
                 admitted |= {match.target_id: match for match in fresh}
                 if len(found.matches) < most or len(admitted) >= limit:
                     break

@@ -19,10 +19,10 @@ from datetime import tzinfo
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.text import analyzer
 
-CAP_CHARS = 10_000
+MAX_CHARS = 10_000
 """How much of a query is read, in characters."""
 
-CAP_WORDS = 64
+MAX_WORDS = 64
 """How many different words of a query are searched for: its first ones."""
 
 FLAG_CHARS = 2
@@ -47,17 +47,17 @@ class Word:
     """As it was typed."""
     terms: tuple[str, ...]
     """What answers it: all of these, each as ``words.needed`` gives it."""
-    whole: str = ""
+    exact: str = ""
     """The term of the word exactly as it stands, if that is another one: a text that
     has it is the better answer."""
-    begun: str = ""
+    prefix: str = ""
     """How terms begin that answer as well as the last of its own, since it may go on;
     "" if it is whole. That is as it was typed: "retries" goes on to no "retrieve"."""
 
     @property
-    def is_begun(self) -> bool:
+    def is_prefix(self) -> bool:
         """Whether it may go on."""
-        return bool(self.begun)
+        return bool(self.prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,11 @@ class Query:
     """What is asked for, phrases' words included; each once."""
     phrases: tuple[str, ...] = ()
     """Texts that must stand there as they are, folded."""
-    quoted: tuple[str, ...] = ()
+    phrase_terms: tuple[str, ...] = ()
     """The terms of these: who holds the words of a phrase has them all."""
-    without: tuple[Word, ...] = ()
+    excluded: tuple[Word, ...] = ()
     """Words that must not be there."""
-    without_phrases: tuple[str, ...] = ()
+    excluded_phrases: tuple[str, ...] = ()
     """Texts that must not be there, folded."""
     filters: Filters = EVERYTHING
     hints: tuple[str, ...] = ()
@@ -86,9 +86,9 @@ class Query:
         return tuple(dict.fromkeys(t for word in self.words for t in word.terms))
 
     @property
-    def begun(self) -> frozenset[str]:
+    def prefixes(self) -> frozenset[str]:
         """How terms begin that answer as well as the last of a word's own."""
-        return frozenset(word.begun for word in self.words if word.is_begun)
+        return frozenset(word.prefix for word in self.words if word.is_prefix)
 
     @property
     def is_empty(self) -> bool:
@@ -96,30 +96,30 @@ class Query:
         return not (self.words or self.phrases)
 
     @property
-    def is_of_stop_words(self) -> bool:
+    def has_only_stop_words(self) -> bool:
         """Whether it has words, and none that could be looked up."""
         return not any(analyzer.is_indexed(word.text) for word in self.words)
 
     @property
     def needs_text(self) -> bool:
         """Whether which words a text holds does not tell if it answers."""
-        return bool(self.phrases or self.without or self.without_phrases)
+        return bool(self.phrases or self.excluded or self.excluded_phrases)
 
-    def admits(self, text: str) -> bool:
+    def matches(self, text: str) -> bool:
         """Whether a text holds every phrase, and nothing that must not be there."""
         if not self.needs_text:
             return True
         said = analyzer.fold(text)
         if not all(phrase in said for phrase in self.phrases):
             return False
-        if any(phrase in said for phrase in self.without_phrases):
+        if any(phrase in said for phrase in self.excluded_phrases):
             return False
-        return not (self.without and self._is_excluded(text))
+        return not (self.excluded and self._is_excluded(text))
 
     def _is_excluded(self, text: str) -> bool:
         # Stop words are no terms, and can be excluded.
         held = {*analyzer.terms(text), *map(analyzer.fold, analyzer.words(text))}
-        return any(_holds(word, held) for word in self.without)
+        return any(_holds(word, held) for word in self.excluded)
 
 
 def _holds(word: Word, held: set[str]) -> bool:
@@ -127,7 +127,7 @@ def _holds(word: Word, held: set[str]) -> bool:
     if not held.issuperset(whole):
         return False
     return last in held or (
-        word.is_begun and any(term.startswith(word.begun) for term in held)
+        word.is_prefix and any(term.startswith(word.prefix) for term in held)
     )
 
 
@@ -144,7 +144,7 @@ class _Reading:
     hints: list[str] = field(default_factory=list)
 
 
-def read(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
+def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
     """Read what was typed.
 
     Args:
@@ -155,26 +155,26 @@ def read(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
     reading = _Reading(zone, filters=filters)
     # What a shell hands on of bytes that are no text.
     text = text.encode("utf-8", "replace").decode()
-    if len(text) > CAP_CHARS:
-        reading.hints.append(f"Only the first {CAP_CHARS:,} characters were read.")
-    for match in _TOKEN.finditer(text[:CAP_CHARS]):
+    if len(text) > MAX_CHARS:
+        reading.hints.append(f"Only the first {MAX_CHARS:,} characters were read.")
+    for match in _TOKEN.finditer(text[:MAX_CHARS]):
         _take(reading, match, is_last=match.end() == len(text))
     found = _words(reading.typed)
-    if len(found) > CAP_WORDS:
-        reading.hints.append(f"Only the first {CAP_WORDS} words were searched for.")
+    if len(found) > MAX_WORDS:
+        reading.hints.append(f"Only the first {MAX_WORDS} words were searched for.")
     return Query(
         text=text,
-        words=tuple(found[:CAP_WORDS]),
+        words=tuple(found[:MAX_WORDS]),
         phrases=tuple(dict.fromkeys(map(analyzer.fold, reading.phrases))),
-        quoted=_quoted(reading.phrases),
-        without=tuple(_words([(word, False) for word in reading.without])),
-        without_phrases=tuple(map(analyzer.fold, reading.without_phrases)),
+        phrase_terms=_quoted(reading.phrases),
+        excluded=tuple(_words([(word, False) for word in reading.without])),
+        excluded_phrases=tuple(map(analyzer.fold, reading.without_phrases)),
         filters=reading.filters,
         hints=tuple(dict.fromkeys(reading.hints)),
     )
 
 
-def corrected(typed: str, looked_up: str, meant: str) -> str:
+def correct(typed: str, looked_up: str, meant: str) -> str:
     """What was typed with its misspelt words put right, times and all.
 
     Args:
@@ -249,7 +249,7 @@ def _begun(chunk: str) -> str:
 def _word(chunk: str) -> Word:
     folded = analyzer.fold(chunk)
     if _HASH.fullmatch(folded):
-        return Word(chunk, (folded,), begun=folded)
+        return Word(chunk, (folded,), prefix=folded)
     terms = tuple(analyzer.query_terms(chunk))
     whole = analyzer.terms(chunk)[0]
     return Word(chunk, terms, "" if whole in terms else whole)

@@ -38,7 +38,7 @@ _NOT_READ = re.compile(
 class DatedQuery:
     """A query whose dates have been read."""
 
-    rest: str
+    words: str
     """The query without its dates."""
     periods: tuple[Period, ...] = ()
 
@@ -46,7 +46,7 @@ class DatedQuery:
         """Return True if a time lies in one of the periods."""
         return any(_is_in(at, period) for period in self.periods)
 
-    def understood(self, times: Collection[datetime]) -> tuple[ReadDate, ...]:
+    def describe(self, times: Collection[datetime]) -> tuple[ReadDate, ...]:
         """Describe the periods, and whether the time of a hit lies in each."""
         return tuple(
             ReadDate(period.label, any(_is_in(at, period) for at in times))
@@ -60,7 +60,7 @@ def _is_in(at: datetime, period: Period) -> bool:
     )
 
 
-def bounded(within: Filters, periods: Sequence[Period]) -> Filters:
+def restrict(within: Filters, periods: Sequence[Period]) -> Filters:
     """Restrict filters to the time from the first period's start to the last one's end.
 
     A side on which a period is open is not restricted.
@@ -75,7 +75,7 @@ def bounded(within: Filters, periods: Sequence[Period]) -> Filters:
     )
 
 
-def read(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
+def parse(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
     """Separate dates and words; loose times ("recently") remain words.
 
     Args:
@@ -83,7 +83,7 @@ def read(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
         now: The time that "last week" is relative to.
         zone: The time zone of the dates.
     """
-    query = _with_filter_dates(text[: search_query.CAP_CHARS], now, zone)
+    query = _with_filter_dates(text[: search_query.MAX_CHARS], now, zone)
     readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
     periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]
     if not periods:

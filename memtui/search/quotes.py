@@ -15,7 +15,7 @@ from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, CombinedResult, Snippet
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, snippets
-from memtui.search.combined import Search
+from memtui.search.combined import CombinedSearch
 from memtui.search.messages import MessageSearcher, RankedMessage
 from memtui.search.query_dates import DatedQuery
 from memtui.search.snippets import Sentences
@@ -45,22 +45,22 @@ ASKS = ("?", "？")
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class QuoteResult:
     """What answers a question, the best first."""
 
-    findings: CombinedResult
+    found: CombinedResult
     """The sessions that answer, as the search over everything tells them."""
     quotes: tuple[CombinedHit, ...] = ()
     """Messages of these, each with the few lines of it that answer; of one session, and
     of one message, there may be several. What summaries alone lead to is among them."""
 
 
-class Quoting:
+class QuoteSearch:
     """Finds quotes."""
 
     def __init__(
         self,
-        search: Search,
+        search: CombinedSearch,
         ears: MessageSearcher,
         zone: tzinfo,
         clock: Callable[[], datetime],
@@ -78,7 +78,7 @@ class Quoting:
 
     def find(
         self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
-    ) -> Quoted:
+    ) -> QuoteResult:
         """The quotes that answer best; any string is legal.
 
         Args:
@@ -87,12 +87,12 @@ class Quoting:
             filters: What is looked through besides.
         """
         findings = self._search.find(text, limit=max(1, limit), filters=filters)
-        read = query_dates.read(text, self._clock(), self._zone)
-        query = search_query.read(read.rest, self._zone, filters)
+        read = query_dates.parse(text, self._clock(), self._zone)
+        query = search_query.parse(read.words, self._zone, filters)
         if not findings.hits or query.filters.needs_nodes:
-            return Quoted(findings, findings.hits)
+            return QuoteResult(findings, findings.hits)
         with database.connection():
-            query, _ = resolve_filters.meant(query)
+            query, _ = resolve_filters.resolve(query)
             mine = {
                 sessions.get_number(one.agent, one.session_id): one
                 for one in findings.hits[:SESSIONS]
@@ -109,7 +109,7 @@ class Quoting:
                 if _of(one) not in said
             ]
             ranked = islice(_ranked(found, findings.hits[0].score), max(1, limit))
-            return Quoted(findings, tuple(_placed(list(ranked), mine)))
+            return QuoteResult(findings, tuple(_placed(list(ranked), mine)))
 
 
 Weighed = tuple[float, CombinedHit]
@@ -126,7 +126,7 @@ def _weighed(
     around = max((one.window for one in heard), default=0.0) or 1.0
     top = max((one.score for one in mine.values()), default=0.0) or 1.0
     said = [Sentences(one.event.text, query) for one in heard]
-    worth = snippets.worths(said, query)
+    worth = snippets.term_weights(said, query)
     whole = sum(worth.values()) or 1.0
     found: list[Weighed] = []
     for one, sentences in zip(heard, said, strict=True):
@@ -134,11 +134,11 @@ def _weighed(
         own = (one.message / most + one.window / around) / 2
         own *= moment.score / top
         own *= query_dates.BOOST if read.covers(one.event.timestamp) else 1.0
-        pieces = sentences.pieces(worth)
-        best = pieces[0].worth or 1.0
+        pieces = sentences.passages(worth)
+        best = pieces[0].score or 1.0
         for place, piece in enumerate(pieces):
-            value = own * (piece.worth / best if place else 1.0)
-            value *= (AGAIN if place else 1.0) * (HELD + piece.worth / whole)
+            value = own * (piece.score / best if place else 1.0)
+            value *= (AGAIN if place else 1.0) * (HELD + piece.score / whole)
             text = sentences.text(piece)
             found.append((value, _quote(moment, one.event, text)))
             if text.endswith(ASKS):
@@ -153,8 +153,8 @@ def _answered(
     _, later = conversations.messages_around(one.place.session, one.event, 0, 1)
     for event in later:
         if event.role is not one.event.role:
-            text = " ".join(event.text[: snippets.QUOTES_CHARS + 1].split())
-            is_cut = len(event.text) > snippets.QUOTES_CHARS
+            text = " ".join(event.text[: snippets.QUOTE_CHARS + 1].split())
+            is_cut = len(event.text) > snippets.QUOTE_CHARS
             text = f"{text.rpartition(' ')[0]}…" if is_cut else text
             yield ANSWERED * value, _quote(moment, event, text)
 

@@ -19,16 +19,16 @@ from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.store import nodes, segments, sessions
 
-LISTED = "No word is looked for: the newest are listed. Type one to find it among them."
+NOTE = "No word is looked for: the newest are listed. Type one to find it among them."
 """The note that tells a list from what was found."""
 
-OF_MESSAGES = "role: is of messages: these are listed among the messages alone."
+MESSAGES_ONLY = "role: is of messages: these are listed among the messages alone."
 
 READ = 200
 """How many of the newest segments are gone through for one of each session."""
 
 
-def wanted(query: Query, times: DatedQuery) -> Query | None:
+def recent_query(query: Query, times: DatedQuery) -> Query | None:
     """What is to be listed; None where a word is looked for, or nothing is said.
 
     Args:
@@ -39,22 +39,22 @@ def wanted(query: Query, times: DatedQuery) -> Query | None:
     is_said = bool(times.periods) or (typed and not query.hints)
     if not (query.is_empty and is_said) or query.needs_text:
         return None
-    return replace(query, filters=query_dates.bounded(query.filters, times.periods))
+    return replace(query, filters=query_dates.restrict(query.filters, times.periods))
 
 
 def notes(times: DatedQuery) -> tuple[str, ...]:
     """What is said of a list: the times that were understood, and that it is one."""
-    return (*(f"{period.label}." for period in times.periods), LISTED)
+    return (*(f"{period.label}." for period in times.periods), NOTE)
 
 
-def answer(query: Query, limit: int) -> TeleportResult:
+def list_nodes(query: Query, limit: int) -> TeleportResult:
     """The newest nodes; inside ``connected()``."""
     names = [node.node_id for node in _nodes(query.filters, limit)]
     matches = [IndexMatch(HitKind.NODE, name, 1.0, name) for name in names]
     return TeleportResult(query.text, hydrate.hits(matches, query), is_recent=True)
 
 
-def findings(query: Query, limit: int) -> CombinedResult:
+def list_sessions(query: Query, limit: int) -> CombinedResult:
     """The newest segment of each of the newest sessions; inside ``connected()``.
 
     Where only wider nodes are asked for, these: they are of no one session.

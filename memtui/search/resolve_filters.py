@@ -12,41 +12,43 @@ CANDIDATES = 5
 """How many sessions are named when an id could be any of them."""
 
 
-class NotOne(MemtuiError):
+class SessionNameError(MemtuiError):
     """A name is that of no session, or of more than one."""
 
 
-class Unknown(NotOne):
+class UnknownSessionError(SessionNameError):
     """No session is called so."""
 
 
-class Ambiguous(NotOne, AmbiguousError):
+class AmbiguousSessionError(SessionNameError, AmbiguousError):
     """Several sessions are called so."""
 
 
-def find(asked: str) -> tuple[str, str]:
+def find_session(asked: str) -> tuple[str, str]:
     """The agent and the id of a session that is named by ``[agent:]id``.
 
     As much of the id is enough as no other session begins with.
 
     Raises:
-        Unknown: There is no such session.
-        Ambiguous: There is more than one.
+        UnknownSessionError: There is no such session.
+        AmbiguousSessionError: There is more than one.
     """
     with database.connection():
-        agent, name = parted(asked)
+        agent, name = split_name(asked)
         found = sessions.find_by_name(name, agent, is_prefix=False) if name else []
         if not found and name:
             found = sessions.find_by_name(name, agent, is_prefix=True)
     if not found:
-        raise Unknown(f"there is no session {asked!r}; see them: memtui sessions")
+        raise UnknownSessionError(
+            f"there is no session {asked!r}; see them: memtui sessions"
+        )
     if len(found) > 1:
         named = [f"{agent}:{name}" for agent, name in found[:CANDIDATES]]
-        raise Ambiguous(asked, "sessions", named, len(found))
+        raise AmbiguousSessionError(asked, "sessions", named, len(found))
     return found[0]
 
 
-def parted(asked: str) -> tuple[str, str]:
+def split_name(asked: str) -> tuple[str, str]:
     """The agent and what an id begins with in ``[agent:]id``; inside ``connected()``.
 
     Where no agent is named that is known, there is none, and all of it is of the id.
@@ -56,7 +58,7 @@ def parted(asked: str) -> tuple[str, str]:
     return (agent, name) if colon and agent in sessions.list_agents() else ("", asked)
 
 
-def meant(query: Query) -> tuple[Query, list[str]]:
+def resolve(query: Query) -> tuple[Query, list[str]]:
     """A query with its filters as they are kept, however they were typed.
 
     A session is named by ``[agent:]id``, or by how that begins; those it could be any
@@ -72,10 +74,12 @@ def meant(query: Query) -> tuple[Query, list[str]]:
     if not said:
         return query, unknown
     of = query.filters.scope
-    agent, name = parted(said)
+    agent, name = split_name(said)
     try:
-        agent, name = find(f"{of.agent}:{said}" if of.agent and not agent else said)
-    except NotOne as error:
+        agent, name = find_session(
+            f"{of.agent}:{said}" if of.agent and not agent else said
+        )
+    except SessionNameError as error:
         unknown += map(neutral, str(error).splitlines())
     of = replace(of, agent=of.agent or agent)
     filters = replace(query.filters, scope=of, session=name)

@@ -20,7 +20,7 @@ from memtui.model.nodes import TocLevel
 from memtui.text import analyzer
 
 
-class Part(StrEnum):
+class NodeField(StrEnum):
     """A part of what is found."""
 
     TITLE = "title"
@@ -30,19 +30,19 @@ class Part(StrEnum):
     EXCERPT = "excerpt"
 
 
-Said = tuple[Part, str]
+FieldText = tuple[NodeField, str]
 """A text and the part it is of; a part may have several."""
 
 BOOSTS = {
-    Part.TITLE: 4.0,
-    Part.HEADLINE: 4.0,
-    Part.KEYWORDS: 2.0,
-    Part.BULLETS: 1.0,
-    Part.EXCERPT: 2.0,
+    NodeField.TITLE: 4.0,
+    NodeField.HEADLINE: 4.0,
+    NodeField.KEYWORDS: 2.0,
+    NodeField.BULLETS: 1.0,
+    NodeField.EXCERPT: 2.0,
 }
 """What an occurrence weighs in each part, against one in a bullet."""
 
-USUAL = {Part.BULLETS: 20, Part.EXCERPT: 25}
+USUAL = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
 """How long a text of a part usually is, in terms; the others' length says nothing."""
 
 B = 0.5
@@ -67,18 +67,18 @@ STEMMED = 0.95
 COMPLETED = 0.8
 """What a word is worth that goes on where the one typed is not finished."""
 
-EXPANSIONS = 8
+MAX_COMPLETIONS = 8
 """How many completions of the word being typed are looked up."""
 
 HALF_LIFE_DAYS = 30.0
 """After so many days half of what recency adds is gone."""
 
-LASTING = 0.5
+MIN_RECENCY = 0.5
 """What of a score no age takes away, where recent things come first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TermForm:
     """One way a term may stand in a document."""
 
     term: str
@@ -87,21 +87,21 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class WeightedTerm:
     """One term of a query with all its forms: the best one in a document counts."""
 
     term: str
-    forms: tuple[Form, ...]
+    forms: tuple[TermForm, ...]
     idf: float
     """How rare it is: what it weighs among the query's terms."""
 
-    def fit(self, fits: Mapping[str, float]) -> float:
+    def weight_in(self, fits: Mapping[str, float]) -> float:
         """Return what its best form is worth in a document."""
         factors = ((form.factor, fits.get(form.term, 0.0)) for form in self.forms)
         return max((factor * fit for factor, fit in factors), default=0.0)
 
 
-def fits(said: Iterable[Said], level: TocLevel) -> dict[str, float]:
+def term_weights(said: Iterable[FieldText], level: TocLevel) -> dict[str, float]:
     """Return what each term of a document is worth in it: 0 to less than 1."""
     weights: dict[str, float] = {}
     for part, text in said:
@@ -120,7 +120,7 @@ def idf(holding: int, documents: int) -> float:
     return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
-def score(units: Sequence[Unit], held: Mapping[str, float]) -> float:
+def score_node(units: Sequence[WeightedTerm], held: Mapping[str, float]) -> float:
     """How well a document answers a query.
 
     Args:
@@ -128,7 +128,7 @@ def score(units: Sequence[Unit], held: Mapping[str, float]) -> float:
         held: What each term of the document is worth in it, as ``fits`` says.
     """
     bound = sum(unit.idf for unit in units)
-    found = [(unit.idf, unit.fit(held)) for unit in units]
+    found = [(unit.idf, unit.weight_in(held)) for unit in units]
     share = sum(fit > 0 for _, fit in found) / len(units) if units else 0.0
     return share * sum(rarity * fit for rarity, fit in found) / bound if share else 0.0
 
@@ -140,4 +140,4 @@ def recency(age_days: float) -> float:
         age_days: How much older than the newest document it is.
     """
     faded: float = 0.5 ** (max(age_days, 0.0) / HALF_LIFE_DAYS)
-    return LASTING + (1 - LASTING) * faded
+    return MIN_RECENCY + (1 - MIN_RECENCY) * faded

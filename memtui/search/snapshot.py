@@ -25,7 +25,7 @@ from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring, terms
 from memtui.search.query import Query, Word
-from memtui.search.scoring import Unit
+from memtui.search.scoring import WeightedTerm
 
 WORDS, FILTERS, NODE = "words", "filters", "node"
 """The indexed fields: words to search for, filter tokens, and the node's id."""
@@ -94,7 +94,7 @@ class Snapshot:
 
     def _completions(self, start: str) -> tuple[str, ...]:
         """Return the commonest terms that begin so."""
-        most = scoring.EXPANSIONS
+        most = scoring.MAX_COMPLETIONS
         counts = self.beginning(start, COMPLETIONS_SEEN)
         counts.pop(start, None)
         likely = nsmallest(2 * most, counts, key=lambda term: (-counts[term], term))
@@ -223,7 +223,7 @@ class Snapshot:
         return IndexMatches(tuple(matches), tuple(left_out))
 
     def _add_up(
-        self, units: Sequence[Unit], allowed: frozenset[int] | None, limit: int
+        self, units: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
     ) -> tuple[dict[int, float], list[str]]:
         """Return ONE_TERM for each unit a document has, plus the units' weights.
 
@@ -248,11 +248,11 @@ class Snapshot:
             del rest[0]
         return sums, left_out
 
-    def _size(self, unit: Unit) -> int:
+    def _size(self, unit: WeightedTerm) -> int:
         return sum(self.frequency(form.term) for form in unit.forms)
 
     def _best_forms(
-        self, unit: Unit, among: Collection[int] | None = None
+        self, unit: WeightedTerm, among: Collection[int] | None = None
     ) -> dict[int, float]:
         """Return ONE_TERM plus the weight of a unit's best form in each document.
 
@@ -280,7 +280,7 @@ class Snapshot:
     def _are_enough(
         self,
         sums: dict[int, float],
-        rest: Sequence[Unit],
+        rest: Sequence[WeightedTerm],
         allowed: frozenset[int] | None,
         limit: int,
     ) -> bool:
@@ -288,7 +288,7 @@ class Snapshot:
         passing = sums if allowed is None else sums.keys() & allowed
         best = nlargest(limit, _totals([sums[n] for n in passing]))
         most = sum(unit.idf for unit in rest) * len(rest)
-        return len(best) == limit > 0 and best[-1] * scoring.LASTING >= most
+        return len(best) == limit > 0 and best[-1] * scoring.MIN_RECENCY >= most
 
     def _match(
         self,
@@ -322,8 +322,8 @@ class Snapshot:
 def _having(word: Word) -> And:
     """Return the query for documents with a word."""
     clauses = [Term(WORDS, term) for term in word.terms]
-    if word.is_begun:
-        clauses[-1] = Or([clauses[-1], Prefix(WORDS, word.begun)])
+    if word.is_prefix:
+        clauses[-1] = Or([clauses[-1], Prefix(WORDS, word.prefix)])
     return And(clauses)
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from memtui.search.query import Query
 from memtui.text import analyzer, cues, prose
 
-CHARS = 200
+MAX_CHARS = 200
 """The most a snippet shows, in characters."""
 
-ASIDE = CHARS // 3
+ASIDE = MAX_CHARS // 3
 """How much is shown before what answers, and at the least from it on."""
 
 
@@ -26,12 +26,12 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
 
     def telling(line: str) -> tuple[int, int]:
         folded = analyzer.fold(line) if sought else ""
-        return sum(one in folded for one in sought), len(wanted_in(line, asked))
+        return sum(one in folded for one in sought), len(matching_terms(line, asked))
 
     best = max(lines, key=telling)
-    if len(best) <= CHARS:
+    if len(best) <= MAX_CHARS:
         return best
-    marks = marks_in(best, asked)
+    marks = find_marks(best, asked)
     folded = analyzer.fold(best) if sought else ""
     first = min((folded.find(one) for one in sought if one in folded), default=-1)
     if first < 0:
@@ -40,7 +40,7 @@ def best_line(lines: Sequence[str], asked: Query) -> str:
     start = max(first - ASIDE, 0)
     blank = best.rfind(" ", max(0, start - ASIDE), start)
     start = blank + 1 if blank >= 0 else start
-    end = start + CHARS
+    end = start + MAX_CHARS
     blank = best.rfind(" ", first + ASIDE, end)
     end = blank if blank >= 0 and end < len(best) else end
     return f"{'…' if start else ''}{best[start:end]}{'…' if end < len(best) else ''}"
@@ -51,22 +51,22 @@ def _typed(asked: Query) -> list[str]:
     return [analyzer.fold(word.text) for word in asked.words if len(word.terms) > 1]
 
 
-def wanted_in(text: str, asked: Query) -> set[str]:
+def matching_terms(text: str, asked: Query) -> set[str]:
     """The terms of a text that answer a query, in any form."""
-    return analyzer.matching_terms(text, asked.terms, asked.begun)
+    return analyzer.matching_terms(text, asked.terms, asked.prefixes)
 
 
-def marks_in(text: str, asked: Query) -> list[tuple[int, int]]:
+def find_marks(text: str, asked: Query) -> list[tuple[int, int]]:
     """Where a text holds what answers a query, in any form; touching ones joined."""
-    if asked.is_of_stop_words:
-        return analyzer.find_spans(text, wanted_in(text, asked))
-    return analyzer.find_spans(text, asked.terms, asked.begun)
+    if asked.has_only_stop_words:
+        return analyzer.find_spans(text, matching_terms(text, asked))
+    return analyzer.find_spans(text, asked.terms, asked.prefixes)
 
 
 WHOLE_CHARS = 400
 """A message of no more characters is quoted whole."""
 
-QUOTES_CHARS = 320
+QUOTE_CHARS = 320
 """The most characters of a quote from a longer one."""
 
 MANY = 3
@@ -89,12 +89,12 @@ BULLETS = " \t-*#>"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class Passage:
     """A stretch of a message."""
 
     start: int
     end: int
-    worth: float
+    score: float
     """What of the query it holds: at most what all of its words are worth."""
 
 
@@ -109,10 +109,10 @@ class Sentences:
             if not self._text[start:end].isspace()
         ]
         starts = [start for start, _ in self._spans]
-        marks = analyzer.find_spans(self._text, query.terms, query.begun)
+        marks = analyzer.find_spans(self._text, query.terms, query.prefixes)
         marked = {bisect_right(starts, start) - 1 for start, _ in marks}
         self._held = {
-            at: wanted_in(self._text[slice(*self._spans[at])], query)
+            at: matching_terms(self._text[slice(*self._spans[at])], query)
             for at in sorted(marked)
             if at >= 0
         }
@@ -122,7 +122,7 @@ class Sentences:
         """All that they hold of the query."""
         return set().union(*self._held.values())
 
-    def pieces(self, worth: Mapping[str, float]) -> list[Piece]:
+    def passages(self, worth: Mapping[str, float]) -> list[Passage]:
         """The stretches that answer best, best first.
 
         Args:
@@ -130,10 +130,10 @@ class Sentences:
         """
         if len(self._text) <= WHOLE_CHARS:
             total = sum(worth.get(term, 0.0) for term in self.held)
-            return [Piece(0, len(self._text), total)]
+            return [Passage(0, len(self._text), total)]
         value = {at: self._value(at, worth) for at in self._held}
         taken: set[int] = set()
-        found: list[Piece] = []
+        found: list[Passage] = []
         for at in sorted(value, key=lambda at: -value[at]):
             if len(found) == MANY:
                 break
@@ -141,7 +141,7 @@ class Sentences:
                 first, last = self._widened(at, value, taken)
                 taken.update(range(first, last + 1))
                 found.append(self._piece(first, last, value[at]))
-        return found or [Piece(0, min(len(self._text), QUOTES_CHARS), 0.0)]
+        return found or [Passage(0, min(len(self._text), QUOTE_CHARS), 0.0)]
 
     def _value(self, at: int, worth: Mapping[str, float]) -> float:
         said = self._text[slice(*self._spans[at])].strip(BULLETS)
@@ -161,32 +161,32 @@ class Sentences:
                 if 0 <= one < len(self._spans)
                 and one not in taken
                 and self._spans[max(last, one)][1] - self._spans[min(first, one)][0]
-                <= QUOTES_CHARS
+                <= QUOTE_CHARS
             ]
             if not beside:
                 return first, last
             best = max(beside, key=lambda one: value.get(one, 0.0))
             first, last = min(first, best), max(last, best)
 
-    def _piece(self, first: int, last: int, worth: float) -> Piece:
+    def _piece(self, first: int, last: int, worth: float) -> Passage:
         start, end = self._spans[first][0], self._spans[last][1]
-        if end - start > QUOTES_CHARS:
+        if end - start > QUOTE_CHARS:
             # One long sentence, a log's line say: what is around the first mark.
             said = self._text[start:end]
-            marks = analyzer.find_spans(said, self._query.terms, self._query.begun)
-            start += max(0, (marks[0][0] if marks else 0) - QUOTES_CHARS // 3)
-            start = self._text.find(" ", start, start + QUOTES_CHARS // 6) + 1 or start
-            end = min(end, start + QUOTES_CHARS)
-        return Piece(start, end, worth)
+            marks = analyzer.find_spans(said, self._query.terms, self._query.prefixes)
+            start += max(0, (marks[0][0] if marks else 0) - QUOTE_CHARS // 3)
+            start = self._text.find(" ", start, start + QUOTE_CHARS // 6) + 1 or start
+            end = min(end, start + QUOTE_CHARS)
+        return Passage(start, end, worth)
 
-    def text(self, piece: Piece) -> str:
+    def text(self, piece: Passage) -> str:
         """A stretch's words, with an ellipsis where the message goes on."""
         before, after = self._text[: piece.start], self._text[piece.end :]
         said = self._text[piece.start : piece.end].strip()
         return f"{'…' if before.strip() else ''}{said}{'…' if after.strip() else ''}"
 
 
-def worths(texts: Sequence[Sentences], query: Query) -> dict[str, float]:
+def term_weights(texts: Sequence[Sentences], query: Query) -> dict[str, float]:
     """What each term is worth among some messages: the more, the fewer hold it."""
     held, size = [one.held for one in texts], len(texts)
     counts = {term: sum(term in one for one in held) for term in query.terms}

@@ -21,7 +21,7 @@ RARE = 10
 """A word that is found is replaced by one that is so many times more frequent."""
 
 
-def suggestion(snapshot: Snapshot, query: Query, *, has_few: bool) -> str:
+def correct_query(snapshot: Snapshot, query: Query, *, has_few: bool) -> str:
     """Return a query with its misspelt words corrected; "" if none is.
 
     Args:
@@ -43,7 +43,7 @@ def _correction(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
     known = max(snapshot.frequency(written), min(map(snapshot.frequency, word.terms)))
     if known and not has_few:
         return ""
-    if not known and word.is_begun and snapshot.completions(word.begun):
+    if not known and word.is_prefix and snapshot.completions(word.prefix):
         return ""
     same = {written, stem(written), *word.terms}
     near = sorted(

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from memtui.search import scoring
 from memtui.search.query import Query, Word
-from memtui.search.scoring import Form, Unit
+from memtui.search.scoring import TermForm, WeightedTerm
 
 TERMS = 64
 """How many terms of a query are looked up: its first ones."""
@@ -26,7 +26,7 @@ class Lexicon(Protocol):
         ...
 
 
-def units(query: Query, lexicon: Lexicon) -> tuple[Unit, ...]:
+def units(query: Query, lexicon: Lexicon) -> tuple[WeightedTerm, ...]:
     """The terms of a query with the forms there are of each, and how rare they are."""
     forms: dict[str, dict[str, float]] = {}
     for word in query.words:
@@ -40,13 +40,13 @@ def units(query: Query, lexicon: Lexicon) -> tuple[Unit, ...]:
 
 def _forms(word: Word, lexicon: Lexicon) -> Iterator[tuple[str, dict[str, float]]]:
     """The terms of a word, each with the forms that answer it."""
-    shared = {word.whole: 1.0} if word.whole else {}
-    if word.is_begun and word.whole:
-        shared = _begun(word.whole, lexicon) | shared
+    shared = {word.exact: 1.0} if word.exact else {}
+    if word.is_prefix and word.exact:
+        shared = _begun(word.exact, lexicon) | shared
     for place, term in enumerate(word.terms, 1):
-        forms = {term: scoring.STEMMED if word.whole else 1.0}
-        if word.is_begun and place == len(word.terms):
-            forms = _begun(word.begun, lexicon) | forms
+        forms = {term: scoring.STEMMED if word.exact else 1.0}
+        if word.is_prefix and place == len(word.terms):
+            forms = _begun(word.prefix, lexicon) | forms
         yield term, forms | shared
 
 
@@ -54,10 +54,10 @@ def _begun(start: str, lexicon: Lexicon) -> dict[str, float]:
     return dict.fromkeys(lexicon.completions(start), scoring.COMPLETED)
 
 
-def _unit(term: str, forms: Mapping[str, float], lexicon: Lexicon) -> Unit:
+def _unit(term: str, forms: Mapping[str, float], lexicon: Lexicon) -> WeightedTerm:
     """A term that is nowhere is as rare as all that it may go on to be."""
     counts = {form: lexicon.frequency(form) for form in forms}
     count = counts[term] or min(sum(counts.values()), lexicon.size)
     ranked = sorted(forms.items(), key=lambda one: (-one[1], -counts[one[0]]))
-    told = tuple(Form(*one) for one in ranked if counts[one[0]])
-    return Unit(term, told, scoring.idf(count, lexicon.size))
+    told = tuple(TermForm(*one) for one in ranked if counts[one[0]])
+    return WeightedTerm(term, told, scoring.idf(count, lexicon.size))

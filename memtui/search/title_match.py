@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from memtui.model.nodes import TocEntry, TocNode
 from memtui.search.query import Query
-from memtui.search.snippets import wanted_in
+from memtui.search.snippets import matching_terms
 from memtui.text import analyzer
 
 
@@ -32,7 +32,7 @@ WORTH = {
 
 
 @dataclass(frozen=True, slots=True)
-class Find:
+class FieldMatch:
     """A part of a node that answers."""
 
     field: Field
@@ -48,12 +48,14 @@ class Held:
     """A node that answers, with its parts that do, the best first."""
 
     line: TocEntry
-    finds: tuple[Find, ...]
+    finds: tuple[FieldMatch, ...]
     score: float
     """0 to 1: that of all its parts together."""
 
 
-def of(node: TocNode, asked: Query, fields: frozenset[Field]) -> list[Find]:
+def match_fields(
+    node: TocNode, asked: Query, fields: frozenset[Field]
+) -> list[FieldMatch]:
     """The parts of a node that answer, the best first.
 
     Args:
@@ -66,12 +68,14 @@ def of(node: TocNode, asked: Query, fields: frozenset[Field]) -> list[Find]:
         if fields and name not in fields:
             continue
         share = _share(text, asked)
-        if share and asked.admits(text):
-            found.append(Find(name, text, round(share * WORTH[name], 3), grip_ids))
+        if share and asked.matches(text):
+            found.append(
+                FieldMatch(name, text, round(share * WORTH[name], 3), grip_ids)
+            )
     return sorted(found, key=lambda one: -one.score)
 
 
-def score(node: TocNode, asked: Query, fields: frozenset[Field]) -> float:
+def score_node(node: TocNode, asked: Query, fields: frozenset[Field]) -> float:
     """How much of a query a node holds in all its parts together: 0 to 1."""
     best: dict[str, float] = {}
     for name, text, _ in _parts(node):
@@ -96,19 +100,19 @@ def _parts(node: TocNode) -> Iterator[tuple[Field, str, tuple[str, ...]]]:
 
 def _share(text: str, asked: Query) -> float:
     if not asked.terms:
-        return 1.0 if asked.phrases and asked.admits(text) else 0.0
+        return 1.0 if asked.phrases and asked.matches(text) else 0.0
     return len(_held(text, asked)) / len(asked.terms)
 
 
 def _held(text: str, asked: Query) -> set[str]:
     """The terms of a query that a text holds, those that may go on counted as one."""
-    answers = wanted_in(text, asked)
+    answers = matching_terms(text, asked)
     held = {term for term in asked.terms if term in answers}
-    if asked.begun:
+    if asked.prefixes:
         given = {*analyzer.terms(text)}
         held |= {
             word.terms[-1]
             for word in asked.words
-            if word.is_begun and any(t.startswith(word.begun) for t in given)
+            if word.is_prefix and any(t.startswith(word.prefix) for t in given)
         }
     return held

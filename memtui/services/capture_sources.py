@@ -1,4 +1,4 @@
-"""Origins: which agents' conversations come in here, from where, and when last."""
+"""The agents whose conversations are captured: from where, and whether watched."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -9,141 +9,130 @@ from memtui.store import cursors, database, meta
 from memtui.store.cursors import SourceActivity
 
 HOOKS = "hooks"
-"""The source that hooks are, whoever's they are."""
+"""The name under which the store counts what came from hooks."""
 
 FOLDERS = "folders"
-"""The name of what a person named beside the agents' own places."""
+"""The name of the entry for ``capture.folders``."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """What the settings say of watching."""
+    """What the settings say about watching."""
 
     is_everyone: bool
-    """Whether every agent's transcripts are watched."""
+    """Every agent's transcripts are watched."""
     is_asked: bool
-    """Whether those are that a person agreed to."""
+    """The agents that the user chose when asked are watched."""
     named: Collection[str]
-    """The agents that are named, whoever agreed."""
+    """The agents that the setting names."""
     origin: str
-    """Where that is said."""
+    """Where the setting comes from."""
     folders: Collection[Path] = ()
     """Further files and folders that are watched."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureSource:
-    """One agent, and what is known of hearing it."""
+    """One agent, or the further folders."""
 
     name: str
     title: str
     places: tuple[Path, ...]
-    """Where its transcripts lie, or would."""
+    """The folders of its transcripts, which may not exist."""
     files: int
-    """How many there are."""
     is_watched: bool
-    why: str
+    reason: str
     """Why it is watched, or why not."""
     by_transcript: SourceActivity | None
     by_hook: SourceActivity | None
     is_undecided: bool = False
-    """Whether it is not watched because nobody was asked yet."""
+    """It is not watched because the user has not been asked yet."""
 
 
 def list_sources(
     places: Mapping[str, Collection[Path]],
     names: Collection[str],
-    wish: WatchSettings,
+    settings: WatchSettings,
     *,
     is_kept: bool = True,
 ) -> list[CaptureSource]:
-    """Every agent of these names, and the folders a person named.
+    """Return the agents of these names, and the further folders if there are any.
 
     Args:
-        places: Where each agent keeps its transcripts on this machine.
-        names: The agents, in the order wanted.
-        wish: What the settings say.
-        is_kept: Whether there is a store that could tell of them.
+        places: The folders of each agent's transcripts on this machine.
+        names: The agents.
+        settings: What the settings say.
+        is_kept: Whether there is a store.
     """
-    heard, agreed = list[SourceActivity](), None
+    activity: list[SourceActivity] = []
+    chosen: Collection[str] | None = None
     if is_kept:
         with database.connection():
-            heard, agreed = cursors.list_activity(), meta.watched_sources()
-    found = [_origin(name, tuple(places.get(name, ())), heard) for name in names]
-    told = [_watched(one, wish, agreed) for one in found]
-    if wish.folders:
-        told.append(_folders(tuple(wish.folders)))
-    return told
+            activity, chosen = cursors.list_activity(), meta.watched_sources()
+    sources = [
+        _agent_source(name, tuple(places.get(name, ())), activity, settings, chosen)
+        for name in names
+    ]
+    if settings.folders:
+        folders = tuple(settings.folders)
+        files = sum(_count_files("", place) for place in folders)
+        reason = "capture.folders names them"
+        sources.append(
+            CaptureSource(
+                FOLDERS, "Other folders", folders, files, True, reason, None, None
+            )
+        )
+    return sources
 
 
-def _origin(
-    name: str, places: tuple[Path, ...], heard: Collection[SourceActivity]
+def _agent_source(
+    name: str,
+    places: tuple[Path, ...],
+    activity: Collection[SourceActivity],
+    settings: WatchSettings,
+    chosen: Collection[str] | None,
 ) -> CaptureSource:
-    mine = [one for one in heard if one.agent == name]
-    by_hook = [one for one in mine if one.source == HOOKS]
-    by_transcript = [one for one in mine if one.source != HOOKS]
+    own = [one for one in activity if one.agent == name]
+    is_watched, reason = False, "its files must be named in capture.folders"
+    if places:
+        is_watched, reason = _watch_state(name, settings, chosen)
     return CaptureSource(
         name=name,
         title=formats.FORMATS_BY_NAME[name].title,
         places=places,
-        files=sum(_count(name, place) for place in places),
-        is_watched=False,
-        why="",
-        by_transcript=_latest(by_transcript),
-        by_hook=_latest(by_hook),
+        files=sum(_count_files(name, place) for place in places),
+        is_watched=is_watched,
+        reason=reason,
+        by_transcript=_latest([one for one in own if one.source != HOOKS]),
+        by_hook=_latest([one for one in own if one.source == HOOKS]),
+        is_undecided=not is_watched and settings.is_asked and chosen is None,
     )
 
 
-def _latest(some: Collection[SourceActivity]) -> SourceActivity | None:
-    return max(some, key=lambda one: one.last_event_at, default=None)
-
-
-def _count(name: str, place: Path) -> int:
-    return sum(
-        formats.format_for_path(file, name) is not None
-        for file in watcher.walk_files(place)
-    )
-
-
-def _watched(
-    one: CaptureSource, wish: WatchSettings, agreed: Collection[str] | None
-) -> CaptureSource:
-    is_watched, why = _why(one, wish, agreed)
-    is_undecided = not is_watched and wish.is_asked and agreed is None
-    return CaptureSource(
-        one.name,
-        one.title,
-        one.places,
-        one.files,
-        is_watched,
-        why,
-        one.by_transcript,
-        one.by_hook,
-        is_undecided,
-    )
-
-
-def _why(
-    one: CaptureSource, wish: WatchSettings, agreed: Collection[str] | None
+def _watch_state(
+    name: str, settings: WatchSettings, chosen: Collection[str] | None
 ) -> tuple[bool, str]:
-    """Whether an agent's transcripts are watched, and why."""
-    said = f"capture.sources ({wish.origin})"
-    if not one.places:
-        return False, "its files must be named in capture.folders"
-    if wish.is_everyone:
-        return True, f"{said} says all"
-    if one.name in wish.named:
-        return True, f"{said} names it"
-    if not wish.is_asked:
-        return False, f"{said} does not name it"
-    if agreed is None:
-        return False, "nobody was asked yet"
-    if one.name in agreed:
+    """Return whether an agent's transcripts are watched, and why."""
+    setting = f"capture.sources ({settings.origin})"
+    if settings.is_everyone:
+        return True, f"{setting} says all"
+    if name in settings.named:
+        return True, f"{setting} names it"
+    if not settings.is_asked:
+        return False, f"{setting} does not name it"
+    if chosen is None:
+        return False, "you have not been asked yet"
+    if name in chosen:
         return True, "you agreed"
     return False, "you did not agree"
 
 
-def _folders(places: tuple[Path, ...]) -> CaptureSource:
-    files = sum(_count("", place) for place in places)
-    why = "capture.folders names them"
-    return CaptureSource(FOLDERS, "Other folders", places, files, True, why, None, None)
+def _latest(activity: Collection[SourceActivity]) -> SourceActivity | None:
+    return max(activity, key=lambda one: one.last_event_at, default=None)
+
+
+def _count_files(name: str, place: Path) -> int:
+    return sum(
+        formats.format_for_path(file, name) is not None
+        for file in watcher.walk_files(place)
+    )

@@ -230,7 +230,7 @@ def remove_traces(traces: TraceFiles) -> None:
         MemtuiError: Something is in use or cannot be written; it can be tried again.
     """
     NodeIndex(traces.index).delete()
-    MessageIndex(traces.messages).remove()
+    MessageIndex(traces.messages).delete()
     try:
         for old_log in traces.log.parent.glob(f"{traces.log.name}.*"):
             old_log.unlink()

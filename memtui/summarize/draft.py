@@ -87,20 +87,22 @@ def ground_segment(
     anchored = anchoring.create_grips(
         draft.bullets, events, node_id=node_id, source=source
     )
-    places = {event.event_id: at for at, event in enumerate(events)}
+    indexes = {event.event_id: at for at, event in enumerate(events)}
     new_grips: list[Grip] = []
     bullets = []
-    for claim, found in zip(draft.bullets, anchored, strict=True):
-        held = [at for grip in found for at in _range(grip, places)]
-        verdict = _check_at_grips(claim, held, passages)
-        quoted = {one.index: one for one in reversed(verdict.quotes)}
-        if verdict.support is not Support.UNSUPPORTED and not {*held} & {*quoted}:
+    for claim, grips in zip(draft.bullets, anchored, strict=True):
+        cited_indexes = [at for grip in grips for at in _range(grip, indexes)]
+        verdict = _check_at_grips(claim, cited_indexes, passages)
+        quotes = {one.index: one for one in reversed(verdict.quotes)}
+        if verdict.support is not Support.UNSUPPORTED and not {*cited_indexes} & {
+            *quotes
+        }:
             named = partial(
                 _grip_for_quote, claim, events, node_id=node_id, source=source
             )
-            found = (*found, *map(named, quoted.values()))
-        new_grips += found
-        grip_ids = tuple(dict.fromkeys(grip.grip_id for grip in found))
+            grips = (*grips, *map(named, quotes.values()))
+        new_grips += grips
+        grip_ids = tuple(dict.fromkeys(grip.grip_id for grip in grips))
         bullets.append(
             Bullet(claim.text, grip_ids, claims.with_event_quotes(verdict, events))
         )
@@ -167,13 +169,13 @@ def _range(grip: Grip, places: dict[str, int]) -> range:
 
 
 def _check_at_grips(
-    claim: DraftBullet, held: Sequence[int], source: PassageIndex
+    claim: DraftBullet, text_indexes: Sequence[int], source: PassageIndex
 ) -> Verdict:
     """Return the verdict on a claim, quoting where its grips are unless worse there."""
     (verdict,) = claims.check_against_texts([claim], source)
-    if held and not {one.index for one in verdict.quotes} <= {*held}:
+    if text_indexes and not {one.index for one in verdict.quotes} <= {*text_indexes}:
         (there,) = claims.check_against_texts(
-            [DraftBullet(claim.text, tuple(held))], source
+            [DraftBullet(claim.text, tuple(text_indexes))], source
         )
         return replace(there, is_repaired=verdict.is_repaired)
     return verdict
@@ -189,10 +191,10 @@ def _grip_for_quote(
 ) -> Grip:
     """Return a grip for a quote that none of the claim's other grips contain."""
     event = events[quote.index]
-    said = counted_text(event)[quote.start : quote.end]
+    quoted = counted_text(event)[quote.start : quote.end]
     return Grip(
         grip_id=model_grips.grip_id(node_id, claim.text, event),
-        excerpt=prose.truncate(said.strip(), prose.EXCERPT_CHARS),
+        excerpt=prose.truncate(quoted.strip(), prose.EXCERPT_CHARS),
         event_id_start=event.event_id,
         event_id_end=event.event_id,
         timestamp=event.timestamp,

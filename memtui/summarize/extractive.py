@@ -380,25 +380,25 @@ def _compose_bullets(
 ) -> tuple[DraftBullet, ...]:
     """Return what was asked, done, failed and concluded, in this order."""
     least, most = BULLET_COUNTS[TocLevel.SEGMENT]
-    composed = [
+    lines = [
         actions.calls,
         _commit_line(actions.commits, title),
         *actions.failures[-1:],
     ]
     action_bullets = [
         DraftBullet(shorten(deed.text, BULLET_CHARS), deed.refs)
-        for deed in composed
+        for deed in lines
         if deed
     ]
     seen = [frozenset(analyzer.query_terms(title)), *_term_sets(action_bullets)]
-    taken = _select_diverse(
+    selected = _select_diverse(
         ranked, most - len(action_bullets), least - len(action_bullets), seen
     )
-    asked = [one for one in taken if one.role is EventRole.USER]
-    told = [one for one in taken if one.role is not EventRole.USER]
-    claims = (*_draft_bullets(asked), *action_bullets, *_draft_bullets(told))
-    if claims:
-        return claims
+    requests = [one for one in selected if one.role is EventRole.USER]
+    answers = [one for one in selected if one.role is not EventRole.USER]
+    bullets = (*_draft_bullets(requests), *action_bullets, *_draft_bullets(answers))
+    if bullets:
+        return bullets
     if ranked:
         return (DraftBullet(shorten(ranked[0].text, BULLET_CHARS), (ranked[0].ref,)),)
     at = next((at for at, event in enumerate(events) if event.text.strip()), 0)
@@ -442,29 +442,31 @@ def _select_diverse(
 ) -> list[SentenceCandidate]:
     """Select the best sentences by maximal marginal relevance."""
     pool = list(ranked[:POOL_SIZE])
-    near = {one.order: _overlap(one.terms, seen) for one in pool}
-    taken: list[SentenceCandidate] = []
-    asked = 0
-    while pool and len(taken) < most:
+    overlaps = {one.order: _overlap(one.terms, seen) for one in pool}
+    selected: list[SentenceCandidate] = []
+    requests = 0
+    while pool and len(selected) < most:
         best = max(
             pool,
-            key=lambda one: MMR_LAMBDA * one.score - (1 - MMR_LAMBDA) * near[one.order],
+            key=lambda one: (
+                MMR_LAMBDA * one.score - (1 - MMR_LAMBDA) * overlaps[one.order]
+            ),
         )
         pool.remove(best)
-        if near[best.order] > MAX_OVERLAP or (
-            best.score < MIN_SCORE and len(taken) >= least
+        if overlaps[best.order] > MAX_OVERLAP or (
+            best.score < MIN_SCORE and len(selected) >= least
         ):
             continue
-        if best.score < 0 and (taken or least < BULLET_COUNTS[TocLevel.SEGMENT][0]):
+        if best.score < 0 and (selected or least < BULLET_COUNTS[TocLevel.SEGMENT][0]):
             continue
-        if best.role is EventRole.USER and asked == MAX_REQUEST_BULLETS:
+        if best.role is EventRole.USER and requests == MAX_REQUEST_BULLETS:
             continue
-        asked += best.role is EventRole.USER
-        taken.append(best)
+        requests += best.role is EventRole.USER
+        selected.append(best)
         for one in pool:
             likeness = _overlap(one.terms, [best.terms])
-            near[one.order] = max(near[one.order], likeness)
-    return taken
+            overlaps[one.order] = max(overlaps[one.order], likeness)
+    return selected
 
 
 def _overlap(terms: frozenset[str], others: Iterable[frozenset[str]]) -> float:

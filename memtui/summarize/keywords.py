@@ -102,8 +102,8 @@ def classify_origin(word: str, used: Mapping[str, KeywordOrigin]) -> KeywordOrig
         word: The word as shown.
         used: Origins known from usage, from ``origins_from_usage``.
     """
-    told = used.get(analyzer.fold(word), KeywordOrigin.FREQUENCY)
-    return min(_by_shape(word), told, key=ORIGIN_RANK.__getitem__)
+    by_usage = used.get(analyzer.fold(word), KeywordOrigin.FREQUENCY)
+    return min(_by_shape(word), by_usage, key=ORIGIN_RANK.__getitem__)
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
@@ -171,8 +171,8 @@ def _packages(text: str) -> Iterable[str]:
             for found in pattern.findall(text):
                 name = found if isinstance(found, str) else found[0] or found[1]
                 yield from _package(name)
-    for told in _INSTALLED.findall(text):
-        for name in told.split():
+    for arguments in _INSTALLED.findall(text):
+        for name in arguments.split():
             if name[0] == "-":
                 continue
             if analyzer.fold(name) in STOP_WORDS or not _PACKAGE.match(name):
@@ -354,10 +354,10 @@ def segment_keywords(
             the segment are left out.
         weighed: The result of ``weigh_words`` if known already.
     """
-    told = weighed or weigh_words(events)
+    weights = weighed or weigh_words(events)
     found = {
-        root: Keyword(told.forms[root], told.origins[root], weight)
-        for root, weight in told.weights.items()
+        root: Keyword(weights.forms[root], weights.origins[root], weight)
+        for root, weight in weights.weights.items()
         if weight > 0
     }
     for place, phrase in enumerate(
@@ -366,7 +366,9 @@ def segment_keywords(
         root, gain = _root_of(phrase), PROPOSAL_GAIN * _rank_weight(place)
         mine = found.get(root)
         origin = mine.origin if mine else classify_origin(phrase, {})
-        parts = [told.weights.get(part, 0.0) for part in analyzer.query_terms(phrase)]
+        parts = [
+            weights.weights.get(part, 0.0) for part in analyzer.query_terms(phrase)
+        ]
         weight = mine.weight if mine else max(parts, default=0.0) / 2
         found[root] = Keyword(
             mine.word if mine else phrase,
@@ -478,8 +480,8 @@ def _mention_weight(mentions: float, spread: int) -> float:
 
 def _name_weight(name: str, origin: KeywordOrigin) -> float:
     """Return how much a word looks like a name; short plain words least."""
-    if told := ORIGIN_WEIGHT.get(origin):
-        return told
+    if weight := ORIGIN_WEIGHT.get(origin):
+        return weight
     if CAMEL.fullmatch(name) or "_" in name or "::" in name:
         return 1.7
     if "-" in name or name.isupper() or any(map(str.isdigit, name)):
@@ -509,30 +511,34 @@ def _grounded_proposals(
     proposed: Sequence[str], events: Sequence[Event]
 ) -> Iterator[str]:
     """Yield the proposed keywords that occur in one event."""
-    held = [set(analyzer.terms(counted_text(e))) for e in events if ROLE_WEIGHT[e.role]]
+    event_terms = [
+        set(analyzer.terms(counted_text(e))) for e in events if ROLE_WEIGHT[e.role]
+    ]
     for phrase in proposed:
         line = " ".join(normalize(clean(phrase)).split())
-        needed = set(analyzer.query_terms(line))
-        if is_keyword_phrase(line) and any(needed <= have for have in held):
+        phrase_terms = set(analyzer.query_terms(line))
+        if is_keyword_phrase(line) and any(
+            phrase_terms <= have for have in event_terms
+        ):
             yield line
 
 
 def _select_best(found: Mapping[str, Keyword], limit: int) -> tuple[Keyword, ...]:
     """Return the keywords of highest weight that do not repeat better ones."""
-    kept: list[Keyword] = []
-    held: set[str] = set()
+    selected: list[Keyword] = []
+    covered: set[str] = set()
     ranked = sorted(found, key=lambda root: (-found[root].weight, root))
     for keyword in (found[root] for root in ranked):
         terms = set(analyzer.query_terms(keyword.word))
         folded = analyzer.fold(keyword.word)
-        says_again = (
-            terms and terms <= held and keyword.origin is not KeywordOrigin.FILE
+        is_repetition = (
+            terms and terms <= covered and keyword.origin is not KeywordOrigin.FILE
         )
-        if folded in held or says_again:
+        if folded in covered or is_repetition:
             continue
         rounded = Keyword(keyword.word, keyword.origin, round(keyword.weight, 3))
-        kept.append(rounded)
-        held |= terms | {folded}
-        if len(kept) == limit:
+        selected.append(rounded)
+        covered |= terms | {folded}
+        if len(selected) == limit:
             break
-    return tuple(kept)
+    return tuple(selected)

@@ -98,12 +98,12 @@ def make_headline(
         children: Its children, oldest first.
         fallback: The text to use if no child has an informative headline.
     """
-    pieces = _score_parts(level, children)
-    telling = [one for one in pieces if titles.count_content_words(one.text)]
-    if not telling and fallback:
+    parts = _score_parts(level, children)
+    informative = [one for one in parts if titles.count_content_words(one.text)]
+    if not informative and fallback:
         return shorten(titles.tidy_title(fallback), HEADLINE_CHARS)
-    are_many = len({one.project for one in pieces}) > 1
-    selected = _select_parts(telling or pieces[:1], are_many=are_many)
+    are_many = len({one.project for one in parts}) > 1
+    selected = _select_parts(informative or parts[:1], are_many=are_many)
     return shorten(_join_parts(selected, are_many=are_many), HEADLINE_CHARS)
 
 
@@ -137,9 +137,12 @@ def _score_parts(level: TocLevel, children: Sequence[TocNode]) -> list[HeadlineP
     sizes = [math.log(2 + child.counts.events) for child in children]
     for one in _split_headlines(level, children):
         subjects = [term for term in one.terms if term not in VAGUE_STEMS]
-        told = sum(math.log(frequency[term] or 1) for term in subjects)
+        commonness = sum(math.log(frequency[term] or 1) for term in subjects)
         score = (
-            HEADLINE_CENTRAL * told / (len(subjects) or 1) / math.log(len(children) + 1)
+            HEADLINE_CENTRAL
+            * commonness
+            / (len(subjects) or 1)
+            / math.log(len(children) + 1)
             + HEADLINE_CONTENT_WORD
             * min(titles.count_content_words(one.text), MAX_CONTENT_WORDS)
             + HEADLINE_SIZE * sizes[one.child] / max(sizes)
@@ -165,10 +168,10 @@ def _headline_wording(text: str, free_chars: int) -> float:
 
 
 def _select_parts(
-    pieces: Sequence[HeadlinePart], *, are_many: bool
+    parts: Sequence[HeadlinePart], *, are_many: bool
 ) -> list[HeadlinePart]:
     """Select the best parts that fit, different from each other, across projects."""
-    pool = list(pieces)
+    pool = list(parts)
     selected: list[HeadlinePart] = []
     covered: set[str] = set()
     room = HEADLINE_CHARS

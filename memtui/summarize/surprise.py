@@ -39,14 +39,14 @@ MAX_SESSIONS_PER_TERM = 100
 """Of how many sessions that hold a term it is enough to know which they are."""
 
 
-def surprise_terms(told: Mapping[str, float]) -> dict[str, float]:
+def surprise_terms(word_weights: Mapping[str, float]) -> dict[str, float]:
     """The weightiest terms of a segment and what they weigh in it.
 
     Args:
-        told: What its words weigh by their roots, as ``keywords.weigh`` tells.
+        word_weights: What its words weigh by their roots, as ``keywords.weigh`` tells.
     """
     weights: dict[str, float] = defaultdict(float)
-    for root, weight in told.items():
+    for root, weight in word_weights.items():
         # Of a script without blanks a keyword may be a clause, which never comes again.
         parts = [root] if root.isascii() else analyzer.query_terms(root)
         for part in parts:
@@ -58,35 +58,38 @@ def surprise_terms(told: Mapping[str, float]) -> dict[str, float]:
 
 
 def surprise_score(
-    told: Mapping[str, float],
-    holding: Mapping[str, Collection[int]],
+    term_weights: Mapping[str, float],
+    holders: Mapping[str, Collection[int]],
     sessions: int,
-    common: Mapping[str, int] | None = None,
+    counts_of_common: Mapping[str, int] | None = None,
 ) -> float:
     """How surprising a segment is: 0 to 1.
 
     Args:
-        told: The segment's terms, as ``terms`` gives them.
-        holding: For each of these the numbers of the earlier sessions that hold it; a
+        term_weights: The segment's terms, as ``terms`` gives them.
+        holders: For each of these the numbers of the earlier sessions that hold it; a
             term without any may be left out.
         sessions: How many earlier sessions there are.
-        common: How many earlier sessions hold a term of which not all are given.
+        counts_of_common: How many earlier sessions hold a term of which not all are given.
     """
-    every = max(sessions, 1)
-    counts = {term: len(holding.get(term, ())) for term in told} | dict(common or {})
+    earlier = max(sessions, 1)
+    counts = {term: len(holders.get(term, ())) for term in term_weights} | dict(
+        counts_of_common or {}
+    )
     weights = {
-        term: weight * inverse_document_frequency(every, min(counts[term] or 1, every))
-        for term, weight in told.items()
+        term: weight
+        * inverse_document_frequency(earlier, min(counts[term] or 1, earlier))
+        for term, weight in term_weights.items()
     }
-    whole = sum(weights.values())
-    if not whole:
+    total = sum(weights.values())
+    if not total:
         return 0.0
     shared: dict[int, float] = defaultdict(float)
     for term, weight in weights.items():
-        for session in holding.get(term, ()):
+        for session in holders.get(term, ()):
             shared[session] += weight
-    unlike = 1.0 - max(shared.values(), default=0.0) / whole
-    first_seen = sum(w for term, w in weights.items() if not holding.get(term)) / whole
-    novel = (1.0 - FIRST_SEEN) * unlike + FIRST_SEEN * first_seen
-    said = min(1.0, len(told) / FEW)
-    return round(math.pow(max(novel, 0.0), SHARPNESS) * said, 3)
+    difference = 1.0 - max(shared.values(), default=0.0) / total
+    first_seen = sum(w for term, w in weights.items() if not holders.get(term)) / total
+    novel = (1.0 - FIRST_SEEN) * difference + FIRST_SEEN * first_seen
+    completeness = min(1.0, len(term_weights) / FEW)
+    return round(math.pow(max(novel, 0.0), SHARPNESS) * completeness, 3)

@@ -134,7 +134,7 @@ def summarize_calls(events: Sequence[Event]) -> ActionLine | None:
         is_failed = event.metadata.get("is_error") == "true"
         if thing and (verb == "Ran" or not is_failed):
             groups.setdefault(verb, {}).setdefault(thing, at)
-    pieces: list[str] = []
+    parts: list[str] = []
     refs: list[int] = []
     verbs: tuple[str, ...] = ("Wrote", "Edited", "Ran")
     if not any(verb in groups for verb in verbs):
@@ -146,11 +146,11 @@ def summarize_calls(events: Sequence[Event]) -> ActionLine | None:
         ]
         things = all_things[:MAX_NAMED]
         if things:
-            first = verb if not pieces else verb.lower()
+            first = verb if not parts else verb.lower()
             more = ", …" if len(all_things) > MAX_NAMED else ""
-            pieces.append(f"{first} {', '.join(thing for thing, _ in things)}{more}")
+            parts.append(f"{first} {', '.join(thing for thing, _ in things)}{more}")
             refs += [at for _, at in things]
-    return ActionLine("; ".join(pieces), tuple(refs)) if pieces else None
+    return ActionLine("; ".join(parts), tuple(refs)) if parts else None
 
 
 def find_commits(events: Sequence[Event], *, are_made: bool = True) -> list[ActionLine]:
@@ -279,9 +279,9 @@ def error_line(text: str) -> str:
     if _AGENT_MISTAKE.match(response):
         return ""
     lines = [strip_markup(line) for line in response.splitlines()]
-    telling = [line for line in lines if _is_words(line)]
-    error = next(filter(_ERROR.search, telling), "")
-    line = error or next(iter(telling), "")
+    informative = [line for line in lines if _is_words(line)]
+    error = next(filter(_ERROR.search, informative), "")
+    line = error or next(iter(informative), "")
     return shorten(_PATH.sub(lambda path: _file_name(path[0]), line), FAILURE_CHARS)
 
 

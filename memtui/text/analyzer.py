@@ -212,8 +212,8 @@ def terms(text: str) -> list[str]:
     ``MAX_TEXT_CHARS`` characters are read.
     """
     found = words(text)
-    kept = list(chain.from_iterable(map(_TERMS.__getitem__, found)))
-    return kept or [fold(word) for word in found]
+    result = list(chain.from_iterable(map(_TERMS.__getitem__, found)))
+    return result or [fold(word) for word in found]
 
 
 def query_terms(text: str) -> list[str]:
@@ -228,7 +228,7 @@ def query_terms(text: str) -> list[str]:
 
 
 def matching_terms(
-    text: str, whole: Collection[str], begun: Collection[str]
+    text: str, wanted: Collection[str], prefixes: Collection[str]
 ) -> set[str]:
     """Return the terms of a text that are wanted, or start with a wanted prefix.
 
@@ -237,18 +237,18 @@ def matching_terms(
 
     Args:
         text: Any string.
-        whole: Wanted terms.
-        begun: Wanted prefixes of terms.
+        wanted: Wanted terms.
+        prefixes: Wanted prefixes of terms.
     """
-    likely = term_prefilter([*whole, *begun])
+    likely = term_prefilter([*wanted, *prefixes])
     found = [word for word in words(text) if likely(word)]
-    held = set(chain.from_iterable(map(_TERMS.__getitem__, found)))
-    if found and not held:
-        held = set(terms(text))
-    told = held.intersection(whole)
-    if starts := tuple(begun):
-        told.update(term for term in held if term.startswith(starts))
-    return told
+    found_terms = set(chain.from_iterable(map(_TERMS.__getitem__, found)))
+    if found and not found_terms:
+        found_terms = set(terms(text))
+    matching = found_terms.intersection(wanted)
+    if starts := tuple(prefixes):
+        matching.update(term for term in found_terms if term.startswith(starts))
+    return matching
 
 
 def term_prefilter(wanted: Iterable[str]) -> Callable[[str], object]:
@@ -275,28 +275,28 @@ _prefilter = lru_cache(maxsize=PREFILTER_CACHE_SIZE)(_PrefilterCache)
 @lru_cache(maxsize=PATTERN_CACHE_SIZE)
 def _prefix_search(wanted: frozenset[str]) -> Callable[[str], object]:
     starts = sorted({head for start in wanted for head in word_prefixes(start)})
-    said = "|".join(map(re.escape, starts)) or r"(?!)"
-    return re.compile(rf"[^\x00-\x7f]|{said}", re.IGNORECASE).search
+    alternatives = "|".join(map(re.escape, starts)) or r"(?!)"
+    return re.compile(rf"[^\x00-\x7f]|{alternatives}", re.IGNORECASE).search
 
 
 def find_spans(
-    text: str, wanted: Collection[str], begun: Collection[str] = ()
+    text: str, wanted: Collection[str], prefixes: Collection[str] = ()
 ) -> list[tuple[int, int]]:
     """Return where a text contains wanted terms, for highlighting.
 
     Args:
         text: The text shown.
         wanted: Terms, as ``terms`` returns them for the query.
-        begun: Prefixes of terms that match, too.
+        prefixes: Prefixes of terms that match, too.
 
     Returns:
         Offsets (start, end) in order; adjacent ones are merged.
     """
     sought = frozenset(wanted)
-    if not (sought or begun):
+    if not (sought or prefixes):
         return []
     joined: list[tuple[int, int]] = []
-    for start, end in sorted(_find_matches(text, sought, tuple(begun))):
+    for start, end in sorted(_find_matches(text, sought, tuple(prefixes))):
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
@@ -306,8 +306,8 @@ def find_spans(
 
 def _find_query_terms(text: str) -> tuple[str, ...]:
     found = words(text)
-    kept = dict.fromkeys(chain.from_iterable(map(_QUERY_TERMS.__getitem__, found)))
-    return tuple(kept or dict.fromkeys(fold(word) for word in found))
+    result = dict.fromkeys(chain.from_iterable(map(_QUERY_TERMS.__getitem__, found)))
+    return tuple(result or dict.fromkeys(fold(word) for word in found))
 
 
 _phrase_query_terms = lru_cache(maxsize=PHRASE_CACHE_SIZE)(_find_query_terms)

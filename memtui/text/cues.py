@@ -177,9 +177,9 @@ def is_log_line(sentence: str) -> bool:
         one.search(sentence) for one in _LOG_CONTAINS
     ):
         return True
-    said = sentence.split()
-    return len(said) >= TABLE_WORDS and len(set(said)) < TABLE_DISTINCT_SHARE * len(
-        said
+    words = sentence.split()
+    return len(words) >= TABLE_WORDS and len(set(words)) < TABLE_DISTINCT_SHARE * len(
+        words
     )
 
 

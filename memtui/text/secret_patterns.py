@@ -158,10 +158,12 @@ def has_jwt_header(token: str) -> bool:
     """Return whether a token starts with the header of a JWT."""
     header = token.partition(".")[0]
     try:
-        told = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+        decoded = json.loads(
+            base64.urlsafe_b64decode(header + "=" * (-len(header) % 4))
+        )
     except (binascii.Error, ValueError, RecursionError):
         return False
-    return isinstance(told, dict) and not {"alg", "enc", "typ"}.isdisjoint(told)
+    return isinstance(decoded, dict) and not {"alg", "enc", "typ"}.isdisjoint(decoded)
 
 
 _CHECKED_KINDS = (

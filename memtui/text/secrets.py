@@ -152,12 +152,12 @@ def _redact_value(value: object, kind: str, kinds: list[str]) -> object:
     if isinstance(value, dict):
         return {
             _redact_value(name, "", kinds): _redact_value(
-                held, _kind_of_field(name, value), kinds
+                item, _kind_of_field(name, value), kinds
             )
-            for name, held in value.items()
+            for name, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [_redact_value(held, kind, kinds) for held in value]
+        return [_redact_value(item, kind, kinds) for item in value]
     return value
 
 
@@ -281,12 +281,12 @@ def _replace_spans(text: str, spans: Iterable[SecretSpan]) -> tuple[str, list[st
     """Return the text with marks for the spans, and the kinds of these."""
     parts: list[str] = []
     kinds: list[str] = []
-    kept = 0
+    copied = 0
     for start, end, kind in _merge_spans(spans):
-        parts += text[kept:start], redaction_mark(kind)
+        parts += text[copied:start], redaction_mark(kind)
         kinds.append(kind)
-        kept = end
-    return "".join([*parts, text[kept:]]), kinds
+        copied = end
+    return "".join([*parts, text[copied:]]), kinds
 
 
 def _merge_spans(spans: Iterable[SecretSpan]) -> list[SecretSpan]:

@@ -309,8 +309,8 @@ def is_informative(line: str) -> bool:
     """Return whether a line says what a session was about."""
     if _COMMAND.fullmatch(line):
         return False
-    told = count_content_words(line)
-    return told > (1 if cues.is_pleasantry(line) else 0)
+    count = count_content_words(line)
+    return count > (1 if cues.is_pleasantry(line) else 0)
 
 
 def _first_line(text: str) -> str:

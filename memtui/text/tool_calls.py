@@ -35,14 +35,14 @@ _TELLING = (
 
 def describe(tool_name: str, tool_input: object) -> str:
     """Describe a call in one line: ``Bash: npm test``, ``Edit: src/auth/token.rs``."""
-    said = _in_a_line(_said(tool_input))
-    line = f"{tool_name or 'tool'}: {said}" if said else tool_name or "tool"
+    subject = _in_a_line(_said(tool_input))
+    line = f"{tool_name or 'tool'}: {subject}" if subject else tool_name or "tool"
     return line if len(line) <= CALL_CHARS else line[: CALL_CHARS - 1] + "…"
 
 
-def describe_task(told: str) -> str:
+def describe_task(prompt: str) -> str:
     """Return what a subagent was asked to do, in one line."""
-    return _in_a_line(told)[:TASK_CHARS]
+    return _in_a_line(prompt)[:TASK_CHARS]
 
 
 def _in_a_line(text: str) -> str:
@@ -64,9 +64,9 @@ def _said(tool_input: object) -> str:
         if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
             return " ".join(value)
     plain = {k: v for k, v in tool_input.items() if isinstance(v, str | int | float)}
-    kept, _ = secrets.redact_json(plain)
-    named = kept.items() if isinstance(kept, dict) else ()
-    return " ".join(f"{name}={value}" for name, value in named)
+    redacted, _ = secrets.redact_json(plain)
+    items = redacted.items() if isinstance(redacted, dict) else ()
+    return " ".join(f"{name}={value}" for name, value in items)
 
 
 def compact_json(value: Any) -> str:

@@ -275,7 +275,7 @@ def test_a_file_is_not_put_over_another_that_waits(
     leave(house, "1.json", prompt("Hi"))
     tried = quarantine.retry()
     assert tried.names == ()
-    assert "another file of this name waits already" in tried.problems[0]
+    assert "another file of this name is waiting" in tried.problems[0]
     assert in_bad(house) == ["1.json", "1.json.reason"]
 
 
@@ -355,7 +355,7 @@ def test_what_is_no_file_is_told_and_left_alone(
     assert entry.reasons == ("not a regular file",)
     assert quarantine.show("folder").note == "It cannot be read: not a regular file."
     (why,) = quarantine.drop().problems
-    assert "a folder, which memtui leaves alone" in why
+    assert "a folder, which memtui does not delete" in why
     assert (house.paths.spool / "bad" / "folder" / "mine.txt").read_text() == "mine"
 
 

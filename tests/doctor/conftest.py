@@ -55,7 +55,7 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
         assert code == (not answer["is_well"])
         ill = [one for one in answer["findings"] if not one["is_well"]]
         assert answer["is_well"] == (not ill)
-        assert all(one["cure"] for one in ill)
+        assert all(one["remedy"] for one in ill)
         return answer
 
     return asked

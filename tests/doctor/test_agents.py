@@ -34,15 +34,15 @@ def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
 ) -> None:
     told = ask()
     assert told["is_well"]
-    assert "1 of 1 were never read" in of(told, "transcripts")["says"]
+    assert "1 of 1 were never read" in of(told, "transcripts")["message"]
     aged(transcript, timedelta(days=22))
     assert ask()["is_well"]
     aged(transcript, timedelta(days=25))
     found = ill(ask())["transcripts"]
-    assert "Claude Code deletes 1 transcript from" in found["says"]
-    assert "memtui sources watch claude-code" in found["cure"]
+    assert "Claude Code deletes 1 transcript from" in found["message"]
+    assert "memtui sources watch claude-code" in found["remedy"]
     aged(transcript, timedelta(days=40))
-    assert "at any moment" in ill(ask())["transcripts"]["says"]
+    assert "at any moment" in ill(ask())["transcripts"]["message"]
 
 
 def test_how_long_transcripts_are_kept_is_claude_code_s_own_setting(
@@ -82,11 +82,11 @@ def test_a_transcript_that_grew_unread_is_found(
     assert ask()["is_well"], "it may be about to be read"
     aged(transcript, timedelta(hours=1))
     found = ill(ask())["transcripts"]
-    assert "1 transcript changed since" in found["says"]
+    assert "1 transcript changed since" in found["message"]
     memtui(home, "sources", "watch", "codex")
     assert ask()["is_well"], "a person decided against it"
     memtui(home, "sources", "watch", "claude-code")
-    cure = ill(ask())["transcripts"]["cure"]
+    cure = ill(ask())["transcripts"]["remedy"]
     memtui(home, *cure.split()[1:])
     assert ask()["is_well"]
 
@@ -97,7 +97,7 @@ def test_a_new_transcript_is_given_the_time_to_be_read(
     memtui(home, "sources", "watch", "claude-code")
     assert ask()["is_well"]
     aged(transcript, timedelta(hours=1))
-    assert "1 transcript changed since" in ill(ask())["transcripts"]["says"]
+    assert "1 transcript changed since" in ill(ask())["transcripts"]["message"]
 
 
 @pytest.fixture
@@ -114,15 +114,15 @@ def hooked(home: Path, transcript: Path) -> Path:
 def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
     told = ask()
     assert told["is_well"]
-    assert "the command runs; nothing heard yet" in of(told, "hooks")["says"]
+    assert "the command runs; nothing heard yet" in of(told, "hooks")["message"]
 
 
 def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
     there = json.loads(hooked.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     hooked.write_text(hooked.read_text().replace(there, "/no/such/python"))
     found = ill(ask())["hooks"]
-    assert "the command it names does not run" in found["says"]
-    assert found["cure"] == "memtui hooks install claude-code"
+    assert "the command it names does not run" in found["message"]
+    assert found["remedy"] == "memtui hooks install claude-code"
 
 
 def test_hooks_of_the_project_are_looked_at_and_none_twice(
@@ -143,7 +143,7 @@ def test_hooks_of_the_project_are_looked_at_and_none_twice(
 
 def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:
     hooked.write_text("{")
-    assert ill(ask())["hooks"]["cure"] == f"mend {hooked}"
+    assert ill(ask())["hooks"]["remedy"] == f"mend {hooked}"
 
 
 def test_hooks_that_are_installed_and_silent_are_found(
@@ -151,7 +151,7 @@ def test_hooks_that_are_installed_and_silent_are_found(
 ) -> None:
     os.utime(transcript)
     found = ill(ask())["hooks"]
-    assert "installed, but silent" in found["says"]
+    assert "installed, but silent" in found["message"]
     payload = {
         "hook_event_name": "UserPromptSubmit",
         "session_id": "s2",
@@ -163,5 +163,5 @@ def test_hooks_that_are_installed_and_silent_are_found(
     memtui(home, "work", "--until-idle")
     told = ask()
     assert "hooks" not in ill(told)
-    assert "last heard" in of(told, "hooks")["says"]
-    assert "hooks" in {one["source"] for one in told["heard"]}
+    assert "last heard" in of(told, "hooks")["message"]
+    assert "hooks" in {one["source"] for one in told["activity"]}

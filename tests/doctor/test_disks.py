@@ -31,12 +31,12 @@ def test_a_full_disk_is_found(
         (spool / box).mkdir(parents=True)
     monkeypatch.setenv("MEMTUI_SPOOL", str(spool))
     found = ill(ask())
-    assert "MB free" in found["disk"]["says"]
+    assert "MB free" in found["disk"]["message"]
     assert "spool" not in found
     with pytest.raises(OSError), (small_disk / "full").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(1 << 16))
-    assert "no space left" in ill(ask())["spool"]["says"]
+    assert "no space left" in ill(ask())["spool"]["message"]
 
 
 def test_a_disk_that_cannot_be_written_is_found_and_read(
@@ -47,7 +47,7 @@ def test_a_disk_that_cannot_be_written_is_found_and_read(
     home.symlink_to(small_disk)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     told = ask()
-    assert "44 events" in ill(told)["store"]["says"]
-    assert "cannot be written" in ill(told)["store"]["says"]
-    assert "cannot be written" in ill(told)["spool"]["says"]
+    assert "44 events" in ill(told)["store"]["message"]
+    assert "cannot be written" in ill(told)["store"]["message"]
+    assert "cannot be written" in ill(told)["spool"]["message"]
     assert of(told, "index")["is_well"]

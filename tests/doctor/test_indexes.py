@@ -19,7 +19,7 @@ def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
 ) -> None:
     (home / "index" / toc).write_text("junk\n")
     found = ill(ask())["index"]
-    assert "it is broken" in found["says"] and found["cure"] == "memtui reindex"
+    assert "it is broken" in found["message"] and found["remedy"] == "memtui reindex"
     memtui(home, "import", str(HISTORY))
     assert "index" not in ill(ask())
 
@@ -27,7 +27,10 @@ def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
 def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
     shutil.rmtree(home / "index")
     found = ill(ask())["index"]
-    assert (found["says"], found["cure"]) == ("there is no index", "memtui reindex")
+    assert (found["message"], found["remedy"]) == (
+        "there is no index",
+        "memtui reindex",
+    )
     memtui(home, "reindex")
     assert ask()["is_well"]
 
@@ -35,39 +38,41 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
 def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
     for file in (home / "index").glob("*.seg"):
         file.unlink()
-    assert ill(ask())["index"]["says"] == "it is broken"
+    assert ill(ask())["index"]["message"] == "it is broken"
 
 
 def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
     mark = home / "index" / "memtui-index"
     mark.write_text(mark.read_text()[:-3] + "xy\n")
-    assert "of another store" in ill(ask())["index"]["says"]
+    assert "of another store" in ill(ask())["index"]["message"]
 
 
 def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
     with changing(home) as connection:
         connection.execute(
-            "CREATE TEMP TABLE one AS"
-            " SELECT * FROM nodes WHERE NOT is_dirty LIMIT 1"
+            "CREATE TEMP TABLE one AS SELECT * FROM nodes WHERE NOT is_dirty LIMIT 1"
         )
         connection.execute("UPDATE one SET node_id = 'toc:day:2024-02-28'")
         connection.execute("INSERT INTO nodes SELECT * FROM one")
-    assert "it holds" in ill(ask())["index"]["says"]
+    assert "it holds" in ill(ask())["index"]["message"]
 
 
 def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     home: Path, ask: Ask
 ) -> None:
     file = home / "index-messages.db"
-    assert "in step" in of(ask(), "messages")["says"]
+    assert "in step" in of(ask(), "messages")["message"]
     with sqlite3.connect(file) as index:
         index.execute("UPDATE facts SET value = value - 1 WHERE name = 'messages'")
     index.close()
-    assert "it holds" in ill(ask())["messages"]["says"]
+    assert "it holds" in ill(ask())["messages"]["message"]
     file.write_bytes(b"junk" * 5000)
-    assert "it is broken" in ill(ask())["messages"]["says"]
+    assert "it is broken" in ill(ask())["messages"]["message"]
     file.unlink()
     found = ill(ask())["messages"]
-    assert (found["says"], found["cure"]) == ("there is no index", "memtui reindex")
+    assert (found["message"], found["remedy"]) == (
+        "there is no index",
+        "memtui reindex",
+    )
     memtui(home, "reindex")
     assert ask()["is_well"]

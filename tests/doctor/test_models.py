@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from memtui.cli import doctor_checks
 from memtui.model.model_state import ModelCondition
 from memtui.paths import in_home
+from memtui.services import doctor
 from memtui.settings import Settings
 from memtui.store import database, meta
 from memtui.workspace import Workspace
@@ -40,8 +40,8 @@ def test_the_model_is_named_with_its_window_and_where_it_runs(
         summaries(url=stub.url, provider="ollama")
         found = of(ask(), "model")
         assert found["is_well"]
-        assert "qwen3:4b, not loaded now, with a window of 8,192" in found["says"]
-        assert f"Ollama 0.33.0 at {stub.url}" in found["says"]
+        assert "qwen3:4b, not loaded now, with a window of 8,192" in found["message"]
+        assert f"Ollama 0.33.0 at {stub.url}" in found["message"]
         assert {one.path for one in stub.received} == {
             *("/api/version", "/api/tags", "/api/ps", "/api/show")
         }
@@ -59,7 +59,7 @@ def test_of_a_loaded_model_it_is_said_what_it_runs_on(
         stub.memory.load(model, {"num_ctx": 4096})
         summaries(url=stub.url)
         told = ask()
-    assert f"loaded, on {words}, with a window of 4,096" in of(told, "model")["says"]
+    assert f"loaded, on {words}, with a window of 4,096" in of(told, "model")["message"]
     health = told["model"]["health"]
     assert (health["is_loaded"], health["on_cpu"]) == (True, not on_gpu)
     assert health["condition"] == "ready"
@@ -83,7 +83,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     assert ours["subject"] == "" and theirs["is_well"]
     words = "the memtui that works: resting until {}, its server failed (seen at {})"
     times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
-    assert theirs["says"] == words.format(*times)
+    assert theirs["message"] == words.format(*times)
 
 
 @pytest.mark.parametrize("provider", ["auto", "ollama"])
@@ -93,9 +93,9 @@ def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
     summaries(provider=provider)
     found = of(ask(), "model")
     assert found["is_well"] == (provider == "auto")
-    assert "no Ollama answers at http://127.0.0.1:1" in found["says"]
-    assert "memtui's own summariser is used" in found["says"]
-    assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["cure"]
+    assert "no Ollama answers at http://127.0.0.1:1" in found["message"]
+    assert "memtui's own summariser is used" in found["message"]
+    assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["remedy"]
 
 
 @pytest.mark.parametrize("named", ["", "gemma3:4b"])
@@ -105,7 +105,7 @@ def test_a_model_that_is_missing_is_to_be_pulled(
     with serving(Model("nomic-embed-text", size="137M")) as stub:
         summaries(url=stub.url, provider="ollama", model=named)
         found = ill(ask())["model"]
-    assert found["cure"] == f"ollama pull {named or 'qwen3:4b'}"
+    assert found["remedy"] == f"ollama pull {named or 'qwen3:4b'}"
 
 
 def test_a_model_that_must_not_summarise_is_to_be_named_otherwise(
@@ -114,8 +114,8 @@ def test_a_model_that_must_not_summarise_is_to_be_named_otherwise(
     with serving(Model("tiny:1b", size="1.0B")) as stub:
         summaries(url=stub.url, provider="ollama", model="tiny:1b")
         found = ill(ask())["model"]
-    assert "too small" in found["says"]
-    assert "summaries.model" in found["cure"]
+    assert "too small" in found["message"]
+    assert "summaries.model" in found["remedy"]
 
 
 def test_a_model_in_the_cloud_is_not_asked(ask: Ask, summaries: Set) -> None:
@@ -123,8 +123,8 @@ def test_a_model_in_the_cloud_is_not_asked(ask: Ask, summaries: Set) -> None:
         summaries(url=stub.url, provider="ollama", model="far")
         found = ill(ask())["model"]
         assert not stub.chats()
-    assert "does not run on this machine" in found["says"]
-    assert "summaries.model" in found["cure"]
+    assert "does not run on this machine" in found["message"]
+    assert "summaries.model" in found["remedy"]
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_no_ollama_elsewhere_is_asked(
 ) -> None:
     summaries(url=named, provider="ollama")
     found = ill(ask())["model"]
-    assert "summaries.url" in found["cure"]
-    assert "summaries.allowed_hosts" in found["cure"]
+    assert "summaries.url" in found["remedy"]
+    assert "summaries.allowed_hosts" in found["remedy"]
     assert connected == []
 
 
@@ -147,7 +147,7 @@ def test_what_the_environment_says_of_ollama_is_not_looked_at(
         monkeypatch.setenv("OLLAMA_HOST", other.url)
         monkeypatch.setenv("HTTP_PROXY", other.url)
         summaries(url=stub.url)
-        assert "qwen3:4b" in of(ask(), "model")["says"]
+        assert "qwen3:4b" in of(ask(), "model")["message"]
         assert other.received == []
 
 
@@ -155,13 +155,13 @@ def test_what_the_environment_says_of_ollama_is_not_looked_at(
 def test_an_ollama_that_never_answers_is_not_waited_for(
     ask: Ask, summaries: Set, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_checks, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(doctor, "OLLAMA_TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         summaries(url=url, provider=provider)
         found = of(ask(), "model")
     assert found["is_well"] == (provider == "auto")
-    assert f"{url} does not answer within 0.2 s" in found["says"]
+    assert f"{url} does not answer within 0.2 s" in found["message"]
 
 
 def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> None:
@@ -169,5 +169,5 @@ def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> N
         summaries(url=stub.url, provider="extractive")
         told = ask()
         assert stub.received == []
-    assert "no model is asked (summaries.provider)" in of(told, "model")["says"]
+    assert "no model is asked (summaries.provider)" in of(told, "model")["message"]
     assert told["model"]["health"] is None

@@ -11,19 +11,19 @@ def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
 ) -> None:
     (home / "config.toml").write_text("[store]\ncolour = 1\n")
     told = ask()
-    assert "there is no setting store.colour" in ill(told)["settings"]["says"]
+    assert "there is no setting store.colour" in ill(told)["settings"]["message"]
     assert of(told, "store")["is_well"]
 
 
 def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
     told = ask("--set", "capture.folders=/no/such/folder")
-    assert "/no/such/folder, which is not there" in ill(told)["settings"]["says"]
+    assert "/no/such/folder, which is not there" in ill(told)["settings"]["message"]
     told = ask("--set", "capture.sources=aider")
-    assert "whose histories lie in no one place" in ill(told)["settings"]["says"]
+    assert "whose histories lie in no one place" in ill(told)["settings"]["message"]
     told = ask("--set", "capture.sources=codex")
-    assert "codex, of which nothing is there" in of(told, "settings")["says"]
+    assert "codex, of which nothing is there" in of(told, "settings")["message"]
     told = ask("--set", "capture.exclude=/no/such/folder")
-    assert "capture.exclude names /no/such" in of(told, "settings")["says"]
+    assert "capture.exclude names /no/such" in of(told, "settings")["message"]
 
 
 def test_a_time_zone_this_machine_does_not_know_is_found(home: Path, ask: Ask) -> None:
@@ -31,7 +31,7 @@ def test_a_time_zone_this_machine_does_not_know_is_found(home: Path, ask: Ask) -
         connection.execute(
             "UPDATE meta SET value = 'Mars/Base' WHERE name = 'time_zone'"
         )
-    assert "does not know Mars/Base" in ill(ask())["zone"]["says"]
+    assert "does not know Mars/Base" in ill(ask())["zone"]["message"]
 
 
 def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) -> None:
@@ -40,4 +40,4 @@ def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) ->
         connection.execute("INSERT INTO meta VALUES ('blind', '/x is on nfs')")
     told = ask()
     assert told["is_well"]
-    assert "looking every 2 s, since /x is on nfs" in of(told, "watching")["says"]
+    assert "looking every 2 s, since /x is on nfs" in of(told, "watching")["message"]

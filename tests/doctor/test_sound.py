@@ -12,9 +12,9 @@ from tests.doctor.asking import Ask, listing, of
 def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
     told = ask()
     assert told["is_well"]
-    assert "44 events in 6 sessions" in of(told, "store")["says"]
-    assert "in step" in of(told, "index")["says"]
-    assert {one["agent"] for one in told["heard"]} == {"claude-code", "codex"}
+    assert "44 events in 6 sessions" in of(told, "store")["message"]
+    assert "in step" in of(told, "index")["message"]
+    assert {one["agent"] for one in told["activity"]} == {"claude-code", "codex"}
 
 
 def test_what_is_told_fits_80_columns(ask: Ask) -> None:
@@ -47,5 +47,5 @@ def test_the_right_to_work_is_not_taken_and_its_holder_is_named(
 ) -> None:
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
-        assert f"process {os.getpid()}" in of(ask(), "work")["says"]
-    assert "at work" not in of(ask(), "work")["says"]
+        assert f"process {os.getpid()}" in of(ask(), "work")["message"]
+    assert "at work" not in of(ask(), "work")["message"]

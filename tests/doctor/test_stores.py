@@ -12,7 +12,7 @@ from tests.doctor.asking import NOBODY, Ask, changing, ill, of, store
 @pytest.mark.parametrize("share", [0.3, 0.7])
 def test_a_store_cut_short_is_damaged(home: Path, ask: Ask, share: float) -> None:
     os.truncate(store(home), int(store(home).stat().st_size * share))
-    assert "memtui restore" in ill(ask())["store"]["cure"]
+    assert "memtui restore" in ill(ask())["store"]["remedy"]
 
 
 def test_a_store_with_a_page_overwritten_is_damaged(home: Path, ask: Ask) -> None:
@@ -24,22 +24,22 @@ def test_a_store_with_a_page_overwritten_is_damaged(home: Path, ask: Ask) -> Non
 
 def test_a_file_that_is_no_database_is_said_so(home: Path, ask: Ask) -> None:
     store(home).write_bytes(b"a shopping list\n" * 1000)
-    assert "is damaged" in ill(ask())["store"]["says"]
+    assert "is damaged" in ill(ask())["store"]["message"]
 
 
 def test_a_row_that_refers_to_none_is_damage(home: Path, ask: Ask) -> None:
     with changing(home) as connection:
         connection.execute("PRAGMA foreign_keys = off")
         connection.execute("DELETE FROM sessions WHERE id = 1")
-    assert "sessions that are not there" in ill(ask())["store"]["says"]
+    assert "sessions that are not there" in ill(ask())["store"]["message"]
 
 
 def test_a_store_of_a_newer_memtui_is_left_alone(home: Path, ask: Ask) -> None:
     with changing(home) as connection:
         connection.execute("UPDATE meta SET value = 99 WHERE name = 'schema_version'")
     found = ill(ask())["store"]
-    assert "another version of memtui (schema 99" in found["says"]
-    assert found["cure"] == "use that version of memtui"
+    assert "another version of memtui (schema 99" in found["message"]
+    assert found["remedy"] == "use that version of memtui"
 
 
 def test_a_store_that_somebody_locks_is_said_so(home: Path, ask: Ask) -> None:
@@ -47,23 +47,23 @@ def test_a_store_that_somebody_locks_is_said_so(home: Path, ask: Ask) -> None:
         connection.execute("PRAGMA locking_mode = exclusive")
         connection.execute("UPDATE meta SET value = 'x' WHERE name = 'nobody'")
         connection.commit()
-        assert "in use by another process" in ill(ask())["store"]["says"]
+        assert "in use by another process" in ill(ask())["store"]["message"]
 
 
 def test_a_store_that_was_emptied_is_told_from_one_that_is_new(
     home: Path, ask: Ask
 ) -> None:
     store(home).write_bytes(b"")
-    assert "though there was something in it" in ill(ask())["store"]["says"]
+    assert "though there was something in it" in ill(ask())["store"]["message"]
     shutil.rmtree(home / "index")
-    assert of(ask(), "store")["says"] == "nothing is kept yet"
+    assert of(ask(), "store")["message"] == "nothing is kept yet"
 
 
 def test_the_database_of_another_program_is_left_alone(home: Path, ask: Ask) -> None:
     store(home).unlink()
     with changing(home) as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
-    assert "of another program" in ill(ask())["store"]["says"]
+    assert "of another program" in ill(ask())["store"]["message"]
 
 
 def test_what_this_person_must_not_read_is_said_so(home: Path, ask: Ask) -> None:
@@ -75,8 +75,8 @@ def test_what_this_person_must_not_read_is_said_so(home: Path, ask: Ask) -> None
     finally:
         os.seteuid(os.getuid())
         home.chmod(0o700)
-    assert "permission denied" in found["store"]["says"]
-    assert "chmod" in found["store"]["cure"]
+    assert "permission denied" in found["store"]["message"]
+    assert "chmod" in found["store"]["remedy"]
 
 
 def test_a_folder_in_the_store_s_place_is_said_so(home: Path, ask: Ask) -> None:
@@ -91,5 +91,5 @@ def test_a_folder_in_the_place_of_the_store_is_found(home: Path, ask: Ask) -> No
         file.unlink()
     store(home).mkdir()
     found = ill(ask())["store"]
-    assert found["says"] == f"{store(home)} is a folder, not a file"
-    assert found["cure"].startswith("mv ")
+    assert found["message"] == f"{store(home)} is a folder, not a file"
+    assert found["remedy"].startswith("mv ")

@@ -21,9 +21,9 @@ def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
             (hour_ago,),
         )
     found = ill(ask())["work"]
-    assert "2 nodes to index (oldest 1 hour ago)" in found["says"]
-    assert "no memtui is at work" in found["says"]
-    memtui(home, *found["cure"].split()[1:])
+    assert "2 nodes to index (oldest 1 hour ago)" in found["message"]
+    assert "no memtui is at work" in found["message"]
+    memtui(home, *found["remedy"].split()[1:])
     assert ask()["is_well"]
 
 
@@ -35,7 +35,7 @@ def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
             " WHERE level = 'day'",
             (later,),
         )
-    assert "could not be done and are tried again" in ill(ask())["work"]["says"]
+    assert "could not be done and are tried again" in ill(ask())["work"]["message"]
 
 
 def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
@@ -45,8 +45,8 @@ def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
     four_days_ago = time.time() - 4 * 86_400
     os.utime(letter, (four_days_ago, four_days_ago))
     found = ill(ask())["spool"]
-    assert "1 event of hooks waiting (oldest 4 days ago)" in found["says"]
-    assert found["cure"] == "memtui work --until-idle"
+    assert "1 event of hooks waiting (oldest 4 days ago)" in found["message"]
+    assert found["remedy"] == "memtui work --until-idle"
 
 
 @listing
@@ -57,21 +57,21 @@ def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> N
     os.utime(letter, (hour_ago, hour_ago))
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
-        assert "does not take them" in ill(ask())["spool"]["says"]
+        assert "does not take them" in ill(ask())["spool"]["message"]
 
 
 def test_what_hooks_never_finished_is_counted(home: Path, ask: Ask) -> None:
     draft = home / "spool" / "tmp" / "1.json"
     draft.write_text('{"promp')
-    assert "never finished" not in of(ask(), "spool")["says"]
+    assert "never finished" not in of(ask(), "spool")["message"]
     aged(draft, timedelta(hours=1))
-    assert "1 file that hooks never finished" in of(ask(), "spool")["says"]
+    assert "1 file that hooks never finished" in of(ask(), "spool")["message"]
 
 
 def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
     shutil.rmtree(home / "spool")
     (home / "spool").write_text("")
-    assert "is not a folder" in ill(ask())["spool"]["says"]
+    assert "is not a folder" in ill(ask())["spool"]["message"]
 
 
 def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> None:
@@ -79,10 +79,10 @@ def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> N
         (home / "spool" / "new" / f"{number}.json").write_text(said)
     memtui(home, "work", "--until-idle")
     told = ask()
-    assert "3 files" in ill(told)["quarantine"]["says"]
+    assert "3 files" in ill(told)["quarantine"]["message"]
     reasons = {row["name"]: row["count"] for row in told["quarantined"]}
     assert reasons["not valid JSON"] == 2
-    assert {"name": "Sneeze", "count": 1} in told["unknown"]
+    assert {"name": "Sneeze", "count": 1} in told["unknown_types"]
 
 
 def test_what_was_taken_out_and_left_out_is_counted(
@@ -102,10 +102,10 @@ def test_what_was_taken_out_and_left_out_is_counted(
     file.write_text("".join(json.dumps(record) + "\n" for record in records) + "[1]\n")
     memtui(home, "import", str(file))
     told = ask()
-    assert told["unknown"] == [{"name": "zork", "count": 1}]
+    assert told["unknown_types"] == [{"name": "zork", "count": 1}]
     assert [row["count"] for row in told["redacted"]] == [1]
-    assert {row["kind"] for row in told["not_taken"]} == {"damaged", "skipped"}
-    assert told["latest"][0]["source"] == str(file)
+    assert {row["kind"] for row in told["skipped"]} == {"damaged", "skipped"}
+    assert told["latest_damaged"][0]["source"] == str(file)
     words = ask(words=True)
     assert "zork" in words
     assert "ghp_" not in words

@@ -10,9 +10,9 @@ import pytest
 
 from memtui.capture import watcher
 from memtui.paths import in_home
-from memtui.services import checks, status
+from memtui.services import status
 from memtui.settings import Settings
-from memtui.store import database
+from memtui.store import database, meta
 from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
 from tests import test_whole_house
@@ -43,6 +43,11 @@ def tailing(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
     house = Workspace(in_home(tmp_path / "home"), settings)
     yield house
     house.stop()
+
+
+def _polling_reason() -> str:
+    with database.connection():
+        return meta.polling_reason()
 
 
 def kept(messages: int) -> Callable[[], bool]:
@@ -122,10 +127,10 @@ def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
     mounts.write_text(f"server:/x {tmp_path} {kind} rw 0 0\n")
     monkeypatch.setattr(watcher, "MOUNTS", mounts)
     with working(house) as watched:
-        watched.until(lambda: kind in checks.blind())
+        watched.until(lambda: kind in _polling_reason())
         for number in range(3):
             test_whole_house.hook(
                 house, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
             )
             watched.until(kept(number + 1))
-    assert f"is on {kind}, which does not tell of changes" in checks.blind()
+    assert f"is on {kind}, which does not tell of changes" in _polling_reason()

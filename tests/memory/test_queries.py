@@ -19,7 +19,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def read(text: str) -> Query:
-    return search_query.read(text, UTC)
+    return search_query.parse(text, UTC)
 
 
 def asked(text: str) -> list[str]:
@@ -33,13 +33,13 @@ def test_each_word_is_asked_for_in_its_loosest_form() -> None:
 def test_an_identifier_is_one_word_with_all_its_parts() -> None:
     (word,) = read("getUserName ").words
     assert word.terms == ("user", "name")
-    assert word.whole == "getusername"
+    assert word.exact == "getusername"
 
 
 def test_a_word_in_another_form_remembers_how_it_stood() -> None:
     (word,) = read("running ").words
-    assert (word.terms, word.whole) == (("run",), "running")
-    assert read("run ").words[0].whole == ""
+    assert (word.terms, word.exact) == (("run",), "running")
+    assert read("run ").words[0].exact == ""
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def test_a_word_in_another_form_remembers_how_it_stood() -> None:
 def test_a_word_may_go_on_where_typing_has_not_ended(
     text: str, begun: set[str]
 ) -> None:
-    assert read(text).begun == begun
+    assert read(text).prefixes == begun
 
 
 def test_the_beginning_of_a_hash_finds_the_whole_of_it() -> None:
     (word,) = read("1a2b3c4d ").words
-    assert (word.terms, word.is_begun) == (("1a2b3c4d",), True)
+    assert (word.terms, word.is_prefix) == (("1a2b3c4d",), True)
 
 
 def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
@@ -78,8 +78,8 @@ def test_words_in_quotes_must_stand_there_as_they_are() -> None:
     query = read('can\'t open "a/b.py"')
     assert query.phrases == ("a/b.py",)
     assert "a/b.py" in [word.text for word in query.words]
-    assert query.admits("It can't open A/B.py now")
-    assert not query.admits("It can't open a and b.py")
+    assert query.matches("It can't open A/B.py now")
+    assert not query.matches("It can't open a and b.py")
 
 
 def test_an_unbalanced_quote_is_text() -> None:
@@ -96,25 +96,25 @@ def test_quoted_punctuation_is_a_phrase_without_words() -> None:
 def test_what_follows_a_hyphen_must_not_be_there() -> None:
     query = read('retries -backoff -"circuit breaker"')
     assert query.terms == ("retri",)
-    assert query.admits("Retries were added.")
-    assert not query.admits("Retries with back-off and backoffs")
-    assert not query.admits("Retries behind a circuit breaker")
+    assert query.matches("Retries were added.")
+    assert not query.matches("Retries with back-off and backoffs")
+    assert not query.matches("Retries behind a circuit breaker")
 
 
 @pytest.mark.parametrize("text", ["rm -rf build", "git push --force", "a - b", "-"])
 def test_flags_and_lone_hyphens_are_text(text: str) -> None:
     query = read(text)
-    assert (query.without, query.without_phrases, query.hints) == ((), (), ())
+    assert (query.excluded, query.excluded_phrases, query.hints) == ((), (), ())
 
 
 def test_an_excluded_beginning_excludes_whatever_begins_so() -> None:
     query = read("retries -back*")
-    assert not query.admits("Retries with backpressure")
-    assert query.admits("Retries with a pause")
+    assert not query.matches("Retries with backpressure")
+    assert query.matches("Retries with a pause")
 
 
 def test_filters_narrow_what_is_looked_through() -> None:
-    query = search_query.read(
+    query = search_query.parse(
         'retries agent:codex project:"my shop" role:user level:day,week'
         " has:unsupported by:model after:2025-03 before:2025-04-02 session:01AB",
         BERLIN,
@@ -135,7 +135,7 @@ def test_filters_narrow_what_is_looked_through() -> None:
 
 def test_a_filter_that_is_typed_goes_before_one_that_holds_besides() -> None:
     given = Filters(scope=Scope("codex", "shop"), role=EventRole.USER)
-    query = search_query.read("retries agent:aider", UTC, given)
+    query = search_query.parse("retries agent:aider", UTC, given)
     assert query.filters == Filters(scope=Scope("aider", "shop"), role=EventRole.USER)
 
 
@@ -168,7 +168,7 @@ def test_what_is_no_filter_is_text(text: str) -> None:
 
 def test_of_a_long_query_the_beginning_is_read_and_that_is_told() -> None:
     query = read(" ".join(f"word{n}x" for n in range(3_000)))
-    assert len(query.words) == search_query.CAP_WORDS
+    assert len(query.words) == search_query.MAX_WORDS
     assert len(query.hints) == 2
 
 
@@ -176,7 +176,7 @@ def test_of_a_long_query_the_beginning_is_read_and_that_is_told() -> None:
 def test_any_string_is_a_query(text: str) -> None:
     query = read(text)
     assert all(word.terms for word in query.words)
-    query.admits(text)
+    query.matches(text)
 
 
 @given(st.text(alphabet='ab1 "-*:#評审ก.', max_size=60))
@@ -187,15 +187,15 @@ def test_any_play_with_the_grammar_is_a_query(text: str) -> None:
 
 
 def test_a_word_that_names_a_filter_is_a_word_without_its_colon() -> None:
-    asked = search_query.read("token -session role", UTC)
-    assert [word.text for word in asked.without] == ["session"]
+    asked = search_query.parse("token -session role", UTC)
+    assert [word.text for word in asked.excluded] == ["session"]
     assert [word.text for word in asked.words] == ["token", "role"]
     assert asked.hints == ()
-    assert search_query.read("-session:x", UTC).hints
+    assert search_query.parse("-session:x", UTC).hints
 
 
 def test_the_terms_of_phrases_are_told_apart() -> None:
-    asked = search_query.read('token "the getUserName fails" -"old one"', UTC)
-    assert asked.quoted == ("user", "name", "fail")
-    assert search_query.read("token", UTC).quoted == ()
-    assert search_query.read('"the of"', UTC).quoted == ()
+    asked = search_query.parse('token "the getUserName fails" -"old one"', UTC)
+    assert asked.phrase_terms == ("user", "name", "fail")
+    assert search_query.parse("token", UTC).phrase_terms == ()
+    assert search_query.parse('"the of"', UTC).phrase_terms == ()

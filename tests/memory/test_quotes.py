@@ -19,14 +19,16 @@ PLAN = "\n".join(
 
 
 def asked(text: str) -> Query:
-    return search_query.read(text, UTC)
+    return search_query.parse(text, UTC)
 
 
 def told(text: str, question: str) -> list[str]:
     query = asked(question)
     sentences = Sentences(text, query)
-    worth = snippets.worths([sentences, Sentences("something else", query)], query)
-    return [sentences.text(piece) for piece in sentences.pieces(worth)]
+    worth = snippets.term_weights(
+        [sentences, Sentences("something else", query)], query
+    )
+    return [sentences.text(piece) for piece in sentences.passages(worth)]
 
 
 def test_a_short_message_is_quoted_whole() -> None:
@@ -39,7 +41,7 @@ def test_of_a_long_one_what_is_so_comes_before_what_was_about_to_be_done() -> No
     assert "because the cookie ends with the tab" in first
     assert "Now let me look" in second
     for one in (first, second):
-        assert len(one) <= snippets.QUOTES_CHARS + 2
+        assert len(one) <= snippets.QUOTE_CHARS + 2
         assert one.startswith("…") and one.endswith("…"), "it goes on before and after"
 
 
@@ -47,7 +49,7 @@ def test_one_long_line_is_cut_around_the_word() -> None:
     log = "tick " * 300 + "zeppelin landed " + "tock " * 300
     (one,) = told(log, "zeppelin")
     assert "zeppelin landed" in one
-    assert len(one) <= snippets.QUOTES_CHARS + 2
+    assert len(one) <= snippets.QUOTE_CHARS + 2
 
 
 def test_a_message_without_the_words_gives_how_it_begins() -> None:

@@ -70,7 +70,7 @@ def test_of_very_many_those_with_the_rarest_words_are_weighed() -> None:
 
 
 def bonus(text: str, query: str) -> float:
-    asked = search_query.read(query, UTC)
+    asked = search_query.parse(query, UTC)
     return message_scoring.bonus(text, asked, dict.fromkeys(asked.terms, 1.0))
 
 

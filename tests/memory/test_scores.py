@@ -10,7 +10,7 @@ from memtui.model import hits
 from memtui.model.hits import ScoreBand
 from memtui.model.nodes import TocLevel
 from memtui.search import scoring
-from memtui.search.scoring import FieldText, Form, NodeField, Unit
+from memtui.search.scoring import FieldText, NodeField, TermForm, WeightedTerm
 from memtui.text import analyzer
 
 SIZE = 10_000
@@ -23,11 +23,11 @@ ASKED = st.lists(st.sampled_from(SAYABLE[:-2]), min_size=1, max_size=6, unique=T
 TOLD = st.lists(st.sampled_from(SAYABLE), max_size=60)
 
 
-def units(query: str, common: str = "") -> list[Unit]:
+def units(query: str, common: str = "") -> list[WeightedTerm]:
     return [
-        Unit(
+        WeightedTerm(
             term,
-            (Form(term, 1.0),),
+            (TermForm(term, 1.0),),
             scoring.idf(COMMON if term in common.split() else RARE, SIZE),
         )
         for term in analyzer.query_terms(query)
@@ -35,9 +35,9 @@ def units(query: str, common: str = "") -> list[Unit]:
 
 
 def score(
-    asked: Sequence[Unit], *said: FieldText, level: TocLevel = TocLevel.SEGMENT
+    asked: Sequence[WeightedTerm], *said: FieldText, level: TocLevel = TocLevel.SEGMENT
 ) -> float:
-    return scoring.score(asked, scoring.fits(said, level))
+    return scoring.score_node(asked, scoring.term_weights(said, level))
 
 
 @pytest.mark.parametrize(
@@ -173,6 +173,6 @@ def test_age_takes_half_of_what_it_can_within_thirty_days(
 
 
 def test_no_age_takes_more_than_half_of_a_score() -> None:
-    assert scoring.recency(100_000) == pytest.approx(scoring.LASTING)
+    assert scoring.recency(100_000) == pytest.approx(scoring.MIN_RECENCY)
     ages = [scoring.recency(days) for days in range(0, 400, 20)]
     assert ages == sorted(ages, reverse=True)

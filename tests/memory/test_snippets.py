@@ -17,7 +17,7 @@ from memtui.search import query, snippets
     ],
 )
 def test_a_long_run_does_not_push_out_what_answers(text: str) -> None:
-    told = snippets.best_line([text], query.read("zebra", UTC))
+    told = snippets.best_line([text], query.parse("zebra", UTC))
     assert "zebra" in told
-    assert len(told) <= snippets.CHARS + 2
+    assert len(told) <= snippets.MAX_CHARS + 2
     assert told.strip("…") in text

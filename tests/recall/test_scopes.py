@@ -70,7 +70,7 @@ def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
         assert found == carried[word]
         codex = {line.node_id for line in down(Scope("codex", keyword=word))}
         assert codex <= found & expected(Scope("codex", ""))
-        hits = full_house.teleport.find("session", of=Scope(keyword=word)).hits
+        hits = full_house.teleport.find("session", scope=Scope(keyword=word)).hits
         assert {hit.node_id for hit in hits} <= found
     assert browse.list_children(scope=Scope(keyword="[")) == []
 
@@ -145,7 +145,7 @@ def test_the_scopes_of_the_history_are_told_apart(full_house: Workspace) -> None
 @pytest.mark.parametrize("name", ['", "', "co", "codex%", '"', "Codex"])
 def test_a_name_is_taken_as_it_stands(full_house: Workspace, name: str) -> None:
     assert browse.list_children(scope=Scope(name, "")) == []
-    assert full_house.teleport.find("session", of=Scope("", name)).hits == ()
+    assert full_house.teleport.find("session", scope=Scope("", name)).hits == ()
 
 
 @pytest.mark.parametrize("query", ["session", "test", "the fix", "token refresh"])
@@ -155,7 +155,7 @@ def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
 ) -> None:
     mine = expected(of)
     whole = full_house.teleport.find(query, limit=500).hits
-    found = full_house.teleport.find(query, limit=500, of=of).hits
+    found = full_house.teleport.find(query, limit=500, scope=of).hits
     assert all(hit.node_id in mine for hit in found)
     wanted = {hit.target_id for hit in whole if hit.node_id in mine}
     assert wanted <= {hit.target_id for hit in found}
@@ -166,8 +166,8 @@ def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
 
 def test_a_page_is_full_where_most_hits_are_of_others(full_house: Workspace) -> None:
     of = Scope("codex", "logsift")
-    whole = full_house.teleport.find("the", limit=500, of=of).hits
-    few = full_house.teleport.find("the", limit=3, of=of).hits
+    whole = full_house.teleport.find("the", limit=500, scope=of).hits
+    few = full_house.teleport.find("the", limit=3, scope=of).hits
     assert len(few) == min(3, len(whole))
 
 
@@ -177,8 +177,8 @@ def test_a_page_is_full_where_most_hits_are_of_others(full_house: Workspace) -> 
 def test_the_best_few_of_a_scope_come_from_the_index(
     full_house: Workspace, of: Scope, query: str, limit: int
 ) -> None:
-    few = full_house.teleport.find(query, limit=limit, of=of)
-    whole = full_house.teleport.find(query, limit=500, of=of)
+    few = full_house.teleport.find(query, limit=limit, scope=of)
+    whole = full_house.teleport.find(query, limit=500, scope=of)
     assert (few.note, whole.note) == ("", "")
     best = [hit.score for hit in whole.hits[:limit]]
     assert [hit.score for hit in few.hits] == pytest.approx(best)
@@ -188,6 +188,6 @@ def test_a_scope_holds_without_an_index_too(
     full_house: Workspace, tmp_path: Path
 ) -> None:
     of = Scope("codex", "")
-    answer = Teleport(tmp_path / "none", UTC, clock).find("session", of=of)
+    answer = Teleport(tmp_path / "none", UTC, clock).find("session", scope=of)
     assert answer.note
     assert all(hit.node_id in expected(of) for hit in answer.hits)

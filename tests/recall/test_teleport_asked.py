@@ -143,13 +143,13 @@ def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_mor
 ) -> None:
     monkeypatch.setattr(nodes, "LOOKED_AT", (4, 8))
     read: list[str] = []
-    admitted = hydrate.admitted
+    admitted = hydrate.filter_matches
 
     def told(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
         read.extend(match.target_id for match in matches)
         return admitted(matches, asked)
 
-    monkeypatch.setattr(hydrate, "admitted", told)
+    monkeypatch.setattr(hydrate, "filter_matches", told)
     assert hits(full_house, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
 

@@ -131,7 +131,9 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         await settle(pilot)
         mine, (line, *_) = page.node, browse.list_children(scope=app.scope)
         assert mine is not None and mine.counts == line.counts != whole.counts
-        total = sum(one.counts.segments for one in browse.list_children(scope=app.scope))
+        total = sum(
+            one.counts.segments for one in browse.list_children(scope=app.scope)
+        )
         assert title.info == f"{total} segments"
         head = str(page.query_one("#head", Static).visual)
         count = f"{mine.counts.segments} of {whole.counts.segments} segments"
@@ -170,7 +172,8 @@ async def test_where_one_is_follows_the_cursor_when_its_line_is_hidden(
     old = next(
         scope
         for scope in (Scope(keyword=word) for word, _ in browse.list_scopes().keywords)
-        if [one.node_id for one in browse.list_children(scope=scope)] == ["toc:year:2023"]
+        if [one.node_id for one in browse.list_children(scope=scope)]
+        == ["toc:year:2023"]
     )
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)

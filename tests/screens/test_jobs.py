@@ -209,7 +209,7 @@ async def test_keys_that_cannot_act_say_why(
 
 
 EXTRACTIVE = (
-    "No model is asked while summaries.provider is extractive (the file, line 3); with"
+    "No model is used while summaries.provider is extractive (the file, line 3); with"
     " auto one is, where there is one."
 )
 

@@ -194,7 +194,7 @@ async def test_nothing_found_says_what_of_the_question_to_change(
             ('"wibble wobble"', "without the quotes"),
             ("wibble wobble", "fewer words"),
             ("wibble -wobble", "without the excluded words (-)"),
-            ("…!?", "There is no word in “…!?”"),
+            ("…!?", "“…!?” contains no word"),
         ):
             assert says in note(await ask(pilot, settle, typed))
 

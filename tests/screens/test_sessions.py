@@ -17,6 +17,7 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.services import sessions
 from memtui.store import database
 from memtui.store.schema import SessionRow
+from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
@@ -232,14 +233,14 @@ async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("s")
-        while app.screen.query_one(PaneTitle).info != "reading…":
+        while app.screen.query_one(PaneTitle).info != workers.LOADING:
             await pilot.pause()
         go_on.set()
         await settle(pilot)
         assert app.screen.query_one(PaneTitle).info == "6"
         go_on.clear()
         await pilot.press("S")
-        while app.screen.query_one(PaneTitle).info != "reading…":
+        while app.screen.query_one(PaneTitle).info != workers.LOADING:
             await pilot.pause()
         go_on.set()
         await settle(pilot)

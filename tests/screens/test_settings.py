@@ -108,7 +108,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
         await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
         assert entries(app).listed_count == 1
         assert told(app).split("\n") == [
-            "A pause longer than this ends a segment.",
+            "A longer pause ends a segment.",
             "",
             "value     45.0 minutes",
             "set by    config.toml:3",
@@ -147,7 +147,7 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
         await settle(pilot)
         assert file.read_text() == OWN.replace("45  ", "20.0  ")
         assert notices(app) == [
-            "segments.max_gap_min is 20.0 now. It takes effect at the next start."
+            "segments.max_gap_min is 20.0; takes effect at the next start."
         ]
         assert "in effect 45.0 minutes, until memtui is started again" in told(app)
 
@@ -160,7 +160,7 @@ async def test_choices_are_stepped_through_and_colours_change_at_once(
         await opened(settle, *keys)(pilot)
         assert app.theme == "memtui-light"
         assert settings_module.load(file).screen_theme == "memtui-light"
-        assert notices(app) == ["screen.theme is memtui-light now. It is in effect."]
+        assert notices(app) == ["screen.theme is memtui-light; takes effect now."]
         app.action_switch_theme()
         await settle(pilot)
         assert settings_module.load(file).screen_theme == app.theme == "memtui-contrast"
@@ -238,7 +238,7 @@ async def test_esc_waits_for_what_is_being_written(
         await settle(pilot)
         assert isinstance(app.screen, SettingsScreen)
         (said,) = notices(app)
-        assert said.startswith("segments.max_gap_min is 20.0 now.")
+        assert said.startswith("segments.max_gap_min is 20.0;")
 
 
 async def test_a_time_zone_is_not_promised_to_a_store_that_has_one(

@@ -225,7 +225,7 @@ async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "end", "P")(pilot)
         assert shown() == (1, True)
-        told = "Version 1 is pinned: it is shown, whatever comes after it."
+        told = "Version 1 is pinned: newer versions do not replace it."
         assert notices(writing) == [told]
         assert rows(writing)[2].splitlines()[0].endswith("pinned")
         assert title(writing) == ("Version 1", "pinned")
@@ -239,7 +239,7 @@ async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
         assert notices(writing) == [], "what was said goes with its screen"
         await press(pilot, settle, "v", "P")
         assert shown() == (2, False)
-        assert notices(writing)[-1].startswith("Version 2, the newest, is shown")
+        assert notices(writing)[-1].startswith("Unpinned. Version 2, the newest,")
         await press(pilot, settle, "escape")
         then = writing.screen.query_one(NodePage).node
         assert then is not None and then.headline == "Tokens refreshed"
@@ -300,7 +300,7 @@ async def test_without_a_model_it_is_said_what_to_do(
     app = app_of(full_house)
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle)(pilot)
-        why = "No model is asked while summaries.provider is extractive (config.toml:3)"
+        why = "No model is used while summaries.provider is extractive (config.toml:3)"
         assert "This is the only version." in about(app)
         assert f"There is none by a model yet. {why}" in about(app)
         await press(pilot, settle, "R")
@@ -346,12 +346,9 @@ async def test_a_node_without_a_version_says_so(
         await settle(pilot)
         await press(pilot, settle, "g", *"2024-06-01", "enter", "v")
         assert rows(app) == []
-        assert "Not summarised yet: that happens by itself" in about(app)
+        assert "Not summarized yet." in about(app)
         await press(pilot, settle, "P", "R")
-        assert (
-            notices(app)
-            == ["Not summarised yet: that happens by itself, in a while."] * 2
-        )
+        assert notices(app) == ["Not summarized yet., in a while."] * 2
 
 
 async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
@@ -429,7 +426,7 @@ async def test_versions_that_cannot_be_read_say_so_and_are_read_once_they_can_be
 
     async with writing.run_test(size=SIZE) as pilot:
         with monkeypatch.context() as now:
-            now.setattr("memtui.services.versions.history", broken)
+            now.setattr("memtui.services.versions.get_history", broken)
             await steps(settle)(pilot)
             assert "✗ Not loaded: the disk is gone. It is tried again" in about(writing)
             assert rows(writing) == []
@@ -444,7 +441,7 @@ async def test_the_keys_are_those_of_the_help(
         await steps(settle, "question_mark")(pilot)
         assert isinstance(writing.screen, HelpScreen)
         told = " ".join(helped.says(writing))
-        for words in ("Show this version, whatever", "Ask for a new version"):
+        for words in ("Pin this version", "Ask for a new version"):
             assert words in told
 
 

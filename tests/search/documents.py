@@ -49,7 +49,7 @@ def find(
     is_recent_first: bool = False,
 ) -> IndexMatches:
     how = {"is_exact": is_exact, "is_recent_first": is_recent_first}
-    return index.search(search_query.read(query, UTC), limit, among=None, **how)
+    return index.search(search_query.parse(query, UTC), limit, among=None, **how)
 
 
 def found(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[str]:

@@ -66,7 +66,7 @@ class Counts:
 
     def __init__(self, everything: list[Document]) -> None:
         self.size = len(everything)
-        fits = [scoring.fits(one.texts, one.level) for one in everything]
+        fits = [scoring.term_weights(one.texts, one.level) for one in everything]
         self.counts = Counter(term for one in fits for term in one)
 
     def frequency(self, term: str) -> int:
@@ -79,14 +79,14 @@ class Counts:
 def test_a_score_is_what_the_document_itself_gives(index: NodeIndex) -> None:
     everything = many(200)
     index.update(everything, [])
-    asked = search_query.read(f"{name(7)} file te", UTC)
+    asked = search_query.parse(f"{name(7)} file te", UTC)
     units = terms.units(asked, Counts(everything))
     assert [unit.term for unit in units] == [name(7), "file", "te"]
     matches = index.search(asked, 500).matches
     assert len(matches) == 186
     for match in matches:
         of = next(one for one in everything if one.target_id == match.target_id)
-        own = scoring.score(units, scoring.fits(of.texts, of.level))
+        own = scoring.score_node(units, scoring.term_weights(of.texts, of.level))
         assert match.score == pytest.approx(own, rel=1e-5)
 
 
@@ -113,7 +113,7 @@ def test_small_pieces_are_merged_and_large_ones_left(
 def test_any_string_is_answered_in_order(index: NodeIndex, query: str) -> None:
     if not index.count():
         index.update(many(30), [])
-    asked = search_query.read(query, UTC)
+    asked = search_query.parse(query, UTC)
     answered = index.search(asked, 10).matches
     values = [match.score for match in answered]
     assert values == sorted(values, reverse=True)

@@ -24,7 +24,7 @@ from tests.search.writing import document
 
 KILLS = 20
 CHECKOUT = Path(__file__).parents[2]
-ASKED = search_query.read("ferry ", UTC)
+ASKED = search_query.parse("ferry ", UTC)
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_a_piece_that_is_cut_short_while_it_is_asked_ends_nothing(
         os.truncate(piece, 100)
     for query in ("ferry ", "timetable "):
         with suppress(SearchError):
-            found_now = index.search(search_query.read(query, UTC), 1).matches
+            found_now = index.search(search_query.parse(query, UTC), 1).matches
             assert [match.target_id for match in found_now] == ["n1"]
     gc.collect()
 

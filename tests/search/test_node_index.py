@@ -34,7 +34,7 @@ def document(name: str, text: str, *, part: NodeField = NodeField.BULLETS) -> Do
 
 
 def read(text: str) -> Query:
-    return search_query.read(text, UTC)
+    return search_query.parse(text, UTC)
 
 
 def best(index: NodeIndex, query: str) -> IndexMatch:

@@ -10,21 +10,21 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def test_a_time_that_is_named_again_and_again_is_looked_at_once() -> None:
-    assert len(query_dates.read("last week " * 900, NOW, UTC).periods) == 1
+    assert len(query_dates.parse("last week " * 900, NOW, UTC).periods) == 1
     days = " ".join(f"2025-03-{day:02}" for day in range(1, 31))
-    assert len(query_dates.read(days, NOW, UTC).periods) == query_dates.MAX_PERIODS
+    assert len(query_dates.parse(days, NOW, UTC).periods) == query_dates.MAX_PERIODS
 
 
 def test_a_time_is_read_and_the_rest_is_looked_up() -> None:
-    found = query_dates.read("what did we decide about retries last week", NOW, UTC)
-    assert found.rest.split() == ["what", "did", "we", "decide", "about", "retries"]
+    found = query_dates.parse("what did we decide about retries last week", NOW, UTC)
+    assert found.words.split() == ["what", "did", "we", "decide", "about", "retries"]
     assert found.covers(NOW - timedelta(days=7))
     assert not found.covers(NOW)
 
 
 def test_what_is_quoted_or_a_filter_is_no_time() -> None:
     for text in ('"last week"', "after:2025-03", 'project:"in May 2024"'):
-        assert query_dates.read(f"retries {text}", NOW, UTC).periods == ()
+        assert query_dates.parse(f"retries {text}", NOW, UTC).periods == ()
 
 
 @pytest.mark.parametrize(
@@ -42,17 +42,17 @@ def test_what_is_quoted_or_a_filter_is_no_time() -> None:
 def test_words_for_a_time_behind_after_and_before_are_dates(
     typed: str, rest: str
 ) -> None:
-    assert query_dates.read(typed, NOW, UTC) == query_dates.DatedQuery(rest)
+    assert query_dates.parse(typed, NOW, UTC) == query_dates.DatedQuery(rest)
 
 
 def test_loose_times_stay_words() -> None:
-    found = query_dates.read("what broke recently", NOW, UTC)
-    assert (found.rest, found.periods) == ("what broke recently", ())
+    found = query_dates.parse("what broke recently", NOW, UTC)
+    assert (found.words, found.periods) == ("what broke recently", ())
 
 
 def test_it_is_told_whether_anything_lies_in_a_time() -> None:
-    found = query_dates.read("retries yesterday", NOW, UTC)
-    (told,) = found.understood([NOW])
+    found = query_dates.parse("retries yesterday", NOW, UTC)
+    (told,) = found.describe([NOW])
     assert not told.has_hits
-    (told,) = found.understood([NOW, NOW - timedelta(days=1)])
+    (told,) = found.describe([NOW, NOW - timedelta(days=1)])
     assert told.has_hits

@@ -50,7 +50,7 @@ def test_the_commonest_ways_to_go_on_are_looked_up(index: NodeIndex) -> None:
     often = [document(f"often{i}", "the zebrax ran") for i in range(9)]
     index.update([*often, *(document(word, word) for word in words)], [])
     assert set(found(index, "zebr")) >= {one.target_id for one in often}
-    assert len(find(index, "zebr").matches) == len(often) + scoring.EXPANSIONS - 1
+    assert len(find(index, "zebr").matches) == len(often) + scoring.MAX_COMPLETIONS - 1
 
 
 def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None:
@@ -118,7 +118,7 @@ def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: NodeIndex) ->
 
 def test_only_the_nodes_that_are_named_are_found(index: NodeIndex) -> None:
     index.update([document(name, "ferry") for name in "abc"], [])
-    asked = search_query.read("ferry", UTC)
+    asked = search_query.parse("ferry", UTC)
     some = index.search(asked, 9, among=["b", "x"]).matches
     assert [match.target_id for match in some] == ["b"]
     assert index.search(asked, 9, among=[]).matches == ()

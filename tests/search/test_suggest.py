@@ -30,20 +30,20 @@ from tests.search.documents import document
 def test_a_misspelt_word_is_put_right(index: NodeIndex, query: str, meant: str) -> None:
     text = "refresh the token, tokens of invoices in the timetable; get_user_name"
     index.update([document("a", text), document("b", "an invoice")], [])
-    asked = search_query.read(query, UTC)
+    asked = search_query.parse(query, UTC)
     assert index.suggestion(asked, has_few=False) == meant
 
 
 def test_the_commoner_of_two_near_words_is_meant(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(5)]
     index.update([*often, document("x", "a hardour")], [])
-    asked = search_query.read("haxbour ", UTC)
+    asked = search_query.parse("haxbour ", UTC)
     assert index.suggestion(asked, has_few=False) == "harbour "
 
 
 def test_a_rare_word_is_only_doubted_where_little_is_found(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(20)]
     index.update([*often, document("x", "a hardour")], [])
-    asked = search_query.read("hardour ", UTC)
+    asked = search_query.parse("hardour ", UTC)
     assert index.suggestion(asked, has_few=False) == ""
     assert index.suggestion(asked, has_few=True) == "harbour "

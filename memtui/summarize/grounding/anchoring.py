@@ -178,8 +178,8 @@ def find_anchors(
         parts are found in different places.
     """
     return [
-        _find_bullet_anchors(text, claim.refs, whole, index)
-        for claim, text, whole in zip(
+        _find_bullet_anchors(text, claim.refs, nearest, index)
+        for claim, text, nearest in zip(
             claims,
             map(_searched_text, claims),
             nearest_anchors(claims, index),
@@ -231,34 +231,36 @@ def _neighbour_scores(
 
 
 def _find_bullet_anchors(
-    text: str, refs: Sequence[int], whole: Anchor | None, index: NeighbourIndex
+    text: str, refs: Sequence[int], nearest: Anchor | None, index: NeighbourIndex
 ) -> tuple[Anchor, ...]:
-    if whole is not None and whole.coverage < MIN_COVERAGE:
-        whole = None
-    if ";" not in text and whole is not None:
-        return (whole,)
+    if nearest is not None and nearest.coverage < MIN_COVERAGE:
+        nearest = None
+    if ";" not in text and nearest is not None:
+        return (nearest,)
     found: dict[int, Anchor] = {}
-    pieces = _split_bullet(text)
-    for piece in pieces if len(pieces) > 1 else ():
-        place = _find_anchor(piece, refs, index, index.scores(piece))
-        if place is not None and place.coverage >= MIN_PART_COVERAGE:
-            found.setdefault(place.start, place)
-    if whole is not None and len(found) < 2:
-        return (whole,)
-    weights = {start: index.total_weight(place.text) for start, place in found.items()}
+    parts = _split_bullet(text)
+    for part in parts if len(parts) > 1 else ():
+        anchor = _find_anchor(part, refs, index, index.scores(part))
+        if anchor is not None and anchor.coverage >= MIN_PART_COVERAGE:
+            found.setdefault(anchor.start, anchor)
+    if nearest is not None and len(found) < 2:
+        return (nearest,)
+    weights = {
+        start: index.total_weight(anchor.text) for start, anchor in found.items()
+    }
     if sum(weights.values()) < MIN_COVERAGE * index.total_weight(text):
         return ()
     best = sorted(weights, key=lambda start: -weights[start])[:MAX_ANCHORS]
-    return tuple(place for start, place in found.items() if start in best)
+    return tuple(anchor for start, anchor in found.items() if start in best)
 
 
 def _split_bullet(bullet: str) -> list[str]:
     """Return the parts of a composed bullet: "Edited a.py, b.py; ran pytest"."""
     return [
-        piece.strip()
+        name.strip()
         for part in bullet.split("; ")
-        for piece in part.split(", ")
-        if piece.strip()
+        for name in part.split(", ")
+        if name.strip()
     ]
 
 

@@ -102,13 +102,15 @@ def check_against_children(
         quotes; that of these bullets; and against the events behind their grips. A
         bullet identical to a child's keeps its verdict.
     """
-    said = {one.text: at for at, one in reversed([*enumerate(below)])}
+    index_of_text = {one.text: at for at, one in reversed([*enumerate(below)])}
     row: PassageIndex | None = None
     found: list[Verdict] = []
     for claim in claims:
-        if claim.text in said:
+        if claim.text in index_of_text:
             cited = (at for at in claim.refs if _is_text_of(below, at, claim.text))
-            found.append(_inherit_verdict(below, next(cited, said[claim.text])))
+            found.append(
+                _inherit_verdict(below, next(cited, index_of_text[claim.text]))
+            )
         else:
             row = row or PassageIndex([one.text for one in below])
             found.append(_check_reworded(claim, row, below))
@@ -130,15 +132,17 @@ def _check_reworded(
 ) -> Verdict:
     verdict = _check_bullet(claim, row)
     rests_on = [below[place] for place in sorted({q.index for q in verdict.quotes})]
-    found = [verdict.support, *(one.verdict.support for one in rests_on)]
-    spans = [span for one in rests_on for span in one.verdict.spans]
+    supports = [verdict.support, *(one.verdict.support for one in rests_on)]
+    event_quotes = [span for one in rests_on for span in one.verdict.spans]
     leaves = list({e.event_id: e for one in rests_on for e in one.events}.values())
     if leaves:
-        (held,) = check_against_events([DraftBullet(claim.text)], leaves)
-        found.append(held.support)
-        spans = list(held.spans) or spans
-    support = matching.worst(found)
-    return replace(verdict, support=support, spans=tuple(dict.fromkeys(spans)))
+        (in_events,) = check_against_events([DraftBullet(claim.text)], leaves)
+        supports.append(in_events.support)
+        event_quotes = list(in_events.spans) or event_quotes
+    support = matching.worst(supports)
+    return replace(
+        verdict, support=support, event_quotes=tuple(dict.fromkeys(event_quotes))
+    )
 
 
 def _check_bullet(claim: DraftBullet, source: PassageIndex) -> Verdict:
@@ -176,19 +180,19 @@ def _check_text(
 def _check_wording(
     text: str, source: PassageIndex, text_indexes: Collection[int] | None
 ) -> Verdict:
-    whole = matching.match_passage(text, source, text_indexes)
-    if whole.support is Support.SUPPORTED:
-        return whole
-    if quoted := _check_verbatim(text, source, text_indexes):
-        return quoted
+    as_whole = matching.match_passage(text, source, text_indexes)
+    if as_whole.support is Support.SUPPORTED:
+        return as_whole
+    if verbatim := _check_verbatim(text, source, text_indexes):
+        return verbatim
     parts = _split_clauses(text)
     if len(parts) > 1:
-        apart = matching.combine(
+        by_clause = matching.combine(
             [matching.match_passage(part, source, text_indexes) for part in parts]
         )
-        if apart.support is Support.SUPPORTED:
-            return apart
-    return whole
+        if by_clause.support is Support.SUPPORTED:
+            return by_clause
+    return as_whole
 
 
 def _check_verbatim(

@@ -79,28 +79,30 @@ def missing_details(
 
 def _is_named(
     name: str,
-    named: Sequence[tuple[set[str], list[Path]]],
+    sentences: Sequence[tuple[set[str], list[Path]]],
     shared: Collection[str],
     paths: Callable[[str], Collection[str]],
 ) -> bool:
     own = analyzer.terms(name)
-    others, whole = set(shared).difference(own), _path(name)
+    others, path = set(shared).difference(own), _path(name)
     beside = [
-        (terms, held)
-        for terms, held in named
+        (terms, sentence_paths)
+        for terms, sentence_paths in sentences
         if not others or not others.isdisjoint(terms) or terms.issubset(own)
     ]
-    if len(whole) < 2:
+    if len(path) < 2:
         return not own or any(own[0] in terms for terms, _ in beside)
     if any(
-        _agree(whole, one) and len(one) >= len(whole) for _, h in beside for one in h
+        _agree(path, one) and len(one) >= len(path)
+        for _, sentence_paths in beside
+        for one in sentence_paths
     ):
         return True
-    last = whole[-1]
-    is_short = any(_agree(whole, one) for _, held in beside for one in held) or (
-        "." in last and any(last in terms for terms, _ in beside)
-    )
-    return is_short and all(_agree(whole, _path(one)) for one in paths(last))
+    last = path[-1]
+    is_short = any(
+        _agree(path, one) for _, sentence_paths in beside for one in sentence_paths
+    ) or ("." in last and any(last in terms for terms, _ in beside))
+    return is_short and all(_agree(path, _path(one)) for one in paths(last))
 
 
 def _path(name: str) -> Path:
@@ -152,53 +154,58 @@ _CLAUSES = re.compile(
 )
 
 
-def unsupported_words(text: str, held: Collection[str]) -> tuple[str, ...]:
+def unsupported_words(text: str, source_terms: Collection[str]) -> tuple[str, ...]:
     """Return the words of the longest part of a text that is not in its source.
 
     Args:
         text: A bullet, or a clause of one.
-        held: Its terms that the source contains.
+        source_terms: Its terms that the source contains.
 
     Returns:
         The content words of that part as written; none if it is too short to be a claim
         of its own.
     """
-    if sum(term not in held for term in analyzer.query_terms(text)) < MIN_CLAUSE_WORDS:
+    if (
+        sum(term not in source_terms for term in analyzer.query_terms(text))
+        < MIN_CLAUSE_WORDS
+    ):
         return ()
     found: list[tuple[str, ...]] = []
-    whole: list[tuple[str, bool]] = []
+    all_words: list[tuple[str, bool]] = []
     for clause in _CLAUSES.split(text):
-        told = [(one, _is_in_source(one, held)) for one in analyzer.words(clause)]
-        told = [one for one in told if _content_terms(one[0])]
-        whole += told
-        if told and not any(is_held for _, is_held in told):
-            found.append(tuple(word for word, _ in told))
+        clause_words = [
+            (one, _is_in_source(one, source_terms)) for one in analyzer.words(clause)
+        ]
+        clause_words = [one for one in clause_words if _content_terms(one[0])]
+        all_words += clause_words
+        if clause_words and not any(is_found for _, is_found in clause_words):
+            found.append(tuple(word for word, _ in clause_words))
     found = [one for one in found if _count_words(one) >= MIN_CLAUSE_WORDS]
-    for is_held, run in groupby(whole, key=lambda one: one[1]):
-        stretch = tuple(word for word, _ in run)
-        if not is_held and _count_words(stretch) >= MIN_RUN_WORDS:
-            found.append(stretch)
+    for is_found, run in groupby(all_words, key=lambda one: one[1]):
+        run_words = tuple(word for word, _ in run)
+        if not is_found and _count_words(run_words) >= MIN_RUN_WORDS:
+            found.append(run_words)
     return max(found, key=len, default=())
 
 
 def says_too_little(text: str) -> bool:
     """Return whether a bullet says too little to be checked."""
-    told = sum(len(_content_terms(one)) > 0 for one in analyzer.words(text))
-    if told >= MIN_CONTENT_WORDS or find_details(text):
+    count = sum(len(_content_terms(one)) > 0 for one in analyzer.words(text))
+    if count >= MIN_CONTENT_WORDS or find_details(text):
         return False
     return not any(
         analyzer.is_unspaced(one) and len(one) > 3 for one in analyzer.words(text)
     )
 
 
-def _count_words(stretch: Collection[str]) -> float:
+def _count_words(words: Collection[str]) -> float:
     """Count words; characters of a script without spaces count half."""
-    return sum(len(one) / 2 if analyzer.is_unspaced(one) else 1 for one in stretch)
+    return sum(len(one) / 2 if analyzer.is_unspaced(one) else 1 for one in words)
 
 
-def _is_in_source(word: str, held: Collection[str]) -> bool:
-    own = _content_terms(word)
-    return 2 * sum(term in held for term in own) >= len(own)
+def _is_in_source(word: str, source_terms: Collection[str]) -> bool:
+    terms = _content_terms(word)
+    return 2 * sum(term in source_terms for term in terms) >= len(terms)
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)

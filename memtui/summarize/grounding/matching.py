@@ -49,18 +49,18 @@ def match_passage(
 
 def combine(parts: Sequence[Verdict]) -> Verdict:
     """Combine the verdicts on separate parts of a bullet; the worst one decides."""
-    every = [part.features for part in parts]
-    terms = sum(one.terms for one in every)
-    covered = sum(one.covered * one.terms for one in every) / (terms or 1)
+    features = [part.features for part in parts]
+    terms = sum(one.terms for one in features)
+    covered = sum(one.covered * one.terms for one in features) / (terms or 1)
     return Verdict(
         support=worst([part.support for part in parts]),
         features=VerdictFeatures(
             covered=covered,
             terms=terms,
-            hard=tuple(token for one in every for token in one.hard),
-            missing=tuple(token for one in every for token in one.missing),
-            negation_differs=any(one.negation_differs for one in every),
-            opposites=tuple(pair for one in every for pair in one.opposites),
+            hard=tuple(token for one in features for token in one.hard),
+            missing=tuple(token for one in features for token in one.missing),
+            negation_differs=any(one.negation_differs for one in features),
+            opposites=tuple(pair for one in features for pair in one.opposites),
         ),
         matched=tuple(dict.fromkeys(term for part in parts for term in part.matched)),
         quotes=tuple(dict.fromkeys(quote for part in parts for quote in part.quotes)),

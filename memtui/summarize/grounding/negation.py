@@ -150,13 +150,13 @@ def negation_differs(bullet: str, source: str) -> bool:
     """
     if not has_negation(bullet) and not has_negation(source):
         return False
-    (told, here), (said, there) = (
+    (bullet_count, in_bullet), (source_count, in_source) = (
         _count_and_polarities(bullet),
         _count_and_polarities(source),
     )
-    return told > said or any(
-        {here[word], there[word]} == {_Polarity.DENIED, _Polarity.PLAINLY}
-        for word in here.keys() & there.keys()
+    return bullet_count > source_count or any(
+        {in_bullet[word], in_source[word]} == {_Polarity.DENIED, _Polarity.PLAINLY}
+        for word in in_bullet.keys() & in_source.keys()
     )
 
 
@@ -168,23 +168,25 @@ def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
     lower = bullet.lower()
     if not any(word in lower for word in _UNIVERSAL_WORDS):
         return ()
-    told = _UNIVERSAL.findall(lower)
-    if not told or _SOURCE_UNIVERSAL.search(source.lower()):
+    claimed = _UNIVERSAL.findall(lower)
+    if not claimed or _SOURCE_UNIVERSAL.search(source.lower()):
         return ()
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(claimed))
 
 
 def find_opposites(bullet: str, source: str) -> tuple[tuple[str, str], ...]:
     """Return the words of a bullet for which the source says only the opposite."""
-    told = _words_with_opposite(bullet)
-    said = _words_with_opposite(source) if told else set()
+    in_bullet = _words_with_opposite(bullet)
+    in_source = _words_with_opposite(source) if in_bullet else set()
     found = [
-        (word, other) for word in told - said for other in OPPOSITES[word] & said - told
+        (word, other)
+        for word in in_bullet - in_source
+        for other in OPPOSITES[word] & in_source - in_bullet
     ]
     for pair in () if bullet.isascii() else _HAN_OPPOSITES:
-        for here, there in (pair, pair[::-1]):
-            if here in bullet and here not in source and there in source:
-                found.append((here, there))
+        for word, opposite in (pair, pair[::-1]):
+            if word in bullet and word not in source and opposite in source:
+                found.append((word, opposite))
     return tuple(sorted(found))
 
 
@@ -220,9 +222,9 @@ def _polarities(clauses: list[_Clause]) -> dict[str, _Polarity]:
     """Return the polarity of each stem."""
     found: dict[str, _Polarity] = {}
     for clause in clauses:
-        for word, said in _clause_polarities(clause):
-            before = found.setdefault(word, said)
-            if before is not said:
+        for word, polarity in _clause_polarities(clause):
+            before = found.setdefault(word, polarity)
+            if before is not polarity:
                 found[word] = _Polarity.EITHER
     return found
 

@@ -134,9 +134,9 @@ class PassageIndex:
                 if start < end:
                     terms = _matched_terms(matched, start, end)
                     share = sum(map(weights.__getitem__, terms)) / total
-                worth = round(share - EXTENSION_COST * (end - start), 6)
-                if worth > most:
-                    best, most = (start, end), worth
+                score = round(share - EXTENSION_COST * (end - start), 6)
+                if score > most:
+                    best, most = (start, end), score
         return self._passage(*best, matched, weights) if tried else None
 
     def find_verbatim(
@@ -176,11 +176,11 @@ class PassageIndex:
         self, terms: Collection[str], places: Collection[int]
     ) -> Iterator[Passage]:
         """Yield the sentences of some texts that contain all of these terms."""
-        found = [self._sentences_by_term.get(term, []) for term in terms]
-        rarest = min(found, key=len, default=[])
+        occurrences = [self._sentences_by_term.get(term, []) for term in terms]
+        rarest = min(occurrences, key=len, default=[])
         for at in rarest:
             place, start, end = self._sentence_spans[at]
-            if place in places and all(at in one for one in found):
+            if place in places and all(at in one for one in occurrences):
                 sentences = range(at, at + 1)
                 yield Passage(place, start, end, sentences, frozenset(terms), 1.0)
 

@@ -91,7 +91,7 @@ def make_finders(
         SearchView.ALL: lambda text: workspace.search.find(
             text, filters=Filters(scope=scope())
         ),
-        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, of=scope()),
+        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, scope=scope()),
         SearchView.MESSAGES: lambda text: workspace.session_search.find(
             text, is_one_each=history.is_one_each, filters=Filters(scope=scope())
         ),

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS
 from memtui.search import query as search_query
 from memtui.search.nodes import NO_WORD
-from memtui.search.recent import LISTED
+from memtui.search.recent import NOTE
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format
 from memtui.tui.widgets.result_list import SearchResults, SearchView, to_line
@@ -186,7 +186,7 @@ def compose_notes(
         reason = ONLY_A_TIME if found.times else NOTHING_TO_LOOK_UP
         notes.insert(0, reason.format(_shorten(query)))
     elif not found.results and found.is_recent:
-        notes.remove(LISTED)
+        notes.remove(NOTE)
         notes.insert(0, f"There is nothing for “{_shorten(query)}”.")
     elif not found.results:
         notes.insert(0, _advise(query, view, zone))
@@ -198,7 +198,7 @@ def compose_notes(
 def _advise(text: str, view: SearchView, zone: tzinfo) -> str:
     """Return that nothing was found, and what to try next."""
     shown = _shorten(text)
-    query = search_query.read(text, zone)
+    query = search_query.parse(text, zone)
     if query.is_empty:
         return NOTHING_TO_LOOK_UP.format(shown)
     advice = []
@@ -206,7 +206,7 @@ def _advise(text: str, view: SearchView, zone: tzinfo) -> str:
         advice.append("without the filter")
     if query.phrases:
         advice.append("without the quotes")
-    if query.without or query.without_phrases:
+    if query.excluded or query.excluded_phrases:
         advice.append("without the excluded words (-)")
     if len(query.words) > 1:
         advice.append("fewer words")
