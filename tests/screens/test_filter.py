@@ -111,7 +111,7 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         await press(pilot, settle, "escape")
         tree(pilot).reveal("toc:year:2023")
         await settle(pilot)
-        told = "That is not of codex in logsift: F shows everything again."
+        told = "This node is outside codex in logsift. Press F F to show everything."
         assert said(pilot) == [told]
         await press(pilot, settle, "F", "F")
         assert app.scope == ALL
@@ -211,6 +211,6 @@ async def test_an_empty_memory_has_nothing_to_choose(
         await settle(pilot)
         await press(pilot, settle, "escape", "F")
         note = dialog(pilot).query_one("#note", Static)
-        assert "there is nothing to choose" in str(note.visual)
+        assert "there is nothing to filter" in str(note.visual)
         await press(pilot, settle, "enter", "escape")
         assert not isinstance(pilot.app.screen, FilterScreen)

@@ -89,7 +89,7 @@ async def test_a_change_is_shown_first_and_a_second_key_writes_it(
         assert claude(machine) == before
         await pilot.press("ctrl+s")
         await settle(pilot)
-        assert change(hooked).startswith("Claude Code: memtui's hooks are in.")
+        assert change(hooked).startswith("Claude Code: hooks installed.")
         assert "hook.py" in claude(machine)
         row = hooked.screen.query_one(OptionList).get_option("claude-code")
         assert str(row.prompt).startswith("✓ Claude Code")
@@ -97,7 +97,7 @@ async def test_a_change_is_shown_first_and_a_second_key_writes_it(
         await settle(pilot)
         await pilot.press("ctrl+s")
         await settle(pilot)
-        assert change(hooked) == "Claude Code: memtui's hooks are out."
+        assert change(hooked) == "Claude Code: hooks removed."
         assert claude(machine) == before
 
 

@@ -216,7 +216,7 @@ async def test_nothing_is_dropped_before_it_is_agreed_to(
         await settle(pilot)
         assert isinstance(refused.screen, DismissScreen)
         question = str(refused.screen.query_one("#question", Static).visual)
-        assert question.startswith("Delete this hook's file for good, 0 bytes?")
+        assert question.startswith("Delete this hook file for good (0 bytes)?")
         await pilot.press("escape")
         await settle(pilot)
         assert len(list(bad.iterdir())) == 8
