@@ -354,10 +354,10 @@ def segment_keywords(
             the segment are left out.
         weighed: The result of ``weigh_words`` if known already.
     """
-    weights = weighed or weigh_words(events)
+    words = weighed or weigh_words(events)
     found = {
-        root: Keyword(weights.forms[root], weights.origins[root], weight)
-        for root, weight in weights.weights.items()
+        root: Keyword(words.forms[root], words.origins[root], weight)
+        for root, weight in words.weights.items()
         if weight > 0
     }
     for place, phrase in enumerate(
@@ -366,9 +366,7 @@ def segment_keywords(
         root, gain = _root_of(phrase), PROPOSAL_GAIN * _rank_weight(place)
         mine = found.get(root)
         origin = mine.origin if mine else classify_origin(phrase, {})
-        parts = [
-            weights.weights.get(part, 0.0) for part in analyzer.query_terms(phrase)
-        ]
+        parts = [words.weights.get(part, 0.0) for part in analyzer.query_terms(phrase)]
         weight = mine.weight if mine else max(parts, default=0.0) / 2
         found[root] = Keyword(
             mine.word if mine else phrase,

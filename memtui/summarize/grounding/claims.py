@@ -140,9 +140,7 @@ def _check_reworded(
         supports.append(in_events.support)
         event_quotes = list(in_events.spans) or event_quotes
     support = matching.worst(supports)
-    return replace(
-        verdict, support=support, event_quotes=tuple(dict.fromkeys(event_quotes))
-    )
+    return replace(verdict, support=support, spans=tuple(dict.fromkeys(event_quotes)))
 
 
 def _check_bullet(claim: DraftBullet, source: PassageIndex) -> Verdict:
