@@ -155,12 +155,17 @@ def plain() -> Iterator[Fields]:
     yield {**about, "timestamp": clock(3), **done, "subagent": "a1"}
     yield {**about, "timestamp": clock(4), "event_type": "session_end", "title": "Cart"}
     yield {**about, "record": "session", "timestamp": clock(1), "branch": "main"}
-    helper = {"kind": "explorer", "task": "Look around", "started_by": "t1"}
+    helper = {"kind": "explorer", "task": "Look around", "tool_use_id": "t1"}
     yield {**about, "record": "subagent", "subagent": "a1", **helper}
     yield {**about, "record": "thought", "timestamp": clock(5), "text": "Hm."}
     name = "01JPA9Z0000000000000000000"
     telling = {"id": name, "route": "hook", "session_id": "s2"}
-    more = {"id": name, "route": "transcript", "told": [telling], "origin": "0" * 16}
+    more = {
+        "id": name,
+        "route": "transcript",
+        "copies": [telling],
+        "source_hash": "0" * 16,
+    }
     yield {**about, "timestamp": clock(6), **said, **more, "tokens": 4, "ordinal": 7}
 
 

@@ -102,7 +102,7 @@ def only_event(*records: object) -> Event:
 def test_what_a_memory_kept_it_keeps() -> None:
     other = "01JPA1H6Z4TVWXYZ0123456789"
     told = [{"id": other, "route": "transcript", "session_id": "s2"}, {"id": "?"}, 3]
-    event = only_event(kept(origin="5f0c1b7a9e2d4c68", told=told))
+    event = only_event(kept(source_hash="5f0c1b7a9e2d4c68", copies=told))
     assert (event.event_id, event.ordinal, event.tokens) == (ID, 40, 7)
     assert event.provenance == Provenance(
         "hook",
@@ -130,9 +130,9 @@ def test_a_count_that_cannot_be_is_made_anew(
 
 @pytest.mark.parametrize("origin", (None, "", "xyz", "00", "5f0c1b7a9e2d4c6800", 7))
 def test_what_is_no_hash_names_no_copy(origin: object) -> None:
-    assert only_event(kept(origin=origin, route="rumour")).provenance == Provenance(
-        "jsonl"
-    )
+    assert only_event(
+        kept(source_hash=origin, route="rumour")
+    ).provenance == Provenance("jsonl")
 
 
 def test_without_an_id_a_line_says_nothing_of_another_memory() -> None:

@@ -207,8 +207,8 @@ def _with_stored_values(event: Event, record: Record) -> Event | InvalidRecord:
         token_counter=counter,
         provenance=Provenance(
             route=_route(fields),
-            source_hash=_source_hash(fields.get("origin")),
-            copies=tuple(_copies(fields.get("told"))),
+            source_hash=_source_hash(fields.get("source_hash")),
+            copies=tuple(_copies(fields.get("copies"))),
         ),
     )
 
@@ -287,7 +287,7 @@ def _parse_subagent(record: Record, agent: str) -> SubagentMetadata | InvalidRec
         session_id=as_text(fields.get("session_id")),
         subagent=as_text(fields.get("subagent")),
         kind=as_text(fields.get("kind")),
-        tool_use_id=as_text(fields.get("started_by")),
+        tool_use_id=as_text(fields.get("tool_use_id")),
         task=as_text(fields.get("task")),
     )
 
@@ -383,7 +383,7 @@ def _subagent_fields(subagent: SubagentMetadata) -> dict[str, Any]:
         "agent": subagent.agent,
         "subagent": subagent.subagent,
         "kind": subagent.kind,
-        "started_by": subagent.tool_use_id,
+        "tool_use_id": subagent.tool_use_id,
         "task": subagent.task,
     }
 
@@ -418,8 +418,8 @@ def _event_fields(event: Event) -> dict[str, Any]:
     if provenance := event.provenance:
         source_hash = provenance.source_hash
         fields["route"] = provenance.route
-        fields["origin"] = source_hash.hex() if source_hash else ""
-        fields["told"] = [
+        fields["source_hash"] = source_hash.hex() if source_hash else ""
+        fields["copies"] = [
             {"id": copy.event_id, "route": copy.route}
             | ({"session_id": copy.session_id} if copy.session_id else {})
             for copy in provenance.copies
