@@ -61,7 +61,7 @@ def name(session: str, *, title: str = "", project: str = "") -> None:
 def listen(house: Workspace, *, with_tools: bool = False) -> int:
     """Index all that is to be indexed; how many steps that took."""
     stage = MessageIndexer(
-        MessageIndex(house.paths.message_index), with_tools=with_tools
+        MessageIndex(house.paths.message_index, with_tools=with_tools)
     )
     steps = 0
     while stage.step():

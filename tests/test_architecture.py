@@ -24,23 +24,21 @@ def loaded(code: str) -> set[str]:
 @pytest.mark.parametrize(
     "module",
     [
-        "memory.extracts.extract",
-        "store.toc",
-        "sources",
-        "summarize.summarizer",
+        "agents.routing",
+        "capture.formats",
+        "pipeline.pipeline",
+        "search.index",
+        "services.forget",
+        "store.nodes",
         "summarize.ollama.summarizer",
-        "search.node_index",
-        "stages.works",
-        "recall.browse",
-        "curate.forget",
-        "house",
+        "workspace",
     ],
 )
-def test_the_back_of_the_house_runs_without_a_screen(module: str) -> None:
+def test_all_below_the_app_runs_without_textual(module: str) -> None:
     assert loaded(f"import memtui.{module}").isdisjoint(FRONT)
 
 
-def test_the_hook_loads_nothing_of_the_house() -> None:
+def test_the_hook_imports_nothing_of_memtui() -> None:
     others = {
         name
         for name in loaded("import memtui.hook")
@@ -61,7 +59,7 @@ def test_a_model_is_at_hand_without_what_asks_it() -> None:
     assert loaded("import memtui.summarize.ollama.summarizer").isdisjoint(HEAVY)
 
 
-def test_a_server_that_nobody_asked_yet_has_loaded_nothing_of_the_memory() -> None:
-    asked = ("house", "store", "recall", "curate", "sources", "stages", "search")
-    known = loaded("import memtui.cli.mcp, memtui.agents.api, memtui.agents.api")
+def test_the_mcp_server_starts_without_importing_the_store() -> None:
+    asked = ("workspace", "store", "services", "capture", "pipeline", "search")
+    known = loaded("import memtui.cli.mcp, memtui.agents.api")
     assert known.isdisjoint({"peewee", *HEAVY, *(f"memtui.{one}" for one in asked)})

@@ -168,7 +168,7 @@ async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
 def test_no_tab_is_drawn_for_a_size_that_nobody_has(
     asked: tuple[object, object], drawn: tuple[int, int]
 ) -> None:
-    assert web_server.sized(*asked) == drawn
+    assert web_server.bounded_size(*asked) == drawn
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.2", "localhost", "::"])

@@ -114,7 +114,7 @@ def hooked(home: Path, transcript: Path) -> Path:
 def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
     told = ask()
     assert told["is_well"]
-    assert "the command runs; nothing heard yet" in of(told, "hooks")["message"]
+    assert "the command runs; no event" in of(told, "hooks")["message"]
 
 
 def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
@@ -143,7 +143,7 @@ def test_hooks_of_the_project_are_looked_at_and_none_twice(
 
 def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:
     hooked.write_text("{")
-    assert ill(ask())["hooks"]["remedy"] == f"mend {hooked}"
+    assert ill(ask())["hooks"]["remedy"] == f"correct {hooked}"
 
 
 def test_hooks_that_are_installed_and_silent_are_found(
@@ -163,5 +163,5 @@ def test_hooks_that_are_installed_and_silent_are_found(
     memtui(home, "work", "--until-idle")
     told = ask()
     assert "hooks" not in ill(told)
-    assert "last heard" in of(told, "hooks")["message"]
+    assert "last event" in of(told, "hooks")["message"]
     assert "hooks" in {one["source"] for one in told["activity"]}

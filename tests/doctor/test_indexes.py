@@ -54,18 +54,18 @@ def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
         )
         connection.execute("UPDATE one SET node_id = 'toc:day:2024-02-28'")
         connection.execute("INSERT INTO nodes SELECT * FROM one")
-    assert "it holds" in ill(ask())["index"]["message"]
+    assert "it contains" in ill(ask())["index"]["message"]
 
 
 def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     home: Path, ask: Ask
 ) -> None:
     file = home / "index-messages.db"
-    assert "in step" in of(ask(), "messages")["message"]
+    assert "up to date" in of(ask(), "messages")["message"]
     with sqlite3.connect(file) as index:
         index.execute("UPDATE facts SET value = value - 1 WHERE name = 'messages'")
     index.close()
-    assert "it holds" in ill(ask())["messages"]["message"]
+    assert "it contains" in ill(ask())["messages"]["message"]
     file.write_bytes(b"junk" * 5000)
     assert "it is broken" in ill(ask())["messages"]["message"]
     file.unlink()

@@ -81,7 +81,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
         fcntl.flock(claim, fcntl.LOCK_EX)
         ours, theirs = named(ask(), "model")
     assert ours["subject"] == "" and theirs["is_well"]
-    words = "the memtui that works: resting until {}, its server failed (seen at {})"
+    words = "the memtui that is running: resting until {}, its server failed (at {})"
     times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
     assert theirs["message"] == words.format(*times)
 
@@ -93,7 +93,7 @@ def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
     summaries(provider=provider)
     found = of(ask(), "model")
     assert found["is_well"] == (provider == "auto")
-    assert "no Ollama answers at http://127.0.0.1:1" in found["message"]
+    assert "Ollama does not answer at http://127.0.0.1:1" in found["message"]
     assert "memtui's own summariser is used" in found["message"]
     assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["remedy"]
 
@@ -169,5 +169,5 @@ def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> N
         summaries(url=stub.url, provider="extractive")
         told = ask()
         assert stub.received == []
-    assert "no model is asked (summaries.provider)" in of(told, "model")["message"]
+    assert "no model is used (summaries.provider)" in of(told, "model")["message"]
     assert told["model"]["health"] is None

@@ -17,11 +17,11 @@ def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
 
 def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
     told = ask("--set", "capture.folders=/no/such/folder")
-    assert "/no/such/folder, which is not there" in ill(told)["settings"]["message"]
+    assert "/no/such/folder, which does not exist" in ill(told)["settings"]["message"]
     told = ask("--set", "capture.sources=aider")
-    assert "whose histories lie in no one place" in ill(told)["settings"]["message"]
+    assert "which has no fixed folder" in ill(told)["settings"]["message"]
     told = ask("--set", "capture.sources=codex")
-    assert "codex, of which nothing is there" in of(told, "settings")["message"]
+    assert "codex, which has no transcripts" in of(told, "settings")["message"]
     told = ask("--set", "capture.exclude=/no/such/folder")
     assert "capture.exclude names /no/such" in of(told, "settings")["message"]
 
@@ -37,7 +37,7 @@ def test_a_time_zone_this_machine_does_not_know_is_found(home: Path, ask: Ask) -
 def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) -> None:
     memtui(home, "sources", "watch", "claude-code")
     with changing(home) as connection:
-        connection.execute("INSERT INTO meta VALUES ('blind', '/x is on nfs')")
+        connection.execute("INSERT INTO meta VALUES ('polling_reason', '/x is on nfs')")
     told = ask()
     assert told["is_well"]
-    assert "looking every 2 s, since /x is on nfs" in of(told, "watching")["message"]
+    assert "polled every 2 s, because /x is on nfs" in of(told, "watching")["message"]

@@ -13,19 +13,19 @@ def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
     told = ask()
     assert told["is_well"]
     assert "44 events in 6 sessions" in of(told, "store")["message"]
-    assert "in step" in of(told, "index")["message"]
+    assert "up to date" in of(told, "index")["message"]
     assert {one["agent"] for one in told["activity"]} == {"claude-code", "codex"}
 
 
 def test_what_is_told_fits_80_columns(ask: Ask) -> None:
     lines = ask(words=True).splitlines()
-    assert "All is well." in lines
+    assert "Everything is well." in lines
     assert max(len(line) for line in lines if "/" not in line) <= doctor.WIDTH
 
 
 def test_before_anything_is_kept_nothing_is_made(tmp_path: Path) -> None:
     told = memtui(tmp_path / "new", "doctor").stdout
-    assert "nothing is kept yet" in told
+    assert "nothing is stored yet" in told
     assert not (tmp_path / "new").exists()
 
 
@@ -48,4 +48,4 @@ def test_the_right_to_work_is_not_taken_and_its_holder_is_named(
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
         assert f"process {os.getpid()}" in of(ask(), "work")["message"]
-    assert "at work" not in of(ask(), "work")["message"]
+    assert "is running" not in of(ask(), "work")["message"]

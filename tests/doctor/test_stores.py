@@ -56,7 +56,7 @@ def test_a_store_that_was_emptied_is_told_from_one_that_is_new(
     store(home).write_bytes(b"")
     assert "though there was something in it" in ill(ask())["store"]["message"]
     shutil.rmtree(home / "index")
-    assert of(ask(), "store")["message"] == "nothing is kept yet"
+    assert of(ask(), "store")["message"] == "nothing is stored yet"
 
 
 def test_the_database_of_another_program_is_left_alone(home: Path, ask: Ask) -> None:

@@ -22,7 +22,7 @@ def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
         )
     found = ill(ask())["work"]
     assert "2 nodes to index (oldest 1 hour ago)" in found["message"]
-    assert "no memtui is at work" in found["message"]
+    assert "memtui is not running" in found["message"]
     memtui(home, *found["remedy"].split()[1:])
     assert ask()["is_well"]
 
@@ -35,7 +35,7 @@ def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
             " WHERE level = 'day'",
             (later,),
         )
-    assert "could not be done and are tried again" in ill(ask())["work"]["message"]
+    assert "failed and are tried again" in ill(ask())["work"]["message"]
 
 
 def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
@@ -45,7 +45,7 @@ def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
     four_days_ago = time.time() - 4 * 86_400
     os.utime(letter, (four_days_ago, four_days_ago))
     found = ill(ask())["spool"]
-    assert "1 event of hooks waiting (oldest 4 days ago)" in found["message"]
+    assert "1 hook event waiting (oldest 4 days ago)" in found["message"]
     assert found["remedy"] == "memtui work --until-idle"
 
 
@@ -63,9 +63,9 @@ def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> N
 def test_what_hooks_never_finished_is_counted(home: Path, ask: Ask) -> None:
     draft = home / "spool" / "tmp" / "1.json"
     draft.write_text('{"promp')
-    assert "never finished" not in of(ask(), "spool")["message"]
+    assert "did not finish" not in of(ask(), "spool")["message"]
     aged(draft, timedelta(hours=1))
-    assert "1 file that hooks never finished" in of(ask(), "spool")["message"]
+    assert "1 file that hooks did not finish" in of(ask(), "spool")["message"]
 
 
 def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
@@ -79,7 +79,7 @@ def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> N
         (home / "spool" / "new" / f"{number}.json").write_text(said)
     memtui(home, "work", "--until-idle")
     told = ask()
-    assert "3 files" in ill(told)["quarantine"]["message"]
+    assert "3 hook files" in ill(told)["quarantine"]["message"]
     reasons = {row["name"]: row["count"] for row in told["quarantined"]}
     assert reasons["not valid JSON"] == 2
     assert {"name": "Sneeze", "count": 1} in told["unknown_types"]

@@ -136,7 +136,7 @@ async def test_the_newest_is_shown_first_with_its_reason(
         assert isinstance(refused.screen, QuarantineScreen)
         assert names(refused)[1:] == sorted(LEFT, reverse=True)
         assert f"{FILE}:57\nnot valid JSON" in said(refused)
-        assert "The file does not exist any more." in said(refused)
+        assert "The file is not there any more." in said(refused)
         await pilot.press("down")
         await settle(pilot)
         assert said(refused).endswith("an empty file\n\nThe file is empty.")
@@ -338,7 +338,7 @@ async def test_the_help_lists_the_keys(refused: MemtuiApp, settle: Settle) -> No
 async def test_the_palette_opens_it(refused: MemtuiApp, settle: Settle) -> None:
     async with refused.run_test() as pilot:
         await settle(pilot)
-        await pilot.press("ctrl+p", *"not be taken")
+        await pilot.press("ctrl+p", *"skipped")
         await settle(pilot)
         await pilot.press("enter")
         await settle(pilot)

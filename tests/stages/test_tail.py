@@ -194,7 +194,7 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
     settings = Settings(capture_sources=("all",), capture_exclude=("*/private/*",))
     house = Workspace(in_home(tmp_path / "home"), settings)
     assert look(house) == ["one"]
-    assert ("excluded by */private/*", "left", 1) in status.count_skipped()
+    assert ("excluded by */private/*", "skipped", 1) in status.count_skipped()
     house.stop()
 
 

@@ -7,8 +7,7 @@ import pytest
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.search import message_index
-from memtui.store import database, outbox, sessions
+from memtui.store import database, index_input, outbox, sessions
 from memtui.store import events as store_events
 from memtui.store.schema import EventRow, OutboxRow
 from memtui.text import tool_calls
@@ -63,7 +62,7 @@ def test_an_event_and_its_outbox_rows_are_kept_together() -> None:
 def test_a_renamed_session_waits_since_its_last_word() -> None:
     add(said("Fix the cart"), said("And the basket", 60))
     with database.transaction():
-        outbox.add_sessions(message_index.sessions())
+        outbox.add_sessions(index_input.list_sessions())
     (waits,) = [
         one for one in outbox.count_by_action() if one.action == outbox.INDEX_SESSION
     ]
