@@ -1,4 +1,4 @@
-"""``web``: the same app in a browser of this machine, each tab a process of its own."""
+"""``web``: serves the app to a browser of this machine; each tab is a process."""
 
 import os
 import select
@@ -15,10 +15,10 @@ from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 
 HOSTS = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
-"""Where it can be served: to this machine alone."""
+"""The addresses it can be served at, of this machine alone."""
 
 DRIVER = "textual.drivers.web_driver:WebDriver"
-"""What draws the app in a process that a tab shows."""
+"""The Textual driver of a process that a tab shows."""
 
 MISSING = "memtui web needs textual-serve: pip install 'memtui[web]'"
 
@@ -50,12 +50,7 @@ def run(given: Namespace, context: Context) -> int:
         )
     if find_spec("textual_serve") is None:
         raise MemtuiError(MISSING)
-    from memtui.cli.web_server import (
-        Guard,
-        WebServer,
-    )
-
-    pass
+    from memtui.cli.web_server import Guard, WebServer
 
     with _listener(given.host, given.port) as listener:
         port = listener.getsockname()[1]
@@ -65,14 +60,14 @@ def run(given: Namespace, context: Context) -> int:
 
 
 def command(given: Namespace) -> str:
-    """What each tab runs: this memtui, with the options this one was given."""
+    """Return the command of each tab: this memtui with the options of this process."""
     words = [sys.executable, "-m", "memtui"]
     for option in ("home", "config"):
         if (value := getattr(given, option)) is not None:
             words += [f"--{option}", str(value)]
     for setting in given.set:
         words += ["--set", setting]
-    # The shell's own process becomes it, so that it is the one that is ended.
+    # The process of the shell becomes memtui, so that ending it ends memtui.
     return f"exec {shlex.join(words)}"
 
 
@@ -93,18 +88,18 @@ def _listener(host: str, port: int) -> socket.socket:
 
 
 def is_tab() -> bool:
-    """Whether this process is drawn in a browser."""
+    """Tell whether this process is shown in a tab."""
     return os.environ.get("TEXTUAL_DRIVER") == DRIVER
 
 
 def end_with_server() -> bool:
-    """Leave as ``q`` does once the server is gone, however it went."""
+    """End the app as ``q`` does as soon as the server is gone; return True."""
     threading.Thread(target=_wait_for_end, name="server", daemon=True).start()
     return True
 
 
 def _wait_for_end() -> None:
-    gone = select.poll()
-    gone.register(sys.stdin.fileno(), 0)  # nothing is read: only its end is told
-    gone.poll()
+    poll = select.poll()
+    poll.register(sys.stdin.fileno(), 0)  # only the end of input is reported
+    poll.poll()
     os.kill(os.getpid(), signal.SIGTERM)

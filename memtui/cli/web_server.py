@@ -1,9 +1,9 @@
-"""Who may ask the web server: the browser of whoever started it, and nobody else.
+"""The web server of ``memtui web``, for the browser of the person who started it alone.
 
-Every page that is open in that browser could send requests to this machine, and every
-person on this machine could too. So a request must name our address as its host (a page
-whose name is made to point here names its own), must come from our own page if it comes
-from one, and must hold the key that was printed where the server was started.
+Every page that is open in that browser and every person on this machine could send
+requests. So a request must name our address as its host (a page whose name is made to
+point here names its own), must come from our own page if it comes from one, and must
+carry the key that was printed when the server was started.
 """
 
 import asyncio
@@ -20,12 +20,11 @@ from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
 KEY_BYTES = 24
-"""How long the key is, in bytes."""
 
-KEPT_S = 30 * 24 * 3600
-"""How long a browser keeps the key, in seconds; each start has a key of its own."""
+COOKIE_S = 30 * 24 * 3600
+"""How long a browser keeps the key; each start has a key of its own."""
 
-UNSAID_PORT = 80
+DEFAULT_PORT = 80
 """The port that a browser leaves out of a host's name."""
 
 NO_KEY = "This is somebody's memtui. Open the address that memtui web printed."
@@ -34,27 +33,27 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Guard:
-    """Lets the pages of one address in, with the key of one start."""
+    """Refuses requests from elsewhere, and those without the key."""
 
     def __init__(self, host: str, port: int) -> None:
-        """Make a new key.
+        """Create a new key.
 
         Args:
-            host: The address we listen at; an IPv6 one stands in brackets.
+            host: The address we listen at; an IPv6 one is in brackets.
             port: The port.
         """
-        self.host = host if port == UNSAID_PORT else f"{host}:{port}"
+        self.host = host if port == DEFAULT_PORT else f"{host}:{port}"
         self.origin = f"http://{self.host}"
         self.key = secrets.token_urlsafe(KEY_BYTES)
         self._cookie = f"memtui-{port}"
 
     @property
     def address(self) -> str:
-        """What is opened in the browser."""
+        """The address to open in the browser, with the key."""
         return f"{self.origin}/?key={self.key}"
 
-    def why_not(self, request: web.Request) -> str:
-        """Why a request is not answered; "" if it is."""
+    def refusal(self, request: web.Request) -> str:
+        """Return why a request is refused; "" if it is not."""
         headers = request.headers
         origin = headers.get("Origin")
         if headers.get("Host", "").lower() != self.host:
@@ -65,40 +64,40 @@ class Guard:
             return ELSEWHERE
         if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
             return ELSEWHERE
-        given = self._given(request).encode(errors="replace")
+        given = self._given_key(request).encode(errors="replace")
         if not secrets.compare_digest(given, self.key.encode()):
             return NO_KEY
         return ""
 
-    def _given(self, request: web.Request) -> str:
+    def _given_key(self, request: web.Request) -> str:
         if request.path == "/" and "key" in request.query:
             return request.query["key"]
         return request.cookies.get(self._cookie, "")
 
-    def welcome(self) -> web.Response:
-        """Give the browser the key to keep, and show the address without it."""
-        found = web.Response(status=303, headers={"Location": "/"})
-        found.set_cookie(
+    def store_key(self) -> web.Response:
+        """Store the key in the browser, and open the address without it."""
+        response = web.Response(status=303, headers={"Location": "/"})
+        response.set_cookie(
             self._cookie,
             self.key,
-            max_age=KEPT_S,
+            max_age=COOKIE_S,
             path="/",
             httponly=True,
             samesite="Strict",
         )
-        return found
+        return response
 
     @web.middleware
     async def middleware(
         self, request: web.Request, handler: Handler
     ) -> web.StreamResponse:
-        """Answer what may be answered."""
-        if why := self.why_not(request):
+        """Answer requests that are not refused."""
+        if why := self.refusal(request):
             raise web.HTTPForbidden(text=f"{why}\n")
         return await handler(request)
 
-    async def close_doors(self, _: web.Request, response: web.StreamResponse) -> None:
-        """Let no browser show it in another page, keep it, or load from elsewhere."""
+    async def add_headers(self, _: web.Request, response: web.StreamResponse) -> None:
+        """Forbid to show the page in another one, cache it, or load from elsewhere."""
         response.headers.update(
             {
                 "Content-Security-Policy": (
@@ -117,22 +116,22 @@ class Guard:
         )
 
 
-PATIENCE_S = 5.0
-"""How long a process may take to end, in seconds."""
+END_TIMEOUT_S = 5.0
+"""How long a process may take to end."""
 
 HEARTBEAT_S = 15.0
-"""How often a tab is asked whether it is still there, in seconds."""
+"""How often the connection of a tab is tested."""
 
-SIZES = range(6, 61)
-"""How large letters may be, in pixels, as ``?fontsize=`` asks for."""
+FONT_SIZES = range(6, 61)
+"""The sizes of letters that ``?fontsize=`` may ask for, in pixels."""
 
-USUAL = 16
+DEFAULT_FONT_SIZE = 16
 
 WIDTH, HEIGHT = 80, 24
-"""What is drawn for where a browser does not say."""
+"""The size of the screen where a browser gives none, in cells."""
 
 WIDTHS, HEIGHTS = (8, 1000), (4, 500)
-"""The least and the most that is drawn for, whatever a browser says, in cells."""
+"""The bounds of the size, in cells."""
 
 _PAGE, _SCRIPT = (Path(__file__).with_name(f"web.{kind}") for kind in ("html", "js"))
 
@@ -141,26 +140,26 @@ class WebServer(Server):
     """Serves one command to one browser."""
 
     def __init__(self, command: str, guard: Guard) -> None:
-        """Remember the command that each tab runs, and who may come in."""
+        """Create a server; each tab runs the command."""
         super().__init__(command, title="memtui", public_url=guard.origin)
         self._guard = guard
         self._tabs: set[web.WebSocketResponse] = set()
 
     def listen(self, listener: socket.socket) -> None:
-        """Serve until ctrl+c, or until told to end."""
+        """Serve until ctrl+c, or until the process is told to end."""
         web.run_app(
             self._make_app(),
             sock=listener,
             print=None,
             access_log=None,
-            shutdown_timeout=PATIENCE_S,
+            shutdown_timeout=END_TIMEOUT_S,
         )
 
     async def _make_app(self) -> web.Application:
         app = await super()._make_app()
         app.router.add_get("/web.js", _script)
         app.middlewares.append(self._guard.middleware)
-        app.on_response_prepare.append(self._guard.close_doors)
+        app.on_response_prepare.append(self._guard.add_headers)
         return app
 
     async def on_startup(self, app: web.Application) -> None:
@@ -174,18 +173,18 @@ class WebServer(Server):
             await tab.close(code=WSCloseCode.GOING_AWAY)
 
     async def handle_index(self, request: web.Request) -> web.Response:
-        """Show the page that draws the app."""
+        """Return the page that shows the app."""
         if "key" in request.query:
-            return self._guard.welcome()
-        size = to_int(request.query.get("fontsize", ""), USUAL)
+            return self._guard.store_key()
+        size = to_int(request.query.get("fontsize", ""), DEFAULT_FONT_SIZE)
         text = Template(_PAGE.read_text("utf-8")).substitute(
             socket=f"ws://{self._guard.host}/ws",
-            size=size if size in SIZES else USUAL,
+            size=size if size in FONT_SIZES else DEFAULT_FONT_SIZE,
         )
         return web.Response(text=text, content_type="text/html")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Run a process for as long as a tab is there."""
+        """Run a process for as long as a tab is open."""
         tab = web.WebSocketResponse(heartbeat=HEARTBEAT_S)
         await tab.prepare(request)
 
@@ -214,25 +213,25 @@ class WebServer(Server):
 
 
 class Tab(AppService):
-    """The process of a tab, which draws for no size that nobody can have."""
+    """The process of a tab; its size is kept within bounds."""
 
     async def start(self, width: int, height: int) -> None:
-        """Start it at the nearest size that can be."""
-        await super().start(*sized(width, height))
+        """Start the process."""
+        await super().start(*bounded_size(width, height))
 
     async def set_terminal_size(self, width: int, height: int) -> None:
-        """Tell it the nearest size that can be."""
-        await super().set_terminal_size(*sized(width, height))
+        """Resize the screen."""
+        await super().set_terminal_size(*bounded_size(width, height))
 
 
-def sized(width: object, height: object) -> tuple[int, int]:
-    """The nearest size that is drawn for; the usual for what is no number."""
+def bounded_size(width: object, height: object) -> tuple[int, int]:
+    """Return the nearest size within bounds; the default for what is no number."""
     return _within(width, WIDTHS, WIDTH), _within(height, HEIGHTS, HEIGHT)
 
 
-def _within(cells: object, bounds: tuple[int, int], usual: int) -> int:
+def _within(cells: object, bounds: tuple[int, int], default: int) -> int:
     if not isinstance(cells, int | float) or math.isnan(cells):
-        return usual
+        return default
     return int(min(max(cells, bounds[0]), bounds[1]))
 
 
@@ -241,12 +240,12 @@ async def _script(_: web.Request) -> web.FileResponse:
 
 
 async def _end(service: AppService) -> None:
-    """Tell a process to end, and see to it that it does."""
+    """End a process, by force if it does not end in time."""
     process = service._process
     with suppress(TimeoutError, ConnectionError):
-        await asyncio.wait_for(service.stop(), PATIENCE_S)
+        await asyncio.wait_for(service.stop(), END_TIMEOUT_S)
     if process is not None and process.returncode is None:
         try:
-            await asyncio.wait_for(process.wait(), PATIENCE_S)
+            await asyncio.wait_for(process.wait(), END_TIMEOUT_S)
         except TimeoutError:
             process.kill()
