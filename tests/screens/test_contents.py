@@ -337,7 +337,7 @@ async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
         async with app.run_test(size=SIZE) as pilot:
             await settle(pilot)
             row = tree(pilot).render_line(0).text
-            assert "Could not be read (enter: try again): disk on fire" in row
+            assert "Not read (enter: retry): disk on fire" in row
             line = app.screen.query_one(StatusLine)
             app.post_message(ProgressReported(PipelineProgress("index")))
             await settle(pilot)
@@ -589,7 +589,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         go_on.set()
         await settle(pilot)
         (failed,) = rows.children
-        assert str(failed.label).startswith("Could not be read (enter: try again)")
+        assert str(failed.label).startswith("Not read (enter: retry)")
         assert tree(pilot).cursor_node is failed
         monkeypatch.setattr(browse, "list_children", children)
         await press(pilot, settle, "enter")

@@ -192,7 +192,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             has_cursor = self.cursor_node in (None, more)
             if more is not None:
                 more.remove()
-            text = f"Could not be read (enter: try again): {reason}"
+            text = f"Not read (enter: retry): {reason}"
             self._add_more(branch, MoreRow(offset, text))
             if has_cursor:
                 self._move_to(branch.children[-1])
