@@ -1,4 +1,4 @@
-"""Activity: how much was said in each part of a node's time, for a glance at it."""
+"""Activity: the number of messages in each part of a node's time, and in a scope."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -9,23 +9,23 @@ from memtui.model import calendar
 from memtui.model.nodes import NodeCounts, TocLevel, TocNode
 
 PART_HOURS = 3
-"""How long a part of a day is."""
+"""The length of a part of a day."""
 
 _HOUR_MS = 3_600_000
 _DAYS_OF_WEEK, _MONTHS = 7, 12
 
 
 def count_by_part(
-    node_id: str, start_ms: int, under: Iterable[tuple[str, int, int]]
+    node_id: str, start_ms: int, children: Iterable[tuple[str, int, int]]
 ) -> tuple[int, ...]:
-    """The messages of each part: of a year's months, a month's weeks, a week's days.
+    """Count the messages of a year's months, a month's weeks or a week's days.
 
-    A day's parts are of three hours each; a segment has none.
+    The parts of a day have three hours each; a segment has none.
 
     Args:
-        node_id: Whose.
-        start_ms: When it begins.
-        under: The nodes under it: id, when it begins, messages.
+        node_id: The node.
+        start_ms: Its start, in milliseconds.
+        children: The nodes below it: id, start, messages.
     """
     here = calendar.period(node_id)
     parts = {
@@ -34,18 +34,18 @@ def count_by_part(
         TocLevel.WEEK: _DAYS_OF_WEEK,
         TocLevel.DAY: 24 // PART_HOURS,
     }.get(here.level, 0)
-    said = [0] * parts
-    for child_id, at_ms, messages in under:
+    counts = [0] * parts
+    for child_id, at_ms, messages in children:
         if here.level is TocLevel.DAY:
-            place = (at_ms - start_ms) // (PART_HOURS * _HOUR_MS)
+            index = (at_ms - start_ms) // (PART_HOURS * _HOUR_MS)
         elif here.level is TocLevel.YEAR:
-            place = _thursday_of(child_id).month - 1
+            index = _thursday_of(child_id).month - 1
         else:
             days = (calendar.period(child_id).first - here.first).days
-            place = days // (_DAYS_OF_WEEK if here.level is TocLevel.MONTH else 1)
+            index = days // (_DAYS_OF_WEEK if here.level is TocLevel.MONTH else 1)
         # A day has an hour more where the clocks change.
-        said[min(max(place, 0), parts - 1)] += messages
-    return tuple(said)
+        counts[min(max(index, 0), parts - 1)] += messages
+    return tuple(counts)
 
 
 def _thursday_of(month_id: str) -> date:
@@ -54,24 +54,24 @@ def _thursday_of(month_id: str) -> date:
 
 
 ChildCounts = dict[str, list[tuple[str, int, int]]]
-"""What lies under each of some nodes, as ``activity.of`` takes it."""
+"""The children of nodes, as ``count_by_part`` takes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeShare:
-    """What of a node is of a scope."""
+    """The share of a scope in a node."""
 
     counts: NodeCounts = field(default_factory=NodeCounts)
     is_live: bool = False
     agents: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
     longest_segment: str = ""
-    """The segment of it in which most was said; of several the first."""
+    """Its segment with the most messages; the first of several."""
     longest_messages: int = 0
-    """How many messages that has."""
+    """The number of messages of that segment."""
 
     def __add__(self, other: "ScopeShare") -> "ScopeShare":
-        """Both together."""
+        """Return the sum of both shares."""
         mine, others = self.counts, other.counts
         longer = (
             other
@@ -94,33 +94,33 @@ class ScopeShare:
         )
 
     def is_all_of(self, tally: NodeCounts) -> bool:
-        """Whether nothing of a node with this tally is left out."""
+        """Return whether it is all of a node with these counts."""
         return self.counts.segments >= tally.segments
 
 
 @dataclass(frozen=True, slots=True)
 class ScopedNode:
-    """A node, with no more than what a scope has of it."""
+    """A node narrowed to a scope."""
 
     node: TocNode
     total: NodeCounts
-    """How much all of the node is."""
+    """The counts of the whole node."""
     hidden_bullets: int = 0
-    """How many of its bullets rest on other work."""
+    """The number of bullets outside the scope."""
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether the scope has all of the node."""
         return self.node.counts == self.total
 
 
 def shares_of_level(
     level: TocLevel, days: Mapping[str, ScopeShare]
 ) -> dict[str, ScopeShare]:
-    """The shares of the nodes of a level.
+    """Return the shares of the nodes of a level.
 
     Args:
-        level: Of a year, a month, a week or a day.
+        level: A year, month, week or day.
         days: The shares of days, by their ids.
     """
     found: dict[str, ScopeShare] = {}
@@ -132,10 +132,10 @@ def shares_of_level(
 
 
 def children_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildCounts:
-    """What lies under each node of a level.
+    """Return the children of the nodes of a level.
 
     Args:
-        level: Of a year, a month or a week.
+        level: A year, month or week.
         days: The shares of days, by their ids.
     """
     below = level.child() or TocLevel.DAY

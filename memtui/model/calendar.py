@@ -1,4 +1,4 @@
-"""The calendar behind the table of contents: ids, titles and bounds.
+"""The calendar of the table of contents: ids, titles and bounds of nodes.
 
 Weeks are ISO-8601. A week belongs to the month, and so to the year, of its Thursday;
 months and years hold whole weeks (decisions §5). All of it follows from a node's id
@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from memtui.model.nodes import TocLevel
 
 THURSDAY = 4
-"""The day that decides where an ISO week belongs."""
+"""The day that decides to which month and year an ISO week belongs."""
 
 _FORMS = {
     TocLevel.YEAR: re.compile(r"(\d{4})"),
@@ -26,13 +26,13 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A node's stretch of local days; for a segment, the day it starts in."""
+    """The local days of a node; for a segment, the day it starts in."""
 
     level: TocLevel
     first: date
     days: int
     key: str = ""
-    """What tells a segment from the others of its day."""
+    """The id of a segment's first event; else empty."""
 
     @property
     def end(self) -> date:
@@ -41,25 +41,25 @@ class Period:
 
 
 def local_day(at: datetime, zone: tzinfo) -> date:
-    """The local day of an aware time."""
+    """Return the local day of an aware time."""
     return at.astimezone(zone).date()
 
 
 def day_id(day: date) -> str:
-    """The id of a day: ``toc:day:2024-01-15``."""
+    """Return the id of a day: ``toc:day:2024-01-15``."""
     return f"toc:day:{day.isoformat()}"
 
 
 def segment_id(day: date, event_id: str) -> str:
-    """The id of a segment, by the local day and the id of its first event."""
+    """Return the id of a segment, from its local day and the id of its first event."""
     return f"toc:segment:{day.isoformat()}:{event_id}"
 
 
 def period(node_id: str) -> Period:
-    """Read a node's id, in our form or in one of the older forms (decisions §5).
+    """Parse a node's id, in the canonical or an older form (decisions §5).
 
     Raises:
-        ValueError: This is no id of a node.
+        ValueError: This is not the id of a node.
     """
     prefix, _, rest = node_id.partition(":")
     word, _, parts = rest.partition(":")
@@ -96,14 +96,14 @@ def _month(year: int, month: int) -> Period:
 
 
 def _first_week(year: int, month: int) -> date:
-    """The Monday of the first week whose Thursday lies in the month."""
+    """Return the Monday of the first week whose Thursday is in the month."""
     start = date(year, month, 1)
     thursday = start + timedelta(days=(THURSDAY - start.isoweekday()) % 7)
     return thursday - timedelta(days=THURSDAY - 1)
 
 
 def parent_id(node_id: str) -> str | None:
-    """The id of the node above, by the Thursday rule; None for a year."""
+    """Return the id of the parent, by the Thursday rule; None for a year."""
     here = period(node_id)
     if here.level is TocLevel.SEGMENT:
         return day_id(here.first)
@@ -119,9 +119,9 @@ def parent_id(node_id: str) -> str | None:
 
 
 def ancestor_id(day: str, level: TocLevel) -> str:
-    """The node of a level in which a day lies, by the day's id; or that itself.
+    """Return the ancestor of a day on a level; the day itself for its own level.
 
-    As ``path`` tells it, for many days at once.
+    A faster ``path`` for many days.
     """
     if level is TocLevel.DAY:
         return day
@@ -135,15 +135,15 @@ def ancestor_id(day: str, level: TocLevel) -> str:
 
 
 def path(node_id: str) -> list[str]:
-    """The ids from the year down to this node, itself included."""
+    """Return the ids from the year down to this node, including it."""
     ids = [canonical(node_id)]
-    while (above := parent_id(ids[-1])) is not None:
-        ids.append(above)
+    while (parent := parent_id(ids[-1])) is not None:
+        ids.append(parent)
     return ids[::-1]
 
 
 def canonical(node_id: str) -> str:
-    """An id in our form, whichever form it came in."""
+    """Return an id in its canonical form."""
     here = period(node_id)
     if here.level is TocLevel.SEGMENT:
         return segment_id(here.first, here.key)
@@ -158,7 +158,7 @@ def canonical(node_id: str) -> str:
 
 
 def bounds(node_id: str, zone: tzinfo) -> tuple[datetime, datetime]:
-    """When a node's period begins and when the next one does, in UTC.
+    """Return the start of a node's period and of the next one, in UTC.
 
     A day is 23 or 25 hours long where the clocks change.
     """
@@ -171,7 +171,7 @@ def _midnight(day: date, zone: tzinfo) -> datetime:
 
 
 def title(node_id: str) -> str:
-    """The calendar's title of a node; empty for a segment, whose title is said."""
+    """Return the calendar title of a node; empty for a segment."""
     here = period(node_id)
     if here.level is TocLevel.DAY:
         return f"{here.first:%A, %B} {here.first.day}, {here.first.year}"
@@ -198,7 +198,7 @@ WEEK = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class CalendarDay:
-    """A day of which something is kept."""
+    """A day with stored events."""
 
     day: date
     node_id: str
@@ -208,14 +208,14 @@ class CalendarDay:
     agents: tuple[str, ...]
     projects: tuple[str, ...]
     is_live: bool
-    """Whether something of it is still going on."""
+    """Whether it contains an open segment."""
     is_pending: bool
-    """Whether it was not summed up yet: it counts then what is finished of it."""
+    """Whether it has no version yet: then its finished segments are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarYear:
-    """The days of a year of which something is kept."""
+    """The days of a year with stored events."""
 
     number: int
     days: Mapping[date, CalendarDay] = field(default_factory=dict)
@@ -223,28 +223,28 @@ class CalendarYear:
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """The first and the last day of which anything is kept."""
+    """The first and the last day with stored events."""
 
     first: date
     last: date
 
 
 def iso_year(day: date) -> int:
-    """The year of whose weeks a day is one."""
+    """Return the ISO year of a day."""
     return day.isocalendar().year
 
 
 def first_day(year: int) -> date:
-    """The Monday a year begins with."""
+    """Return the Monday on which an ISO year begins."""
     return date.fromisocalendar(year, 1, 1)
 
 
 def week_count(year: int) -> int:
-    """How many weeks a year has: 52 or 53."""
+    """Return the number of weeks of an ISO year: 52 or 53."""
     return (first_day(year + 1) - first_day(year)) // WEEK
 
 
 def same_day(day: date, year: int) -> date:
-    """The day of another year in the same place: its week and its weekday."""
+    """Return the day of another year in the same week and on the same weekday."""
     here = day.isocalendar()
     return date.fromisocalendar(year, min(here.week, week_count(year)), here.weekday)

@@ -1,4 +1,4 @@
-"""An event: one turn of a conversation, one tool call or one session boundary.
+"""An event: a message, a tool call or a boundary of a session.
 
 Events are facts about the past: made once, never changed. Their id is a ULID whose
 time part is the source's own timestamp and whose random part is a hash of what the
@@ -15,36 +15,36 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class SourceCopy:
-    """Another id that an event was told under."""
+    """A further copy of an event in the sources."""
 
     event_id: str
     route: str
     """The way it came: ``hook``, ``transcript``, ``jsonl``."""
     session_id: str = ""
-    """The session it was told in, if that is another one: a copy."""
+    """The session of the copy, if it is another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How a memory keeps an event."""
+    """How another store keeps an event that was exported from it."""
 
     route: str
     """The way it came."""
     source_hash: bytes | None = None
-    """The hash by which copies of it in other sessions are known."""
+    """The hash by which copies in other sessions are recognised."""
     copies: tuple[SourceCopy, ...] = ()
-    """The other ids it was told under."""
+    """Its further copies."""
 
 
 CLOCK_SKEW = timedelta(minutes=5)
-"""How far into the future a timestamp may lie before it is refused (decisions §1)."""
+"""How far in the future a timestamp may be (decisions §1)."""
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-"""Nothing we keep is older; an earlier time is seconds taken for milliseconds."""
+"""An earlier timestamp is an error: seconds taken for milliseconds."""
 
 
 class EventType(StrEnum):
-    """What happened (seed 1)."""
+    """The types of events (seed 1)."""
 
     SESSION_START = "session_start"
     USER_MESSAGE = "user_message"
@@ -57,7 +57,7 @@ class EventType(StrEnum):
 
 
 class EventRole(StrEnum):
-    """Who wrote it (seed 1)."""
+    """The author of an event (seed 1)."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -75,7 +75,7 @@ TYPICAL_ROLE = {
     EventType.SUBAGENT_STOP: EventRole.SYSTEM,
     EventType.SESSION_END: EventRole.SYSTEM,
 }
-"""The role an event of a type has when its source names none (seed 1)."""
+"""The role of events whose source names none (seed 1)."""
 
 TYPE_ORDER = {
     EventType.SESSION_START: 0,
@@ -87,8 +87,8 @@ TYPE_ORDER = {
     EventType.ASSISTANT_STOP: 6,
     EventType.SESSION_END: 7,
 }
-"""Which of two events of one millisecond comes first, where the source does not say:
-it follows from what they are, never from the order in which they arrived."""
+"""The order of events of the same millisecond, where the source gives none: it depends
+on their type, never on the order of arrival."""
 
 MESSAGES = frozenset({EventType.USER_MESSAGE, EventType.ASSISTANT_MESSAGE})
 SPEAKERS = frozenset({EventRole.USER, EventRole.ASSISTANT})
@@ -97,16 +97,16 @@ BOUNDARIES = frozenset(EventType) - MESSAGES - {EventType.TOOL_RESULT}
 """The types whose text may be empty."""
 
 EventPosition = tuple[int, int, str]
-"""Where an event stands among those of its session: its time, ordinal and id."""
+"""The position of an event in its session: its time, ordinal and id."""
 
 
 class EventRefused(ValueError):
-    """An event breaks a rule every event must keep; the message says which."""
+    """An event is invalid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One fact of a conversation.
+    """One event of a conversation; never changed.
 
     The fields of seed 1 come first. A message that arrived as the person's but was
     written by the agent's own machinery (a compaction summary, a command wrapper) has
@@ -122,34 +122,33 @@ class Event:
     text: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     agent: str = ""
-    """The program the person worked with: ``claude-code``, ``codex``…"""
+    """The program: ``claude-code``, ``codex``…"""
     subagent: str = ""
-    """Which helper of the session this belongs to; empty for the main conversation."""
+    """The subagent of the session; empty for the main conversation."""
     ordinal: int = 0
-    """The place in the source, which orders events of the same millisecond."""
+    """Orders events of the same millisecond."""
     tokens: int = 0
-    """The text's length as segments count it, fixed when the event is stored."""
+    """The length of the text that segments count, set when the event is stored."""
     token_counter: str = ""
-    """Which counter made that count."""
+    """The counter of the tokens."""
     source_id: str = ""
-    """The source's own name of it, when no two sessions give one name to different
-    things: copies of a conversation (forks, resumed sessions) are known by it."""
+    """Its id in the source, if unique across sessions: copies of a conversation (forks,
+    resumed sessions) are recognised by it."""
     provenance: Provenance | None = None
-    """How another memory kept it, for one that was exported."""
+    """Set for an event that was exported by another store."""
 
     @property
     def timestamp_ms(self) -> int:
-        """Milliseconds since 1970, UTC."""
+        """The time in milliseconds since 1970."""
         return to_ms(self.timestamp)
 
     @property
     def is_message(self) -> bool:
-        """Whether a person or an assistant wrote it."""
+        """Whether the user or the assistant wrote it."""
         return self.event_type in MESSAGES and self.role in SPEAKERS
 
     @property
     def position(self) -> EventPosition:
-        """Where it stands among the events of its session."""
         return self.timestamp_ms, self.ordinal, self.event_id
 
 
@@ -167,49 +166,48 @@ def make(
     ordinal: int | None = None,
     source_id: str = "",
 ) -> Event:
-    """Make an event with the id that what it is gives it.
+    """Make an event; equal input gives the same id.
 
     Args:
-        agent: The program the conversation was held with.
-        session_id: The agent's own name of the session.
+        agent: The program.
+        session_id: The agent's id of the session.
         timestamp: The source's time; must be aware.
         event_type: What happened.
-        text: What was said; cleaned of what no terminal should be sent.
-        source_key: What the source calls it (a record's uuid, a tool call's id); empty for
-            a source that has no such names, where the text serves.
-        role: Who wrote it; the type's typical role when None.
-        metadata: Whatever else the source says.
-        subagent: The helper it belongs to, if any.
-        ordinal: Its place in the source; what it is decides when None.
-        source_id: The source's own name of it, if no other session uses it.
+        text: The text; control characters are removed.
+        source_key: Its id in the source (a record's uuid, a tool call's id); if empty,
+            the text is used instead.
+        role: The author; the type's typical role when None.
+        metadata: Other fields of the source.
+        subagent: The subagent, if any.
+        ordinal: Its order in the source; by its type when None.
+        source_id: Its id in the source, if unique across sessions.
 
     Raises:
-        EventRefused: The session is not named, a message has no text, or the time is
-            before the year 2000 or has no zone.
+        EventRefused: The session has no id, a message has no text, or the time is
+            before 2000 or has no zone.
     """
-    name, said = clean(session_id), clean(text)
-    who = clean(agent)
-    reason = find_name_error(name, who) or _broken_rule(timestamp, event_type, said)
+    name, body, program = clean(session_id), clean(text), clean(agent)
+    reason = find_name_error(name, program) or _find_error(timestamp, event_type, body)
     if reason:
         raise EventRefused(reason)
     at = timestamp.astimezone(UTC)
     return Event(
-        event_id=event_id(who, name, event_type, source_key or said, at),
+        event_id=event_id(program, name, event_type, source_key or body, at),
         session_id=name,
         timestamp=at.replace(microsecond=at.microsecond // 1000 * 1000),
         event_type=event_type,
         role=role or TYPICAL_ROLE[event_type],
-        text=said,
+        text=body,
         metadata={clean(k): clean(v) for k, v in (metadata or {}).items()},
-        agent=who,
+        agent=program,
         subagent=clean(subagent),
         ordinal=TYPE_ORDER[event_type] if ordinal is None else ordinal,
         source_id=source_id,
     )
 
 
-def _broken_rule(timestamp: datetime, event_type: EventType, text: str) -> str:
-    """The rule an event would break (seed 1); "" if it keeps them all."""
+def _find_error(timestamp: datetime, event_type: EventType, text: str) -> str:
+    """Return why an event is invalid (seed 1); "" if it is valid."""
     if timestamp.tzinfo is None:
         return "the timestamp has no time zone"
     if timestamp < EARLIEST:
@@ -220,9 +218,9 @@ def _broken_rule(timestamp: datetime, event_type: EventType, text: str) -> str:
 
 
 def find_name_error(session_id: str, agent: str = "") -> str:
-    """Why nothing can be kept under these names; "" if it can.
+    """Return why these names are invalid; "" if they are valid.
 
-    They stand in lists, one to a line.
+    They must fit on one line of a list.
     """
     if not session_id.strip():
         return "no session id"
@@ -235,7 +233,7 @@ def find_name_error(session_id: str, agent: str = "") -> str:
 def event_id(
     agent: str, session_id: str, event_type: str, key: str, at: datetime
 ) -> str:
-    """The ULID of an event: the time, then 80 bits of a hash (decisions §1)."""
+    """Return the ULID of an event: the time and 80 bits of a hash (decisions §1)."""
     from ulid import ULID
 
     named = "\x1f".join((agent, session_id, event_type, key))
@@ -247,12 +245,12 @@ _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 def is_event_id(text: str) -> bool:
-    """Whether this is a strict ULID: 26 characters of Crockford's alphabet."""
+    """Return whether a text is a ULID: 26 characters of Crockford's alphabet."""
     return _ULID.fullmatch(text) is not None
 
 
 def timestamp_ms_of_id(event_id: str) -> int:
-    """The time in an event's id, in milliseconds since 1970."""
+    """Return the time in an event's id, in milliseconds since 1970."""
     at_ms = 0
     for letter in event_id[:10]:
         at_ms = at_ms * 32 + _CROCKFORD.index(letter)
@@ -260,7 +258,7 @@ def timestamp_ms_of_id(event_id: str) -> int:
 
 
 def lowest_id(at_ms: int) -> str:
-    """The least id that an event of this time could have."""
+    """Return the lowest id that an event of this time could have."""
     digits = (max(at_ms, 0) >> shift & 31 for shift in range(45, -1, -5))
     return "".join(_CROCKFORD[digit] for digit in digits)
 
@@ -269,17 +267,17 @@ _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def is_in_future(timestamp: datetime, now: datetime) -> bool:
-    """Whether a timestamp lies further in the future than clocks differ."""
+    """Return whether a timestamp is further in the future than clocks differ."""
     return timestamp - now > CLOCK_SKEW
 
 
 def to_ms(at: datetime) -> int:
-    """Milliseconds since 1970 of an aware time."""
+    """Convert an aware time into milliseconds since 1970."""
     return int((at - _EPOCH) // _MILLISECOND)
 
 
 def from_ms(at_ms: int) -> datetime:
-    """The aware UTC time of milliseconds since 1970."""
+    """Convert milliseconds since 1970 into an aware UTC time."""
     return _EPOCH + timedelta(milliseconds=at_ms)
 
 
@@ -300,7 +298,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Take out what would disturb a terminal or a database: never what was said.
+    """Remove what would disturb a terminal or a database, but no text.
 
     ANSI sequences, control characters other than newline and tab, and the characters
     that turn the direction of text go; a lone surrogate becomes U+FFFD.
@@ -316,7 +314,7 @@ def clean(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """One stretch of a model's thinking."""
+    """A block of a model's thinking."""
 
     thought_id: str
     agent: str
@@ -335,33 +333,33 @@ def make_thought(
     key: str,
     subagent: str = "",
 ) -> Thought:
-    """Make a thought with the id that what it is gives it.
+    """Make a thought; equal input gives the same id.
 
     Args:
-        agent: The program the conversation was held with.
-        session_id: The agent's own name of the session.
+        agent: The program.
+        session_id: The agent's id of the session.
         at: The source's time; must be aware.
-        text: What was thought.
-        key: What the source calls it; the text serves where it is empty.
-        subagent: The helper whose thought it is, if any.
+        text: The text.
+        key: Its id in the source; if empty, the text is used instead.
+        subagent: The subagent, if any.
 
     Raises:
-        EventRefused: The session is not named, nothing was thought, or the time is
-            before the year 2000.
+        EventRefused: The session has no id, there is no text, or the time is before
+            2000.
     """
-    name, said, who = clean(session_id), clean(text), clean(agent)
+    name, body, program = clean(session_id), clean(text), clean(agent)
     if not name.strip():
         raise EventRefused("no session id")
-    if not said.strip():
+    if not body.strip():
         raise EventRefused("a thought without text")
     if at < EARLIEST:
         raise EventRefused(f"the timestamp {at:%Y-%m-%d} is before 2000")
     at = at.astimezone(UTC)
     return Thought(
-        thought_id=event_id(who, name, "thought", key or said, at),
-        agent=who,
+        thought_id=event_id(program, name, "thought", key or body, at),
+        agent=program,
         session_id=name,
         at=at,
-        text=said,
+        text=body,
         subagent=clean(subagent),
     )

@@ -1,4 +1,4 @@
-"""Filters: what of the memory a search looks through, and how a person types that."""
+"""Filters of a search, and how they are typed."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from memtui.model.verdicts import Support
 
 
 class SummaryMaker(StrEnum):
-    """Who wrote a version."""
+    """The kinds of summarisers."""
 
     MODEL = "model"
     EXTRACTIVE = "extractive"
@@ -21,48 +21,46 @@ class SummaryMaker(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Conditions that all hold; an empty one leaves nothing out."""
+    """Conditions of a search; an empty one filters nothing."""
 
     scope: Scope = ALL
-    """Whose work."""
     session: str = ""
-    """A session's id, or as much of its beginning as is known."""
+    """The id of a session, or its beginning."""
     role: EventRole | None = None
-    """Who said it: of messages alone."""
+    """The role of messages."""
     levels: frozenset[TocLevel] = frozenset()
-    """Of nodes and their grips alone."""
+    """The levels of nodes and grips."""
     support: frozenset[Support] = frozenset()
-    """How well the source supports at least one of a node's bullets."""
+    """Verdicts, one of which a bullet of the node has."""
     maker: SummaryMaker | None = None
-    """Who summarised: of nodes and their grips alone."""
+    """The summariser of nodes and grips."""
     since: datetime | None = None
-    """Nothing that ended before; aware."""
+    """Nothing that ended earlier; aware."""
     until: datetime | None = None
-    """Nothing that began then or later; aware."""
+    """Nothing that started then or later; aware."""
     with_subagents: bool = True
-    """Whether what a session's subagents said is looked through too."""
+    """Whether events of subagents are searched, too."""
 
     @property
     def needs_nodes(self) -> bool:
-        """Whether only what is summarised can pass them."""
+        """Whether only nodes and grips can match."""
         return bool(self.levels or self.support or self.maker)
 
 
 EVERYTHING = Filters()
-"""The whole memory."""
 
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
 
 
 @dataclass(frozen=True, slots=True)
 class FilterField:
-    """One filter a person can type."""
+    """A filter that can be typed as ``name:value``."""
 
     description: str
-    """What stands behind its colon, as a sentence says it."""
+    """A description of its value."""
     read: Callable[[Filters, str, tzinfo], Filters]
     values: tuple[str, ...] = ()
-    """What can stand there, where that is known."""
+    """The possible values, if they are known."""
 
 
 def _agent(filters: Filters, value: str, _: tzinfo) -> Filters:
@@ -86,13 +84,13 @@ def _role(filters: Filters, value: str, _: tzinfo) -> Filters:
 
 
 def _level(filters: Filters, value: str, _: tzinfo) -> Filters:
-    chosen = {TocLevel(level) for level in value.lower().split(",")}
-    return replace(filters, levels=frozenset(chosen))
+    values = {TocLevel(level) for level in value.lower().split(",")}
+    return replace(filters, levels=frozenset(values))
 
 
 def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
-    chosen = {Support(support) for support in value.lower().split(",")}
-    return replace(filters, support=frozenset(chosen))
+    values = {Support(support) for support in value.lower().split(",")}
+    return replace(filters, support=frozenset(values))
 
 
 def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
@@ -108,10 +106,10 @@ def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
 
 
 def _day(value: str, zone: tzinfo) -> datetime:
-    """The first moment of a year, a month or a day; or a minute of a day.
+    """Return the start of a year, a month or a day, or a minute of a day.
 
     Raises:
-        ValueError: It is none of these.
+        ValueError: It is not a date.
     """
     found = _DAY.fullmatch(value)
     if not found:
@@ -143,4 +141,4 @@ FILTER_FIELDS: Mapping[str, FilterField] = {
     "after": FilterField(_DATE, _after),
     "before": FilterField(_DATE, _before),
 }
-"""The filters that can be typed, by their names."""
+"""The filters by name."""

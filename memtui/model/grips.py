@@ -1,8 +1,6 @@
-"""A grip: the link from a bullet to the events that say it.
+"""A grip: the link from a bullet to its source events.
 
-A bullet is anchored by its wording (decisions §6): an event scores by how well it and
-its near neighbourhood hold the bullet's terms, rare terms weighing more. What too
-little of the source says gets no grip, and shows as unsupported.
+``summarize.grounding.anchoring`` finds the events of a bullet.
 """
 
 import hashlib
@@ -13,12 +11,11 @@ from memtui.model.events import Event
 from memtui.model.sessions import Session
 
 ID_BYTES = 8
-"""How long the hash in a grip's id is, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grip:
-    """An excerpt, verbatim, and the events it stands in (seed 1)."""
+    """A verbatim excerpt and the events it is from (seed 1)."""
 
     grip_id: str
     excerpt: str
@@ -26,13 +23,13 @@ class Grip:
     event_id_end: str
     timestamp: datetime
     source: str
-    """Which process made it: ``segment_summarizer``, ``day_rollup``."""
+    """The process that made it: ``segment_summarizer``, ``day_rollup``."""
     toc_node_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """A grip with its events and those around them; all empty for an unknown grip."""
+    """A grip with its events and those around them; empty for an unknown grip."""
 
     grip: Grip | None = None
     session: Session | None = None
@@ -42,7 +39,7 @@ class Expansion:
 
 
 def grip_id(node_id: str, bullet: str, start: Event) -> str:
-    """The id a grip has whenever it is made again (decisions §6)."""
-    named = "\x1f".join((node_id, bullet, start.event_id)).encode("utf-8", "replace")
-    digest = hashlib.blake2b(named, digest_size=ID_BYTES).hexdigest()
+    """Return the id of a grip, the same whenever it is made again (decisions §6)."""
+    key = "\x1f".join((node_id, bullet, start.event_id)).encode("utf-8", "replace")
+    digest = hashlib.blake2b(key, digest_size=ID_BYTES).hexdigest()
     return f"grip:{start.timestamp_ms}:{digest}"

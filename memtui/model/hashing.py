@@ -1,13 +1,13 @@
-"""A hash of what something was made from: equal input needs no second making."""
+"""A hash of the input of a computation, to skip it when the input is the same."""
 
 import hashlib
 
 
 def content_hash(*parts: str) -> str:
-    """A short hash of a row of texts; where one ends and the next begins counts."""
-    told = hashlib.blake2b(digest_size=12)
+    """Return a short hash of several texts; the limits between them count."""
+    digest = hashlib.blake2b(digest_size=12)
     for part in parts:
         raw = part.encode("utf-8", "replace")
-        told.update(len(raw).to_bytes(8, "big"))
-        told.update(raw)
-    return told.hexdigest()
+        digest.update(len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""A hit: one answer of a search, ready to be shown."""
+"""Search results, ready to be shown."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,18 +9,17 @@ from memtui.model.nodes import TocLevel
 from memtui.model.sessions import Session
 
 MIN_EXCELLENT = 0.8
-"""From this score on, all of the query stands where it says what something is about:
-in one title, or several times over."""
+"""From this score on, all of the query is in one title, or in several places."""
 
 MIN_GOOD = 0.5
-"""From this score on, all or nearly all of the query is there, if only in passing."""
+"""From this score on, all or nearly all of the query is found."""
 
 MIN_PARTIAL = 0.3
-"""From this score on, the better part of the query is there. Below, a word or two."""
+"""From this score on, more than half of the query is found."""
 
 
 class ScoreBand(StrEnum):
-    """How far a hit can be trusted to be what was meant."""
+    """How likely a hit is what was meant."""
 
     EXCELLENT = "excellent"
     GOOD = "good"
@@ -29,7 +28,7 @@ class ScoreBand(StrEnum):
 
     @property
     def advice(self) -> str:
-        """What to do with such a hit."""
+        """What to do with such a hit, as a sentence."""
         return _ADVICE[self]
 
 
@@ -42,7 +41,7 @@ _ADVICE = {
 
 
 def score_band(score: float) -> ScoreBand:
-    """The band a score lies in; a limit belongs to the band above it.
+    """Return the band of a score; a limit belongs to the band above it.
 
     Args:
         score: 0 to 1.
@@ -55,7 +54,7 @@ def score_band(score: float) -> ScoreBand:
 
 
 class HitKind(StrEnum):
-    """What was found."""
+    """The kinds of documents in the node index."""
 
     NODE = "node"
     GRIP = "grip"
@@ -63,28 +62,28 @@ class HitKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IndexMatch:
-    """What an index answers: which document, how well it fits, by which words."""
+    """A document that the node index found."""
 
     kind: HitKind
     target_id: str
     score: float
-    """0 to 1: the share of the query's own upper bound (decisions §8)."""
+    """0 to 1: the share of the query's upper bound (decisions §8)."""
     landing_id: str = ""
-    """The node to land on: a wide node's segment that answers best, itself if none."""
+    """The node to open: the best segment below a wide node, else the node itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexMatches:
-    """All an index answers, best first."""
+    """All documents that the node index found, best first."""
 
     matches: tuple[IndexMatch, ...] = ()
     skipped_terms: tuple[str, ...] = ()
-    """The terms so common that not all their documents were looked at."""
+    """The terms so common that not all their documents were scored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of text and the spans in it that matched, as (start, end) offsets."""
+    """A piece of text and the matches in it, as (start, end) offsets."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
@@ -95,13 +94,13 @@ NO_SNIPPET = Snippet("")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One line of the teleport's answer."""
+    """A hit of teleport: a node or a grip."""
 
     kind: HitKind
     target_id: str
     """The node's id, or the grip's."""
     node_id: str
-    """Where the tree jumps to: the node itself, or the node the grip belongs to."""
+    """The node itself, or the node of the grip."""
     level: TocLevel
     """The level of that node."""
     title: str
@@ -110,168 +109,166 @@ class Hit:
     snippet: Snippet
     project: str = ""
     landing_id: str = ""
-    """The node to land on: a wide node's segment that answers best, itself if none."""
+    """The node to open: the best segment below a wide node, else the node itself."""
 
     @property
     def band(self) -> ScoreBand:
-        """What its score advises."""
         return score_band(self.score)
 
 
 @dataclass(frozen=True, slots=True)
 class TeleportResult:
-    """All hits of one query, best first."""
+    """The hits of teleport, best first."""
 
     query: str
     hits: tuple[Hit, ...] = ()
     took_ms: float = 0.0
     note: str = ""
-    """What the reader should know: that the index is still being built, say."""
+    """What the user should know: that the index is still being built, for example."""
     suggestion: str = ""
-    """The query with what seems misspelt written as the memory writes it, if any."""
+    """The query with misspelt words corrected, if any."""
     hints: tuple[str, ...] = ()
-    """What of the query could not be understood, each a sentence."""
+    """The parts of the query that could not be understood, each as a sentence."""
     is_recent: bool = False
-    """Whether no word was looked for: these are the newest, and no score is one."""
+    """Whether the query has no words: these are the newest, without scores."""
 
 
 SNIPPET_BYTES = 1_024
-"""The most of a message that is shown in a window, in bytes (decisions §8)."""
+"""The maximum size of a message in a window (decisions §8)."""
 
 WINDOW_MESSAGES = 16
-"""How many messages a window has at most."""
+"""The maximum number of messages in a window."""
 
 MAX_HITS = 20
-"""How many hits a search of sessions gives at most."""
+"""The maximum number of hits of a session search."""
 
 
 class HitSource(StrEnum):
-    """What of the memory led to a moment."""
+    """Where a hit was found."""
 
     MESSAGES = "messages"
     NODES = "nodes"
     """Titles, headlines, keywords and bullets of the table of contents."""
     GRIPS = "grips"
-    """Excerpts that bullets rest on."""
+    """Excerpts of grips."""
     TITLES = "titles"
     """Titles of sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowMessage:
-    """One message of a window."""
+    """A message of a hit's window."""
 
     event_id: str
     msg_idx: int
-    """Its place among the messages of its conversation, from 0."""
+    """Its index among the messages of its conversation, from 0."""
     role: EventRole
     at: datetime
     snippet: Snippet
     is_truncated: bool
-    """Whether the message goes on."""
+    """Whether the message is longer than the snippet."""
     tool_name: str = ""
-    """The tool it used; of a call itself, the tool it is of."""
+    """The tool it used, or the tool of a call."""
     is_match: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MessageHit:
-    """A message that answers a query, and what was said around it."""
+    """A message that matches a query, with the messages around it."""
 
     session: Session
     subagent: str
-    """Whose conversation within the session; "" for the main one."""
+    """The subagent; "" for the main conversation."""
     event_id: str
-    """The message; where the session's title or summary alone answers, its first one;
-    "" where it has none."""
+    """The message; the session's first one if only its title or summary matches; "" if
+    it has none."""
     msg_idx: int
-    """Its place among the messages of its conversation; -1 where none answers."""
+    """Its index among the messages of its conversation; -1 if no message matches."""
     score: float
-    """0 to 1: the best share of the query's own upper bound that a message has
-    (decisions §8), by what this one is worth against the best; it falls as ranks do."""
+    """0 to 1: the best message's share of the query's upper bound (decisions §8),
+    scaled by this one's score; it falls with the rank."""
     window: tuple[WindowMessage, ...]
     about: Snippet = NO_SNIPPET
-    """What of the session's title and summary answers, where no message does."""
+    """The match in the session's title or summary, if no message matches."""
 
     @property
     def match(self) -> WindowMessage | None:
-        """The message itself."""
-        return next((said for said in self.window if said.is_match), None)
+        """The matching message of the window."""
+        return next((message for message in self.window if message.is_match), None)
 
 
 @dataclass(frozen=True, slots=True)
 class CombinedHit:
-    """A place in a session that answers a query."""
+    """A place in a session, or a node, that matches a query."""
 
     agent: str
     session_id: str
-    """Which session; "" where it is a node that is of many."""
+    """"" for a node with several sessions."""
     subagent: str
     project: str
     title: str
-    """What the moment is about: its segment's headline, else its session's title."""
+    """The headline of its segment, else the title of its session."""
     at: datetime
     node_id: str
-    """The segment it lies in; "" while there is none."""
+    """Its segment; "" while there is none."""
     event_id: str
-    """The message that answers best; "" where summaries alone do, and where what its
-    session is called and summed up by does, the first one of that."""
+    """The best message; "" if only summaries match; the session's first message if only
+    its title or summary matches."""
     grip_id: str
-    """The grip that answers best, if one does; "" if none."""
+    """The best grip; "" if none matches."""
     role: EventRole | None
-    """Who said what the snippet shows; None where a summary says it."""
+    """The role of the snippet's message; None for a summary."""
     snippet: Snippet
     score: float
-    """0 to 1, as a teleport's hit."""
+    """0 to 1, as in teleport."""
     layers: frozenset[HitSource]
     is_unsummarised: bool
-    """Whether only messages led to it: no summary of it holds the words."""
+    """Whether only messages match and no summary."""
 
     @property
     def band(self) -> ScoreBand:
-        """What its score advises."""
         return score_band(self.score)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDate:
-    """A time that was read in a question."""
+    """A date that was read in a question."""
 
     text: str
     """``last week: 9–15 November 2026``."""
     has_hits: bool
-    """Whether something that was found lies in it: that comes first."""
+    """Whether some hits are of this time; these come first."""
 
     def __str__(self) -> str:
-        """What was understood and what follows from it, in a sentence."""
+        """Return the date and its effect as a sentence."""
         how = "comes first" if self.has_hits else "has nothing that answers"
         return f"{self.text} {how}."
 
 
 @dataclass(frozen=True, slots=True)
 class CombinedResult:
-    """What the search over everything found for one query, the best first."""
+    """The hits of the search over everything, best first."""
 
     query: str
     hits: tuple[CombinedHit, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the reader should know, each a sentence: how far an index is, say."""
+    """What the user should know, each as a sentence."""
     times: tuple[ReadDate, ...] = ()
-    """The times that were read in the question."""
+    """The dates that were read in the question."""
     suggestion: str = ""
-    """The query with a misspelt word put right; "" where there is nothing to say."""
+    """The query with misspelt words corrected; "" if there is none."""
     took_ms: float = 0.0
     messages: int = 0
-    """From how many messages that answer the moments were taken, one a session."""
+    """The number of matching messages, of which each session shows one."""
     summaries: int = 0
-    """From how many nodes and grips besides."""
+    """The number of matching nodes and grips."""
     is_recent: bool = False
-    """Whether no word was looked for: these are the newest, and no score is one."""
+    """Whether the query has no words: these are the newest, without scores."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageResult:
-    """What the search of sessions found for one query, the best first."""
+    """The hits of the session search, best first."""
 
     query: str
     hits: tuple[MessageHit, ...] = ()
@@ -279,4 +276,4 @@ class MessageResult:
     times: tuple[ReadDate, ...] = ()
     took_ms: float = 0.0
     is_recent: bool = False
-    """Whether no word was looked for: these are the newest, and no score is one."""
+    """Whether the query has no words: these are the newest, without scores."""

@@ -1,4 +1,4 @@
-"""Jobs of the model: what they are called, why they run, and what came of it."""
+"""The jobs of the model and their runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from memtui.errors import UsageError
 from memtui.model.nodes import TocLevel
 
 ALL_JOBS = "all"
-"""What stands for all jobs."""
+"""The name that stands for all jobs."""
 
 _ROLL_UP = "rollup_"
 
 
 class Job(StrEnum):
-    """What the model does."""
+    """A job of the model."""
 
     SEGMENTS = "segments"
-    """Better versions of segments, whenever there is something: it has no times."""
+    """Versions of segments; it has no schedule and runs whenever there is work."""
     DAY = "rollup_day"
     WEEK = "rollup_week"
     MONTH = "rollup_month"
@@ -26,40 +26,40 @@ class Job(StrEnum):
 
     @property
     def level(self) -> TocLevel:
-        """Whose versions it makes."""
+        """The level of the nodes it writes."""
         if self is Job.SEGMENTS:
             return TocLevel.SEGMENT
         return TocLevel(self.value.removeprefix(_ROLL_UP))
 
 
 ROLLUP_JOBS = (Job.DAY, Job.WEEK, Job.MONTH, Job.YEAR)
-"""The jobs that have times, from the bottom up: each builds on the one before it."""
+"""The jobs with a schedule, from the bottom up: each builds on the one before."""
 
 
 class RunReason(StrEnum):
     """Why a job runs."""
 
     SCHEDULE = "schedule"
-    """Its time has come."""
+    """Its scheduled time has come."""
     REQUESTED = "asked"
-    """A person asked for it."""
+    """The user requested it."""
     MISSED = "missed"
-    """Its time passed while memtui did not run, or could not."""
+    """Its scheduled time passed while memtui did not run."""
     SEGMENTS_DONE = "drained"
-    """No segment waits any more, and what they say can be rolled up."""
+    """All segments are written, so that they can be rolled up."""
     WAITING = "waiting"
-    """Something waits: why segments are worked without being asked for."""
+    """Segments wait."""
 
 
 class RunResult(StrEnum):
-    """What came of a run."""
+    """The result of a run."""
 
     DONE = "done"
     FAILED = "failed"
     STOPPED = "stopped"
-    """By a person, who paused it or left."""
+    """The user paused it or quit."""
     INTERRUPTED = "broken off"
-    """The process ended without a word."""
+    """The process ended abruptly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,51 +70,51 @@ class JobRun:
     reason: RunReason
     started_at: datetime
     heartbeat_at: datetime
-    """When it last gave a sign of life."""
+    """The last sign of life."""
     ended_at: datetime | None
     """None while it runs."""
     result: RunResult | None
     """None while it runs."""
     error: str
     created: int
-    """Versions that became current."""
+    """Versions that are shown now."""
     rejected: int
-    """Versions that did not stand up to their sources."""
+    """Versions that their sources do not support."""
     failed: int
-    """Nodes of which no version could be made."""
+    """Nodes for which no version could be made."""
     waiting: int
-    """What was left when it last gave a sign of life."""
+    """How much was left at the last sign of life."""
     skipped: int
-    """How many of its times passed while it ran."""
+    """How many scheduled times passed while it ran."""
 
     @property
     def took_s(self) -> float:
-        """How long it took, or has taken when last seen, in seconds."""
+        """Its duration so far, in seconds."""
         until = self.ended_at or self.heartbeat_at
         return max(0.0, (until - self.started_at).total_seconds())
 
     @property
     def is_over(self) -> bool:
-        """Whether it came to its end, good or bad, and need not be made up for."""
+        """Whether it succeeded or failed, and need not be repeated."""
         return self.result in (RunResult.DONE, RunResult.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """What a person wants of a job, and since when it has its times."""
+    """The state of a job."""
 
     is_paused: bool = False
     requested_at: datetime | None = None
-    """When "run now" was asked for, and not begun yet."""
+    """When a run was requested that has not started yet."""
     active_since: datetime | None = None
-    """Times before this one were nobody's to keep; None if it was never looked at."""
+    """Since when its schedule is followed; None if it never was."""
 
 
 def find_job(word: str) -> Job:
-    """The job of a name; of a roll-up the level is enough.
+    """Return the job of a name; for a roll-up the level is enough.
 
     Raises:
-        UsageError: There is none; names those there are.
+        UsageError: There is no such job; the message lists all jobs.
     """
     try:
         return Job(word if word in set(Job) else _ROLL_UP + word)
@@ -124,12 +124,12 @@ def find_job(word: str) -> Job:
 
 
 def find_jobs(words: Sequence[str]) -> list[Job]:
-    """The jobs of some names, each once, or of ``all``, in their own order.
+    """Return the jobs of some names, or of ``all``, each once in order.
 
     Raises:
-        UsageError: One of them is no job's.
+        UsageError: There is no job of one of the names.
     """
     if ALL_JOBS in words:
         return list(Job)
-    chosen = {find_job(word) for word in words}
-    return [job for job in Job if job in chosen]
+    found = {find_job(word) for word in words}
+    return [job for job in Job if job in found]

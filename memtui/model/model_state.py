@@ -1,89 +1,88 @@
-"""What can be told of who summarises: how it is, and how far it has come."""
+"""The state of the model that writes summaries, and its progress."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class ModelCondition(StrEnum):
-    """How a summariser is."""
+    """The condition of a model."""
 
     READY = "ready"
     OFFLINE = "offline"
-    """Nobody answers where the server should be."""
+    """The server does not answer."""
     MODEL_MISSING = "model missing"
-    """The server has no model that would do."""
+    """The server has no suitable model."""
     REFUSED = "refused"
-    """It must not be asked: another host, or a model that is not on this machine."""
+    """It must not be used: another host, or a model not on this machine."""
     RESTING = "resting"
-    """It failed too often; it is asked again later."""
+    """It failed too often and is used again later."""
     UNWELL = "unwell"
-    """It answers, but not as it should."""
+    """It answers, but wrongly."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelHealth:
-    """How a summariser is, and what stands behind it."""
+    """The condition of a model, with details."""
 
     condition: ModelCondition
     message: str = ""
-    """What to tell a person, in a sentence; "" when all is well."""
+    """What to tell the user, as a sentence; "" when all is well."""
     remedy: str = ""
-    """What a person can do: a command, or a sentence; "" if nothing is known."""
+    """What the user can do: a command or a sentence; "" if nothing is known."""
     model: str = ""
     digest: str = ""
     server: str = ""
     """The server's version."""
     window_tokens: int = 0
     is_loaded: bool = False
-    """Whether the model is in memory; what it runs on is known only then."""
+    """Whether it is in memory; ``on_cpu`` is known only then."""
     on_cpu: bool = False
-    """Whether the model, as it is loaded, uses no graphics card at all."""
+    """Whether it runs without a graphics card."""
     retry_after_s: float = 0.0
-    """In how many seconds to ask again; 0 for whenever one likes."""
+    """After how many seconds to ask again; 0 for any time."""
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be asked now."""
         return self.condition is ModelCondition.READY
 
     @property
     def summary(self) -> str:
-        """How it is, and what can be done, in one line."""
-        says = self.message or self.condition.value
-        return f"{says}; try: {self.remedy}" if self.remedy else says
+        """The condition and the remedy in one line."""
+        message = self.message or self.condition.value
+        return f"{message}; try: {self.remedy}" if self.remedy else message
 
 
 @dataclass(frozen=True, slots=True)
 class RewriteOutlook:
-    """What can be promised to a person who asks for something of a model."""
+    """What to expect of a requested version."""
 
     message: str
-    """Who does it and when, or why nobody does, in a sentence or two."""
+    """When it will be written, or why it will not, in a sentence or two."""
     is_possible: bool = True
-    """Whether somebody does it, as far as is known."""
+    """Whether it will be written, as far as is known."""
 
 
 class ModelPhase(StrEnum):
-    """What a model is doing."""
+    """What a model is doing now."""
 
     WAITING = "waiting"
-    """Before it is asked again."""
+    """It waits for a retry."""
     LOADING = "loading"
     READING = "reading"
     WRITING = "writing"
     AUDITING = "auditing"
-    """Its draft is held against the source."""
+    """Its draft is checked against the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProgress:
-    """How far a summary has come."""
+    """The progress of one summary."""
 
     phase: ModelPhase
     part: int = 1
     parts: int = 1
-    """How many parts are known of; a merge of their summaries is one more."""
+    """The number of parts; merging their summaries counts as one more."""
     written: int = 0
-    """How many tokens of this part's reply are there."""
+    """The tokens of this part's reply so far."""
     limit: int = 0
-    """How many there can be."""
+    """The maximum number of tokens."""

@@ -1,7 +1,7 @@
 """The table of contents: year → month → week → day → segment.
 
-A node is a version of what is known of a stretch of time: never changed, only
-followed by a newer version (decisions §5).
+A node summarises a period, or a segment. It has versions, which are never changed
+(decisions §5).
 """
 
 from dataclasses import dataclass, field
@@ -22,12 +22,12 @@ class TocLevel(StrEnum):
     SEGMENT = "segment"
 
     def parent(self) -> "TocLevel | None":
-        """The level above; None for a year."""
+        """Return the level above; None for a year."""
         place = _ORDER.index(self)
         return _ORDER[place - 1] if place else None
 
     def child(self) -> "TocLevel | None":
-        """The level below; None for a segment."""
+        """Return the level below; None for a segment."""
         place = _ORDER.index(self) + 1
         return _ORDER[place] if place < len(_ORDER) else None
 
@@ -41,7 +41,7 @@ BULLET_COUNTS = {
     TocLevel.MONTH: (5, 8),
     TocLevel.YEAR: (3, 5),
 }
-"""How many bullets a node has, fewer where there is less to say (decisions §5)."""
+"""The range of the number of bullets, fewer if there is less to say (decisions §5)."""
 
 MAX_KEYWORDS = {
     TocLevel.SEGMENT: 10,
@@ -50,11 +50,11 @@ MAX_KEYWORDS = {
     TocLevel.MONTH: 7,
     TocLevel.YEAR: 7,
 }
-"""The most keywords a node has (decisions §5)."""
+"""The maximum number of keywords (decisions §5)."""
 
 
 class NodeStatus(StrEnum):
-    """How far a node's summary can be relied on to be the last word."""
+    """Whether a node's summary is up to date."""
 
     PENDING = "pending"
     PROVISIONAL = "provisional"
@@ -64,7 +64,7 @@ class NodeStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """One claim of a node, the grips it rests on, and what its audit found."""
+    """A claim of a node with its grips and its verdict."""
 
     text: str
     grip_ids: tuple[str, ...] = ()
@@ -72,30 +72,30 @@ class Bullet:
 
     @property
     def support(self) -> Support:
-        """How much of its wording its source holds; nothing does without a grip."""
+        """The verdict; a bullet without grips is unsupported."""
         return self.verdict.support if self.grip_ids else Support.UNSUPPORTED
 
     @property
     def has_support(self) -> bool:
-        """Whether wording found in the source stands behind it, were it only some."""
+        """Whether it is supported at least weakly."""
         return self.support is not Support.UNSUPPORTED
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCounts:
-    """How much a node covers."""
+    """The size of a node's content."""
 
     segments: int = 0
     events: int = 0
     messages: int = 0
-    """What a person or an assistant wrote."""
+    """Messages of the user and the assistant."""
     subagent_events: int = 0
-    """What helpers did meanwhile: kept, but not summarised."""
+    """Events of subagents: stored, but not summarised."""
 
 
 @dataclass(frozen=True, slots=True)
 class TocNode:
-    """A version of a node, whole (seed 1).
+    """A version of a node with all its content (seed 1).
 
     ``title`` is the calendar's ("Monday, January 15, 2024"), ``headline`` the
     summariser's; a segment's title is its headline. ``end_time`` is the first moment
@@ -109,42 +109,40 @@ class TocNode:
     end_time: datetime
     bullets: tuple[Bullet, ...] = ()
     withheld: tuple[Bullet, ...] = ()
-    """What a model claimed and no source says: kept for the record, never rolled up."""
+    """A model's unsupported claims: not shown, and never rolled up."""
     keywords: tuple[Keyword, ...] = ()
-    """The words to find it by, weightiest first."""
+    """The keywords, weightiest first."""
     child_node_ids: tuple[str, ...] = ()
     version: int = 0
     created_at: datetime | None = None
     headline: str = ""
     status: NodeStatus = NodeStatus.PENDING
     summarizer: str = ""
-    """Who wrote it, with the version of its rules: ``extractive-2``."""
+    """The summariser with the version of its rules: ``extractive-2``."""
     input_hash: str = ""
-    """A hash of what it was made from: equal input makes no new version."""
+    """A hash of its input: equal input makes no new version."""
     counts: NodeCounts = field(default_factory=NodeCounts)
     agents: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
     generation: GenerationStats = NO_STATS
-    """What was measured while a model wrote it."""
+    """Measurements, if a model wrote it."""
     rejection: str = ""
-    """Why a model's version is not shown; "" for one that may be."""
+    """The reason why a model's version is not shown; else ""."""
     is_pinned: bool = False
-    """Whether a person wants this version and no other."""
+    """Whether the user pinned this version."""
 
     @property
     def is_by_model(self) -> bool:
-        """Whether a model wrote it."""
         return bool(self.generation.model)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Its keywords as they are read."""
         return tuple(keyword.word for keyword in self.keywords)
 
 
 @dataclass(frozen=True, slots=True)
 class TocEntry:
-    """A node as one line of the tree: all that is needed without its bullets."""
+    """A node in a list: all but its bullets and keywords."""
 
     node_id: str
     level: TocLevel
@@ -154,25 +152,24 @@ class TocEntry:
     end_time: datetime
     status: NodeStatus
     is_live: bool
-    """Whether a segment in it is still open."""
+    """Whether it contains an open segment."""
     counts: NodeCounts
     supported: int
-    """How many of its bullets are supported."""
+    """The number of supported bullets."""
     weak: int
-    """How many of them are weak."""
+    """The number of weakly supported bullets."""
     bullets: int
     is_by_model: bool
-    """Whether a model wrote what it says."""
     is_pinned: bool
     agents: tuple[str, ...]
     projects: tuple[str, ...]
     activity: tuple[int, ...] = ()
-    """The messages in each part of its time; empty where nobody asked for them."""
+    """The number of messages in each part of its time; empty if not requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class TocVersion:
-    """A version of a node as one line of its history."""
+    """A version of a node in the list of its versions."""
 
     version: int
     headline: str
@@ -183,38 +180,38 @@ class TocVersion:
     bullets: int
     withheld: int
     rejection: str
-    """Why a model's version is not shown; "" for one that may be."""
+    """The reason why a model's version is not shown; else ""."""
     is_by_model: bool
     is_shown: bool
     is_pinned: bool
     generation: GenerationStats = NO_STATS
-    """What was measured while a model wrote it."""
+    """Measurements, if a model wrote it."""
 
     @property
     def unsupported(self) -> int:
-        """How many of its bullets no source says, those that are withheld included."""
+        """The number of unsupported bullets, including those withheld."""
         return self.bullets + self.withheld - self.supported - self.weak
 
 
 @dataclass(frozen=True, slots=True)
 class TocHistory:
-    """All versions of a node, and what a person wants of it."""
+    """All versions of a node, and a pending request for a new one."""
 
     entry: TocEntry
-    """The node as it is shown."""
+    """The node."""
     requested_at: datetime | None
-    """When a new version was asked for that is not made yet."""
+    """When a new version was requested that is not made yet."""
     versions: tuple[TocVersion, ...]
-    """The latest first; none of a node that is pending."""
+    """The latest first; empty for a pending node."""
 
     @property
     def shown(self) -> TocVersion | None:
         """The version that is shown."""
-        return next((one for one in self.versions if one.is_shown), None)
+        return next((v for v in self.versions if v.is_shown), None)
 
 
 def node_text(node: TocNode) -> str:
-    """A node's own words, without what is withheld."""
+    """Return a node as text, without withheld bullets."""
     about = node.headline if node.headline != node.title else ""
     words, projects = ", ".join(node.words), ", ".join(node.projects)
     lines = [
@@ -225,7 +222,7 @@ def node_text(node: TocNode) -> str:
         f"projects: {projects}" if projects else "",
     ]
     for bullet in node.bullets:
-        doubt = "" if bullet.has_support else " (no source says it)"
+        note = "" if bullet.has_support else " (no source says it)"
         grip = f" [{bullet.grip_ids[0]}]" if bullet.grip_ids else ""
-        lines.append(f"* {' '.join(bullet.text.split())}{doubt}{grip}")
+        lines.append(f"* {' '.join(bullet.text.split())}{note}{grip}")
     return "\n".join(filter(None, lines))

@@ -1,9 +1,8 @@
-"""When roll-ups are due: cron expressions, followed in the store's time zone.
+"""Schedules of roll-ups: cron expressions in the store's time zone.
 
-Pure: every process that asks about the same store and time gets the same answer. Times
-are told in UTC, since local ones are out of order in the hour that comes twice. A time
-that a change of clocks leaves out comes as soon as there is one again, and one that it
-brings twice comes once, the first time, unless the expression means every hour.
+Times are in UTC, since local ones are out of order in the hour that occurs twice. A time
+that a change of clocks skips comes as soon as possible; one that occurs twice comes
+once, the first time, unless the expression means every hour.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,56 +16,56 @@ from memtui.model import hashing
 from memtui.model.jobs import Job
 
 CRON_FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
-"""What a cron expression tells, in its order."""
+"""The fields of a cron expression."""
 
 MAX_COUNTED = 1000
-"""More times than this that passed are not told apart."""
+"""The maximum count of missed times."""
 
 _SECOND = timedelta(seconds=1)
 
 _ANY_TIME = datetime(2024, 1, 1, tzinfo=UTC)
-"""Where the search for a time begins that any expression must have."""
+"""From where the first time of an expression is searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobSchedule:
-    """The times of one job of one store."""
+    """The schedule of one job of one store."""
 
     job: Job
     cron: str
     zone: tzinfo
     jitter_s: int
-    """How much later than its time a run may begin, in seconds."""
+    """The maximum delay of a run, in seconds."""
     store: str
-    """What tells this store from others."""
+    """The identity of the store."""
 
     def next_run(self, after: datetime) -> datetime:
-        """The first time strictly after this one, in UTC.
+        """Return the first time strictly after this one, in UTC.
 
         Raises:
-            ValueError: There is none: the expression is one that ``fault`` refuses.
+            ValueError: There is none: the expression is invalid.
         """
         before = self._last_cron(after)
-        if before and (late := self._moved(before)) > after:
+        if before and (late := self._with_jitter(before)) > after:
             return late
         for at in self._crons(after):
-            return self._moved(at)
+            return self._with_jitter(at)
         raise ValueError(f"{self.cron!r} never comes")
 
     def last_due(self, before: datetime) -> datetime | None:
-        """The last time up to this one, itself included, in UTC; None if none ever."""
+        """Return the last time up to this one, included, in UTC; None if none."""
         at = self._last_cron(before)
-        if at and self._moved(at) > before:
+        if at and self._with_jitter(at) > before:
             at = self._last_cron(at - _SECOND)
-        return self._moved(at) if at else None
+        return self._with_jitter(at) if at else None
 
     def last_missed(self, since: datetime, now: datetime) -> datetime | None:
-        """The last time that has come since something ran; None if none has."""
+        """Return the last time since a run; None if there is none."""
         due = self.last_due(now)
         return due if due and due > since else None
 
     def count(self, after: datetime, until: datetime) -> int:
-        """How many times lie between two, the latter included; at most so many."""
+        """Count the times after one and up to another, up to a maximum."""
         for number in range(MAX_COUNTED):
             after = self.next_run(after)
             if after > until:
@@ -74,27 +73,26 @@ class JobSchedule:
         return MAX_COUNTED
 
     def describe(self) -> str:
-        """The expression as a person says it: ``at 01:00 every day``."""
-        said = CronSim(self.cron, _ANY_TIME).explain()
-        return f"{said[:1].lower()}{said[1:]}"
+        """Return the expression in words: ``at 01:00 every day``."""
+        words = CronSim(self.cron, _ANY_TIME).explain()
+        return f"{words[:1].lower()}{words[1:]}"
 
-    def _moved(self, at: datetime) -> datetime:
-        """A time as it is kept: a little late, so that many stores do not meet.
+    def _with_jitter(self, at: datetime) -> datetime:
+        """Return a time with its delay, so that many stores do not start together.
 
-        How late is drawn from the store, the job and the time, never by chance: a
-        status, the loop and a memtui that was started again within these seconds must
-        all name the same moment, or a run is shown wrongly, run twice or thought
-        missed. It never reaches the next time, so that times stay in their order.
+        The delay follows from the store, the job and the time: the status, the
+        scheduler and a restarted memtui must agree, or a run is shown wrongly, run
+        twice or believed to be missed. It never reaches the next time.
         """
-        most_s = self.jitter_s
+        max_s = self.jitter_s
         for following in self._crons(at):
-            most_s = min(most_s, int((following - at).total_seconds()) - 1)
+            max_s = min(max_s, int((following - at).total_seconds()) - 1)
             break
-        drawn = int(hashing.content_hash(self.store, self.job, at.isoformat()), 16)
-        return at + timedelta(seconds=drawn % (most_s + 1))
+        random = int(hashing.content_hash(self.store, self.job, at.isoformat()), 16)
+        return at + timedelta(seconds=random % (max_s + 1))
 
     def _crons(self, after: datetime) -> Iterator[datetime]:
-        """What the expression itself says, strictly after a time, in order."""
+        """Yield the times of the expression strictly after a time, without delay."""
         last = after
         for local in CronSim(self.cron, after.astimezone(self.zone)):
             at = local.astimezone(UTC)
@@ -103,10 +101,10 @@ class JobSchedule:
                 yield at
 
     def _last_cron(self, before: datetime) -> datetime | None:
-        """The last of them up to a time.
+        """Return the last of these times up to a time; None if there is none.
 
-        Going back misses some where clocks change; so it goes back twice, and from
-        there on as everything else does.
+        Iterating backwards misses some times where clocks change; so this goes back
+        two steps, and forward from there.
         """
         start = (before + _SECOND).astimezone(self.zone)
         back = list(islice(CronSim(self.cron, start, reverse=True), 2))
@@ -121,16 +119,16 @@ class JobSchedule:
 
 @dataclass(frozen=True, slots=True)
 class Schedules:
-    """The times of all jobs of one store."""
+    """The schedules of all jobs of one store."""
 
     crons: Mapping[Job, str]
     zone: tzinfo
     jitter_s: int
     store: str
-    """What tells this store from others."""
+    """The identity of the store."""
 
     def for_job(self, job: Job) -> JobSchedule | None:
-        """A job's times; None if it has none."""
+        """Return the schedule of a job; None if it has none."""
         cron = self.crons.get(job)
         if cron is None:
             return None
@@ -138,15 +136,15 @@ class Schedules:
 
 
 def find_cron_error(cron: str) -> str:
-    """What is wrong with a cron expression; "" if nothing is."""
+    """Return what is wrong with a cron expression; "" if it is valid."""
     fields = len(cron.split())
     if fields != len(CRON_FIELDS):
         return f"it has {fields} of five fields: {', '.join(CRON_FIELDS)}"
     try:
         times = CronSim(cron, _ANY_TIME)
     except CronSimError as error:
-        said = str(error).removeprefix("Bad ").replace("-of-", " of the ")
-        return f"that is no {said}"
+        field = str(error).removeprefix("Bad ").replace("-of-", " of the ")
+        return f"that is no {field}"
     except (ValueError, AssertionError):
         return "it cannot be read"
     return "" if next(times, None) else "it never comes"

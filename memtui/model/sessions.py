@@ -8,18 +8,18 @@ from enum import StrEnum
 from pathlib import Path
 
 _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
-"""How the full path of a folder begins."""
+"""The beginning of an absolute path."""
 
 
 def project_folder(root: str, cwd: str = "") -> str:
-    """The folder by which a session's project is told from others of its name.
+    """Return the folder that tells a project from others of the same name.
 
     Args:
-        root: The repository's folder, where it is known.
-        cwd: The folder the session was held in.
+        root: The folder of the repository, if known.
+        cwd: The working folder of the session.
 
     Returns:
-        Its full path; "" if none is known.
+        Its absolute path; "" if none is known.
     """
     folder = (root or cwd).replace("\\", "/").rstrip("/")
     return folder if _ABSOLUTE.match(folder) else ""
@@ -27,7 +27,7 @@ def project_folder(root: str, cwd: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionMetadata:
-    """What a source tells of a session beside its events; empty where it is silent."""
+    """What a source says of a session besides its events; unknown fields are empty."""
 
     agent: str
     session_id: str
@@ -37,36 +37,36 @@ class SessionMetadata:
     title: str = ""
     model: str = ""
     at: datetime | None = None
-    """When it was said; the earliest word on a session's folder and project counts."""
+    """The time of the record: the earliest one decides on folder and project."""
     root: str = ""
-    """The folder of the repository the work was in, where the source knows it."""
+    """The folder of the repository, if the source knows it."""
     created_by: str = ""
     """What started the session: a terminal, an editor, a library."""
     forked_from: str = ""
-    """The session of the same agent that this one goes on from with a copy of it."""
+    """The session of the same agent whose copy this one begins with."""
     summary: str = ""
-    """What it was about, in the words of whoever summed it up."""
+    """A summary written by its client."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentMetadata:
-    """A subagent of a session: a helper that the agent started."""
+    """What a source says of a subagent of a session."""
 
     agent: str
     session_id: str
     subagent: str
-    """Its name within the session; its events carry it."""
+    """Its name within the session, as in its events."""
     kind: str = ""
-    """What sort of helper: ``Explore``, ``reviewer``…"""
+    """Its type: ``Explore``, ``reviewer``…"""
     tool_use_id: str = ""
-    """The ``tool_use_id`` of the call that started it, where the source tells it."""
+    """The id of the tool call that started it, if the source has it."""
     task: str = ""
-    """What it was asked to do, in a line."""
+    """Its task, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What is known of a session."""
+    """A session as it is stored."""
 
     agent: str
     session_id: str
@@ -74,20 +74,19 @@ class Session:
     cwd: str
     branch: str
     title: str
-    """The agent's own title, else what the person asked for (see ``openings``)."""
+    """The agent's own title, else one from the first prompt (see ``text.titles``)."""
     model: str
     created_at: datetime
     updated_at: datetime
     message_count: int
     event_count: int
     root: str = ""
-    """The folder of the repository the work was in."""
+    """The folder of the repository."""
     created_by: str = ""
-    """What started it."""
     forked_from: str = ""
-    """The session it goes on from, whose beginning it shares."""
+    """The session whose beginning it shares."""
     summary: str = ""
-    """What it was about, if its client summed it up."""
+    """A summary written by its client, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +95,12 @@ class AgentHistory:
 
     agent: str
     folder: Path
-    """Where they lie: a folder, or a file that holds them all."""
+    """Their folder, or the file with all of them."""
     sessions: int
 
 
 class SessionOrder(StrEnum):
-    """What the list of sessions goes by."""
+    """The orders of the session list."""
 
     NEWEST = "newest first"
     OLDEST = "oldest first"
@@ -111,7 +110,7 @@ class SessionOrder(StrEnum):
 
     @property
     def next(self) -> "SessionOrder":
-        """The one after this, and after the last the first."""
+        """The next order; after the last the first."""
         every = list(SessionOrder)
         return every[(every.index(self) + 1) % len(every)]
 
@@ -123,7 +122,7 @@ _COMMANDS = {
     "opencode": ("opencode", "--session"),
     "copilot-cli": ("copilot", "--resume"),
 }
-"""What each agent is called and told, before the session's id."""
+"""The command of each agent that resumes a session, without the session's id."""
 
 _NOT_BY_NAME = {
     "aider": "Aider keeps one history for a folder and no sessions to go back to:"
@@ -133,27 +132,26 @@ _NOT_BY_NAME = {
 
 @dataclass(frozen=True, slots=True)
 class ResumeCommand:
-    """How a session is taken up again."""
+    """The command that resumes a session."""
 
     argv: tuple[str, ...] = ()
-    """The program and what it is told; empty where that cannot be done."""
+    """The program and its arguments; empty if it cannot be resumed."""
     folder: str = ""
-    """Where it is run; "" where the session's folder is not known."""
+    """The folder to run it in; "" if not known."""
     reason: str = ""
 
     @property
     def program(self) -> str:
-        """The program that does it."""
         return self.argv[0] if self.argv else ""
 
     def __str__(self) -> str:
-        """The whole command as a shell takes it."""
+        """Return the command line for a shell."""
         said = shlex.join(self.argv)
         return f"cd {shlex.quote(self.folder)} && {said}" if self.folder else said
 
 
 def resume_command(session: Session) -> ResumeCommand:
-    """How a session is taken up again in its agent."""
+    """Return the command that resumes a session in its agent."""
     told = _COMMANDS.get(session.agent)
     if told is None:
         why = _NOT_BY_NAME.get(
@@ -161,7 +159,7 @@ def resume_command(session: Session) -> ResumeCommand:
             f"It is not known how {session.agent} goes back to a session.",
         )
         return ResumeCommand(reason=why)
-    # What begins with a dash would be taken for an option.
+    # It would be taken for an option.
     if session.session_id.startswith("-"):
         return ResumeCommand(reason="Its id cannot be told to a program.")
     return ResumeCommand((*told, session.session_id), session.cwd)

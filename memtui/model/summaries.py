@@ -1,15 +1,12 @@
-"""A summary: what a summariser makes of events, before its claims are checked."""
+"""Summaries as they are written, before their bullets are checked."""
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-
-from memtui.model.events import clean
 
 
 @dataclass(frozen=True, slots=True)
 class DraftBullet:
-    """One bullet as a summariser writes it.
+    """A bullet as a summariser writes it.
 
     ``refs`` are places in what the summariser was given: of events for a segment, of
     the children's bullets (all of them in a row) for a roll-up. They are a hint; what
@@ -22,45 +19,44 @@ class DraftBullet:
 
 @dataclass(frozen=True, slots=True)
 class GenerationStats:
-    """What was measured while a model wrote; all empty where none did."""
+    """Measurements of how a model generated a summary; empty if no model did."""
 
     model: str = ""
     digest: str = ""
-    """The model's own, so that a model pulled anew under its old name is another."""
+    """The digest of the model, which changes when its name is pulled again."""
     server: str = ""
     """The server's version."""
     prompt: str = ""
     """The version of the prompt and of the schema."""
     mode: str = ""
-    """How the model was held to the schema."""
+    """How the schema of the reply was enforced."""
     options: str = ""
     """The options of the last request, as compact JSON."""
     requests: int = 0
-    """How many requests it took, those that failed counted."""
+    """The number of requests, including failed ones."""
     parts: int = 0
-    """How many parts were read one by one."""
+    """The number of parts that were read one by one."""
     prompt_tokens: int = 0
     reply_tokens: int = 0
     load_ms: int = 0
     prompt_ms: int = 0
     reply_ms: int = 0
     total_ms: int = 0
-    """From the first request to the last reply, waits counted."""
+    """From the first request to the last reply, including waits."""
     dropped_bullets: int = 0
-    """How many bullets named no place in the source, or said nothing of their own."""
+    """The number of bullets without a reference to the source, or without content."""
     was_truncated: bool = False
-    """Whether a reply reached its limit and only its whole bullets were kept."""
+    """Whether a reply reached its limit, so that its last bullet was dropped."""
     surprise: float | None = None
-    """How surprising the model says it is: 0 to 1; None if it does not say."""
+    """The model's own estimate of surprise: 0 to 1; None if there is none."""
 
 
 NO_STATS = GenerationStats()
-"""Of what no model wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A title, a few claims and the words to find them by (seed 0).
+    """A title, a few bullets and keywords (seed 0).
 
     ``keywords`` are what a model proposes beside those that are found without one.
     """
@@ -72,59 +68,14 @@ class Summary:
 
 
 BULLET_CHARS = 240
-"""How long a bullet may be: a model is asked for no more, a longer one is cut."""
+"""The maximum length of a bullet; a longer one is shortened."""
 
 TITLE_CHARS = 80
-"""How long a title may be: a longer one does not fit a line and is cut."""
-
-MIN_SHARE = 0.4
-"""The least share of its limit that a text is cut to so that it ends with a sentence
-or a clause; where there is no such end, it is cut on a word."""
-
-_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
-_CLAUSE = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
-
-
-def sanitize(draft: Summary) -> Summary:
-    """A draft without control characters, line ends, empty bullets or endless text.
-
-    Args:
-        draft: What a summariser wrote, whoever it is.
-    """
-    bullets = tuple(
-        DraftBullet(text, claim.refs)
-        for claim in draft.bullets
-        if (text := _line(claim.text, BULLET_CHARS))
-    )
-    keywords = (_line(word, TITLE_CHARS) for word in draft.keywords)
-    return replace(
-        draft,
-        title=_line(draft.title, TITLE_CHARS) or "Untitled",
-        bullets=bullets,
-        keywords=tuple(dict.fromkeys(word for word in keywords if word)),
-    )
-
-
-def _line(text: str, limit: int) -> str:
-    line = " ".join(clean(text).split())
-    return shorten(line, limit)
-
-
-def shorten(line: str, limit: int) -> str:
-    """A line of at most so many characters: its first sentences, clauses or words."""
-    if len(line) <= limit:
-        return line
-    for ends, mark in ((_SENTENCE, ""), (_CLAUSE, "…")):
-        found = [one for one in ends.finditer(line, 0, limit)]
-        if found and found[-1].end() >= MIN_SHARE * limit:
-            end = found[-1]
-            return f"{line[: end.start() if mark else end.end()].rstrip()}{mark}"
-    head, _, _ = line[: limit - 1].rpartition(" ")
-    return f"{head or line[: limit - 1]}…"
+"""The maximum length of a title; a longer one is shortened."""
 
 
 class KeywordOrigin(StrEnum):
-    """Why a word is a keyword, the most telling first."""
+    """Why a word is a keyword, the most specific origin first."""
 
     ERROR = "error"
     PACKAGE = "package"
@@ -136,14 +87,14 @@ class KeywordOrigin(StrEnum):
 
 
 ORIGIN_RANK = {origin: rank for rank, origin in enumerate(KeywordOrigin)}
-"""Of two origins of one word the one of lower rank counts."""
+"""If a word has two origins, the one of lower rank counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A word to find a node by."""
+    """A keyword of a node."""
 
     word: str
     origin: KeywordOrigin = KeywordOrigin.FREQUENCY
     weight: float = 0.0
-    """How much it tells beside the node's other keywords."""
+    """Its weight among the node's keywords."""

@@ -1,4 +1,4 @@
-"""Verdicts: what an audit finds of a bullet, with all that it follows from.
+"""Verdicts: how well the source supports a bullet, and why.
 
 "Supported" means wording found in the source, never truth.
 """
@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 HASH_BYTES = 16
-"""How long the hash of a quoted text is, in bytes."""
 
 WEAK_SHARE = 0.35
 """Below this share of its weighted wording a bullet is unsupported."""
 
 SUPPORTED_SHARE = 0.60
-"""From this share on it is supported, if nothing speaks against it."""
+"""From this share on a bullet is supported, unless something contradicts it."""
 
 
 class Support(StrEnum):
-    """How much of a bullet's wording its source holds."""
+    """How well the source supports a bullet."""
 
     SUPPORTED = "supported"
     WEAK = "weak"
@@ -27,28 +26,27 @@ class Support(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VerdictFeatures:
-    """What a verdict follows from, kept so that its limits can be set anew."""
+    """The measurements behind a verdict, stored so that its limits can be changed."""
 
     covered: float = 0.0
-    """The share of the bullet's weighted wording that the passage holds: 0 to 1."""
+    """The share of the bullet's weighted terms that the passage has: 0 to 1."""
     terms: int = 0
-    """How many terms the bullet has."""
+    """The number of the bullet's terms."""
     hard: tuple[str, ...] = ()
     """The bullet's names and numbers."""
     missing: tuple[str, ...] = ()
-    """Those of them that the passage lacks."""
+    """Those of them that are not in the passage."""
     negation_differs: bool = False
     opposites: tuple[tuple[str, str], ...] = ()
-    """Words of the bullet, each with the opposite that the passage says instead."""
+    """Words of the bullet, each with the opposite word of the passage."""
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether something in the wording speaks against the bullet."""
+        """Whether a name, number, negation or opposite contradicts the bullet."""
         return bool(self.missing or self.negation_differs or self.opposites)
 
     @property
     def support(self) -> Support:
-        """The verdict they give."""
         if self.covered < WEAK_SHARE:
             return Support.UNSUPPORTED
         if self.is_contradicted or self.covered < SUPPORTED_SHARE:
@@ -58,20 +56,20 @@ class VerdictFeatures:
 
 @dataclass(frozen=True, slots=True)
 class SourceQuote:
-    """The stretch of the source that a bullet rests on."""
+    """A quote from one of several texts that supports a bullet."""
 
     index: int
-    """Which of the texts it stands in."""
+    """The index of the text."""
     start: int
     end: int
-    """Offsets of characters in that text."""
+    """Character offsets in that text."""
     text_hash: str
-    """BLAKE2b of the quoted text, which shows later that it still says the same."""
+    """The hash of the quoted text, to detect changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventQuote:
-    """The same of an event, wherever it is met."""
+    """A quote from an event."""
 
     event_id: str
     start: int
@@ -79,35 +77,35 @@ class EventQuote:
     text_hash: str
 
     def matches(self, text: str) -> bool:
-        """Whether a text, the event's, still says there what was quoted of it."""
+        """Return whether the event's text still has this quote."""
         return hash_quote(text[self.start : self.end]) == self.text_hash
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the audit found of one bullet."""
+    """The verdict on one bullet."""
 
     support: Support
     features: VerdictFeatures = VerdictFeatures()
     matched: tuple[str, ...] = ()
-    """The bullet's terms that the source holds, for ``words.spans`` to mark."""
+    """The bullet's terms that the source has, to be highlighted."""
     quotes: tuple[SourceQuote, ...] = ()
-    """The closest wording there is: one passage, or one for each clause or deed; none
-    when no word of the bullet is said."""
+    """The best passage, or one for each clause or action; empty if no word of the
+    bullet is found."""
     spans: tuple[EventQuote, ...] = ()
-    """The quoted stretches of the events themselves, where these are known."""
+    """The same quotes in the events, if these are known."""
     is_repaired: bool = False
-    """Whether another text supports it better than those it cites."""
+    """Whether it cites another text than the one that supports it best."""
 
 
 SUPPORTED = Verdict(Support.SUPPORTED)
-"""The verdict on what is supported, and nothing more is known."""
+"""A supported bullet without details."""
 
 UNSUPPORTED = Verdict(Support.UNSUPPORTED)
-"""The verdict on what nobody has looked for yet."""
+"""A bullet that was not checked yet."""
 
 
 def hash_quote(quoted: str) -> str:
-    """The hash to keep of a quoted text."""
+    """Return the hash of a quoted text."""
     raw = quoted.encode("utf-8", "replace")
     return hashlib.blake2b(raw, digest_size=HASH_BYTES).hexdigest()

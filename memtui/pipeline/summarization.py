@@ -15,7 +15,7 @@ from memtui.model.grips import Grip
 from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.sessions import Session
-from memtui.model.summaries import Summary, sanitize
+from memtui.model.summaries import Summary
 from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
 from memtui.store import (
     conversations,
@@ -35,7 +35,7 @@ from memtui.store.surprise import SegmentTerms
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize import keywords
 from memtui.summarize import surprise as summarize_surprise
-from memtui.summarize.draft import GroundedSummary
+from memtui.summarize.draft import GroundedSummary, sanitize
 from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
 from memtui.summarize.segmenter import SegmentRules, context_before

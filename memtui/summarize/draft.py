@@ -4,16 +4,17 @@ Drafts of all summarizers pass here. Bullets of a model that the source does not
 are withheld: stored, but neither shown nor rolled up.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from memtui.model import grips as model_grips
-from memtui.model.events import Event
+from memtui.model.events import Event, clean
 from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.segments import counted_text
-from memtui.model.summaries import DraftBullet, Summary
+from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
 from memtui.model.verdicts import SourceQuote, Support, Verdict
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import EventPassages
@@ -201,3 +202,46 @@ def _grip_for_quote(
         source=source,
         toc_node_id=node_id,
     )
+
+
+MIN_SHORTENED_SHARE = 0.4
+"""The minimum share of its limit that a shortened text keeps to end with a sentence or
+clause; otherwise it ends with a word."""
+
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+
+_CLAUSE_END = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
+
+
+def sanitize(draft: Summary) -> Summary:
+    """Return a draft without control characters, line ends, empty or long bullets.
+
+    Args:
+        draft: The draft of any summarizer.
+    """
+    bullets = tuple(
+        DraftBullet(text, bullet.refs)
+        for bullet in draft.bullets
+        if (text := _to_line(bullet.text, BULLET_CHARS))
+    )
+    keywords = (_to_line(word, TITLE_CHARS) for word in draft.keywords)
+    return replace(
+        draft,
+        title=_to_line(draft.title, TITLE_CHARS) or "Untitled",
+        bullets=bullets,
+        keywords=tuple(dict.fromkeys(word for word in keywords if word)),
+    )
+
+
+def _to_line(text: str, limit: int) -> str:
+    """Return a text as one line: its first sentences, clauses or words."""
+    line = " ".join(clean(text).split())
+    if len(line) <= limit:
+        return line
+    for pattern, ending in ((_SENTENCE_END, ""), (_CLAUSE_END, "…")):
+        ends = list(pattern.finditer(line, 0, limit))
+        if ends and ends[-1].end() >= MIN_SHORTENED_SHARE * limit:
+            end = ends[-1].start() if ending else ends[-1].end()
+            return f"{line[:end].rstrip()}{ending}"
+    head, _, _ = line[: limit - 1].rpartition(" ")
+    return f"{head or line[: limit - 1]}…"

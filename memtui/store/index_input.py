@@ -1,0 +1,122 @@
+"""What the message index reads from the store: events, and the titles of sessions."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from memtui.model.events import MESSAGES, EventRole, EventType
+from memtui.store.database import db
+from memtui.store.outbox import EventRange
+
+_SELECT = (
+    "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.ordinal, e.type, e.role, e.text,"
+    " CASE e.type WHEN 'tool_result' THEN e.metadata ELSE '' END,"
+    " (SELECT group_concat(copy_id) FROM source_copies t WHERE t.event_id = e.id)"
+    " FROM events e"
+)
+_ARE_MESSAGES = "type IN ('user_message', 'assistant_message')"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexableEvent:
+    """An event as the message index reads it."""
+
+    event_id: str
+    session: int
+    """The number of its session."""
+    subagent: str
+    at_ms: int
+    ordinal: int
+    """The order of events of the same time."""
+    type: EventType
+    role: EventRole
+    text: str
+    tool: str = ""
+    """The tool whose result it is."""
+    copy_ids: tuple[str, ...] = ()
+    """The ids that copies of it had in other sources."""
+
+    @property
+    def indexed_role(self) -> EventRole | None:
+        """The role it is indexed under; None if it is not indexed."""
+        if self.type is EventType.TOOL_RESULT:
+            return EventRole.TOOL if self.tool or self.text else None
+        if self.type not in MESSAGES:
+            return None
+        is_speaker = self.role in (EventRole.USER, EventRole.ASSISTANT)
+        return self.role if is_speaker else EventRole.SYSTEM
+
+
+class SessionTexts(NamedTuple):
+    """The title of a session, and its summary with the headlines of its segments."""
+
+    session: int
+    title: str
+    summary: str
+
+
+def read_ranges(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
+    """Return the events of these ranges that are still stored, ordered by id."""
+    sql = f"{_SELECT} WHERE e.rowid BETWEEN ? AND ?"
+    rows = [
+        row
+        for one in ranges
+        for row in db.execute_sql(sql, (one.first, one.last)).fetchall()
+    ]
+    return [_event(row) for row in sorted(rows)]
+
+
+def read_before(event_id: str, limit: int) -> list[IndexableEvent]:
+    """Return the events before one (before all for ""), the latest first."""
+    sql = f"{_SELECT} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
+    return list(map(_event, db.execute_sql(sql, (event_id or "~", limit)).fetchall()))
+
+
+def read_newest(limit: int) -> list[IndexableEvent]:
+    """Return the newest messages, ordered by id."""
+    sql = f"{_SELECT} WHERE e.{_ARE_MESSAGES} ORDER BY e.id DESC LIMIT ?"
+    rows = db.execute_sql(sql, (limit,)).fetchall()
+    return [_event(row) for row in reversed(rows)]
+
+
+def count_messages() -> int:
+    """Return how many messages are stored."""
+    sql = f"SELECT count(*) FROM events WHERE {_ARE_MESSAGES}"
+    return int(db.execute_sql(sql).fetchone()[0])
+
+
+def list_sessions() -> list[int]:
+    """Return the numbers of all sessions."""
+    rows = db.execute_sql("SELECT id FROM sessions").fetchall()
+    return [number for (number,) in rows]
+
+
+def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
+    """Return what sessions are indexed by, besides their messages."""
+    rows = db.execute_sql(
+        "SELECT s.id, coalesce(nullif(s.title, ''), s.first_prompt),"
+        " s.summary || char(10) || coalesce((SELECT"
+        " group_concat(v.headline, char(10)) FROM segments g"
+        " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id ="
+        " n.latest_id WHERE g.session_id = s.id), '') FROM sessions s"
+        " WHERE s.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(sessions)),),
+    )
+    return list(map(SessionTexts._make, rows.fetchall()))
+
+
+def _event(row: tuple[Any, ...]) -> IndexableEvent:
+    event_id, session, subagent, at_ms, ordinal, kind, role, text, metadata, ids = row
+    return IndexableEvent(
+        event_id,
+        session,
+        subagent,
+        at_ms,
+        ordinal,
+        EventType(kind),
+        EventRole(role),
+        text,
+        json.loads(metadata).get("tool_name", "") if metadata else "",
+        tuple(ids.split(",")) if ids else (),
+    )
