@@ -24,13 +24,13 @@ import sys
 import time
 
 CHUNK_BYTES = 1 << 20
-"""How much is read from standard input at once."""
+"""The most bytes read from standard input at once."""
 
 STDIN = 0
 """The file descriptor of the input; ``sys.stdin`` may be None."""
 
 MAX_NAME_CHARS = 40
-"""How long the name of an agent or an event may be."""
+"""The longest name of an agent or an event."""
 
 
 def main() -> None:

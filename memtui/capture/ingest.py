@@ -38,16 +38,16 @@ from memtui.text.tokens import TokenCounter
 log = logging.getLogger(__name__)
 
 FILES_AT_ONCE = 200
-"""How many spool files one transaction stores."""
+"""The most spool files that one transaction stores."""
 
 BYTES_AT_ONCE = 32 * 1024 * 1024
-"""How many bytes of them one transaction stores, unless one file alone is larger."""
+"""The most bytes that one transaction stores, unless one file alone is larger."""
 
 DRAFTS_INTERVAL_S = 60.0
-"""How often drafts of killed hooks are looked for."""
+"""The interval between two searches for drafts of killed hooks."""
 
 ABANDONED_AFTER = timedelta(minutes=10)
-"""How long after its last write a draft's hook has certainly been killed."""
+"""A draft that was last written before this time is left over from a killed hook."""
 
 SOURCE = "hooks"
 """The name under which problems with spool files are counted."""
@@ -63,11 +63,11 @@ class _ParsedFile:
     skipped: tuple[SkippedRecord, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     invalid_part: InvalidPart | None = None
-    """What is quarantined; None if the file cannot be read."""
+    """The part that is quarantined; None if the file cannot be read."""
 
     @property
     def is_of_other_project(self) -> bool:
-        """Whether all of it belongs to the store of another project."""
+        """True if all of it belongs to the store of another project."""
         return bool(self.skipped) and all(
             one.reason == OTHER_PROJECT for one in self.skipped
         )
@@ -93,7 +93,7 @@ class SpoolIngester:
         self._of_other_projects: set[str] = set()
         self._next_drafts_s = 0.0
         self._is_counted = False
-        """Whether the problems in the store match the quarantine."""
+        """The problems in the store match the quarantine."""
 
     def step(self) -> int:
         """Store a batch of files; return how many."""

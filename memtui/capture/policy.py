@@ -1,4 +1,4 @@
-"""Which conversations are stored: excluded, of another project, forgotten, redacted."""
+"""Decide which conversations are stored, and take out secrets."""
 
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ from memtui.store import problems, tombstones
 from memtui.text import secrets
 
 OTHER_PROJECT = "of another project, whose memory is kept apart"
-"""Why a session is left out of a store for one project."""
+"""The reason of sessions that a store for one project leaves out."""
 
 FORGOTTEN = "of a project that was forgotten"
 
@@ -117,13 +117,13 @@ class IngestFilter:
         """
         self._policy, self._path = policy, path
         self._reasons: dict[tuple[str, str], str] = {}
-        """Why each session is left out; "" if it is stored."""
+        """The reason for leaving out each session; "" if it is stored."""
         self.redaction_counts: Tally[str] = Tally()
-        """How many secrets were taken out, by kind, since they were last stored."""
+        """The number of secrets taken out, by kind, since they were last stored."""
         self.has_forgotten = False
-        """Whether there were items of a forgotten session or project."""
+        """There were items of a forgotten session or project."""
         self.forgotten_count = 0
-        """How many events were left out for that; the caller resets it."""
+        """The number of events left out for that; the caller resets it."""
 
     def filter_items(self, items: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
         """Yield the items that are stored, without secrets."""

@@ -60,7 +60,7 @@ class QuarantinedFile:
 
     @property
     def spool_file(self) -> SpoolFile:
-        """What its name and time say, without its bytes."""
+        """The file's name and time, without its bytes."""
         return SpoolFile(self.file_name, b"", self.received_at)
 
 
@@ -184,7 +184,7 @@ class InvalidPart:
     invalid: tuple[InvalidRecord, ...]
     """The invalid records, with their lines in ``raw``."""
     skipped: tuple[SkippedRecord, ...] = ()
-    """Why other invalid records are not even quarantined."""
+    """Invalid records that are not even quarantined, and the reason."""
     redacted_kinds: tuple[str, ...] = ()
     """The kinds of the secrets that were taken out."""
 

@@ -41,10 +41,10 @@ SESSION_INFO = "SessionInfo"
 SESSION_START = "SessionStart"
 
 PROBE_BYTES = 4096
-"""How much is written to see whether there is room: as much as a small event."""
+"""The bytes written to test for free space: as many as a small event has."""
 
 UNFINISHED_AFTER = timedelta(minutes=10)
-"""How long after its last write a draft counts as unfinished."""
+"""A draft that was last written before this time counts as unfinished."""
 
 _NAME = re.compile(
     r"\d{1,20}\.\d{1,10}\.[0-9A-Za-z]{1,40}"
@@ -337,9 +337,9 @@ class SpoolStatus:
     quarantined: int
     """The number of files in ``bad``."""
     reasons: tuple[tuple[str, int], ...]
-    """Why, each with the number of records, most frequent first."""
+    """The reasons, each with its number of records, most frequent first."""
     write_problem: str
-    """Why hooks cannot write; "" if they can."""
+    """The reason that hooks cannot write; "" if they can."""
 
 
 def spool_status(folder: Path) -> SpoolStatus:

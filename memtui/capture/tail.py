@@ -20,16 +20,16 @@ from memtui.store import cursors, database, meta
 from memtui.store.cursors import FileStamp, read_stamp
 
 CHECK_INTERVAL_S = 2.0
-"""How often all files are checked when changes are not reported."""
+"""The interval between checks of all files when changes are not reported."""
 
 WATCHED_CHECK_INTERVAL_S = 30.0
-"""How often they are checked when changes are reported."""
+"""The interval when changes are reported."""
 
 STEP_S = 0.25
-"""How long one step reads, unless one transaction takes longer."""
+"""The longest time that one step reads, unless one transaction takes longer."""
 
 FILES_PER_STEP = 20
-"""How many files a step reads at most: as many sessions as the next stage segments."""
+"""The most files that a step reads: as many sessions as the next stage segments."""
 
 CHECK_SHARE = 50
 """Checking takes at most this fraction of the time (1/50), however many files."""
@@ -73,7 +73,7 @@ class Tail:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is more to read."""
+        """There is more to read."""
         return self._reading is not None or bool(self._queue)
 
     def step(self) -> int:

@@ -46,10 +46,10 @@ from memtui.text.tokens import TokenCounter
 log = logging.getLogger(__name__)
 
 EVENTS_AT_ONCE = 1000
-"""How many events one transaction stores."""
+"""The number of events after which a transaction is committed."""
 
 LOCK_TIMEOUT_S = 120.0
-"""How long an import waits for a store that another process has locked."""
+"""The longest time that an import waits for a store that is locked."""
 
 PARTLY_READ = FileStamp(-1, -1)
 """The stamp of a file that has been read in part; no file on disk has it."""
@@ -63,7 +63,7 @@ _PROBLEM_KINDS = {
 
 @dataclass(slots=True)
 class ImportProgress:
-    """What reading files has done so far."""
+    """The results of reading files so far."""
 
     files: int = 0
     unchanged: int = 0
@@ -76,12 +76,12 @@ class ImportProgress:
     forgotten: int = 0
     """Events that the user has forgotten and that stay forgotten."""
     waiting_reason: str = ""
-    """Why nothing happens for now."""
+    """The reason that nothing happens for now."""
 
 
 @dataclass(slots=True)
 class _Batch:
-    """What one transaction will store."""
+    """The items that one transaction will store."""
 
     events: list[Event] = field(default_factory=list)
     thoughts: list[Thought] = field(default_factory=list)
@@ -346,7 +346,7 @@ class Importer:
 
     @property
     def progress(self) -> ImportProgress:
-        """What has been done so far."""
+        """The results so far."""
         return self._reader.progress
 
     def run(self, paths: Sequence[Path]) -> Iterator[ImportProgress]:

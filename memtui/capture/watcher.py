@@ -13,7 +13,7 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 DEBOUNCE_MS = 100
-"""How long changes are collected before they are reported."""
+"""The time for which changes are collected before they are reported."""
 
 STEP_MS = 10
 """A pause between changes that ends the collecting."""
@@ -33,7 +33,7 @@ UNREPORTED_FILESYSTEMS = (
     "vboxsf",
     "virtiofs",
 )
-"""How the types of file systems begin that do not report changes made elsewhere."""
+"""Prefixes of file system types that do not report changes made elsewhere."""
 
 MOUNTS = Path("/proc/self/mounts")
 
@@ -49,7 +49,7 @@ class FileWatcher:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self.polling_reason = "nothing is watched yet"
-        """Why files must be checked instead; "" while changes are reported."""
+        """The reason that files must be checked; "" while changes are reported."""
 
     def watch(self, folders: Collection[Path]) -> bool:
         """Watch these folders, as far as they exist, and no others.

@@ -24,7 +24,7 @@ UNCONFIRMED = 2
 
 @dataclass(frozen=True, slots=True)
 class ChangeResult:
-    """What became of one settings file, as ``--json`` prints it."""
+    """The result for one settings file, as ``--json`` prints it."""
 
     agent: str
     file: Path

@@ -32,7 +32,7 @@ class ConfigValue:
 
 
 class ConfigEntry(ABC):
-    """What memtui adds to a settings file: hooks, an MCP server, a file of its own."""
+    """An addition to a settings file: hooks, an MCP server, or a file of its own."""
 
     name: str
     """The agent's name."""
@@ -96,7 +96,7 @@ class ConfigChange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the file is already as it should be."""
+        """The file is already as it should be."""
         return self.before == self.after
 
     def diff(self) -> list[str]:

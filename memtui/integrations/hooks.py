@@ -34,13 +34,13 @@ class HookStatus:
     command: tuple[str, ...] = ()
     problem: str = ""
     note: str = ""
-    """What the user must know for the hooks to work."""
+    """A hint for the user without which the hooks may not work."""
     is_off: bool = False
     """The agent's settings switch off all hooks."""
 
     @property
     def is_well(self) -> bool:
-        """Whether nothing needs to be done."""
+        """Nothing needs to be done."""
         return not self.problem
 
 

@@ -29,9 +29,9 @@ class Member:
     key: str
     """Empty in an array."""
     start: int
-    """Where the key starts, or the element."""
+    """The position of the key, or of the element."""
     at: int
-    """Where the value starts."""
+    """The position of the value."""
     end: int
     value: object
 

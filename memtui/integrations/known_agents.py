@@ -18,7 +18,7 @@ from memtui.integrations.json_edit import ConfigSyntaxError, Member
 from memtui.integrations.machine import Machine
 
 TIMEOUT_S = 10
-"""How long an agent may wait for the hook, which takes hundredths of a second."""
+"""The agent's time limit for the hook, which takes hundredths of a second."""
 
 _HOOKS = "hooks"
 _SCRIPT_NAMES = ("memtui-hook", "memtui-hook.sh")

@@ -19,7 +19,7 @@ class Machine:
     backups: Path
     """The folder of the copies of settings files from before a change."""
     spool: Path | None = None
-    """Where the hook writes events; None for where it writes by itself."""
+    """The folder where the hook writes events; None for the hook's default."""
     project: Path | None = None
     """The project whose settings are changed; None for the user's own."""
 

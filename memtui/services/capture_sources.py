@@ -17,7 +17,7 @@ FOLDERS = "folders"
 
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """What the settings say about watching."""
+    """The settings about watching."""
 
     is_everyone: bool
     """Every agent's transcripts are watched."""
@@ -26,7 +26,7 @@ class WatchSettings:
     named: Collection[str]
     """The agents that the setting names."""
     origin: str
-    """Where the setting comes from."""
+    """The source of the setting."""
     folders: Collection[Path] = ()
     """Further files and folders that are watched."""
 
@@ -42,7 +42,7 @@ class CaptureSource:
     files: int
     is_watched: bool
     reason: str
-    """Why it is watched, or why not."""
+    """The reason that it is watched, or not."""
     by_transcript: SourceActivity | None
     by_hook: SourceActivity | None
     is_undecided: bool = False

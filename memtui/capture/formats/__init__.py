@@ -32,7 +32,7 @@ FORMATS: tuple[SourceFormat, ...] = (
 FORMATS_BY_NAME = {one.name: one for one in FORMATS}
 
 HEAD_LINES = 50
-"""How many lines are read to recognise a file's format."""
+"""The number of lines read to recognise a file's format."""
 
 
 def find_files(path: Path) -> list[Path]:

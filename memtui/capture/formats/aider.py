@@ -42,12 +42,12 @@ AGENT = "aider"
 FILE_NAME = ".aider.chat.history.md"
 
 _EMPTY_PROMPT = "<blank>"
-"""What Aider writes for a prompt without text."""
+"""Aider's mark for a prompt without text."""
 
 _HEADER = re.compile(r"# aider chat started at (.+?)\s*")
 
 _LINE_END = "  "
-"""How lines of the user and of Aider end."""
+"""The end of lines by the user and by Aider."""
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
@@ -79,7 +79,7 @@ _ERROR = re.compile(
 _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 
 _HEAD_BYTES = 4096
-"""How much of a file is read to recognise it."""
+"""The part of a file that is read to recognise it."""
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -149,11 +149,11 @@ class _HistoryReader:
             datetime.fromisoformat(started) if isinstance(started, str) else None
         )
         self._events = events_made if isinstance(events_made, int) else 0
-        """How many events of the session were made."""
+        """The number of events made of this session."""
         self._error = str(state.get("error") or "no session it belongs to")
-        """Why blocks are invalid while no session is open."""
+        """The reason that blocks are invalid while no session is open."""
         self._command = str(state.get("command") or "")
-        """What the user asked of Aider itself just before."""
+        """The user's latest command to Aider itself."""
         self._model = str(state.get("model") or "")
         self._is_introduced = False
 
@@ -346,7 +346,7 @@ class _BlockBuilder:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a block that may go on."""
+        """There is a block that may go on."""
         return bool(self._open.lines)
 
     def state(self) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What all formats share: the interface, what a reader yields, how events are made."""
+"""The interface of all formats, the items that readers yield, and making events."""
 
 import hashlib
 import json
@@ -29,15 +29,15 @@ TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 """The routes by which an event can arrive."""
 
 HOLD_TIME = timedelta(seconds=20)
-"""How long a reader waits for the rest of a message that may not be complete."""
+"""The time for which a reader holds back a message that may not be complete."""
 
 IN_THE_FUTURE = "a timestamp in the future"
 
 MAX_EVENTS_PER_LINE = 100
-"""How many events of one line get ordinals of their own."""
+"""The number of events of one line that get ordinals of their own."""
 
 DUPLICATE_WITHIN_MS = 60_000
-"""How far apart two records of the same text may be."""
+"""The most time between two records of the same text."""
 
 REMEMBERED_TEXTS = 60
 
@@ -86,16 +86,16 @@ class FileReplaced:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a file has been read; everything before it has been yielded."""
+    """A position in a file; everything before it has been yielded."""
 
     offset: int = 0
     """Bytes from the start of the file, at the end of a record."""
     line: int = 0
-    """How many lines these are."""
+    """The number of lines in these bytes."""
     fingerprint: str = ""
     """A hash that shows whether these bytes are still the same."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """What the reader must remember to continue, as JSON values."""
+    """The values that the reader needs to continue, as JSON values."""
     needs_reread: bool = False
     """The reader holds back something it will yield soon even if the file stays."""
 
@@ -111,10 +111,10 @@ ParsedItem = (
     | Cursor
     | FileReplaced
 )
-"""What a reader yields."""
+"""An item that a reader yields."""
 
 State = Mapping[str, Any]
-"""What a cursor remembers for the reader."""
+"""The state in a cursor."""
 
 
 class SourceFormat(ABC):
@@ -207,7 +207,7 @@ def unique_id(name: str) -> str:
 
 @dataclass(slots=True)
 class Position:
-    """Where in its source an event is, and when it happened."""
+    """The place of an event in its source, and its time."""
 
     line: int
     at: datetime
@@ -216,7 +216,7 @@ class Position:
     key: str = ""
     """The record's id: the key of events that have no other."""
     events: int = field(default=0, compare=False)
-    """How many events were made at this position."""
+    """The number of events made at this position."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ _SYSTEM_TEXTS = {
     # Files of 2025 do not mark compaction summaries otherwise.
     "This session is being continued from a previous conversation": "compact_summary",
 }
-"""How texts begin that the program wrote in the user's name, and their kind."""
+"""Beginnings of texts that the program wrote in the user's name, and their kinds."""
 
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
@@ -104,10 +104,10 @@ _SYNTHETIC_MODEL = "<synthetic>"
 """The model named in messages that no model wrote."""
 
 _REMEMBERED_RECORDS = 500
-"""How many records are remembered for titles that name a session's last record."""
+"""The number of records remembered for titles that name a session's last record."""
 
 _REMEMBERED_SIDECHAIN_RECORDS = 2000
-"""How many records of subagents are remembered to assign those that follow them."""
+"""The number of subagents' records remembered to assign those that follow them."""
 
 
 class ClaudeCodeFormat(JsonLinesFormat):
@@ -506,7 +506,7 @@ class _Facts:
 
 
 class _Sessions:
-    """What is known of the sessions in one transcript."""
+    """The known facts about the sessions in one transcript."""
 
     def __init__(self, state: object = None) -> None:
         saved: Mapping[str, Any] = state if isinstance(state, Mapping) else {}

@@ -128,12 +128,12 @@ _SYSTEM_TEXTS = {
     "<goal_context>": "goal",
     "Another language model started to solve this problem": "compact_summary",
 }
-"""How texts begin that the program wrote in the user's name, and their kind."""
+"""Beginnings of texts that the program wrote in the user's name, and their kinds."""
 
 _IDE_CONTEXT = re.compile(
     r"\A# Context from my IDE setup:.*?^## My request for Codex:\s*", re.S | re.M
 )
-"""What an editor puts before a prompt."""
+"""The text that an editor puts before a prompt."""
 
 _PLAN = re.compile(r"<proposed_plan>(.*?)</proposed_plan>", re.DOTALL)
 _CITATION = re.compile(r"<oai-mem-citation>.*?(?:</oai-mem-citation>|\Z)", re.DOTALL)
@@ -147,7 +147,7 @@ _COPIED_WITHIN_MS = 1000
 """A copy is written at once: after a longer pause it is over."""
 
 _REMEMBERED_RESULTS = 300
-"""How many calls with results are remembered, to find records that repeat them."""
+"""The number of calls remembered to find records that repeat their results."""
 
 _TURN_KINDS = ("task_started", "turn_started", "turn_context")
 _SUBAGENT_KIND_FIELDS = ("agent_role", "agent_nickname")
@@ -212,7 +212,7 @@ class _CodexRecord:
 
     @property
     def writer(self) -> str:
-        """What distinguishes records that may repeat each other's text."""
+        """The kind of source: records of two kinds may repeat each other's text."""
         return "item" if self.is_item else self.kind
 
     def with_payload(self, payload: _Fields) -> "_CodexRecord":
@@ -273,7 +273,7 @@ class _RolloutReader:
         self._results = list(results) if isinstance(results, list) else []
         """The keys of calls whose results were read."""
         self._has_reply = state.get("has_reply") is True
-        """Whether the assistant has said something in this turn."""
+        """The assistant has replied in this turn."""
         self._header_time = as_text(state.get("header_time"))
 
     def state(self) -> Mapping[str, object]:
@@ -675,9 +675,9 @@ class _Thread:
     turn: str = ""
     """The id of the current turn."""
     prompts: int = 0
-    """How many prompts were read."""
+    """The number of prompts read."""
     texts: dict[str, int] = field(default_factory=dict)
-    """How often each text occurred in this turn."""
+    """The number of times each text occurred in this turn."""
 
     @classmethod
     def from_state(cls, state: object) -> "_Thread":

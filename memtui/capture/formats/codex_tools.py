@@ -69,7 +69,7 @@ _EXIT_CODE = re.compile(
 )
 
 _EXIT_CODE_WITHIN = 400
-"""How many characters into a result the line with the exit code may be."""
+"""The part of a result in which the line with the exit code is looked for."""
 
 _FAILED = ("failed", "declined")
 _Fields = Mapping[str, object]

@@ -105,7 +105,7 @@ class _SessionReader:
         self._session_id = as_text(state.get("session")) or file_name
         self._is_introduced = False
         self._has_call = False
-        """Whether the record being read holds a tool call."""
+        """The record being read holds a tool call."""
 
     def state(self) -> Mapping[str, object]:
         return {

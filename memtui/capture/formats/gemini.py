@@ -73,10 +73,10 @@ _SYSTEM_TEXTS = {
     "System: Please continue.": "reminder",
     "Please continue.": "reminder",
 }
-"""How texts begin that the program wrote in the user's name, and their kind."""
+"""Beginnings of texts that the program wrote in the user's name, and their kinds."""
 
 _REMEMBERED = 2000
-"""How many yielded items are remembered. One that is written again much later is
+"""The number of yielded items remembered. One that is written again much later is
 yielded again, which changes nothing, since its event has the same id."""
 
 _Fields = Mapping[str, object]
@@ -152,7 +152,7 @@ def _read_document(
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What the header and its updates say."""
+    """The values of the header and its updates."""
 
     session: str = ""
     hash: str = ""
@@ -316,7 +316,7 @@ class _Messages:
         """A hash of the text of each item that was yielded or held, by its key."""
         self._calls = PendingCalls(saved.get("calls"))
         self._number = int(saved.get("number", 0))
-        """How many events were made."""
+        """The number of events made."""
         held = saved.get("held")
         self._held: Event | None = event_from_state(held) if held else None
         """A reply that may be written again with more text."""
@@ -325,7 +325,7 @@ class _Messages:
         self._renamed: set[str] = set()
         """Hashes of messages that this snapshot repeats under new ids."""
         self._is_waiting = False
-        """Whether the message being read is held, or one of its calls is pending."""
+        """The message being read is held, or one of its calls is pending."""
 
     def state(self) -> Mapping[str, object]:
         return {

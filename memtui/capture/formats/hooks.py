@@ -1,4 +1,4 @@
-"""What agents pass to their hooks: one parser for the payloads of all agents.
+"""The payloads that agents pass to their hooks: one parser for all agents.
 
 An event with an unknown name is invalid; it is never taken for a message.
 """
@@ -377,4 +377,4 @@ READ_EVENTS: dict[str, Callable[[Payload], Iterator[Event | SessionMetadata]]] =
     "sessionend": _session_end,
     "sessioninfo": _session_info,
 }
-"""How each event that is stored is read, by its name without case and underscores."""
+"""The function that reads each event, by its name without case and underscores."""

@@ -30,10 +30,10 @@ MAX_RECORD_BYTES = 64 * 1024 * 1024
 """Longer lines are not read: parsing one would take more than a gigabyte of memory."""
 
 RECORDS_PER_CURSOR = 500
-"""How many records are read between two cursors."""
+"""The number of records read between two cursors."""
 
 FINGERPRINT_BYTES = 4096
-"""How many bytes at the file's start and before the cursor are compared."""
+"""The number of bytes compared at the file's start and before the cursor."""
 
 TOO_DEEP = "nested too deeply"
 _DECODER = json.JSONDecoder(strict=False)
@@ -47,7 +47,7 @@ class RecordReader(Protocol):
 
     @property
     def needs_reread(self) -> bool:
-        """Whether something is held back that ``finish`` will yield a little later."""
+        """Something is held back that ``finish`` will yield a little later."""
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         """Read one record."""
@@ -83,7 +83,7 @@ class JsonLinesFormat(SourceFormat):
 
 @dataclass(frozen=True, slots=True)
 class LineParser:
-    """How the lines of a file become records."""
+    """Functions that turn the lines of a file into records."""
 
     records: Callable[[bytes, int], Iterator[Record | InvalidRecord]]
     """Parses one line, given its number."""

@@ -56,25 +56,25 @@ _UNREAD_TABLES = ("session_message", "session_entry", "session_v2")
 """Tables in which newer versions store conversations in another way."""
 
 _MESSAGES_PER_CURSOR = 200
-"""How many messages are read while the database is open, and between two cursors."""
+"""The number of messages read while the database is open, and between two cursors."""
 
 _LOCK_TIMEOUT_S = 1.0
 
 _OVERLAP_MS = 60_000
-"""How much before the latest change is read again: several programs write, and one may
+"""The time before the latest change that is read again: of several writers, one may
 finish with an earlier time than another."""
 
 _ABANDONED_MS = 60 * 60 * 1000
-"""How long after its last change an unfinished message is yielded as it is."""
+"""An unfinished message that has not changed for this time is yielded as it is."""
 
 _HOLD_MS = HOLD_TIME // timedelta(milliseconds=1)
 
 _REMEMBERED_MESSAGES = 1000
-"""How many yielded messages are remembered. One that changes much later is yielded
+"""The number of yielded messages remembered. One that changes much later is yielded
 again, which changes nothing, since its events have the same ids."""
 
 _MAX_PARENTS = 20
-"""How many sessions up a subagent's parents are looked for."""
+"""The most sessions between a subagent's session and the user's."""
 
 _COMPLETE_STATES = frozenset({"completed", "success", "error"})
 """The states of a call that has its result."""
@@ -170,7 +170,7 @@ class _Message:
 
     @property
     def is_prompt(self) -> bool:
-        """Whether it will be complete soon even if nothing changes."""
+        """It will be complete soon even if nothing changes."""
         return (self.fields or {}).get("role") != "assistant"
 
     def is_finished(self, now: datetime) -> bool:
@@ -641,7 +641,7 @@ class _MessageReader:
 
     @property
     def needs_reread(self) -> bool:
-        """Whether a message will count as finished soon, even if nothing changes."""
+        """A message will count as finished soon, even if nothing changes."""
         return bool(self._unfinished_prompts & self._unfinished.keys())
 
     def state(self) -> dict[str, object]:
