@@ -27,7 +27,7 @@ def loaded(code: str) -> set[str]:
         "agents.routing",
         "capture.formats",
         "pipeline.pipeline",
-        "search.index",
+        "search.nodes",
         "services.forget",
         "store.nodes",
         "summarize.ollama.summarizer",

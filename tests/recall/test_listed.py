@@ -82,7 +82,7 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
     for view, ask in asks(full_house).items():
         sheet = result_list.to_results(ask("in March 1999"))
         notes = search_bar.compose_notes(sheet, "in March 1999", view, full_house.zone)
-        assert not sheet.results and notes[0] == "Nothing is kept of “in March 1999”."
+        assert not sheet.results and notes[0] == "There is nothing for “in March 1999”."
         assert NOTE not in ask_notes(ask("agent:codex session"))
         assert NOTE not in ask_notes(ask("levle:codex"))
     roles = full_house.session_search.find("role:user").hits
