@@ -15,7 +15,7 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 def finder(paths: Paths) -> Callable[[str], Found]:
     """Finds the best messages of a store, as a house does."""
     return SessionSearch(
-        MessageSearcher(MessageIndex(paths.message_index, is_kept=True)),
+        MessageSearcher(MessageIndex(paths.message_index, keep_open=True)),
         UTC,
         lambda: TODAY,
     ).find

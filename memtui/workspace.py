@@ -176,15 +176,17 @@ class Workspace:
     def _message_searcher(self) -> "MessageSearcher":
         from memtui.search.messages import MessageSearcher
 
-        return MessageSearcher(
-            self._message_index, with_tools=self.settings.search_include_tools
-        )
+        return MessageSearcher(self._message_index)
 
     @cached_property
     def _message_index(self) -> "MessageIndex":
         from memtui.search.message_index import MessageIndex
 
-        return MessageIndex(self.paths.message_index, is_kept=True)
+        return MessageIndex(
+            self.paths.message_index,
+            with_tools=self.settings.search_include_tools,
+            keep_open=True,
+        )
 
     @property
     def quarantine(self) -> "QuarantineService":

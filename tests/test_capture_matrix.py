@@ -302,7 +302,7 @@ def check(name: str, source: str, found: Found, row: Row) -> None:
     with database.connection():
         kept = Counter(EventRow.select(EventRow.type, EventRow.role).tuples())
         thoughts = ThoughtRow.select().count()
-    left = status.count_skipped()
+    left = status.list_skipped()
     unknown = sum(n for reason, _, n in left if reason.startswith("unknown"))
     dropped = {f"{reason} ×{n}" for reason, kind, n in left if kind == "damaged"}
     person = kept["user_message", "user"]

@@ -61,7 +61,7 @@ def test_programs_read_the_versions_too(home: Path) -> None:
     assert (rejected["version"], rejected["rejection"]) == (3, WHY)
     assert (rejected["unsupported"], rejected["withheld"]) == (1, 1)
     assert (model["is_shown"], model["is_pinned"], model["is_by_model"]) == (1, 0, 1)
-    assert model["facts"]["digest"] == modelled.DIGEST
+    assert model["generation"]["digest"] == modelled.DIGEST
 
 
 @pytest.mark.full

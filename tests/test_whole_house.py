@@ -116,7 +116,7 @@ def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(
         hook(house, hook_event_name="Stop", last_assistant_message=REPLY)
         hook(house, hook_event_name="SessionEnd", reason="logout")
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: status.read_stats().queued == 0)
+        watched.until(lambda: status.read_stats().pending == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     years = browse.list_children()
@@ -152,7 +152,7 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
         history = AgentHistory("claude-code", file.parent.parent, 1)
         house.start_import([history], watched, is_watched=False)
         watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: status.read_stats().queued == 0)
+        watched.until(lambda: status.read_stats().pending == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     assert [line.title for line in browse.list_children("toc:week:2025-W11")] == [
@@ -180,7 +180,7 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
     ]
     reason = (bad / "2.json.reason").read_text()
     assert reason == "line 1: unknown hook event 'Novelty'\n"
-    assert status.read_stats().problems == 3
+    assert status.read_stats().skipped == 3
 
 
 @pytest.mark.full

@@ -67,7 +67,7 @@ def retrieve_memory(
     """
     quoted = workspace.quotes.find(query, filters=filters)
     found = quoted.found
-    asked = search_query.parse(query, workspace.zone)
+    parsed = search_query.parse(query, workspace.zone)
     matches = [
         _session_quotes(hit, quoted.quotes)
         for hit in found.hits[: min(limit, MAX_MEMORIES)]
@@ -83,7 +83,7 @@ def retrieve_memory(
             node_id = several[0].node_id
             unexpected = surprises.get(node_id)
             item = _memory(
-                workspace, rank, several[0], nodes.get(node_id), asked, unexpected
+                workspace, rank, several[0], nodes.get(node_id), parsed, unexpected
             )
             # Ranked by the score of the session, not by that of its best quote.
             item["score"] = None if found.is_recent else round(hit.score, 2)
@@ -154,7 +154,7 @@ def _memory(
     rank: int,
     hit: CombinedHit,
     node: TocNode | None,
-    asked: Query,
+    parsed: Query,
     surprise: float | None,
 ) -> Item:
     ended = _ended(hit, node)
@@ -163,7 +163,7 @@ def _memory(
         "score": None,
         "is_key_moment": is_key_moment(surprise),
         "when": date_format.calendar_age(ended, workspace.now(), workspace.zone),
-        "summary": formatting.one_line(_summary(hit, node, asked)),
+        "summary": formatting.one_line(_summary(hit, node, parsed)),
         "cite": _cite(hit, node),
     }
 
@@ -185,14 +185,14 @@ def _ended(hit: CombinedHit, node: TocNode | None) -> "datetime":
     return from_ms(last_ms) if last_ms is not None else hit.at
 
 
-def _summary(hit: CombinedHit, node: TocNode | None, asked: Query) -> str:
+def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     """Return the title and, of the bullets, those that match."""
     summary = hit.title
     texts = [] if hit.role or hit.grip_id else [hit.snippet.text]
     bullets = (
         [bullet.text for bullet in node.bullets if bullet.has_support] if node else []
     )
-    counted = [(len(snippets.matching_terms(text, asked)), text) for text in bullets]
+    counted = [(len(snippets.matching_terms(text, parsed)), text) for text in bullets]
     texts += [text for count, text in sorted(counted, key=lambda one: -one[0]) if count]
     for text in map(formatting.one_line, texts):
         is_new = analyzer.fold(text) not in analyzer.fold(summary)

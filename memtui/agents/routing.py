@@ -25,6 +25,7 @@ from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
+from memtui.search.scoring import DATE_BOOST
 from memtui.services import browse
 from memtui.text import analyzer
 from memtui.text.dates import Period
@@ -101,10 +102,10 @@ def route(
     zone = workspace.zone
     dated = query_dates.parse(question, workspace.now(), zone)
     filters = replace(EVERYTHING, scope=Scope(agent, project))
-    asked = search_query.parse(dated.words, zone, filters)
+    parsed = search_query.parse(dated.words, zone, filters)
     # Filters of the question hold for browsing too.
-    scope = asked.filters.scope
-    strategy, why = choose_strategy(asked, dated.periods)
+    scope = parsed.filters.scope
+    strategy, why = choose_strategy(parsed, dated.periods)
     by_period = {
         period: browse.list_covering(period.start, period.end, zone, scope)
         for period in dated.periods
@@ -150,14 +151,14 @@ def _answer_line(item: Item) -> str:
     return formatting.quote_line(item) if is_quote else formatting.hit_line(item)
 
 
-def choose_strategy(asked: Query, periods: Sequence[Period]) -> tuple[Strategy, str]:
+def choose_strategy(parsed: Query, periods: Sequence[Period]) -> tuple[Strategy, str]:
     """Choose how a question is answered, and say why.
 
     Args:
-        asked: The question without its dates.
+        parsed: The question without its dates.
         periods: The times it names.
     """
-    named = specific_words(asked)
+    named = specific_words(parsed)
     words = ", ".join(named[:5])
     time = "; ".join(period.label for period in periods)
     if periods and named:
@@ -169,23 +170,23 @@ def choose_strategy(asked: Query, periods: Sequence[Period]) -> tuple[Strategy, 
     return Strategy.TOP, "It names neither a time nor a specific term."
 
 
-def specific_words(asked: Query) -> tuple[str, ...]:
+def specific_words(parsed: Query) -> tuple[str, ...]:
     """Return the words of a query that name something, phrases first."""
     words = [
         word.text
-        for word in asked.words
+        for word in parsed.words
         if analyzer.is_indexed(word.text) and analyzer.fold(word.text) not in VAGUE
     ]
-    return tuple(dict.fromkeys([*asked.phrases, *words]))
+    return tuple(dict.fromkeys([*parsed.phrases, *words]))
 
 
 def without_vague_words(text: str, zone: tzinfo) -> str:
     """Take the words that name nothing out of a question; filters and quotes stay."""
 
     def is_vague(token: str) -> bool:
-        asked = search_query.parse(token, zone)
-        is_more = asked.needs_text or asked.filters != EVERYTHING
-        return bool(asked.words) and not is_more and not specific_words(asked)
+        parsed = search_query.parse(token, zone)
+        is_more = parsed.needs_text or parsed.filters != EVERYTHING
+        return bool(parsed.words) and not is_more and not specific_words(parsed)
 
     tokens = _TOKEN.findall(text[: search_query.MAX_CHARS])
     return " ".join(token for token in tokens if not is_vague(token))
@@ -223,7 +224,7 @@ def _hits(
     found = workspace.teleport.find(words, limit=limit, scope=scope)
 
     def rank(hit: Hit) -> float:
-        return -hit.score * (query_dates.BOOST if dated.covers(hit.at) else 1.0)
+        return -hit.score * (DATE_BOOST if dated.covers(hit.at) else 1.0)
 
     remarks = notes([found.note], suggestion=found.suggestion)
     return sorted(found.hits, key=rank), remarks

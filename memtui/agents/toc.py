@@ -194,7 +194,7 @@ def browse_keyword(
 ) -> Reply:
     """List the segments whose keywords hold all of some words, newest first.
 
-    The segments themselves are asked: a node above them keeps only the most important
+    The segments themselves are read: a node above them keeps only the most important
     of their keywords.
     """
     scope = Scope(agent, project)
@@ -244,10 +244,10 @@ def search_node(
     workspace: "Workspace", node_id: str, query: str, *, limit: int = LIMIT
 ) -> Reply:
     """List the parts of one node that match, best first; needs no index."""
-    asked = search_query.parse(query, workspace.zone)
+    parsed = search_query.parse(query, workspace.zone)
     node = browse.get_node(node_id)
-    found = title_match.match_fields(node, asked, frozenset()) if node else []
-    found = [] if asked.is_empty else found
+    found = title_match.match_fields(node, parsed, frozenset()) if node else []
+    found = [] if parsed.is_empty else found
     items = [
         {
             "score": one.score,
@@ -275,8 +275,8 @@ def search_children(
 
     Needs no index: the nodes themselves are read.
     """
-    scope, asked = Scope(agent, project), search_query.parse(query, workspace.zone)
-    if asked.is_empty:
+    scope, parsed = Scope(agent, project), search_query.parse(query, workspace.zone)
+    if parsed.is_empty:
         return _matching_nodes([], scope)
     with database.connection():
         parent = [store_nodes.resolve_id(node_id)] if node_id else None
@@ -285,8 +285,8 @@ def search_children(
         entries = {entry.node_id: entry for entry in store_nodes.get_entries(names)}
     found: list[tuple[float, float, Item]] = []
     for node in children:
-        if matches := title_match.match_fields(node, asked, frozenset()):
-            score, best = title_match.score_node(node, asked, frozenset()), matches[0]
+        if matches := title_match.match_fields(node, parsed, frozenset()):
+            score, best = title_match.score_node(node, parsed, frozenset()), matches[0]
             item = formatting.node(entries[node.node_id], workspace.zone) | {
                 "score": score,
                 "field": best.field.value,

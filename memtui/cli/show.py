@@ -142,8 +142,8 @@ def _stats(workspace: Workspace, args: Namespace) -> int:
         ("nodes", f"{stats.nodes:,}"),
         ("bullets", f"{stats.bullets:,} ({stats.supported:,} with a source)"),
         ("grips", f"{stats.grips:,}"),
-        ("waiting", f"{stats.queued:,}"),
-        ("skipped", f"{stats.problems:,}"),
+        ("waiting", f"{stats.pending:,}"),
+        ("skipped", f"{stats.skipped:,}"),
         ("span", span),
         *((f"agent {name}", f"{count:,} messages") for name, count in stats.agents),
         *(

@@ -180,7 +180,7 @@ def _import_lines(
         yield "Another memtui is running on this store and does the rest."
         return
     yield from (f"error: {error}" for error in errors)
-    if waiting := status.read_stats().queued:
+    if waiting := status.read_stats().pending:
         yield f"{plural(waiting, 'item')} of work waiting for another try."
 
 

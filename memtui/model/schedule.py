@@ -1,8 +1,8 @@
 """Schedules of roll-ups: cron expressions in the store's time zone.
 
-Times are in UTC, since local ones are out of order in the hour that occurs twice. A time
-that a change of clocks skips comes as soon as possible; one that occurs twice comes
-once, the first time, unless the expression means every hour.
+Times are in UTC, since local ones are out of order in the hour that occurs twice. A
+time that a change of clocks skips comes as soon as possible; one that occurs twice
+comes once, the first time, unless the expression means every hour.
 """
 
 from collections.abc import Iterator, Mapping

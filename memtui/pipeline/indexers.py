@@ -6,26 +6,16 @@ is made anew and every node announced again.
 """
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from memtui.errors import SearchError
 from memtui.model.events import to_ms
 from memtui.pipeline.worker import ChangedNodes
-from memtui.search import message_index
-from memtui.search.message_index import (
-    Filling,
-    Kind,
-    MessageIndex,
-    Said,
-    Spoken,
-    Title,
-    full_name,
-)
+from memtui.search.message_index import MessageIndex
 from memtui.search.node_documents import node_documents
 from memtui.search.node_index import NodeIndex
-from memtui.store import database, grips, meta, nodes, outbox, segments
-from memtui.text import analyzer
+from memtui.store import database, grips, index_input, meta, nodes, outbox, segments
 
 NODES_AT_ONCE = 500
 """How many announcements one commit of the index follows."""
@@ -86,141 +76,94 @@ class NodeIndexer:
 
 
 EVENTS_AT_ONCE = 1_000
-"""About how many events one step looks at."""
+"""About how many events one step indexes."""
 
 SESSIONS_AT_ONCE = 200
-"""How many sessions one step indexes by their titles."""
+"""How many titles of sessions one step indexes."""
 
-RUNS_AT_ONCE = 200
-"""How many announcements one step follows at most."""
+RANGES_AT_ONCE = 200
+"""How many outbox rows one step reads."""
 
 
 class MessageIndexer:
-    """Keeps the index of messages in step with what was said."""
+    """Keeps the message index up to date."""
 
-    def __init__(self, index: MessageIndex, *, with_tools: bool = False) -> None:
-        """Remember the index.
-
-        Args:
-            index: Where what is said is found again.
-            with_tools: Whether the arguments and answers of tools are found too.
-        """
-        self._index, self._with_tools = index, with_tools
-        self._is_checked = False
-        self._filling: Filling | None = None
+    def __init__(self, index: MessageIndex) -> None:
+        """Take the index."""
+        self._index = index
+        self._is_checked = self._is_complete = False
 
     def step(self) -> int:
-        """Index a batch of events; how many were looked at."""
+        """Index a batch of events or titles; return how many were read."""
         if not (self._is_checked and self._index.exists()) or self._index.is_suspect:
             self.check()
         try:
-            return self._follow() or self._fill() or self._name()
+            return self._add_new() or self._add_older() or self._add_titles()
         except SearchError:
             self._is_checked = False
             raise
 
     def check(self) -> None:
-        """Make the index anew unless it is the one this store has fed."""
+        """Rebuild the index unless it is the one made for this store."""
         with database.connection():
-            fed = meta.message_index_name()
-        is_ours = bool(fed) and self._index.name() == self._named(fed)
-        if not is_ours or self._index.is_suspect:
+            name = meta.message_index_name()
+        if not name or self._index.name() != name or self._index.is_suspect:
             self.rebuild()
-        self._filling = self._index.filling()
+        self._is_complete = self._index.status().is_complete
         self._is_checked = True
 
     def rebuild(self) -> None:
-        """Make an empty index, to be filled from the store."""
+        """Create an empty index, which the next steps fill from the store."""
         name = secrets.token_hex(8)
-        self._index.create(self._named(name))
+        self._index.create(name)
         with database.transaction():
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)
-            outbox.add_sessions(message_index.sessions())
+            outbox.add_sessions(index_input.list_sessions())
             meta.set_message_index_name(name)
         self._is_checked = False
 
-    def _named(self, name: str) -> str:
-        return full_name(name, with_tools=self._with_tools)
-
-    def _follow(self) -> int:
+    def _add_new(self) -> int:
         with database.connection():
-            runs = _some(outbox.list_events(RUNS_AT_ONCE))
-            if not runs:
+            ranges = _first_batch(outbox.list_events(RANGES_AT_ONCE))
+            if not ranges:
                 return 0
-            spoken = message_index.of_runs(runs)
-        message_index.put(self._index, self._said(spoken), ())
+            events = index_input.read_ranges(ranges)
+        self._index.add(events)
         with database.transaction():
-            outbox.delete([run.row for run in runs])
-        return sum(run.count for run in runs)
+            outbox.delete([one.row for one in ranges])
+        return sum(one.count for one in ranges)
 
-    def _fill(self) -> int:
-        """Index older events than those that are indexed, if there are any."""
-        if self._filling is None or self._filling.is_done:
+    def _add_older(self) -> int:
+        """Index the next events that were stored before the index was made."""
+        if self._is_complete:
             return 0
-        before = self._filling
+        oldest_id = self._index.status().oldest_id
         with database.connection():
-            spoken = message_index.before(before.oldest, EVENTS_AT_ONCE)
-        oldest = spoken[-1].event_id if spoken else before.oldest
-        filling = Filling(not spoken, oldest, before.done + len(spoken))
-        message_index.put(self._index, self._said(spoken), filling.facts)
-        self._filling = filling
-        return len(spoken)
+            events = index_input.read_before(oldest_id, EVENTS_AT_ONCE)
+        self._index.add_older(events)
+        self._is_complete = not events
+        return len(events)
 
-    def _name(self) -> int:
-        """Index sessions by what they are called and summed up by now."""
+    def _add_titles(self) -> int:
         with database.connection():
             rows = outbox.list_sessions(SESSIONS_AT_ONCE)
             if not rows:
                 return 0
-            named = message_index.session_titles({session for _, session in rows})
-        message_index.put_titles(
-            self._index,
-            [
-                Title(number, analyzer.terms(title), analyzer.terms(summary))
-                for number, title, summary in named
-            ],
-        )
+            texts = index_input.read_session_texts({session for _, session in rows})
+        self._index.set_session_texts(texts)
         with database.transaction():
             outbox.delete([row for row, _ in rows])
         return len(rows)
 
-    def _said(self, spoken: Iterable[Spoken]) -> list[Said]:
-        return [one for event in spoken if (one := of(event, self._with_tools))]
 
-
-def of(event: Spoken, with_tools: bool = False) -> Said | None:
-    """What of an event is indexed; None of one that says nothing."""
-    kind = event.kind
-    if kind is None:
-        return None
-    text = event.text
-    if kind is Kind.TOOL and not with_tools:
-        text = event.tool
-    terms = analyzer.terms(text)
-    if kind is Kind.TOOL and not terms:
-        return None
-    return Said(
-        event_id=message_index.to_bytes(event.event_id),
-        session=event.session,
-        subagent=event.subagent,
-        at_ms=event.at_ms,
-        kind=kind,
-        terms=terms,
-        tool=event.tool,
-        is_once=not with_tools,
-        ordinal=event.ordinal,
-        told_ids=tuple(map(message_index.to_bytes, event.told_ids)),
-    )
-
-
-def _some(runs: Sequence[outbox.EventRange]) -> list[outbox.EventRange]:
-    """The first of them that are a step's worth together; at least one."""
-    some: list[outbox.EventRange] = []
+def _first_batch(ranges: Sequence[outbox.EventRange]) -> list[outbox.EventRange]:
+    """Return the first ranges that make about EVENTS_AT_ONCE together; at least one."""
+    batch: list[outbox.EventRange] = []
     count = 0
-    for run in runs:
-        if some and count + run.count > EVENTS_AT_ONCE:
+    for one in ranges:
+        if batch and count + one.count > EVENTS_AT_ONCE:
             break
-        some.append(run)
-        count += run.count
-    return some
+        batch.append(one)
+        count += one.count
+    return batch

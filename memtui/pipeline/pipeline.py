@@ -93,7 +93,7 @@ class Pipeline:
         )
         self._node_indexer = NodeIndexer(NodeIndex(setup.node_index), setup.clock)
         self._message_indexer = MessageIndexer(
-            MessageIndex(setup.message_index), with_tools=setup.with_tools
+            MessageIndex(setup.message_index, with_tools=setup.with_tools)
         )
         self._reporter: ProgressReporter | None = None
         self._model_worker: ModelWorker | None = None

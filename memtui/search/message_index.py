@@ -1,12 +1,12 @@
-"""The index of messages: the words of all that was said, in a SQLite file of its own.
+"""The message index: the terms of all messages, in an SQLite file with FTS5 tables.
 
-What was said lies in the store; here are the terms of its words (FTS5), when it was
-said and where it stands in its conversation. One process writes, any number read; the
-file may be deleted at any time and is made anew from the store.
+The texts are in the store; this file has their terms, times and places in their
+conversations. One process writes, any number read. It can be deleted at any time and is
+rebuilt from the store. Nothing else knows that it is SQLite.
 
-A message's number is its time: sixteenths of a second since 2000, the next free one.
-So the newest come first by number, whatever order they came in, and a stretch of time
-is a range of numbers.
+The rowid of a message is its time: sixteenths of a second since 2000, or the next free
+number. So the newest messages have the highest rowids, in whatever order they came in,
+and a period is a range of rowids.
 """
 
 import json
@@ -15,187 +15,245 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
-from enum import IntEnum
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
 
 from memtui.errors import SearchError
 from memtui.files import PRIVATE
-from memtui.model.events import MESSAGES, EventRole, EventType
-from memtui.search import message_scoring
-from memtui.search.message_scoring import WEIGHED, Corpus
+from memtui.model.events import EventRole, to_ms
+from memtui.search import candidates, scoring
+from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
+from memtui.search.scoring import SESSION_SUMMARY, SESSION_TITLE
 from memtui.store.connection_pool import ConnectionPool
-from memtui.store.database import db
-from memtui.store.outbox import EventRange
+from memtui.store.index_input import IndexableEvent, SessionTexts
+from memtui.text import analyzer
 
-VERSION = "1"
-"""Raised whenever what is indexed changes; an index of another one is made anew."""
+VERSION = "2"
+"""Raise it when something else is indexed: the index is then rebuilt."""
 
 BUSY_TIMEOUT_S = 5.0
-"""How long a write waits for another one to end, in seconds."""
-
-CACHED_KB = 16_000
-"""How much of the index a connection that is kept remembers, in kilobytes."""
+CACHE_KB = 16_000
+"""SQLite's page cache of a connection that stays open."""
 
 EPOCH_MS = 946_684_800_000
-"""The first moment that a message can have been said: 2000-01-01, UTC."""
+"""Rowid 0: 2000-01-01, UTC."""
 
-A_SECOND = 16
-"""How many numbers a second has."""
+ROWIDS_A_SECOND = 16
+
+SPILL = 16 * 3_600
+"""The rowid of a message may be so much later than its time, if many share it."""
+
+MAX_ROWID = 2**62
+
+MAX_PER_TERM = 3_000
+"""How many messages are read for one term, the newest ones."""
+
+PAIRED = 4
+"""Of more frequent terms, so many are looked up together with the others: the rarest
+ones."""
+
+MIN_IDF_SHARE = 0.05
+"""A frequent term with less than this share of the highest idf is not looked up with
+others: it hardly changes a score."""
+
+MAX_TITLES = 50
+"""How many sessions are found by their titles."""
+
+MAX_CALLS = 100
+"""How many tool calls are found."""
+
+FEW = 5
+"""With fewer messages found, tools of such names are found too."""
+
+LISTED = 400
+"""So many sessions are named in the FTS5 query; more are compared row by row."""
+
+COPIED = 150_000
+"""The rowids of up to so many messages are copied into a table to compare with; with
+more, the conversation of each message is looked up."""
+
+COUNTED = 10_000
+"""Up to so many messages with a term are counted, for more it is estimated."""
+
+SAMPLES, SAMPLE_SIZE = 4, 2_000
+"""The frequency of a term is estimated from samples of consecutive messages."""
+
+EXPANDED = 300
+"""Up to so many completions of a prefix are looked up one by one: FTS5 would read all
+messages of all of them, whatever the limit."""
+
+PREFIX_CHARS = 3
+"""FTS5 has prefix indexes up to this length."""
+
+_ROWS_AT_ONCE = 500
+_LAST_LETTER = "\U0010ffff"
+_SEPARATORS = re.compile(r'[\x00-\x20"\x7f]+')
+"""FTS5 would split a term at these."""
+
+_SESSION, _SUBAGENT = "\ue000", "\ue001"
+"""Terms for filters begin so; no text contains these characters."""
+
+_REMOVED = 0
+"""The conversation of messages that were removed; no other has this number."""
+
+_ROLES = (EventRole.USER, EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL)
+_CODES = {role: code for code, role in enumerate(_ROLES)}
+_TOOL = _CODES[EventRole.TOOL]
 
 _PUNCTUATION = "!#$%&()*+,-./:;<=>?@[\\]^_`{|}~"
-
-_TOKENS = f"ascii tokenchars '{_PUNCTUATION}'''"
-"""Terms come apart at blanks alone: they were cut before (``memory.words``)."""
+_TOKENIZER = f"ascii tokenchars '{_PUNCTUATION}'''"
+"""Terms are split at spaces alone: ``analyzer.terms`` has made them."""
 
 _SCHEMA = f"""
-CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE threads (
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE conversations (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, subagent TEXT NOT NULL,
-    messages INTEGER NOT NULL DEFAULT 0, size INTEGER NOT NULL DEFAULT 0,
+    messages INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0,
     UNIQUE (session, subagent)
 );
 CREATE TABLE messages (
-    id INTEGER PRIMARY KEY, event BLOB UNIQUE, thread INTEGER NOT NULL,
-    place INTEGER NOT NULL, kind INTEGER NOT NULL, size INTEGER NOT NULL
+    id INTEGER PRIMARY KEY, event BLOB UNIQUE, conversation INTEGER NOT NULL,
+    position INTEGER NOT NULL, role INTEGER NOT NULL, length INTEGER NOT NULL
 );
-CREATE INDEX messages_thread ON messages (thread, place) WHERE kind < 3;
+CREATE INDEX messages_conversation ON messages (conversation, position)
+    WHERE role < {_TOOL};
 CREATE TABLE tools (
-    thread INTEGER, name TEXT, PRIMARY KEY (thread, name)
+    conversation INTEGER, name TEXT, PRIMARY KEY (conversation, name)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE said USING fts5 (
-    terms, content='', detail=none, columnsize=0, prefix='2 3', tokenize="{_TOKENS}"
+CREATE VIRTUAL TABLE message_terms USING fts5 (
+    terms, content='', detail=none, columnsize=0, prefix='2 3', tokenize="{_TOKENIZER}"
 );
-CREATE VIRTUAL TABLE called USING fts5 (
-    terms, content='', detail=none, columnsize=0, prefix='2 3', tokenize="{_TOKENS}"
+CREATE VIRTUAL TABLE call_terms USING fts5 (
+    terms, content='', detail=none, columnsize=0, prefix='2 3', tokenize="{_TOKENIZER}"
 );
-CREATE VIRTUAL TABLE about USING fts5 (title, summary, tokenize="{_TOKENS}");
-CREATE VIRTUAL TABLE vocabulary USING fts5vocab (said, row);
+CREATE VIRTUAL TABLE session_terms USING fts5 (
+    title, summary, tokenize="{_TOKENIZER}"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (message_terms, row);
 """
-
-View = sqlite3.Connection
-"""What an index is asked through."""
 
 
 @dataclass(frozen=True, slots=True)
-class Filling:
-    """How far an index is that is being made anew, the newest messages first."""
+class IndexStatus:
+    """What the index contains."""
 
-    is_done: bool
-    oldest: str
-    """The id of the oldest event it has come to; "" before the first."""
-    done: int
-    """How many events were looked at."""
-
-    @property
-    def facts(self) -> tuple[tuple[str, object], ...]:
-        """How the index remembers it."""
-        full = int(self.is_done)
-        return ("oldest", self.oldest), ("looked", self.done), ("is_full", full)
-
-
-_EMPTY = Filling(is_done=False, oldest="", done=0)
+    messages: int
+    is_complete: bool
+    """Whether all events are indexed that were stored before the index was made."""
+    oldest_id: str
+    """The oldest of these that is indexed; "" for none."""
+    events_read: int
+    """How many of these were read."""
 
 
 class MessageIndex:
-    """A file with an index of messages in it."""
+    """The message index of one store."""
 
-    def __init__(self, path: Path, *, is_kept: bool = False) -> None:
-        """Remember the file; nothing is opened yet.
+    def __init__(
+        self, path: Path, *, with_tools: bool = False, keep_open: bool = False
+    ) -> None:
+        """Remember the file; it is opened when it is used.
 
         Args:
             path: The file.
-            is_kept: Whether who reads it keeps it open, until it is closed.
+            with_tools: Whether the text of tool calls is indexed, not only the name.
+            keep_open: Whether connections for reading stay open until ``close``.
         """
-        self.path = path
-        self._kept = ConnectionPool(path, self._connect_for_long) if is_kept else None
+        self.path, self.with_tools = path, with_tools
+        self._pool = ConnectionPool(path, self._connect_pooled) if keep_open else None
 
-    def close(self) -> None:
-        """Close what is kept open; each question opens the file anew from now on."""
-        if self._kept:
-            self._kept.close()
+    # The file
+
+    def exists(self) -> bool:
+        """Return True if the file exists, of whatever version and state."""
+        return self.path.exists()
 
     def name(self) -> str:
-        """The name it was made under; "" if there is none of this version."""
+        """Return the name it was created with; "" if its version or content differs."""
         try:
-            with self.reading() as db:
-                version, name = _fact(db, "version"), _fact(db, "name")
+            with self._reading() as db:
+                meta = _read_meta(db)
         except SearchError:
             return ""
-        return name if version == VERSION else ""
+        is_same = (meta.get("version"), bool(meta.get("with_tools"))) == (
+            VERSION,
+            self.with_tools,
+        )
+        return str(meta.get("name", "")) if is_same else ""
 
     def create(self, name: str) -> None:
-        """Make an empty index in place of the one that is there.
+        """Create an empty index in place of the one that is there.
 
         Raises:
             SearchError: The file cannot be written.
         """
         self.delete()
-        with self._said_plainly():
+        meta = {
+            "version": VERSION,
+            "name": name,
+            "with_tools": int(self.with_tools),
+            "messages": 0,
+            "length": 0,
+            "is_complete": 0,
+            "oldest_id": "",
+            "events_read": 0,
+        }
+        with self._translate_errors():
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
             with closing(sqlite3.connect(self.path)) as db:
                 db.execute("PRAGMA journal_mode = wal")
                 db.executescript(f"BEGIN; {_SCHEMA}")
-                counts = (("messages", 0), ("size", 0))
-                facts = (("version", VERSION), ("name", name), *counts, *_EMPTY.facts)
-                db.executemany("INSERT INTO facts VALUES (?, ?)", facts)
+                db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
                 db.execute("COMMIT")
 
     def delete(self) -> None:
-        """Delete the index; it is made anew when next fed.
+        """Delete the index.
 
         Raises:
             SearchError: It cannot be deleted.
         """
-        with self._said_plainly():
-            # The file goes first: what it leaves behind belongs to nothing then.
-            for end in ("", "-wal", "-shm", "-journal", "-suspect"):
+        with self._translate_errors():
+            # The database goes first: without it the other files mean nothing.
+            for suffix in ("", "-wal", "-shm", "-journal", "-suspect"):
                 with suppress(FileNotFoundError):
-                    self.path.with_name(f"{self.path.name}{end}").unlink()
+                    self.path.with_name(f"{self.path.name}{suffix}").unlink()
+
+    def close(self) -> None:
+        """Close the connections that were kept open."""
+        if self._pool:
+            self._pool.close()
+
+    def status(self) -> IndexStatus:
+        """Return what the index contains.
+
+        Raises:
+            SearchError: It is missing or damaged.
+        """
+        with self._reading() as db:
+            meta = _read_meta(db)
+        return IndexStatus(
+            messages=int(meta.get("messages") or 0),
+            is_complete=bool(meta.get("is_complete")),
+            oldest_id=str(meta.get("oldest_id", "")),
+            events_read=int(meta.get("events_read") or 0),
+        )
 
     @property
     def is_suspect(self) -> bool:
-        """Whether somebody found it damaged; one that is made anew is not."""
+        """Whether somebody found it damaged since it was created."""
         return self._suspect.exists()
 
     @property
     def _suspect(self) -> Path:
         return self.path.with_name(f"{self.path.name}-suspect")
 
-    def exists(self) -> bool:
-        """Whether there is one, of whatever version and state."""
-        return self.path.exists()
-
-    def count(self) -> int:
-        """How many messages it holds.
-
-        Raises:
-            SearchError: It is missing or broken.
-        """
-        with self.reading() as db:
-            return int(_fact(db, "messages") or 0)
-
-    def filling(self) -> Filling:
-        """How far it is.
-
-        Raises:
-            SearchError: It is missing or broken.
-        """
-        with self.reading() as db:
-            return filling_of(db)
-
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """One view of the index; what is written meanwhile is not in it.
-
-        Raises:
-            SearchError: It is missing or broken.
-        """
-        with self._opened(self._kept) as db:
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Open a read transaction."""
+        with self._opened(self._pool) as db:
             db.execute("BEGIN")
             try:
                 yield db
@@ -203,12 +261,8 @@ class MessageIndex:
                 db.rollback()
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction that writes: all of it is kept, on the disk, or nothing.
-
-        Raises:
-            SearchError: It is missing, broken or in use.
-        """
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Open a write transaction, which is on the disk when it ends."""
         with self._opened() as db:
             db.execute("PRAGMA synchronous = full")
             db.execute("BEGIN IMMEDIATE")
@@ -221,883 +275,692 @@ class MessageIndex:
 
     @contextmanager
     def _opened(
-        self, kept: ConnectionPool | None = None
+        self, pool: ConnectionPool | None = None
     ) -> Iterator[sqlite3.Connection]:
         if not self.path.exists():
             raise SearchError(f"{self.path} is missing")
-        lent = kept.connection if kept else lambda: closing(self._connect())
-        with self._said_plainly(), lent() as db:
+        connect = pool.connection if pool else lambda: closing(self._connect())
+        with self._translate_errors(), connect() as db:
             yield db
 
-    def _connect(self, *, is_of_one_thread: bool = True) -> sqlite3.Connection:
+    def _connect(self, *, check_same_thread: bool = True) -> sqlite3.Connection:
         return sqlite3.connect(
             f"{self.path.absolute().as_uri()}?mode=rw",
             uri=True,
             timeout=BUSY_TIMEOUT_S,
             isolation_level=None,
-            check_same_thread=is_of_one_thread,
+            check_same_thread=check_same_thread,
         )
 
-    def _connect_for_long(self) -> sqlite3.Connection:
-        db = self._connect(is_of_one_thread=False)
-        db.execute(f"PRAGMA cache_size = -{CACHED_KB}")
+    def _connect_pooled(self) -> sqlite3.Connection:
+        db = self._connect(check_same_thread=False)
+        db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         db.execute("PRAGMA temp_store = memory")
         return db
 
     @contextmanager
-    def _said_plainly(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            is_passing = isinstance(error, sqlite3.OperationalError)
-            if not is_passing or "no such" in str(error):
+            is_transient = isinstance(error, sqlite3.OperationalError)
+            if not is_transient or "no such" in str(error):
                 with suppress(OSError):
                     self._suspect.touch()
             raise SearchError(f"{self.path}: {error}") from error
         except OSError as error:
             raise SearchError(f"{self.path}: {error.strerror or error}") from error
 
+    # Writing
 
-def filling_of(db: View) -> Filling:
-    """How far the index of a view is."""
-    return Filling(
-        is_done=bool(int(_fact(db, "is_full") or 0)),
-        oldest=_fact(db, "oldest"),
-        done=int(_fact(db, "looked") or 0),
-    )
+    def add(self, events: Iterable[IndexableEvent]) -> None:
+        """Index events; those that are indexed already are skipped.
 
+        An event that has moved to another session is indexed anew, and copies of an
+        event under other ids are removed.
 
-def _fact(db: sqlite3.Connection, name: str) -> str:
-    row = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-    return str(row[0]) if row else ""
+        Raises:
+            SearchError: The index is missing, damaged or in use.
+        """
+        entries = self._analyse(events)
+        with self._writing() as db:
+            _add(db, entries)
 
+    def add_older(self, events: Sequence[IndexableEvent]) -> None:
+        """Index the next events before ``oldest_id``, and remember how far that is.
 
-def full_name(name: str, *, with_tools: bool) -> str:
-    """The name of an index: one that holds what tools were told is another one."""
-    return f"{name}+tools" if with_tools and name else name
+        Args:
+            events: The latest first; none if there are no more.
 
+        Raises:
+            SearchError: The index is missing, damaged or in use.
+        """
+        entries = self._analyse(events)
+        with self._writing() as db:
+            _add(db, entries)
+            changes: dict[str, object] = {"is_complete": int(not events)}
+            if events:
+                changes["oldest_id"] = events[-1].event_id
+            db.executemany("REPLACE INTO meta VALUES (?, ?)", changes.items())
+            _increase(db, "events_read", len(events))
 
-def number_at(at_ms: int) -> int:
-    """The first number of a moment.
+    def set_session_texts(self, sessions: Iterable[SessionTexts]) -> None:
+        """Index the titles and summaries of sessions, in place of the old ones.
 
-    Args:
-        at_ms: Milliseconds since 1970.
-    """
-    return max(0, at_ms - EPOCH_MS) * A_SECOND // 1000
+        Raises:
+            SearchError: The index is missing, damaged or in use.
+        """
+        rows = [
+            (
+                one.session,
+                " ".join(analyzer.terms(one.title)),
+                " ".join(analyzer.terms(one.summary)),
+            )
+            for one in sessions
+        ]
+        with self._writing() as db:
+            db.executemany(
+                "DELETE FROM session_terms WHERE rowid = ?", [row[:1] for row in rows]
+            )
+            db.executemany(
+                "INSERT INTO session_terms (rowid, title, summary) VALUES (?, ?, ?)",
+                rows,
+            )
 
+    def _analyse(self, events: Iterable[IndexableEvent]) -> "list[_Entry]":
+        entries = []
+        for event in events:
+            role = event.indexed_role
+            if role is None:
+                continue
+            is_only_name = role is EventRole.TOOL and not self.with_tools
+            terms = analyzer.terms(event.tool if is_only_name else event.text)
+            if terms or role is not EventRole.TOOL:
+                entries.append(_Entry(event, role, terms, is_only_name))
+        return entries
 
-NOBODY = 0
-"""The thread of messages that are forgotten: no other has this number."""
+    # Searching
 
-OF_SESSION, OF_SUBAGENT = "\ue000", "\ue001"
-"""How the terms begin that say whose a message is: no text has these letters."""
+    def search(
+        self,
+        terms: Sequence[QueryTerm],
+        within: MessageFilter,
+        *,
+        required: Sequence[str] = (),
+        with_titles: bool = False,
+    ) -> Candidates:
+        """Return the messages to rank for a query.
 
-_ROWS_AT_ONCE = 500
+        Of a very frequent term only the newest messages are read, besides those that
+        contain a rarer term too.
 
+        Args:
+            terms: The query's terms, each once; 62 at most.
+            within: Which messages may be returned.
+            required: Terms that each message must contain.
+            with_titles: Whether to score the titles of sessions as well.
 
-class Kind(IntEnum):
-    """What a message is, as the index numbers it."""
-
-    USER = 0
-    ASSISTANT = 1
-    SYSTEM = 2
-    TOOL = 3
+        Raises:
+            SearchError: The index is missing or damaged.
+        """
+        with self._reading() as db:
+            found = Candidates(terms)
+            masks = _find(db, found, within)
+            if required:
+                matching = _Lookup(db, within).newest(
+                    " AND ".join(map(_quote, required)), MAX_PER_TERM
+                )
+                own = found.mask(frozenset(required))
+                masks = {rowid: masks.get(rowid, 0) | own for rowid in matching}
+            selected = scoring.select(masks, scoring.message_idfs(found))
+            masks = {rowid: masks[rowid] for rowid in selected}
+            if self.with_tools or len(masks) < FEW:
+                calls = _Lookup(db, within, "call_terms")
+                match = " AND ".join(map(_match, terms))
+                rowids = calls.newest(match, MAX_CALLS)
+                masks |= dict.fromkeys(rowids, (1 << len(terms)) - 1)
+            found.by_id = _read_candidates(db, masks)
+            if with_titles:
+                found.titles = _score_titles(db, terms, within.sessions)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """An event to be indexed."""
+class _Entry:
+    """An event to index, with its terms."""
 
-    event_id: bytes
-    """The 16 bytes of its ULID."""
-    session: int
-    """Its session's number in the store."""
-    subagent: str
-    at_ms: int
-    kind: Kind
+    event: IndexableEvent
+    role: EventRole
     terms: Sequence[str]
-    """The terms of its words."""
-    tool: str = ""
-    """The tool that was called."""
-    is_once: bool = False
-    """Whether of a conversation's calls of that tool only the first is indexed."""
-    ordinal: int = 0
-    """Which comes first of the same moment."""
-    told_ids: tuple[bytes, ...] = ()
-    """Other ids by which it was told."""
+    is_once: bool
+    """Whether only the first call of its tool in a conversation is indexed."""
 
     @property
-    def order(self) -> tuple[int, int, bytes]:
-        """Where it stands among all that was said."""
-        return self.at_ms, self.ordinal, self.event_id
+    def conversation(self) -> tuple[int, str]:
+        return self.event.session, self.event.subagent
 
 
-def put(
-    index: MessageIndex, batch: Sequence[Said], facts: Sequence[tuple[str, object]]
-) -> None:
-    """Index events, in one transaction with how far that is.
-
-    Args:
-        index: Where.
-        batch: The events; those that are indexed already are passed over.
-        facts: What is to be remembered of the filling: (name, value).
-
-    Raises:
-        SearchError: The index is missing, broken or in use.
-    """
-    with index.writing() as db:
-        threads = _threads(db, batch)
-        fresh = _fresh(db, batch, threads)
-        mine = [threads[one.session, one.subagent] for one in fresh]
-        numbers = _numbers(db, [one.at_ms for one in fresh])
-        _insert(db, list(zip(numbers, mine, fresh, strict=True)))
-        if facts:
-            db.executemany("REPLACE INTO facts VALUES (?, ?)", facts)
+def _read_meta(db: sqlite3.Connection) -> dict[str, str | int]:
+    return dict(db.execute("SELECT name, value FROM meta").fetchall())
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
-    """What a session is called, and what it is summed up by."""
-
-    session: int
-    terms: Sequence[str]
-    """Of its title."""
-    summary: Sequence[str]
-    """Of its summary."""
+def _increase(db: sqlite3.Connection, name: str, more: int) -> None:
+    db.execute("UPDATE meta SET value = value + ? WHERE name = ?", (more, name))
 
 
-def put_titles(index: MessageIndex, titles: Sequence[Title]) -> None:
-    """Index sessions by their titles, in place of those they had.
-
-    Raises:
-        SearchError: The index is missing, broken or in use.
-    """
-    with index.writing() as db:
-        db.executemany(
-            "DELETE FROM about WHERE rowid = ?", [(one.session,) for one in titles]
-        )
-        db.executemany(
-            "INSERT INTO about (rowid, title, summary) VALUES (?, ?, ?)",
-            [
-                (one.session, " ".join(one.terms), " ".join(one.summary))
-                for one in titles
-            ],
-        )
+def _rowid(at_ms: int) -> int:
+    """Return the first rowid of a time."""
+    return max(0, at_ms - EPOCH_MS) * ROWIDS_A_SECOND // 1000
 
 
-def _threads(
-    db: sqlite3.Connection, batch: Sequence[Said]
+# Writing
+
+
+def _add(db: sqlite3.Connection, entries: Sequence[_Entry]) -> None:
+    conversations = _open_conversations(db, entries)
+    fresh = _replace_known(db, entries, conversations)
+    numbers = [conversations[one.conversation] for one in fresh]
+    rowids = _free_rowids(db, [one.event.at_ms for one in fresh])
+    _insert(db, list(zip(rowids, numbers, fresh, strict=True)))
+
+
+def _open_conversations(
+    db: sqlite3.Connection, entries: Sequence[_Entry]
 ) -> dict[tuple[int, str], int]:
-    """The conversations of a batch, by session and subagent; made where missing."""
-    keys = {(one.session, one.subagent) for one in batch}
+    """Return the numbers of the entries' conversations; missing ones are added."""
+    keys = {one.conversation for one in entries}
     db.executemany(
-        "INSERT OR IGNORE INTO threads (session, subagent) VALUES (?, ?)", sorted(keys)
+        "INSERT OR IGNORE INTO conversations (session, subagent) VALUES (?, ?)",
+        sorted(keys),
     )
-    asked = "SELECT id FROM threads WHERE session = ? AND subagent = ?"
-    return {key: db.execute(asked, key).fetchone()[0] for key in keys}
+    sql = "SELECT id FROM conversations WHERE session = ? AND subagent = ?"
+    return {key: db.execute(sql, key).fetchone()[0] for key in keys}
 
 
-def _fresh(
+def _replace_known(
     db: sqlite3.Connection,
-    batch: Sequence[Said],
-    threads: dict[tuple[int, str], int],
-) -> list[Said]:
-    """Those that are not indexed, in the order of time; what they replace goes."""
-    ids = [name for one in batch for name in (one.event_id, *one.told_ids)]
-    known: dict[bytes, tuple[int, int]] = {}
-    for start in range(0, len(ids), _ROWS_AT_ONCE):
-        some = ids[start : start + _ROWS_AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        rows = db.execute(
-            f"SELECT event, id, thread FROM messages WHERE event IN ({marks})", some
-        )
-        known |= {event: (number, thread) for event, number, thread in rows}
-    fresh, gone = {}, set[tuple[int, int]]()
-    for one in batch:
-        here = known.get(one.event_id)
-        gone.update(known[name] for name in one.told_ids if name in known)
-        if here and here[1] == threads[one.session, one.subagent]:
+    entries: Sequence[_Entry],
+    conversations: Mapping[tuple[int, str], int],
+) -> list[_Entry]:
+    """Return the entries to insert, in the order of time; remove what they replace."""
+    ids = {
+        name: candidates.encode_id(name)
+        for one in entries
+        for name in (one.event.event_id, *one.event.copy_ids)
+    }
+    known = _find_events(db, list(ids.values()))
+    fresh, replaced = dict[str, _Entry](), set[tuple[int, int]]()
+    for one in entries:
+        here = known.get(ids[one.event.event_id])
+        copies = map(ids.__getitem__, one.event.copy_ids)
+        replaced.update(known[copy] for copy in copies if copy in known)
+        if here and here[1] == conversations[one.conversation]:
             continue
         if here:
-            gone.add(here)
-        fresh[one.event_id] = one
-    _forget(db, gone)
-    return sorted(fresh.values(), key=lambda one: one.order)
+            replaced.add(here)
+        fresh[one.event.event_id] = one
+    _remove(db, replaced)
+    return sorted(
+        fresh.values(),
+        key=lambda one: (one.event.at_ms, one.event.ordinal, one.event.event_id),
+    )
 
 
-def _forget(db: sqlite3.Connection, gone: Iterable[tuple[int, int]]) -> None:
-    for number, thread in gone:
-        (size, kind) = db.execute(
-            "SELECT size, kind FROM messages WHERE id = ?", (number,)
+def _find_events(
+    db: sqlite3.Connection, events: Sequence[bytes]
+) -> dict[bytes, tuple[int, int]]:
+    """Return the rowid and the conversation of each of these events that is indexed."""
+    known: dict[bytes, tuple[int, int]] = {}
+    for start in range(0, len(events), _ROWS_AT_ONCE):
+        some = events[start : start + _ROWS_AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        rows = db.execute(
+            f"SELECT event, id, conversation FROM messages WHERE event IN ({marks})",
+            some,
+        )
+        known |= {event: (rowid, number) for event, rowid, number in rows}
+    return known
+
+
+def _remove(db: sqlite3.Connection, removed: Iterable[tuple[int, int]]) -> None:
+    """Remove messages; their terms stay, but lead to no conversation."""
+    for rowid, conversation in removed:
+        length, role = db.execute(
+            "SELECT length, role FROM messages WHERE id = ?", (rowid,)
         ).fetchone()
-        if kind != Kind.TOOL:
-            _count(db, {thread: (-1, -size)})
+        if role != _TOOL:
+            _count(db, {conversation: (-1, -length)})
         db.execute(
-            "UPDATE messages SET event = NULL, thread = ? WHERE id = ?",
-            (NOBODY, number),
+            "UPDATE messages SET event = NULL, conversation = ? WHERE id = ?",
+            (_REMOVED, rowid),
         )
 
 
-def _numbers(db: sqlite3.Connection, times_ms: Sequence[int]) -> list[int]:
-    """A number for each time: the moment's own, or the next that is free."""
-    numbers: list[int] = []
-    free = 0
+def _free_rowids(db: sqlite3.Connection, times_ms: Sequence[int]) -> list[int]:
+    """Return a rowid for each time: its own, or the next free one."""
+    rowids: list[int] = []
+    least = 0
     for at_ms in times_ms:
-        wanted = max(number_at(at_ms), free)
-        taken = "SELECT 1 FROM messages WHERE id = ?"
-        if db.execute(taken, (wanted,)).fetchone():
-            wanted = _next_free(db, wanted)
-        numbers.append(wanted)
-        free = wanted + 1
-    return numbers
+        rowid = max(_rowid(at_ms), least)
+        sql = "SELECT 1 FROM messages WHERE id = ?"
+        if db.execute(sql, (rowid,)).fetchone():
+            rowid = _next_free(db, rowid)
+        rowids.append(rowid)
+        least = rowid + 1
+    return rowids
 
 
-def _next_free(db: sqlite3.Connection, taken: int) -> int:
-    """The first number after a taken one that is not."""
+def _next_free(db: sqlite3.Connection, used: int) -> int:
     row = db.execute(
         "SELECT id + 1 FROM messages m WHERE id >= ? AND NOT EXISTS"
         " (SELECT 1 FROM messages n WHERE n.id = m.id + 1) ORDER BY id LIMIT 1",
-        (taken,),
+        (used,),
     ).fetchone()
     return int(row[0])
 
 
-def _insert(db: sqlite3.Connection, found: Sequence[tuple[int, int, Said]]) -> None:
-    """Index messages and calls in the order of their numbers."""
-    talk = [one for one in found if one[2].kind is not Kind.TOOL]
-    calls = [one for one in found if one[2].kind is Kind.TOOL and _is_told(db, one)]
-    by_thread: dict[int, list[int]] = {}
-    counts: dict[int, tuple[int, int]] = {}
-    for number, thread, said in talk:
-        by_thread.setdefault(thread, []).append(number)
-        messages, size = counts.get(thread, (0, 0))
-        counts[thread] = messages + 1, size + len(said.terms)
-    places, mixed = _places(db, by_thread)
-    rows = [
-        (
-            number,
-            said.event_id,
-            thread,
-            places.get(number, 0),
-            said.kind,
-            len(said.terms),
-        )
-        for number, thread, said in (*talk, *calls)
+def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) -> None:
+    """Insert (rowid, conversation, entry), in the order of the rowids."""
+    messages = [row for row in entries if row[2].role is not EventRole.TOOL]
+    calls = [
+        row
+        for row in entries
+        if row[2].role is EventRole.TOOL and _is_new_call(db, row[1], row[2])
     ]
-    db.executemany("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)", rows)
-    for table, some in (("said", talk), ("called", calls)):
+    by_conversation: dict[int, list[int]] = {}
+    counts: dict[int, tuple[int, int]] = {}
+    for rowid, conversation, one in messages:
+        by_conversation.setdefault(conversation, []).append(rowid)
+        count, length = counts.get(conversation, (0, 0))
+        counts[conversation] = count + 1, length + len(one.terms)
+    positions, unordered = _assign_positions(db, by_conversation)
+    db.executemany(
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (
+                rowid,
+                candidates.encode_id(one.event.event_id),
+                conversation,
+                positions.get(rowid, 0),
+                _CODES[one.role],
+                len(one.terms),
+            )
+            for rowid, conversation, one in (*messages, *calls)
+        ],
+    )
+    for table, some in (("message_terms", messages), ("call_terms", calls)):
         db.executemany(
             f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)",
-            [(number, " ".join([*one.terms, *_whose(one)])) for number, _, one in some],
+            [
+                (rowid, " ".join([*one.terms, *_filter_terms(one.event)]))
+                for rowid, _, one in some
+            ],
         )
-    for thread in mixed:
-        _put_in_order(db, thread)
+    for conversation in unordered:
+        _reorder(db, conversation)
     _count(db, counts)
 
 
-def _is_told(db: sqlite3.Connection, found: tuple[int, int, Said]) -> bool:
-    """Whether a call is indexed: each, or a conversation's first one of its tool."""
-    _, thread, said = found
+def _is_new_call(db: sqlite3.Connection, conversation: int, one: _Entry) -> bool:
+    """Return True if a tool call is to be indexed; note that the tool was called."""
     first = "INSERT OR IGNORE INTO tools VALUES (?, ?)"
-    is_first = db.execute(first, (thread, said.tool)).rowcount == 1
-    return is_first or not said.is_once
+    is_first = db.execute(first, (conversation, one.event.tool)).rowcount == 1
+    return is_first or not one.is_once
 
 
-def _whose(said: Said) -> list[str]:
-    """The terms by which a filter finds a message."""
-    return [session_term(said.session), *([OF_SUBAGENT] if said.subagent else [])]
+def _filter_terms(event: IndexableEvent) -> list[str]:
+    return [_session_term(event.session), *([_SUBAGENT] if event.subagent else [])]
 
 
-def session_term(session: int) -> str:
-    """The term that all messages of a session have."""
-    return f"{OF_SESSION}{session:x}"
+def _session_term(session: int) -> str:
+    return f"{_SESSION}{session:x}"
 
 
-def _places(
-    db: sqlite3.Connection, by_thread: Mapping[int, Sequence[int]]
+def _assign_positions(
+    db: sqlite3.Connection, by_conversation: Mapping[int, Sequence[int]]
 ) -> tuple[dict[int, int], list[int]]:
-    """Where in their conversations messages stand, and which must be put in order.
+    """Return the position of each message, and the conversations to put in order.
 
-    Neighbours have neighbouring places. What comes after or before all that is known
-    goes on counting; what comes between takes any place until it is put in order.
+    Messages before or after all known ones of their conversation continue its
+    positions; others get any position until it is put in order.
     """
-    places: dict[int, int] = {}
-    mixed = []
-    asked = (
-        "SELECT place, id FROM messages WHERE thread = ? AND kind < 3 ORDER BY place"
+    positions: dict[int, int] = {}
+    unordered = []
+    sql = (
+        "SELECT position, id FROM messages"
+        f" WHERE conversation = ? AND role < {_TOOL} ORDER BY position"
     )
-    for thread, numbers in by_thread.items():
-        first = db.execute(f"{asked} LIMIT 1", (thread,)).fetchone()
-        last = db.execute(f"{asked} DESC LIMIT 1", (thread,)).fetchone()
+    for conversation, rowids in by_conversation.items():
+        first = db.execute(f"{sql} LIMIT 1", (conversation,)).fetchone()
+        last = db.execute(f"{sql} DESC LIMIT 1", (conversation,)).fetchone()
         start = 0
-        if first and numbers[-1] < first[1]:
-            start = first[0] - len(numbers)
+        if first and rowids[-1] < first[1]:
+            start = first[0] - len(rowids)
         elif last:
             start = last[0] + 1
-            if numbers[0] < last[1]:
-                mixed.append(thread)
-        places |= {number: start + at for at, number in enumerate(numbers)}
-    return places, mixed
+            if rowids[0] < last[1]:
+                unordered.append(conversation)
+        positions |= {rowid: start + at for at, rowid in enumerate(rowids)}
+    return positions, unordered
 
 
-def _put_in_order(db: sqlite3.Connection, thread: int) -> None:
+def _reorder(db: sqlite3.Connection, conversation: int) -> None:
     db.execute(
-        "UPDATE messages SET place = o.place FROM (SELECT id, row_number() OVER"
-        " (ORDER BY id) AS place FROM messages WHERE thread = ? AND kind < 3) AS o"
-        " WHERE messages.id = o.id AND messages.place <> o.place",
-        (thread,),
+        "UPDATE messages SET position = o.position FROM (SELECT id, row_number() OVER"
+        " (ORDER BY id) AS position FROM messages"
+        f" WHERE conversation = ? AND role < {_TOOL}) AS o"
+        " WHERE messages.id = o.id AND messages.position <> o.position",
+        (conversation,),
     )
 
 
 def _count(db: sqlite3.Connection, counts: Mapping[int, tuple[int, int]]) -> None:
-    """Count messages and terms into their conversations and into the whole."""
+    """Add (messages, terms) to those of conversations and to the totals."""
     db.executemany(
-        "UPDATE threads SET messages = messages + ?, size = size + ? WHERE id = ?",
-        [(*more, thread) for thread, more in counts.items()],
+        "UPDATE conversations SET messages = messages + ?, length = length + ?"
+        " WHERE id = ?",
+        [(*more, conversation) for conversation, more in counts.items()],
     )
-    for at, name in enumerate(("messages", "size")):
-        more = sum(count[at] for count in counts.values())
-        db.execute("UPDATE facts SET value = value + ? WHERE name = ?", (more, name))
+    _increase(db, "messages", sum(messages for messages, _ in counts.values()))
+    _increase(db, "length", sum(length for _, length in counts.values()))
 
 
-_COLUMNS = (
-    "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.ordinal, e.type, e.role, e.text,"
-    " CASE e.type WHEN 'tool_result' THEN e.metadata ELSE '' END,"
-    " (SELECT group_concat(copy_id) FROM source_copies t WHERE t.event_id = e.id)"
-    " FROM events e"
-)
+# Searching
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
-    """An event that may be indexed."""
-
-    event_id: str
-    session: int
-    """Its session's number."""
-    subagent: str
-    at_ms: int
-    ordinal: int
-    type: EventType
-    role: EventRole
-    text: str
-    tool: str
-    """The tool it is the answer of, if it is one."""
-    told_ids: tuple[str, ...]
-    """Other ids by which it was told."""
-
-    @property
-    def kind(self) -> Kind | None:
-        """What it is to an index of words; None for what is none of its matter."""
-        if self.type is EventType.TOOL_RESULT:
-            return Kind.TOOL if self.tool or self.text else None
-        if self.type not in MESSAGES:
-            return None
-        if self.role is EventRole.USER:
-            return Kind.USER
-        return Kind.ASSISTANT if self.role is EventRole.ASSISTANT else Kind.SYSTEM
-
-
-def of_runs(runs: Iterable[EventRange]) -> list[Spoken]:
-    """The events of these runs that are still there, in the order of their ids."""
-    asked = f"{_COLUMNS} WHERE e.rowid BETWEEN ? AND ?"
-    rows = [
-        row
-        for run in runs
-        for row in db.execute_sql(asked, (run.first, run.last)).fetchall()
-    ]
-    return [_spoken(*row) for row in sorted(rows)]
-
-
-def before(event_id: str, limit: int) -> list[Spoken]:
-    """The events before one, the newest first.
-
-    Args:
-        event_id: Which; "" for the newest of all.
-        limit: The most that are given.
-    """
-    asked = f"{_COLUMNS} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
-    rows = db.execute_sql(asked, (event_id or "~", limit)).fetchall()
-    return [_spoken(*row) for row in rows]
-
-
-def count() -> int:
-    """How many messages there are to be found, injected ones included."""
-    asked = (
-        "SELECT count(*) FROM events"
-        " WHERE type IN ('user_message', 'assistant_message')"
-    )
-    return int(db.execute_sql(asked).fetchone()[0])
-
-
-def sessions() -> list[int]:
-    """The numbers of all sessions."""
-    return [
-        number for (number,) in db.execute_sql("SELECT id FROM sessions").fetchall()
-    ]
-
-
-def session_titles(numbers: Iterable[int]) -> list[tuple[int, str, str]]:
-    """What sessions are called and what their segments are about: (number, …)."""
-    rows = db.execute_sql(
-        "SELECT s.id, coalesce(nullif(s.title, ''), s.first_prompt),"
-        " s.summary || char(10) || coalesce((SELECT"
-        " group_concat(v.headline, char(10)) FROM segments g"
-        " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id ="
-        " n.latest_id WHERE g.session_id = s.id), '') FROM sessions s"
-        " WHERE s.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(numbers)),),
-    )
-    return [(number, title, summary) for number, title, summary in rows.fetchall()]
-
-
-def newest(limit: int) -> list[Spoken]:
-    """The newest messages, in the order of their ids."""
-    asked = (
-        f"{_COLUMNS} WHERE e.type IN ('user_message', 'assistant_message')"
-        " ORDER BY e.id DESC LIMIT ?"
-    )
-    rows = db.execute_sql(asked, (limit,)).fetchall()
-    return [_spoken(*row) for row in reversed(rows)]
-
-
-def _spoken(
-    event_id: str,
-    session: int,
-    subagent: str,
-    at_ms: int,
-    ordinal: int,
-    kind: str,
-    role: str,
-    text: str,
-    metadata: str,
-    told: str | None,
-) -> Spoken:
-    tool = json.loads(metadata).get("tool_name", "") if metadata else ""
-    return Spoken(
-        event_id,
-        session,
-        subagent,
-        at_ms,
-        ordinal,
-        EventType(kind),
-        EventRole(role),
-        text,
-        tool,
-        tuple(told.split(",")) if told else (),
-    )
-
-
-def to_bytes(event_id: str) -> bytes:
-    """The 16 bytes of an event's id."""
-    number = 0
-    for letter in event_id:
-        number = number << 5 | _VALUES[letter]
-    return number.to_bytes(17, "big")[1:]
-
-
-def to_id(raw: bytes) -> str:
-    """The event's id of 16 bytes."""
-    number = int.from_bytes(raw, "big")
-    return "".join(_LETTERS[number >> shift & 31] for shift in range(125, -1, -5))
-
-
-_LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_VALUES = {letter: value for value, letter in enumerate(_LETTERS)}
-
-ENDLESS = 2**62
-"""No message has so high a number."""
-
-LISTED = 400
-"""Up to so many sessions are named in a question; of more, each message is asked."""
-
-NUMBERED = 150_000
-"""Of more sessions than that, up to so many messages' numbers are written down first;
-of still more, each message is asked for its conversation."""
-
-COUNTED = 10_000
-"""Up to so many messages that hold a word are counted; of more, samples are."""
-
-SAMPLES, SAMPLED = 4, 2_000
-"""How many samples are taken, from all times alike, and of how many messages each."""
-
-SPELT = 300
-"""Up to so many terms that begin so are asked for one by one: each time it is asked for
-a beginning, FTS5 goes through all messages that hold any of them."""
-
-PREFIX = 3
-"""Of beginnings up to so long the index knows the messages itself."""
-
-_LAST = "\U0010ffff"
-"""No text has this letter."""
-
-_CUTS = re.compile(r'[\x00-\x20"\x7f]+')
-"""What stands between terms in the index (``messages``): no term has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchQuery:
-    """A word to be looked up."""
-
-    term: str
-    begun: str = ""
-    """Terms that begin so will do as well; "" for none but itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Which messages may be found."""
-
-    sessions: frozenset[int] | None = None
-    """The numbers of the sessions; None for all."""
-    kinds: frozenset[Kind] = frozenset()
-    """What they may be; anything if empty."""
-    first: int = 0
-    """The first number."""
-    last: int = ENDLESS
-    """The last number."""
-    with_subagents: bool = True
-    without: tuple[tuple[MatchQuery, ...], ...] = ()
-    """Words that must not be there, each by the terms that it takes."""
-
-    @property
-    def is_of_moments(self) -> bool:
-        """Whether they are of single messages, not of whole sessions."""
-        return bool(self.kinds or self.first or self.last < ENDLESS)
-
-
-class Question:
-    """What is asked of one table of words, within bounds."""
+class _Lookup:
+    """Looks terms up in one FTS5 table, within a filter."""
 
     def __init__(
-        self, db: sqlite3.Connection, bounds: Bounds, table: str = "said"
+        self,
+        db: sqlite3.Connection,
+        within: MessageFilter,
+        table: str = "message_terms",
     ) -> None:
-        self._db, self._bounds, self._table = db, bounds, table
-        sessions = bounds.sessions
-        self._listed = ""
-        self._others: list[str] = []
-        self._values: list[object] = [bounds.first, bounds.last]
-        if sessions is not None:
-            terms = (quoted(session_term(session)) for session in sorted(sessions))
-            if len(sessions) <= LISTED:
-                self._listed = " OR ".join(terms) or quoted(session_term(0))
-            self._within_sessions(sessions)
-        if bounds.kinds:
-            self._others.append("m.kind IN (SELECT value FROM json_each(?))")
-            self._values.append(json.dumps(sorted(bounds.kinds)))
+        self._db, self._within, self._table = db, within, table
+        since, until = within.since, within.until
+        self._session_match = ""
+        self._conditions: list[str] = []
+        self._values: list[object] = [
+            _rowid(to_ms(since)) if since else 0,
+            _rowid(to_ms(until)) + SPILL - 1 if until else MAX_ROWID,
+        ]
+        if within.sessions is not None:
+            self._add_sessions(within.sessions)
+        if within.role:
+            self._conditions.append("m.role = ?")
+            self._values.append(_CODES[within.role])
 
-    def _within_sessions(self, sessions: Collection[int]) -> None:
-        """Look through these sessions alone."""
-        asked = (
-            "SELECT id FROM threads WHERE session IN (SELECT value FROM json_each(?))"
+    def _add_sessions(self, sessions: Collection[int]) -> None:
+        if len(sessions) <= LISTED:
+            terms = (_quote(_session_term(session)) for session in sorted(sessions))
+            self._session_match = " OR ".join(terms) or _quote(_session_term(0))
+        rows = self._db.execute(
+            "SELECT id FROM conversations"
+            " WHERE session IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(sessions)),),
         )
-        rows = self._db.execute(asked, (json.dumps(sorted(sessions)),)).fetchall()
-        threads = json.dumps([number for (number,) in rows])
-        among = "thread IN (SELECT value FROM json_each(?))"
-        is_written = len(sessions) > LISTED and self.totals()[0] <= NUMBERED
-        if is_written and self._table == "said":
-            # Gone with the view: no other question meets it.
-            self._db.execute("DROP TABLE IF EXISTS temp.mine")
-            self._db.execute("CREATE TEMP TABLE mine (id INTEGER PRIMARY KEY)")
+        conversations = json.dumps([number for (number,) in rows.fetchall()])
+        is_one = "conversation IN (SELECT value FROM json_each(?))"
+        is_copied = len(sessions) > LISTED and self.totals()[0] <= COPIED
+        if is_copied and self._table == "message_terms":
+            # The rollback at the end of the read transaction removes it.
+            self._db.execute("DROP TABLE IF EXISTS temp.allowed")
+            self._db.execute("CREATE TEMP TABLE allowed (id INTEGER PRIMARY KEY)")
             self._db.execute(
-                "INSERT INTO mine SELECT id FROM messages"
-                f" WHERE kind < {Kind.TOOL.value} AND {among} ORDER BY id",
-                (threads,),
+                "INSERT INTO allowed SELECT id FROM messages"
+                f" WHERE role < {_TOOL} AND {is_one} ORDER BY id",
+                (conversations,),
             )
-            self._others.append("+said.rowid IN temp.mine")
+            self._conditions.append("+message_terms.rowid IN temp.allowed")
         else:
-            self._others.append(f"m.{among}")
-            self._values.append(threads)
+            self._conditions.append(f"m.{is_one}")
+            self._values.append(conversations)
 
-    def numbers(self, match: str, limit: int) -> list[int]:
-        """The numbers of the newest messages of a match, the newest first."""
-        table = self._table
-        # As one text: that takes two thirds of the time of as many rows.
-        (listed,) = self._db.execute(
-            f"SELECT json_group_array(number) FROM (SELECT {table}.rowid AS number"
-            f" {self._within()} ORDER BY {table}.rowid DESC LIMIT ?)",
-            (self._all_of(match), *self._values, limit),
+    def newest(self, match: str, limit: int) -> list[int]:
+        """Return the rowids of the newest messages for an FTS5 query, newest first."""
+        # As one JSON text: fetching as many rows takes three times as long.
+        (rowids,) = self._db.execute(
+            "SELECT json_group_array(number)"
+            f" FROM (SELECT {self._table}.rowid AS number {self._from_where()}"
+            f" ORDER BY {self._table}.rowid DESC LIMIT ?)",
+            (self._restrict(match), *self._values, limit),
         ).fetchone()
-        return sorted(json.loads(listed), reverse=True)
+        return sorted(json.loads(rowids), reverse=True)
 
-    def count(self, match: str, messages: int) -> int:
-        """How many messages a very common word has, more or less.
+    def estimate(self, match: str, messages: int) -> int:
+        """Estimate how many messages contain a frequent term.
 
-        Within some sessions it is taken to be as common as anywhere; who said it, and
-        when, is not looked at.
+        Within some sessions it is taken to be as frequent as in all; roles and times
+        are not regarded.
 
         Args:
-            match: The word, as FTS5 is asked for it.
-            messages: How many there are in these sessions.
+            match: The FTS5 query for the term.
+            messages: How many messages these sessions have.
         """
-        some = f"SELECT 1 FROM said WHERE said MATCH ? LIMIT {COUNTED + 1}"
-        counted = f"SELECT count(*) FROM ({some})"
-        everywhere = int(self._db.execute(counted, (match,)).fetchone()[0])
-        if everywhere <= COUNTED and self._bounds.sessions is None:
-            return everywhere
-        everything = max(1, _messages(self._db)[0])
-        if everywhere > COUNTED:
-            everywhere = max(everywhere, int(everything * self._share(match)))
-        if self._bounds.sessions is None:
-            return everywhere
-        return everywhere * messages // everything
+        limited = (
+            "SELECT 1 FROM message_terms WHERE message_terms MATCH ?"
+            f" LIMIT {COUNTED + 1}"
+        )
+        row = self._db.execute(f"SELECT count(*) FROM ({limited})", (match,)).fetchone()
+        count = int(row[0])
+        if count <= COUNTED and self._within.sessions is None:
+            return count
+        total = max(1, _totals(self._db)[0])
+        if count > COUNTED:
+            count = max(count, int(total * self._share(match)))
+        if self._within.sessions is None:
+            return count
+        return count * messages // total
 
     def _share(self, match: str) -> float:
-        """The share of all messages that holds a very common word, by the samples."""
-        held = "SELECT count(*) FROM said WHERE said MATCH ? AND rowid BETWEEN ? AND ?"
-        holding = sum(
-            int(self._db.execute(held, (match, first, last)).fetchone()[0])
+        """Return the share of messages that contain a frequent term, from samples."""
+        sql = (
+            "SELECT count(*) FROM message_terms WHERE message_terms MATCH ?"
+            " AND rowid BETWEEN ? AND ?"
+        )
+        matching = sum(
+            int(self._db.execute(sql, (match, first, last)).fetchone()[0])
             for first, last, _ in self._samples
         )
-        return holding / max(1, sum(count for _, _, count in self._samples))
+        return matching / max(1, sum(count for _, _, count in self._samples))
 
     @cached_property
     def _samples(self) -> list[tuple[int, int, int]]:
-        """Stretches of messages: the first number, the last and how many there are."""
-        # Asked for both at once, SQLite goes through all of them.
-        ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
-        low, high = self._db.execute(ends).fetchone()
-        stretch = (
+        """The first and last rowid and the number of messages of each sample."""
+        # With both in one SELECT, SQLite would read the whole table.
+        sql = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
+        low, high = self._db.execute(sql).fetchone()
+        sample = (
             "SELECT min(id), max(id), count(*) FROM (SELECT id FROM messages"
-            f" WHERE id >= ? ORDER BY id LIMIT {SAMPLED})"
+            f" WHERE id >= ? ORDER BY id LIMIT {SAMPLE_SIZE})"
         )
         starts = (low + (high - low) * at // SAMPLES for at in range(SAMPLES))
-        rows = (self._db.execute(stretch, (start,)).fetchone() for start in starts)
+        rows = (self._db.execute(sample, (start,)).fetchone() for start in starts)
         return [row for row in rows if row[2]]
 
     def totals(self) -> tuple[int, int, int]:
-        """How many messages, terms and conversations there are."""
-        if self._bounds.sessions is None:
-            threads = self._db.execute("SELECT max(id) FROM threads").fetchone()[0]
-            return *_messages(self._db), int(threads or 0)
+        """Return how many messages, terms and conversations the sessions have."""
+        if self._within.sessions is None:
+            row = self._db.execute("SELECT max(id) FROM conversations").fetchone()
+            return *_totals(self._db), int(row[0] or 0)
         row = self._db.execute(
-            "SELECT sum(messages), sum(size), count(*) FROM threads"
+            "SELECT sum(messages), sum(length), count(*) FROM conversations"
             " WHERE session IN (SELECT value FROM json_each(?))",
-            (json.dumps(sorted(self._bounds.sessions)),),
+            (json.dumps(sorted(self._within.sessions)),),
         ).fetchone()
-        messages, size, threads = (int(value or 0) for value in row)
-        return messages, size, threads
+        messages, length, conversations = (int(value or 0) for value in row)
+        return messages, length, conversations
 
-    def _within(self) -> str:
-        table = self._table
-        joined = ""
-        if any(other.startswith("m.") for other in self._others):
-            # From the words on, whatever SQLite thinks of the sessions.
+    def _from_where(self) -> str:
+        table, joined = self._table, ""
+        if any(condition.startswith("m.") for condition in self._conditions):
+            # CROSS makes SQLite begin with the terms.
             joined = f" CROSS JOIN messages m ON m.id = {table}.rowid"
-        others = "".join(f" AND {other}" for other in self._others)
+        more = "".join(f" AND {condition}" for condition in self._conditions)
         return (
             f"FROM {table}{joined} WHERE {table} MATCH ?"
-            f" AND {table}.rowid BETWEEN ? AND ?{others}"
+            f" AND {table}.rowid BETWEEN ? AND ?{more}"
         )
 
-    def _all_of(self, match: str) -> str:
-        if self._listed:
-            match = f"({match}) AND ({self._listed})"
-        if not self._bounds.with_subagents:
-            match = f"({match}) NOT {quoted(OF_SUBAGENT)}"
-        for terms in self._bounds.without:
-            match = f"({match}) NOT ({' AND '.join(map(phrase, terms))})"
+    def _restrict(self, match: str) -> str:
+        if self._session_match:
+            match = f"({match}) AND ({self._session_match})"
+        if not self._within.with_subagents:
+            match = f"({match}) NOT {_quote(_SUBAGENT)}"
+        for terms in self._within.excluded:
+            match = f"({match}) NOT ({' AND '.join(map(_match, terms))})"
         return match
 
-    def phrase(self, word: MatchQuery) -> str:
-        """A word as this table is asked for it, what it may go on to spelt out."""
-        begun = word.begun
-        if len(begun) <= PREFIX or quoted(begun) != f'"{begun}"':
-            return phrase(word)
-        # Letters that the index folds are not compared so by its vocabulary.
-        if self._table != "said" or begun != begun.lower():
-            return phrase(word)
+    def match(self, term: QueryTerm) -> str:
+        """Return the FTS5 query for a term, with its completions if they are few."""
+        prefix = term.prefix
+        is_plain = _quote(prefix) == f'"{prefix}"' and prefix == prefix.lower()
+        if len(prefix) <= PREFIX_CHARS or not is_plain:
+            # FTS5 folds upper case letters, its vocabulary does not.
+            return _match(term)
         rows = self._db.execute(
             "SELECT term FROM vocabulary WHERE term BETWEEN ? AND ? LIMIT ?",
-            (begun, begun + _LAST, SPELT + 1),
+            (prefix, prefix + _LAST_LETTER, EXPANDED + 1),
         ).fetchall()
-        terms = dict.fromkeys([word.term, *(term for (term,) in rows)])
-        if len(rows) > SPELT:
-            return phrase(word)
-        return f"({' OR '.join(map(quoted, terms))})"
+        if len(rows) > EXPANDED:
+            return _match(term)
+        terms = dict.fromkeys([term.term, *(other for (other,) in rows)])
+        return f"({' OR '.join(map(_quote, terms))})"
 
 
-def _messages(db: sqlite3.Connection) -> tuple[int, int]:
-    """How many messages there are, and how many terms they have."""
-    asked = "SELECT name, value FROM facts WHERE name IN ('messages', 'size')"
-    facts = dict(db.execute(asked).fetchall())
-    return int(facts["messages"]), int(facts["size"])
+def _totals(db: sqlite3.Connection) -> tuple[int, int]:
+    """Return how many messages there are, and how many terms they have."""
+    meta = _read_meta(db)
+    return int(meta["messages"]), int(meta["length"])
 
 
-def phrase(word: MatchQuery) -> str:
-    """A word as FTS5 is asked for it; a single letter is not looked on from."""
-    if len(word.begun) < 2:
-        return quoted(word.term)
-    begun = quoted(word.begun)
-    if begun.endswith('"') and len(begun) > 2:
-        begun += "*"
-    return begun if word.begun == word.term else f"({quoted(word.term)} OR {begun})"
+def _match(term: QueryTerm) -> str:
+    """Return the FTS5 query for a term; a single letter is not completed."""
+    if len(term.prefix) < 2:
+        return _quote(term.term)
+    prefix = _quote(term.prefix)
+    if prefix.endswith('"') and len(prefix) > 2:
+        prefix += "*"
+    if term.prefix == term.term:
+        return prefix
+    return f"({_quote(term.term)} OR {prefix})"
 
 
-def quoted(term: str) -> str:
-    """A term as FTS5 takes it; one that it would cut is asked for in its parts."""
-    parts = [f'"{part}"' for part in _CUTS.split(term) if part]
+def _quote(term: str) -> str:
+    """Quote a term for FTS5; one that it would split is required in its parts."""
+    parts = [f'"{part}"' for part in _SEPARATORS.split(term) if part]
     return f"({' AND '.join(parts)})" if len(parts) > 1 else "".join(parts) or '""'
 
 
-CAP = 3_000
-"""How many messages of one word are looked at; of a rarer word all are."""
+def _find(
+    db: sqlite3.Connection, found: Candidates, within: MessageFilter
+) -> dict[int, int]:
+    """Look up all terms, and fill in the statistics.
 
-PAIRED = 4
-"""How many of the very common words are looked up with the others: the rarest ones.
-What the rest of them say is little."""
-
-TELLING = 0.05
-"""A word that is worth less than this share of the query's rarest one is not looked up
-with others: it says hardly anything."""
-
-TITLE, SUMMARY = 2.0, 3.0
-"""What a word weighs in a session's title, and in its summary (decisions §8)."""
-
-TITLES = 50
-"""How many sessions are found by their titles at most."""
-
-CALLS = 100
-"""How many calls of tools are found at most."""
-
-
-class Place(NamedTuple):
-    """Where a message stands."""
-
-    number: int
-    event: bytes
-    thread: int
-    place: int
-    kind: int
-    size: int
-    """How many terms it has."""
-    session: int
-    thread_size: int
-    """How many terms its whole conversation has."""
-
-
-@dataclass(slots=True)
-class Found:
-    """The messages that hold any of the words."""
-
-    held: dict[int, int] = field(default_factory=dict)
-    """By the number of a message: which words it holds, a bit for each."""
-    counts: list[int] = field(default_factory=list)
-    """How many messages hold each word."""
-    common: list[int] = field(default_factory=list)
-    """The words of which only the newest messages were looked at."""
-    messages: int = 0
-    """How many messages there are within the bounds."""
-    size: int = 0
-    """How many terms they have."""
-    threads: int = 0
-    """How many conversations they are of."""
-
-    def note(self, numbers: Iterable[int], words: int) -> None:
-        """Note of messages which words they hold, besides those that are known."""
-        held = self.held
-        for number in numbers:
-            held[number] = held.get(number, 0) | words
-
-
-def find(db: sqlite3.Connection, asked: Sequence[MatchQuery], bounds: Bounds) -> Found:
-    """Look words up in what was said.
-
-    Args:
-        db: From ``Messages.reading``.
-        asked: The words, each once; 62 at most.
-        bounds: Which messages may be found.
+    Returns:
+        Which terms each message contains, by rowid.
     """
-    question = Question(db, bounds)
-    found = Found()
-    found.messages, found.size, found.threads = question.totals()
-    matches = [question.phrase(word) for word in asked]
-    for at, match in enumerate(matches):
-        numbers = question.numbers(match, CAP + 1)
-        found.counts.append(len(numbers))
-        if len(numbers) > CAP:
-            found.common.append(at)
-            numbers.pop()
-        found.note(numbers, 1 << at)
-    for at in found.common:
-        count = question.count(matches[at], found.messages)
-        found.counts[at] = max(CAP + 1, count)
-    _look_up_together(question, matches, found)
-    return found
+    lookup = _Lookup(db, within)
+    found.messages, found.length, found.conversations = lookup.totals()
+    matches = [lookup.match(term) for term in found.terms]
+    masks: dict[int, int] = {}
+    frequent = []
+    for bit, match in enumerate(matches):
+        rowids = lookup.newest(match, MAX_PER_TERM + 1)
+        found.frequencies[bit] = len(rowids)
+        if len(rowids) > MAX_PER_TERM:
+            frequent.append(bit)
+            rowids.pop()
+        _add_masks(masks, rowids, 1 << bit)
+    for bit in frequent:
+        estimate = lookup.estimate(matches[bit], found.messages)
+        found.frequencies[bit] = max(MAX_PER_TERM + 1, estimate)
+    found.common = [found.terms[bit].term for bit in frequent]
+    _find_together(lookup, found, matches, frequent, masks)
+    return masks
 
 
-def _look_up_together(question: Question, matches: Sequence[str], found: Found) -> None:
-    """Look very common words up with others, where they say something.
+def _find_together(
+    lookup: _Lookup,
+    found: Candidates,
+    matches: Sequence[str],
+    frequent: Sequence[int],
+    masks: dict[int, int],
+) -> None:
+    """Find older messages with frequent terms, where these change a score.
 
-    The rarest of them with any rarer word or, where there is none, with one another;
-    and several of them together, what is worth most first, until there are so many
-    better ones that no more are weighed.
+    The rarest of them together with any rarer term or, if there is none, with each
+    other; and several of them together, the highest idf first, until enough better
+    messages are known.
     """
-    rarities = Corpus(found.counts, found.messages, 0, 0).rarities()
-    least = TELLING * max(rarities, default=0.0)
-    common = sorted(
-        (at for at in found.common if rarities[at] >= least),
-        key=lambda at: (found.counts[at], at),
+    idfs = scoring.message_idfs(found)
+    least = MIN_IDF_SHARE * max(idfs, default=0.0)
+    telling = sorted(
+        (bit for bit in frequent if idfs[bit] >= least),
+        key=lambda bit: (found.frequencies[bit], bit),
     )
-    rarer = [matches[at] for at in range(len(matches)) if at not in found.common]
-    for at in common[:PAIRED] if rarer else ():
-        match = f"{matches[at]} AND ({' OR '.join(rarer)})"
-        found.note(question.numbers(match, CAP), 1 << at)
-    groups = {tuple(common[:count]) for count in range(2, PAIRED + 2)}
-    groups |= {tuple(common), *(() if rarer else combinations(common[:PAIRED], 2))}
-    together = [(sum(rarities[at] for at in some), some) for some in groups]
-    for worth, some in sorted(together, reverse=True):
-        if len(some) < 2 or message_scoring.are_enough(found.held, rarities, worth):
+    rarer = [match for bit, match in enumerate(matches) if bit not in frequent]
+    for bit in telling[:PAIRED] if rarer else ():
+        match = f"{matches[bit]} AND ({' OR '.join(rarer)})"
+        _add_masks(masks, lookup.newest(match, MAX_PER_TERM), 1 << bit)
+    groups = {tuple(telling[:count]) for count in range(2, PAIRED + 2)}
+    groups |= {tuple(telling), *(() if rarer else combinations(telling[:PAIRED], 2))}
+    ranked = sorted(((sum(idfs[bit] for bit in g), g) for g in groups), reverse=True)
+    for total, group in ranked:
+        if len(group) < 2 or scoring.has_enough(masks, idfs, total):
             break
-        match = " AND ".join(matches[at] for at in some)
-        numbers = question.numbers(match, min(CAP, WEIGHED))
-        found.note(numbers, sum(1 << at for at in some))
+        match = " AND ".join(matches[bit] for bit in group)
+        rowids = lookup.newest(match, min(MAX_PER_TERM, scoring.MAX_SCORED))
+        _add_masks(masks, rowids, sum(1 << bit for bit in group))
 
 
-def all_of(db: sqlite3.Connection, terms: Sequence[str], bounds: Bounds) -> list[int]:
-    """The newest messages that hold all of some terms, by their numbers."""
-    return Question(db, bounds).numbers(" AND ".join(map(quoted, terms)), CAP)
+def _add_masks(masks: dict[int, int], rowids: Iterable[int], mask: int) -> None:
+    for rowid in rowids:
+        masks[rowid] = masks.get(rowid, 0) | mask
 
 
-def calls(
-    db: sqlite3.Connection, asked: Sequence[MatchQuery], bounds: Bounds
-) -> list[int]:
-    """The newest calls of tools that hold all the words, by their numbers."""
-    match = " AND ".join(map(phrase, asked))
-    return Question(db, bounds, "called").numbers(match, CALLS)
-
-
-def titles(
+def _score_titles(
     db: sqlite3.Connection,
-    asked: Sequence[MatchQuery],
+    terms: Sequence[QueryTerm],
     sessions: Collection[int] | None,
 ) -> dict[int, float]:
-    """The sessions whose titles or summaries answer best, with BM25's score.
-
-    Args:
-        db: From ``Messages.reading``.
-        asked: The words.
-        sessions: The numbers of the sessions that may be found; None for all.
-    """
-    within, values = "", [" OR ".join(map(phrase, asked))]
+    """Return the sessions whose titles and summaries match best, with BM25's score."""
+    condition, values = "", [" OR ".join(map(_match, terms))]
     if sessions is not None:
-        # Not one session after the other: FTS5 would look the words up for each.
-        within = " AND +rowid IN (SELECT value FROM json_each(?))"
+        # The + keeps FTS5 from looking the terms up once for each session.
+        condition = " AND +rowid IN (SELECT value FROM json_each(?))"
         values.append(json.dumps(sorted(sessions)))
     rows = db.execute(
-        f"SELECT rowid, -bm25(about, {TITLE}, {SUMMARY}) AS score FROM about"
-        f" WHERE about MATCH ?{within} ORDER BY score DESC, rowid DESC LIMIT {TITLES}",
+        f"SELECT rowid, -bm25(session_terms, {SESSION_TITLE}, {SESSION_SUMMARY})"
+        f" AS score FROM session_terms WHERE session_terms MATCH ?{condition}"
+        f" ORDER BY score DESC, rowid DESC LIMIT {MAX_TITLES}",
         values,
     )
     return dict(rows.fetchall())
 
 
-def places(db: sqlite3.Connection, numbers: Collection[int]) -> list[Place]:
-    """Where messages stand; those that are forgotten are left out."""
+def _read_candidates(
+    db: sqlite3.Connection, masks: Mapping[int, int]
+) -> dict[int, Candidate]:
+    """Return messages with their places; removed ones are left out."""
     rows = db.execute(
-        "SELECT m.id, m.event, m.thread, m.place, m.kind, m.size, t.session, t.size"
-        " FROM json_each(?) asked CROSS JOIN messages m ON m.id = asked.value"
-        " JOIN threads t ON t.id = m.thread",
-        (json.dumps(sorted(numbers)),),
+        "SELECT m.id, m.event, m.conversation, m.position, m.role, m.length, c.session,"
+        " c.length FROM json_each(?) wanted CROSS JOIN messages m"
+        " ON m.id = wanted.value JOIN conversations c ON c.id = m.conversation",
+        (json.dumps(sorted(masks)),),
     )
-    return list(map(Place._make, rows))
+    return {
+        rowid: Candidate(
+            rowid,
+            event,
+            conversation,
+            position,
+            _ROLES[code],
+            length,
+            session,
+            total,
+            masks[rowid],
+        )
+        for rowid, event, conversation, position, code, length, session, total in rows
+    }

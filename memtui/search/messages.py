@@ -1,13 +1,13 @@
-"""Searching sessions: messages that answer, each with what was said around it (seed 2).
+"""Search in messages: ``SessionSearch`` returns each with the messages around it.
 
-What a person said weighs more than what an assistant said, a turn that used tools more
-than one that did not, and a session's title and summary most (decisions §8). Bounds
-hold whatever is asked for: 20 hits, 16 messages a window, 1,024 bytes of each.
+A message of the user weighs more than one of the assistant, a turn that used tools more
+than one that did not, and a session's title and summary most; see ``scoring``. The
+limits always hold: 20 hits, 16 messages a window, 1,024 bytes of each.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -25,495 +25,345 @@ from memtui.model.hits import (
     WindowMessage,
 )
 from memtui.model.sessions import Session
-from memtui.search import (
-    message_index,
-    message_scoring,
-    query_dates,
-    recent,
-    resolve_filters,
-)
 from memtui.search import query as search_query
-from memtui.search.message_index import (
-    CAP,
-    ENDLESS,
-    Bounds,
-    Kind,
-    MatchQuery,
-    MessageIndex,
-    Place,
-    Spoken,
-    View,
-    filling_of,
-    number_at,
-)
-from memtui.search.message_scoring import Corpus, Spot, Weighed
-from memtui.search.query import Query
+from memtui.search import query_dates, recent, resolve_filters, scoring
+from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
+from memtui.search.message_index import MAX_PER_TERM, MessageIndex
+from memtui.search.query import Query, Word
 from memtui.search.query_dates import DatedQuery
+from memtui.search.scoring import (
+    DATE_BOOST,
+    EQUAL_ROLES,
+    ROLE_WEIGHTS,
+    TITLE_SHARE,
+    TOOL_TURN,
+    MessageScores,
+    RoleWeights,
+)
 from memtui.search.snippets import best_line, find_marks, matching_terms
-from memtui.store import conversations, database, events, outbox, scopes
+from memtui.store import conversations, database, events, index_input, outbox, scopes
 from memtui.store import sessions as store_sessions
+from memtui.store.index_input import IndexableEvent
 from memtui.text import analyzer
 
-FEW = 5
-"""With fewer messages that hold a word, tools that are called so are found too."""
+log = logging.getLogger(__name__)
 
-LATE = 1 << 62
-"""Numbers from here on are those of messages that are not indexed yet."""
-
-LATE_CHARS = 100_000
-"""How much of such a message is read, in characters."""
-
-Weights = Mapping[int, float]
-"""What a word is worth, by who said it (``said.Kind``)."""
-
-
-class Looked:
-    """What was looked up: the messages that hold some of the words."""
-
-    def __init__(self, asked: Sequence[MatchQuery], *, with_tools: bool) -> None:
-        self.asked, self._with_tools = list(asked), with_tools
-        self.held: dict[int, int] = {}
-        self.places: dict[int, Place] = {}
-        self.common: list[str] = []
-        self._counts = [0] * len(asked)
-        self._messages = self._size = self._threads = 0
-
-    def take(self, db: View, bounds: Bounds, quoted: Sequence[str]) -> None:
-        """Take what the index finds.
-
-        Args:
-            db: The index.
-            bounds: Which messages may be found.
-            quoted: Terms of which each must be there.
-        """
-        found = message_index.find(db, self.asked, bounds)
-        if quoted:
-            among = message_index.all_of(db, quoted, bounds)
-            mine = self._mask(frozenset(quoted))
-            found.held = {number: found.held.get(number, 0) | mine for number in among}
-        self._counts = found.counts
-        self._messages, self._size = found.messages, found.size
-        self._threads = found.threads
-        self.common = [self.asked[at].term for at in found.common]
-        likely = message_scoring.likeliest(found.held, self.corpus().rarities())
-        self.held = {number: found.held[number] for number in likely}
-        if self._with_tools or len(likely) < FEW:
-            everything = (1 << len(self.asked)) - 1
-            self.held |= dict.fromkeys(
-                message_index.calls(db, self.asked, bounds), everything
-            )
-        places = message_index.places(db, self.held)
-        self.places = {place.number: place for place in places}
-
-    def take_late(self, late: Sequence[Spoken], query: Query) -> None:
-        """Take of messages that are not indexed those that answer.
-
-        Args:
-            late: The messages, in the order of time.
-            query: What is asked.
-        """
-        known = {place.event for place in self.places.values()}
-        everything = (1 << len(self.asked)) - 1
-        for at, one in enumerate(late, 1):
-            event = message_index.to_bytes(one.event_id)
-            if one.kind is None or event in known:
-                continue
-            is_call = one.kind is Kind.TOOL and not self._with_tools
-            text = one.tool if is_call else one.text[:LATE_CHARS]
-            # Without a word to look up no message is weighed against the others.
-            if not self.asked and not query.matches(text):
-                continue
-            terms = analyzer.terms(text)
-            held = self._mask(frozenset(terms))
-            if one.kind is not Kind.TOOL:
-                self._messages += 1
-                self._size += len(terms)
-            is_held = held == everything if is_call else held or not self.asked
-            if not is_held:
-                continue
-            number = LATE + at
-            self.held[number] = held
-            for word in range(len(self.asked)):
-                self._counts[word] += held >> word & 1
-            # A conversation of its own: it stands behind all that is indexed.
-            self.places[number] = Place(
-                number,
-                event,
-                -one.session,
-                at,
-                one.kind,
-                len(terms),
-                one.session,
-                len(terms),
-            )
-
-    def _mask(self, terms: frozenset[str]) -> int:
-        held = 0
-        for at, word in enumerate(self.asked):
-            is_held = word.term in terms or (
-                bool(word.begun) and any(term.startswith(word.begun) for term in terms)
-            )
-            held |= is_held << at
-        return held
-
-    def corpus(self) -> Corpus:
-        """What the messages are weighed against."""
-        return Corpus(self._counts, self._messages, self._size, max(self._threads, 1))
-
-    def spots(self, weights: Weights) -> list[Spot]:
-        """The messages as they are weighed."""
-        return [
-            Spot(
-                place.number,
-                place.thread,
-                place.place,
-                place.size,
-                self.held[place.number],
-                weights[place.kind],
-            )
-            for place in self.places.values()
-        ]
-
-
-TERMS = 60
+MAX_TERMS = 60
 """How many terms of a query are looked up: its first ones."""
 
 READ = 40
-"""How many of the likeliest messages are read."""
+"""How many of the best candidates are read from the store."""
 
-READ_MORE = 2_000
-"""How many are read at most where some of them fall away."""
+READ_MOST = 2_000
+"""How many are read at most if some of them do not match."""
 
-TAIL = 300
+MAX_UNINDEXED = 300
 """How many of the latest messages are read while they are not indexed."""
 
-SPILT = 16 * 3_600
-"""So far behind its time, in numbers, a message can stand that shares its moment."""
+READ_FOR_PHRASE = 5_000
+"""How many of the newest messages are read for a phrase without terms."""
 
-SCANNED = 5_000
-"""How many of the newest messages are read for a phrase that holds no word."""
-
-UNINDEXED = 2_000
+READ_WITHOUT_INDEX = 2_000
 """How many of the newest messages are read while there is no index."""
 
-MISSING = "There is no index of messages yet: the newest of them are read meanwhile."
+BEFORE, AFTER = 4, 4
+"""How many messages a window has before and after the one that matches."""
 
-BROKEN = (
+READ_CHARS = 20_000
+"""How many characters of a long message are searched for marks."""
+
+LEAD_CHARS = 200
+"""How many characters of a long message are shown before the first mark."""
+
+MAX_RECENT = 200
+"""How many of the newest messages are read if the query has no words."""
+
+NO_INDEX = "There is no index of messages yet: the newest of them are read meanwhile."
+DAMAGED = (
     "The index of messages is broken: until it is made anew, the newest of them are"
     " read."
 )
-
-FILLING = "The index of messages is being made, the newest first: {:,} events so far."
+REBUILDING = (
+    "The index of messages is being made, the newest first: {:,} events so far."
+)
 BEHIND = "{:,} events are still to be indexed; the latest of them are read."
 NO_WORD = 'Type a word to look for. Signs alone are found in quotes: "=>".'
 STOP_WORDS = "These words are too common to look up; in quotes they are found."
-
-TOOLS_ASIDE = (
-    "What tools answered is not searched (search.with_tools): only their names are."
+NO_TOOL_TEXT = (
+    "The text of tool calls is not searched, only the names of tools"
+    " (search.include_tools)."
 )
-
-UNLOOKED = "No word to look up: the newest {:,} messages were read."
+NO_TERM = "No word to look up: the newest {:,} messages were read."
 TOO_COMMON = "Of words that very many messages hold, the newest {:,} were weighed: {}."
-log = logging.getLogger(__name__)
-
-KINDS = {
-    EventRole.USER: Kind.USER,
-    EventRole.ASSISTANT: Kind.ASSISTANT,
-    EventRole.SYSTEM: Kind.SYSTEM,
-    EventRole.TOOL: Kind.TOOL,
-}
-
-ALIKE: Weights = dict.fromkeys(Kind, 1.0)
+NODES_ONLY = "level:, has: and by: are of summaries, and this looks through messages."
 
 
 @dataclass(slots=True)
 class RankedMessage:
-    """A message that answers."""
+    """A message that matches, with its scores."""
 
-    place: Place
+    session: int
+    """The number of its session."""
     event: Event
     message: float
-    """Its own relevance, the nearness of its words included."""
+    """BM25 of the message, with a bonus for its wording."""
     window: float
-    """That of what stands around it."""
-    thread: float
-    """That of its whole conversation."""
+    """BM25 of the messages around it, with the same bonus."""
+    conversation: float
+    """BM25 of its whole conversation."""
     score: float
     """0 to 1 (decisions §8)."""
 
 
 @dataclass(slots=True)
-class Hearing:
-    """What was heard for one query."""
+class MessageMatches:
+    """The messages and sessions that match a query, in no order."""
 
-    heard: list[RankedMessage] = field(default_factory=list)
+    messages: list[RankedMessage] = field(default_factory=list)
     titles: dict[int, float] = field(default_factory=dict)
-    """That of sessions by what they are called and summed up by."""
+    """The scores of sessions for their titles and summaries."""
     unknown: list[str] = field(default_factory=list)
-    """The terms that no message holds."""
+    """The terms that no message contains."""
     notes: list[str] = field(default_factory=list)
 
 
 class MessageSearcher:
-    """Hears messages, through their index or, without one, in the store."""
+    """Searches messages in their index or, without one, in the store."""
 
-    def __init__(self, index: MessageIndex, *, with_tools: bool = False) -> None:
-        """Remember the index.
+    def __init__(self, index: MessageIndex) -> None:
+        """Take the index."""
+        self._index = index
 
-        Args:
-            index: Of messages.
-            with_tools: Whether it holds what tools were told and answered.
-        """
-        self._index, self._with_tools = index, with_tools
-
-    def hear(
+    def search(
         self,
         query: Query,
-        weights: Weights = ALIKE,
+        role_weights: RoleWeights = EQUAL_ROLES,
         *,
-        within: frozenset[int] | None = None,
-    ) -> Hearing:
-        """The messages that answer a query, in no order; inside ``connected()``.
+        sessions: frozenset[int] | None = None,
+    ) -> MessageMatches:
+        """Return the messages that match; needs an open connection to the store.
 
         Args:
-            query: What is asked.
-            weights: What a word is worth, by who said it.
-            within: The numbers of the sessions that are heard of; None for all that
-                the query's filters leave.
+            query: The query.
+            role_weights: The weight of a term by who wrote the message.
+            sessions: The numbers of the sessions to search; None for all that the
+                query's filters let pass.
         """
-        hearing = Hearing()
-        begun = {word.terms[-1]: word.prefix for word in query.words}
-        looked_up = () if query.has_only_stop_words else query.terms[:TERMS]
-        asked = [MatchQuery(term, begun.get(term, "")) for term in looked_up]
-        if not asked and not query.phrases:
-            hearing.notes.append(STOP_WORDS)
-            return hearing
-        if query.filters.role is EventRole.TOOL and not self._with_tools:
-            hearing.notes.append(TOOLS_ASIDE)
-        sessions = scopes.get_sessions(query.filters) if within is None else within
-        bounds = _bounds(query, sessions)
-        looked = Looked(asked, with_tools=self._with_tools)
-        if asked:
-            late = self._look_up(looked, query, bounds, hearing)
+        matches = MessageMatches()
+        terms = _query_terms(query)
+        if not terms and not query.phrases:
+            matches.notes.append(STOP_WORDS)
+            return matches
+        with_tools = self._index.with_tools
+        if query.filters.role is EventRole.TOOL and not with_tools:
+            matches.notes.append(NO_TOOL_TEXT)
+        if sessions is None:
+            sessions = scopes.get_sessions(query.filters)
+        within = _message_filter(query, sessions)
+        if terms:
+            found, unindexed = self._find(terms, query, within, matches)
         else:
-            late = message_index.newest(SCANNED)
-            hearing.notes.append(UNLOOKED.format(len(late)))
-        mine = [one for one in late if _is_within(one, query.filters, bounds)]
-        looked.take_late(mine, query)
-        self._weigh(looked, query, weights, hearing)
-        return hearing
+            found = Candidates(terms)
+            unindexed = index_input.read_newest(READ_FOR_PHRASE)
+            matches.notes.append(NO_TERM.format(len(unindexed)))
+        passing = [one for one in unindexed if _passes(one, within)]
+        found.add_unindexed(passing, query, with_tools=with_tools)
+        self._rank(found, query, role_weights, matches)
+        return matches
 
-    def _look_up(
-        self, looked: Looked, query: Query, bounds: Bounds, hearing: Hearing
-    ) -> list[Spoken]:
-        """Ask the index; what it does not know is given."""
+    def _find(
+        self,
+        terms: Sequence[QueryTerm],
+        query: Query,
+        within: MessageFilter,
+        matches: MessageMatches,
+    ) -> tuple[Candidates, list[IndexableEvent]]:
+        """Search the index; return what it finds and the events that it lacks."""
         if not self._index.exists():
-            hearing.notes.append(MISSING)
-            return message_index.newest(UNINDEXED)
-        # First what is not indexed: it may be while the index is asked.
-        runs, waiting = outbox.list_latest_events(TAIL)
-        late = message_index.of_runs(runs)[-TAIL:]
+            matches.notes.append(NO_INDEX)
+            return Candidates(terms), index_input.read_newest(READ_WITHOUT_INDEX)
+        # Read these first: they may be indexed while the index is searched.
+        ranges, waiting = outbox.list_latest_events(MAX_UNINDEXED)
+        unindexed = index_input.read_ranges(ranges)[-MAX_UNINDEXED:]
         try:
-            with self._index.reading() as db:
-                looked.take(db, bounds, query.phrase_terms)
-                if not (bounds.is_of_moments or query.needs_text):
-                    hearing.titles = message_index.titles(
-                        db, looked.asked, bounds.sessions
-                    )
-                filling = filling_of(db)
+            status = self._index.status()
+            found = self._index.search(
+                terms,
+                within,
+                required=query.phrase_terms,
+                with_titles=not (within.is_of_messages or query.needs_text),
+            )
         except SearchError:
-            log.exception("the index of messages could not be asked")
-            hearing.notes.append(BROKEN)
-            return message_index.newest(UNINDEXED)
-        if not filling.is_done:
-            hearing.notes.append(FILLING.format(filling.done))
-        elif waiting > TAIL:
-            hearing.notes.append(BEHIND.format(waiting))
-        if looked.common:
-            hearing.notes.append(TOO_COMMON.format(CAP, ", ".join(looked.common)))
-        return late
+            log.exception("the message index cannot be searched")
+            matches.notes.append(DAMAGED)
+            return Candidates(terms), index_input.read_newest(READ_WITHOUT_INDEX)
+        matches.titles = found.titles
+        if not status.is_complete:
+            matches.notes.append(REBUILDING.format(status.events_read))
+        elif waiting > MAX_UNINDEXED:
+            matches.notes.append(BEHIND.format(waiting))
+        if found.common:
+            common = ", ".join(found.common)
+            matches.notes.append(TOO_COMMON.format(MAX_PER_TERM, common))
+        return found, unindexed
 
-    def _weigh(
-        self, looked: Looked, query: Query, weights: Weights, hearing: Hearing
+    def _rank(
+        self,
+        found: Candidates,
+        query: Query,
+        role_weights: RoleWeights,
+        matches: MessageMatches,
     ) -> None:
-        spots = looked.spots(weights)
-        corpus = looked.corpus()
-        sizes = {place.thread: place.thread_size for place in looked.places.values()}
-        weighed = message_scoring.weigh(spots, corpus, sizes)
-        rarities = dict(
-            zip((one.term for one in looked.asked), corpus.rarities(), strict=True)
-        )
-        counted = zip(looked.asked, corpus.counts, strict=True)
-        hearing.unknown = [one.term for one, count in counted if not count]
-        whole = sum(rarities.values()) * message_scoring.MOST or 1.0
-        bonus = message_scoring.bonuses(query, rarities)
-        for place, event in self._read(looked, weighed, query):
-            message = weighed.messages.get(place.number, 0.0)
-            more = bonus(event.text)
-            held = looked.held.get(place.number, 0).bit_count()
-            share = held / len(looked.asked) if looked.asked else 1.0
-            hearing.heard.append(
+        scores = scoring.score_messages(found, role_weights)
+        names = [one.term for one in found.terms]
+        idfs = dict(zip(names, scoring.message_idfs(found), strict=True))
+        counts = zip(names, found.frequencies, strict=True)
+        matches.unknown = [term for term, count in counts if not count]
+        most = sum(idfs.values()) * scoring.MAX_TERM_SCORE or 1.0
+        bonus_of = scoring.text_bonus(query, idfs)
+        for one, event in self._read(found, scores, query):
+            score, bonus = scores.messages.get(one.id, 0.0), bonus_of(event.text)
+            share = one.mask.bit_count() / len(names) if names else 1.0
+            matches.messages.append(
                 RankedMessage(
-                    place,
+                    one.session,
                     event,
-                    message + more,
-                    weighed.windows.get(place.number, 0.0) + more,
-                    weighed.threads.get(place.thread, 0.0),
-                    _score(message / whole, share, query),
+                    score + bonus,
+                    scores.windows.get(one.id, 0.0) + bonus,
+                    scores.conversations.get(one.conversation, 0.0),
+                    _score(score / most, share, query),
                 )
             )
 
     def _read(
-        self, looked: Looked, weighed: Weighed, query: Query
-    ) -> Iterator[tuple[Place, Event]]:
-        """The likeliest messages with their text, those that fall away left out."""
-        best = [
-            max(d.values(), default=0) or 1 for d in (weighed.messages, weighed.windows)
-        ]
+        self, found: Candidates, scores: MessageScores, query: Query
+    ) -> Iterator[tuple[Candidate, Event]]:
+        """Yield the best candidates that match, with their events."""
+        messages, windows = scores.messages, scores.windows
+        best = max(messages.values(), default=0) or 1
+        best_window = max(windows.values(), default=0) or 1
 
-        def likely(number: int) -> float:
-            own = messages.get(number, 0.0) / best[0]
-            return own + windows.get(number, 0.0) / best[1]
+        def rank(one: Candidate) -> tuple[float, int]:
+            score = messages.get(one.id, 0.0) / best
+            return score + windows.get(one.id, 0.0) / best_window, one.id
 
-        messages, windows = weighed.messages, weighed.windows
-        numbers = sorted(looked.places, key=lambda n: (likely(n), n), reverse=True)
-        ordered = [looked.places[number] for number in numbers[:READ_MORE]]
-        given = 0
-        for start in range(0, len(ordered), READ):
-            some = ordered[start : start + READ]
-            told = events.get(message_index.to_id(place.event) for place in some)
-            for place in some:
-                event = told.get(message_index.to_id(place.event))
-                if event and self._answers(event, query):
-                    given += 1
-                    yield place, event
-            if given >= READ:
+        ranked = sorted(found.by_id.values(), key=rank, reverse=True)[:READ_MOST]
+        count = 0
+        for start in range(0, len(ranked), READ):
+            some = ranked[start : start + READ]
+            known = events.get(one.event_id for one in some)
+            for one in some:
+                event = known.get(one.event_id)
+                if event and self._matches(event, query):
+                    count += 1
+                    yield one, event
+            if count >= READ:
                 return
 
-    def _answers(self, event: Event, query: Query) -> bool:
-        """Whether what of an event may be found answers, as far as its text tells."""
+    def _matches(self, event: Event, query: Query) -> bool:
+        """Return True if an event passes what the index does not check."""
         since, until = query.filters.since, query.filters.until
         if (since and event.timestamp < since) or (until and event.timestamp >= until):
             return False
-        if event.event_type is not EventType.TOOL_RESULT or self._with_tools:
+        is_call = event.event_type is EventType.TOOL_RESULT
+        if not is_call or self._index.with_tools:
             return query.matches(event.text)
         tool = event.metadata.get("tool_name", "")
         return query.matches(tool) and set(analyzer.terms(tool)).issuperset(query.terms)
 
 
-def _score(of_bound: float, share: float, query: Query) -> float:
-    """A message's score (decisions §8); one that holds a phrase is a good one."""
-    if not query.words or query.has_only_stop_words:
-        return 1.0
-    score = min(1.0, of_bound) * share
-    return max(score, model_hits.MIN_GOOD) if query.phrases else score
+def _query_terms(query: Query) -> list[QueryTerm]:
+    if query.has_only_stop_words:
+        return []
+    prefixes = {word.terms[-1]: word.prefix for word in query.words}
+    return [QueryTerm(t, prefixes.get(t, "")) for t in query.terms[:MAX_TERMS]]
 
 
-def _bounds(query: Query, sessions: frozenset[int] | None) -> Bounds:
-    """What the index is asked within; its times are wider than what was asked."""
+def _message_filter(query: Query, sessions: frozenset[int] | None) -> MessageFilter:
     filters = query.filters
-    since, until = filters.since, filters.until
-    return Bounds(
-        sessions=sessions,
-        kinds=frozenset([KINDS[filters.role]] if filters.role else []),
-        first=number_at(to_ms(since)) if since else 0,
-        last=number_at(to_ms(until)) + SPILT if until else ENDLESS,
-        with_subagents=filters.with_subagents,
-        without=tuple(
-            tuple(
-                MatchQuery(t, word.prefix if t == word.terms[-1] else "")
-                for t in word.terms
-            )
+    return MessageFilter(
+        sessions,
+        filters.role,
+        filters.since,
+        filters.until,
+        filters.with_subagents,
+        tuple(
+            _word_terms(word)
             for word in query.excluded
             if analyzer.is_indexed(word.text)
         ),
     )
 
 
-def _is_within(one: Spoken, filters: Filters, bounds: Bounds) -> bool:
-    since, until = filters.since, filters.until
+def _word_terms(word: Word) -> tuple[QueryTerm, ...]:
+    *first, last = word.terms
+    return (*map(QueryTerm, first), QueryTerm(last, word.prefix))
+
+
+def _passes(one: IndexableEvent, within: MessageFilter) -> bool:
+    """Return True if an event that is not indexed passes a filter."""
     return (
-        (bounds.sessions is None or one.session in bounds.sessions)
-        and (not bounds.kinds or one.kind in bounds.kinds)
-        and (not since or one.at_ms >= to_ms(since))
-        and (not until or one.at_ms < to_ms(until))
-        and (bounds.with_subagents or not one.subagent)
+        (within.sessions is None or one.session in within.sessions)
+        and (not within.role or one.indexed_role is within.role)
+        and (not within.since or one.at_ms >= to_ms(within.since))
+        and (not within.until or one.at_ms < to_ms(within.until))
+        and (within.with_subagents or not one.subagent)
     )
 
 
-def shares(numbers: Iterable[int], query: Query) -> dict[int, float]:
-    """How much of a query the title and summary of each session hold, 0 to 1.
-
-    Args:
-        numbers: The sessions', in the store.
-        query: What is asked.
-    """
-    known = store_sessions.get_many(numbers)
-    return {number: share(one, query) for number, one in known.items()}
+def _score(ratio: float, share: float, query: Query) -> float:
+    """Return a message's score (decisions §8); one that has a phrase is good."""
+    if not query.words or query.has_only_stop_words:
+        return 1.0
+    score = min(1.0, ratio) * share
+    return max(score, model_hits.MIN_GOOD) if query.phrases else score
 
 
-def share(session: Session, query: Query) -> float:
-    """How much of a query the title and summary of a session hold, 0 to 1."""
-    held = matching_terms(f"{session.title}\n{session.summary}", query)
-    begun = {word.terms[-1]: word.prefix for word in query.words if word.is_prefix}
-    answered = [
-        term in held
-        or (term in begun and any(one.startswith(begun[term]) for one in held))
+# Titles of sessions
+
+
+def title_scores(sessions: Iterable[int], query: Query) -> dict[int, float]:
+    """Return how much of a query the title and summary of each session have, 0 to 1."""
+    known = store_sessions.get_many(sessions)
+    return {number: title_score(one, query) for number, one in known.items()}
+
+
+def title_score(session: Session, query: Query) -> float:
+    """Return how much of a query the title and summary of a session have, 0 to 1."""
+    terms = matching_terms(f"{session.title}\n{session.summary}", query)
+    prefixes = {word.terms[-1]: word.prefix for word in query.words if word.is_prefix}
+    found = [
+        term in terms
+        or (term in prefixes and any(t.startswith(prefixes[term]) for t in terms))
         for term in query.terms
     ]
-    return sum(answered) / len(answered) if answered else 0.0
+    return sum(found) / len(found) if found else 0.0
 
 
-def snippet(session: Session, query: Query) -> Snippet:
-    """What of its title and summary answers best, a line of it."""
-    told = [session.title, *session.summary.splitlines()]
-    line = best_line([line for line in told if line.strip()] or [""], query)
+def title_snippet(session: Session, query: Query) -> Snippet:
+    """Return the line of a session's title and summary that matches best."""
+    lines = [session.title, *session.summary.splitlines()]
+    line = best_line([line for line in lines if line.strip()] or [""], query)
     return Snippet(line, tuple(find_marks(line, query)))
 
 
-BEFORE, AFTER = 4, 4
-"""How many messages a window has before the one that answers, and after it."""
-
-WEIGHTS: Weights = {
-    Kind.USER: 1.5,
-    Kind.ASSISTANT: 1.0,
-    Kind.SYSTEM: 1.0,
-    Kind.TOOL: 1.0,
-}
-"""What a word is worth by who said it (decisions §8)."""
-
-USED_TOOLS = 1.3
-"""What a turn that used tools is worth, against one that did not."""
-
-TITLED = 0.5
-"""What a session's title and summary add to its messages, against their own."""
-
-READ_CHARS = 20_000
-"""How much of a long message is looked through for what answers, in characters."""
-
-LEAD_CHARS = 200
-"""How much of a long message is shown before what answers, in characters."""
-
-LISTED = 200
-"""How many of the newest messages are gone through where no word is looked for."""
-
-OF_NODES = "level:, has: and by: are of summaries, and this looks through messages."
+# The search of sessions
 
 
 class SessionSearch:
-    """Finds messages in all sessions."""
+    """Searches the messages of all sessions."""
 
     def __init__(
-        self, ears: MessageSearcher, zone: tzinfo, clock: Callable[[], datetime]
+        self, searcher: MessageSearcher, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
-        """Remember whom to ask.
+        """Take what it searches with.
 
         Args:
-            ears: Of messages.
-            zone: The calendar's.
-            clock: Tells the time, by which "last week" is meant.
+            searcher: Of messages.
+            zone: The time zone of dates in queries.
+            clock: Returns the time that "last week" is relative to.
         """
-        self._ears, self._zone, self._clock = ears, zone, clock
+        self._searcher, self._zone, self._clock = searcher, zone, clock
 
     def find(
         self,
@@ -525,207 +375,208 @@ class SessionSearch:
         is_one_each: bool = False,
         filters: Filters = EVERYTHING,
     ) -> MessageResult:
-        """The messages that answer best; any string is legal.
+        """Return the messages that match best; any text is a valid query.
 
-        Blocks for some milliseconds: not for the thread that draws the screen.
+        It blocks for some milliseconds: do not call it on the thread of the screen.
 
         Args:
             text: What was typed, filters included.
             limit: The most hits; never more than 20.
-            before: How many messages a window has before the one that answers.
+            before: How many messages a window has before the hit.
             after: How many after it; a window never has more than 16 in all.
-            is_one_each: Whether only the best message of each session is given.
-            filters: What is looked through besides.
+            is_one_each: Whether only the best message of each session is returned.
+            filters: Filters besides those in the text.
         """
         began_s = time.perf_counter()
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
-        found = MessageResult(text, notes=query.hints)
-        wanted = recent.recent_query(query, dated)
-        if wanted is None and query.is_empty:
-            found = replace(found, notes=(*query.hints, NO_WORD))
+        result = MessageResult(text, notes=query.hints)
+        recent_query = recent.recent_query(query, dated)
+        if recent_query is None and query.is_empty:
+            result = replace(result, notes=(*query.hints, NO_WORD))
         elif query.filters.needs_nodes:
-            found = replace(found, notes=(*query.hints, OF_NODES))
+            result = replace(result, notes=(*query.hints, NODES_ONLY))
         else:
             before = max(0, min(before, WINDOW_MESSAGES - 1))
             after = max(0, min(after, WINDOW_MESSAGES - 1 - before))
             with database.connection():
-                query, unknown = resolve_filters.resolve(wanted or query)
-                if wanted is not None:
-                    ranked, heard = _latest(query), recent.notes(dated)
+                query, unknown = resolve_filters.resolve(recent_query or query)
+                if recent_query is not None:
+                    ranked, notes = _recent(query), recent.notes(dated)
                     dated = replace(dated, periods=())
                 else:
-                    hearing = self._ears.hear(query, WEIGHTS)
-                    ranked, heard = _ranked(hearing, dated), tuple(hearing.notes)
+                    matches = self._searcher.search(query, ROLE_WEIGHTS)
+                    ranked, notes = _rank(matches, dated), tuple(matches.notes)
                 if is_one_each:
-                    ranked = _one_each(ranked)
+                    ranked = _best_of_each(ranked)
                 some = ranked[: max(0, min(limit, MAX_HITS))]
-                hits = _scored(list(_hits(some, query, before, after)))
-            notes = (*query.hints, *unknown, *heard)
-            is_listed = wanted is not None
-            found = replace(found, hits=hits, notes=notes, is_recent=is_listed)
-        times_at = [hit.match.at for hit in found.hits if hit.match]
-        found = replace(found, times=dated.describe(times_at))
-        return replace(found, took_ms=(time.perf_counter() - began_s) * 1000)
+                hits = _with_scores(list(_hits(some, query, before, after)))
+            result = replace(
+                result,
+                hits=hits,
+                notes=(*query.hints, *unknown, *notes),
+                is_recent=recent_query is not None,
+            )
+        times = [hit.match.at for hit in result.hits if hit.match]
+        result = replace(result, times=dated.describe(times))
+        return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """A message that answers, or a session that is only called so."""
+class _RankedHit:
+    """A message that matches, or a session whose title does."""
 
     session: int
-    worth: float
+    rank: float
+    """Comparable within one result only."""
     event: Event | None
     score: float = 0.0
-    """0 to 1, of a message."""
+    """That of the message, 0 to 1."""
 
 
-def _scored(hits: Sequence[tuple[float, MessageHit]]) -> tuple[MessageHit, ...]:
-    """Hits with a score that falls as what they are worth does."""
-    best = max((hit.score for _, hit in hits), default=0.0)
-    most = max((worth for worth, _ in hits), default=0.0) or 1.0
-    return tuple(replace(hit, score=best * worth / most) for worth, hit in hits)
+def _recent(query: Query) -> list[_RankedHit]:
+    found = conversations.list_recent_messages(query.filters, MAX_RECENT)
+    return [_RankedHit(number, 1.0, event, 1.0) for number, event in found]
 
 
-def _latest(query: Query) -> list[_Answer]:
-    """The latest messages, newest first."""
-    found = conversations.list_recent_messages(query.filters, LISTED)
-    return [_Answer(number, 1.0, event, 1.0) for number, event in found]
+def _best_of_each(ranked: Sequence[_RankedHit]) -> list[_RankedHit]:
+    best: dict[int, _RankedHit] = {}
+    for one in ranked:
+        best.setdefault(one.session, one)
+    return list(best.values())
 
 
-def _one_each(answers: Sequence[_Answer]) -> list[_Answer]:
-    first: dict[int, _Answer] = {}
-    for answer in answers:
-        first.setdefault(answer.session, answer)
-    return list(first.values())
-
-
-def _ranked(hearing: Hearing, dated: DatedQuery) -> list[_Answer]:
-    """What answers, the best first: messages, and sessions by their titles alone."""
-    titled = max(hearing.titles.values(), default=0.0) or 1.0
-    named = {
-        session: TITLED * score / titled for session, score in hearing.titles.items()
+def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
+    """Return messages, and sessions of which only the title matches, best first."""
+    best = max(matches.titles.values(), default=0.0) or 1.0
+    titles = {
+        number: TITLE_SHARE * score / best for number, score in matches.titles.items()
     }
-    worth = _worth(hearing, dated)
-    answers = [
-        _Answer(
-            session,
-            worth(heard) + named.get(session, 0.0),
-            heard.event,
-            heard.score,
+    rank_of = _message_rank(matches, dated)
+    ranked = [
+        _RankedHit(
+            one.session,
+            rank_of(one) + titles.get(one.session, 0.0),
+            one.event,
+            one.score,
         )
-        for heard in hearing.heard
-        for session in [heard.place.session]
+        for one in matches.messages
     ]
-    told = {answer.session for answer in answers}
-    answers += [
-        _Answer(session, score, None)
-        for session, score in named.items()
-        if session not in told
+    with_messages = {one.session for one in ranked}
+    ranked += [
+        _RankedHit(number, score, None)
+        for number, score in titles.items()
+        if number not in with_messages
     ]
-    return sorted(answers, key=lambda one: -one.worth)
+    return sorted(ranked, key=lambda one: -one.rank)
 
 
-def _worth(hearing: Hearing, dated: DatedQuery) -> Callable[[RankedMessage], float]:
-    """What a message is worth: itself, what stands around it, and its conversation."""
-    heard = hearing.heard
-    most = max((one.message for one in heard), default=0.0) or 1.0
-    most_around = max((one.window for one in heard), default=0.0) or 1.0
-    most_whole = max((one.thread for one in heard), default=0.0) or 1.0
+def _message_rank(
+    matches: MessageMatches, dated: DatedQuery
+) -> Callable[[RankedMessage], float]:
+    """Return a function that adds up the scores of a message, each against the best."""
+    some = matches.messages
+    best = max((one.message for one in some), default=0.0) or 1.0
+    best_window = max((one.window for one in some), default=0.0) or 1.0
+    best_conversation = max((one.conversation for one in some), default=0.0) or 1.0
 
-    def worth(one: RankedMessage) -> float:
-        own = one.message / most
-        if conversations.next_tool(one.place.session, one.event):
-            own *= USED_TOOLS
-        total = own + one.window / most_around + one.thread / most_whole
-        return total * query_dates.BOOST if dated.covers(one.event.timestamp) else total
+    def rank(one: RankedMessage) -> float:
+        own = one.message / best
+        if conversations.next_tool(one.session, one.event):
+            own *= TOOL_TURN
+        total = own + one.window / best_window + one.conversation / best_conversation
+        return total * DATE_BOOST if dated.covers(one.event.timestamp) else total
 
-    return worth
+    return rank
+
+
+def _with_scores(hits: Sequence[tuple[float, MessageHit]]) -> tuple[MessageHit, ...]:
+    """Return hits with scores that fall as their ranks do."""
+    best = max((hit.score for _, hit in hits), default=0.0)
+    most = max((rank for rank, _ in hits), default=0.0) or 1.0
+    return tuple(replace(hit, score=best * rank / most) for rank, hit in hits)
 
 
 def _hits(
-    answers: Sequence[_Answer], query: Query, before: int, after: int
+    ranked: Sequence[_RankedHit], query: Query, before: int, after: int
 ) -> Iterator[tuple[float, MessageHit]]:
-    """What is shown of each, with what it is worth."""
-    known = store_sessions.get_many(one.session for one in answers)
-    heard = [(one.session, one.event) for one in answers if one.event]
-    counts = conversations.count_messages_before(heard)
-    for one in answers:
-        session = known.get(one.session)
+    """Yield (rank, hit)."""
+    known = store_sessions.get_many(one.session for one in ranked)
+    positions = conversations.count_messages_before(
+        [(one.session, one.event) for one in ranked if one.event]
+    )
+    for one in ranked:
+        session, event = known.get(one.session), one.event
         if session is None:
             continue
-        if one.event is None:
-            yield one.worth, _named(one.session, session, query)
+        if event is None:
+            yield one.rank, _title_hit(one.session, session, query)
             continue
-        event = one.event
-        at = counts[event.event_id]
-        window = tuple(_window(one.session, event, at, query, before, after))
-        of = event.subagent, event.event_id
-        yield one.worth, MessageHit(session, *of, at, one.score, window)
+        position = positions[event.event_id]
+        window = tuple(_window(one.session, event, position, query, before, after))
+        yield (
+            one.rank,
+            MessageHit(
+                session, event.subagent, event.event_id, position, one.score, window
+            ),
+        )
 
 
-def _named(number: int, session: Session, query: Query) -> MessageHit:
-    """A session that is only called so, or summed up so: its first message."""
+def _title_hit(number: int, session: Session, query: Query) -> MessageHit:
+    """Return the first message of a session of which only the title matches."""
     first = conversations.first_message(number)
     return MessageHit(
         session,
         first.subagent if first else "",
         first.event_id if first else "",
         -1,
-        share(session, query),
+        title_score(session, query),
         (),
-        snippet(session, query),
+        title_snippet(session, query),
     )
 
 
 def _window(
-    session: int, event: Event, at: int, query: Query, before: int, after: int
+    session: int, event: Event, position: int, query: Query, before: int, after: int
 ) -> Iterator[WindowMessage]:
-    """A message and those around it."""
+    """Yield a message and those around it."""
     earlier, later = conversations.messages_around(session, event, before, after)
-    place = at - len(earlier)
+    at = position - len(earlier)
     for one in (*earlier, event, *later):
-        yield _said(session, one, place, query, is_match=one is event)
-        # What is no message has the number of the next one.
-        place += one.is_message
+        yield _window_message(session, one, at, query, is_match=one is event)
+        # Other events have the number of the next message.
+        at += one.is_message
 
 
-def _said(
-    session: int, event: Event, place: int, query: Query, *, is_match: bool
+def _window_message(
+    session: int, event: Event, position: int, query: Query, *, is_match: bool
 ) -> WindowMessage:
     text = _cut(event.text, query, is_match=is_match)
     tool = event.metadata.get("tool_name", "")
     if event.role is EventRole.ASSISTANT:
         tool = conversations.next_tool(session, event)
+    marks = tuple(find_marks(text, query)) if is_match else ()
     return WindowMessage(
         event_id=event.event_id,
-        msg_idx=place,
+        msg_idx=position,
         role=event.role,
         at=event.timestamp,
-        snippet=Snippet(text, _marks(text, query) if is_match else ()),
+        snippet=Snippet(text, marks),
         is_truncated=text != event.text,
         tool_name=tool,
         is_match=is_match,
     )
 
 
-def _marks(text: str, query: Query) -> tuple[tuple[int, int], ...]:
-    return tuple(find_marks(text, query))
-
-
 def _cut(text: str, query: Query, *, is_match: bool) -> str:
-    """As much of a message as a window shows; of a match from what answers on."""
+    """Cut a message to the length a window shows; a hit around its first mark."""
     if len(text) <= SNIPPET_BYTES and len(text.encode()) <= SNIPPET_BYTES:
         return text
-    if not is_match:
-        return text[:SNIPPET_BYTES].encode()[:SNIPPET_BYTES].decode(errors="ignore")
-    read = text[:READ_CHARS]
-    marks = find_marks(read, query)
-    start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
-    blank = read.find(" ", start, start + LEAD_CHARS // 2) if start else -1
-    start = max(start, blank + 1)
-    return (
-        text[start : start + SNIPPET_BYTES]
-        .encode()[:SNIPPET_BYTES]
-        .decode(errors="ignore")
-    )
+    start = 0
+    if is_match:
+        marks = find_marks(text[:READ_CHARS], query)
+        start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
+        blank = text.find(" ", start, start + LEAD_CHARS // 2) if start else -1
+        start = max(start, blank + 1)
+    data = text[:READ_CHARS][start : start + SNIPPET_BYTES].encode()
+    return data[:SNIPPET_BYTES].decode(errors="ignore")

@@ -15,7 +15,7 @@ from memtui.model.filters import EVERYTHING, Filters, SummaryMaker
 from memtui.model.hits import Hit, HitKind, IndexMatch, IndexMatches, TeleportResult
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
-from memtui.search import hydrate, query_dates, recent, resolve_filters, scoring, terms
+from memtui.search import hydrate, query_dates, recent, resolve_filters, scoring
 from memtui.search import query as search_query
 from memtui.search.node_documents import LAST_MOMENT, node_texts
 from memtui.search.query import Query
@@ -71,7 +71,7 @@ def find(
     nodes = _Nodes(
         [one for one in store_nodes.get_many(names) if _passes(one, query.filters)]
     )
-    units = terms.units(query, nodes)
+    units = scoring.weighted_terms(query, nodes)
     last = max((node.end_time for node, _ in nodes.held), default=None)
     ranked = []
     for node, fits in nodes.held:
@@ -218,7 +218,7 @@ class Teleport:
         hits = sorted(
             answer.hits,
             key=lambda hit: (
-                -hit.score * (query_dates.BOOST if times.covers(hit.at) else 1.0)
+                -hit.score * (scoring.DATE_BOOST if times.covers(hit.at) else 1.0)
             ),
         )
         hints += map(str, times.describe([hit.at for hit in hits]))

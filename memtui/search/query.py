@@ -236,7 +236,7 @@ def _of_token(token: str, *, is_last: bool) -> list[Word]:
     found = [_word(chunk) for chunk in analyzer.words(token)]
     found = [word for word in found if word.terms]
     if is_open and found:
-        found[-1] = replace(found[-1], begun=_begun(found[-1].text))
+        found[-1] = replace(found[-1], prefix=_begun(found[-1].text))
     return found
 
 

@@ -15,9 +15,6 @@ from memtui.search import query as search_query
 from memtui.text import dates
 from memtui.text.dates import Period
 
-BOOST = 1.5
-"""The factor on the score of what lies in a period of the query."""
-
 MAX_PERIODS = 12
 """How many periods of a query are used: its first ones."""
 

@@ -1,8 +1,7 @@
-"""Quoting: what answers, in the words it was said in, many short quotes at once.
+"""Quotes: the passages that answer a question, several of one session if need be.
 
-First the search over everything tells which sessions answer; then these few are looked
-through once more, for all the places in them that do. A question that somebody asked
-there is followed by what was answered.
+The search in everything finds the sessions; the best few are searched again for all
+passages that match. A question asked there is followed by its answer.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,154 +17,161 @@ from memtui.search import query_dates, resolve_filters, snippets
 from memtui.search.combined import CombinedSearch
 from memtui.search.messages import MessageSearcher, RankedMessage
 from memtui.search.query_dates import DatedQuery
+from memtui.search.scoring import DATE_BOOST
 from memtui.search.snippets import Sentences
 from memtui.store import conversations, database, nodes, segments, sessions
 from memtui.text import analyzer
 
 SESSIONS = 4
-"""How many of the sessions that answer best are looked through once more."""
+"""How many of the best sessions are searched again."""
 
 LIMIT = 20
-"""How many quotes an answer has unless fewer or more are asked for."""
+"""The default number of quotes."""
 
-AGAIN = 0.6
-"""What a further quote of a message is worth, against its best."""
+REPEATED = 0.6
+"""The factor on the rank of a further quote of the same message."""
 
-HELD = 0.5
-"""What a quote counts that holds none of the words, against one that holds all."""
+WITHOUT_TERMS = 0.5
+"""The factor on the rank of a quote without any term, against one with all."""
 
-ANSWERED = 0.95
-"""What the answer to a question is worth, against the question."""
+ANSWER = 0.95
+"""The factor on the rank of the answer to a question, against the question."""
 
-BESIDE = 0.3
-"""What a session is worth that was not looked through, against the one above it."""
+OTHER_SESSION = 0.3
+"""The rank of a session that is not searched again, against the best one."""
 
-ASKS = ("?", "？")
-"""What a question ends in."""
+QUESTION_MARKS = ("?", "？")
 
 
 @dataclass(frozen=True, slots=True)
 class QuoteResult:
-    """What answers a question, the best first."""
+    """The passages that answer a question, best first."""
 
     found: CombinedResult
-    """The sessions that answer, as the search over everything tells them."""
+    """The sessions that match."""
     quotes: tuple[CombinedHit, ...] = ()
-    """Messages of these, each with the few lines of it that answer; of one session, and
-    of one message, there may be several. What summaries alone lead to is among them."""
+    """Hits whose snippet is a passage, several of one session or message. Hits in
+    summaries are among them as they are."""
+
+
+RankedQuote = tuple[float, CombinedHit]
 
 
 class QuoteSearch:
-    """Finds quotes."""
+    """Searches for quotes."""
 
     def __init__(
         self,
         search: CombinedSearch,
-        ears: MessageSearcher,
+        searcher: MessageSearcher,
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        """Remember whom to ask.
+        """Take what it searches with.
 
         Args:
-            search: Over everything.
-            ears: Of messages.
-            zone: The calendar's.
-            clock: Tells the time, by which "last week" is meant.
+            search: Searches everything.
+            searcher: Searches messages.
+            zone: The time zone of dates in queries.
+            clock: Returns the time that "last week" is relative to.
         """
-        self._search, self._ears = search, ears
+        self._search, self._searcher = search, searcher
         self._zone, self._clock = zone, clock
 
     def find(
         self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
     ) -> QuoteResult:
-        """The quotes that answer best; any string is legal.
+        """Return the best quotes; any text is a valid query.
 
         Args:
-            text: What was asked, filters included.
+            text: The question, filters included.
             limit: The most quotes.
-            filters: What is looked through besides.
+            filters: Filters besides those in the text.
         """
-        findings = self._search.find(text, limit=max(1, limit), filters=filters)
-        read = query_dates.parse(text, self._clock(), self._zone)
-        query = search_query.parse(read.words, self._zone, filters)
-        if not findings.hits or query.filters.needs_nodes:
-            return QuoteResult(findings, findings.hits)
+        result = self._search.find(text, limit=max(1, limit), filters=filters)
+        dated = query_dates.parse(text, self._clock(), self._zone)
+        query = search_query.parse(dated.words, self._zone, filters)
+        if not result.hits or query.filters.needs_nodes:
+            return QuoteResult(result, result.hits)
         with database.connection():
             query, _ = resolve_filters.resolve(query)
-            mine = {
-                sessions.get_number(one.agent, one.session_id): one
-                for one in findings.hits[:SESSIONS]
+            hits = {
+                number: hit
+                for hit in result.hits[:SESSIONS]
+                if (number := sessions.get_number(hit.agent, hit.session_id))
+                is not None
             }
-            within = frozenset(number for number in mine if number is not None)
-            heard = self._ears.hear(query, within=within).heard
-            found = _weighed(heard, mine, query, read)
-            said = {_of(one) for _, one in found}
-            # What summaries alone lead to, and sessions that were not looked through.
-            top = findings.hits[0].score or 1.0
-            found += [
-                (BESIDE * one.score / top, one)
-                for one in findings.hits
-                if _of(one) not in said
+            found = self._searcher.search(query, sessions=frozenset(hits)).messages
+            quotes = _quotes(found, hits, query, dated)
+            quoted = {_session(quote) for _, quote in quotes}
+            best = result.hits[0].score or 1.0
+            quotes += [
+                (OTHER_SESSION * hit.score / best, hit)
+                for hit in result.hits
+                if _session(hit) not in quoted
             ]
-            ranked = islice(_ranked(found, findings.hits[0].score), max(1, limit))
-            return QuoteResult(findings, tuple(_placed(list(ranked), mine)))
+            ranked = islice(_distinct(quotes, result.hits[0].score), max(1, limit))
+            return QuoteResult(result, tuple(_with_segments(list(ranked), hits)))
 
 
-Weighed = tuple[float, CombinedHit]
-
-
-def _weighed(
-    heard: Sequence[RankedMessage],
-    mine: Mapping[int | None, CombinedHit],
+def _quotes(
+    messages: Sequence[RankedMessage],
+    hits: Mapping[int, CombinedHit],
     query: search_query.Query,
-    read: DatedQuery,
-) -> list[Weighed]:
-    """All quotes of what was heard, with what each is worth."""
-    most = max((one.message for one in heard), default=0.0) or 1.0
-    around = max((one.window for one in heard), default=0.0) or 1.0
-    top = max((one.score for one in mine.values()), default=0.0) or 1.0
-    said = [Sentences(one.event.text, query) for one in heard]
-    worth = snippets.term_weights(said, query)
-    whole = sum(worth.values()) or 1.0
-    found: list[Weighed] = []
-    for one, sentences in zip(heard, said, strict=True):
-        moment = mine[one.place.session]
-        own = (one.message / most + one.window / around) / 2
-        own *= moment.score / top
-        own *= query_dates.BOOST if read.covers(one.event.timestamp) else 1.0
-        pieces = sentences.passages(worth)
-        best = pieces[0].score or 1.0
-        for place, piece in enumerate(pieces):
-            value = own * (piece.score / best if place else 1.0)
-            value *= (AGAIN if place else 1.0) * (HELD + piece.score / whole)
-            text = sentences.text(piece)
-            found.append((value, _quote(moment, one.event, text)))
-            if text.endswith(ASKS):
-                found += _answered(one, moment, value)
-    return found
+    dated: DatedQuery,
+) -> list[RankedQuote]:
+    """Return all quotes of messages.
+
+    Args:
+        messages: The messages.
+        hits: The hits of their sessions.
+        query: The query.
+        dated: The periods of the query.
+    """
+    best = max((one.message for one in messages), default=0.0) or 1.0
+    best_window = max((one.window for one in messages), default=0.0) or 1.0
+    best_hit = max((hit.score for hit in hits.values()), default=0.0) or 1.0
+    texts = [Sentences(one.event.text, query) for one in messages]
+    weights = snippets.term_weights(texts, query)
+    total = sum(weights.values()) or 1.0
+    quotes: list[RankedQuote] = []
+    for one, sentences in zip(messages, texts, strict=True):
+        hit = hits[one.session]
+        rank = (one.message / best + one.window / best_window) / 2
+        rank *= hit.score / best_hit
+        rank *= DATE_BOOST if dated.covers(one.event.timestamp) else 1.0
+        passages = sentences.passages(weights)
+        first = passages[0].score or 1.0
+        for place, passage in enumerate(passages):
+            own = rank * (REPEATED * passage.score / first if place else 1.0)
+            own *= WITHOUT_TERMS + passage.score / total
+            text = sentences.text(passage)
+            quotes.append((own, _quote(hit, one.event, text)))
+            if text.endswith(QUESTION_MARKS):
+                quotes += _answers(one, hit, own)
+    return quotes
 
 
-def _answered(
-    one: RankedMessage, moment: CombinedHit, value: float
-) -> Iterator[Weighed]:
-    """What was said to a question by whoever was asked."""
-    _, later = conversations.messages_around(one.place.session, one.event, 0, 1)
+def _answers(
+    question: RankedMessage, hit: CombinedHit, rank: float
+) -> Iterator[RankedQuote]:
+    """Yield the next message if somebody else wrote it."""
+    _, later = conversations.messages_around(question.session, question.event, 0, 1)
     for event in later:
-        if event.role is not one.event.role:
+        if event.role is not question.event.role:
             text = " ".join(event.text[: snippets.QUOTE_CHARS + 1].split())
             is_cut = len(event.text) > snippets.QUOTE_CHARS
             text = f"{text.rpartition(' ')[0]}…" if is_cut else text
-            yield ANSWERED * value, _quote(moment, event, text)
+            yield ANSWER * rank, _quote(hit, event, text)
 
 
-def _of(moment: CombinedHit) -> tuple[str, str]:
-    return moment.agent, moment.session_id
+def _session(hit: CombinedHit) -> tuple[str, str]:
+    return hit.agent, hit.session_id
 
 
-def _quote(moment: CombinedHit, event: Event, text: str) -> CombinedHit:
+def _quote(hit: CombinedHit, event: Event, text: str) -> CombinedHit:
     return replace(
-        moment,
+        hit,
         at=event.timestamp,
         event_id=event.event_id,
         subagent=event.subagent,
@@ -174,35 +180,35 @@ def _quote(moment: CombinedHit, event: Event, text: str) -> CombinedHit:
     )
 
 
-def _ranked(found: list[Weighed], score: float) -> Iterator[CombinedHit]:
-    """The quotes by their worth, none of what another one says already.
+def _distinct(quotes: list[RankedQuote], score: float) -> Iterator[CombinedHit]:
+    """Yield quotes, best first, without those that another one contains.
 
     Args:
-        found: All there are.
-        score: The best one's.
+        quotes: All quotes.
+        score: The score of the best one.
     """
-    told: list[str] = []
-    found.sort(key=lambda one: -one[0])
-    for value, one in found:
-        said = " ".join(analyzer.fold(one.snippet.text).split()).strip("…")
-        if not any(said in other or other in said for other in told):
-            told.append(said)
-            yield replace(one, score=score * value / (found[0][0] or 1.0))
+    seen: list[str] = []
+    quotes.sort(key=lambda quote: -quote[0])
+    for rank, hit in quotes:
+        text = " ".join(analyzer.fold(hit.snippet.text).split()).strip("…")
+        if not any(text in other or other in text for other in seen):
+            seen.append(text)
+            yield replace(hit, score=score * rank / (quotes[0][0] or 1.0))
 
 
-def _placed(
-    several: Sequence[CombinedHit], mine: Mapping[int | None, CombinedHit]
+def _with_segments(
+    quotes: Sequence[CombinedHit], hits: Mapping[int, CombinedHit]
 ) -> Iterator[CombinedHit]:
-    """Moments with the segments their messages lie in, and what these are about."""
-    numbers = {_of(one): number for number, one in mine.items() if number}
-    at = [
-        (numbers.get(_of(one), 0), to_ms(one.at)) if one.event_id else None
-        for one in several
+    """Yield quotes with the segments of their messages and the titles of these."""
+    numbers = {_session(hit): number for number, hit in hits.items()}
+    times = [
+        (numbers.get(_session(quote), 0), to_ms(quote.at)) if quote.event_id else None
+        for quote in quotes
     ]
-    lies_in = segments.find_at([one for one in at if one])
-    places = [lies_in.get(one, "") if one else "" for one in at]
-    lines = {line.node_id: line for line in nodes.get_entries(list(set(places)))}
-    for one, place in zip(several, places, strict=True):
-        line = lines.get(place)
-        title = (line.headline or line.title) if line else one.title
-        yield replace(one, node_id=place or one.node_id, title=title)
+    segment_at = segments.find_at([time for time in times if time])
+    places = [segment_at.get(time, "") if time else "" for time in times]
+    entries = {entry.node_id: entry for entry in nodes.get_entries(list(set(places)))}
+    for quote, place in zip(quotes, places, strict=True):
+        entry = entries.get(place)
+        title = (entry.headline or entry.title) if entry else quote.title
+        yield replace(quote, node_id=place or quote.node_id, title=title)

@@ -1,27 +1,38 @@
-"""Scores: how well a document answers a query, from 0 to 1.
+"""How well nodes and messages answer a query, and all the weights that decide it.
 
-BM25F (S. Robertson, H. Zaragoza and M. Taylor, "Simple BM25 extension to multiple
-weighted fields", 2004): a word's occurrences are weighed by the part they stand in and
-by how long that part is, and only then saturated. What a word is worth in a document
-(its fit) depends on that document alone, so that an index can keep it.
+Nodes and grips: BM25F (S. Robertson, H. Zaragoza and M. Taylor, "Simple BM25 extension
+to multiple weighted fields", 2004). A term's occurrences are weighted by field and by
+the length of the text, and then saturated. The resulting weight of a term in a document
+depends on that document alone, so the node index stores it. A score is the sum of the
+weights times the terms' idf, divided by the most it could be, times the share of the
+query's terms that the document has: 0 to less than 1.
 
-The score (decisions §8) is what the document's fits add up to, each times its term's
-rarity, over what they could at most add up to, times the share of the query's terms
-it holds. A fit stays below 1, and so does every score.
+Messages: BM25 of a message, of the window around it (one message before, two after) and
+of its whole conversation. A term counts once a message, however often it occurs there:
+on labelled conversations that is as good, and the index need not store how often.
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache, lru_cache
+from itertools import accumulate, pairwise
+from typing import Protocol
 
+from memtui.model.events import EventRole
+from memtui.model.hits import HitSource
 from memtui.model.nodes import TocLevel
+from memtui.search.candidates import Candidate, Candidates
+from memtui.search.query import Query, Word
 from memtui.text import analyzer
+
+# Weights of nodes and grips
 
 
 class NodeField(StrEnum):
-    """A part of what is found."""
+    """A searchable part of a node or a grip."""
 
     TITLE = "title"
     HEADLINE = "headline"
@@ -31,113 +42,476 @@ class NodeField(StrEnum):
 
 
 FieldText = tuple[NodeField, str]
-"""A text and the part it is of; a part may have several."""
+"""A field and a text in it; a field may have several."""
 
-BOOSTS = {
+FIELD_WEIGHTS = {
     NodeField.TITLE: 4.0,
     NodeField.HEADLINE: 4.0,
     NodeField.KEYWORDS: 2.0,
     NodeField.BULLETS: 1.0,
     NodeField.EXCERPT: 2.0,
 }
-"""What an occurrence weighs in each part, against one in a bullet."""
+"""The weight of an occurrence in each field."""
 
-USUAL = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
-"""How long a text of a part usually is, in terms; the others' length says nothing."""
+TYPICAL_LENGTH = {NodeField.BULLETS: 20, NodeField.EXCERPT: 25}
+"""The usual number of terms of a text; in other fields the length does not matter."""
 
-B = 0.5
-"""How much a text's length weighs: 0 not at all, 1 as much as its terms."""
+NODE_B = 0.5
+"""BM25's b: how much the length of a text matters, from 0 to 1."""
 
-K1 = 0.6
-"""BM25's saturation. Small, since what is written once in a title is said: it is worth
-0.87 there, 0.62 in a bullet."""
+NODE_K1 = 0.6
+"""BM25's saturation. It is small: one occurrence in a title is worth 0.87, one in a
+bullet 0.62."""
 
-PRIORS = {
+LEVEL_WEIGHTS = {
     TocLevel.SEGMENT: 1.0,
     TocLevel.DAY: 0.99,
     TocLevel.WEEK: 0.98,
     TocLevel.MONTH: 0.97,
     TocLevel.YEAR: 0.96,
 }
-"""What a fit is worth at each level: among equals the narrower node comes first."""
+"""Among equals the narrower node comes first."""
 
 STEMMED = 0.95
-"""What another form of a word is worth, or its parts, against the word as it stands."""
+"""The weight of another form of a word, or of its parts, against the word as typed."""
 
 COMPLETED = 0.8
-"""What a word is worth that goes on where the one typed is not finished."""
+"""The weight of a word that begins with the unfinished one."""
 
 MAX_COMPLETIONS = 8
-"""How many completions of the word being typed are looked up."""
+"""How many completions of the unfinished word are looked up."""
 
 HALF_LIFE_DAYS = 30.0
 """After so many days half of what recency adds is gone."""
 
 MIN_RECENCY = 0.5
-"""What of a score no age takes away, where recent things come first."""
+"""The factor on the score of the oldest nodes, where recent ones come first."""
+
+# Weights of messages and sessions
+
+SESSION_TITLE, SESSION_SUMMARY = 2.0, 3.0
+"""The weights of a term in a session's title and in its summary (decisions §8)."""
+
+TITLE_SHARE = 0.5
+"""What the title and summary of its session add to a message in a search of messages,
+against the best message's own score."""
+
+ROLE_WEIGHTS = {
+    EventRole.USER: 1.5,
+    EventRole.ASSISTANT: 1.0,
+    EventRole.SYSTEM: 1.0,
+    EventRole.TOOL: 1.0,
+}
+"""The weight of a term by who wrote the message (decisions §8)."""
+
+EQUAL_ROLES = dict.fromkeys(EventRole, 1.0)
+
+TOOL_TURN = 1.3
+"""The weight of a turn that used tools (decisions §8)."""
+
+B = 0.6
+"""BM25's b: how much the length of a message matters, from 0 to 1."""
+
+K1 = 1.2
+"""BM25's saturation."""
+
+MAX_TERM_SCORE = (K1 + 1) / (1 + K1 * (1 - B))
+"""The most that a term adds to a message's score, as a multiple of its idf."""
+
+WINDOW_BEFORE, WINDOW_AFTER = 1, 2
+"""How many messages a window has before and after the one that matches."""
+
+NEAR_WORDS = 8
+"""Two terms at most so many words apart are near each other, which adds to a score."""
+
+EXACT_FORM = 0.3
+"""What the word exactly as typed adds, against its stem."""
+
+VERBATIM = 0.5
+"""What the whole query exactly as typed adds, against its terms."""
+
+BONUS_CHARS = 4_000
+"""How many characters of a message are read for these."""
+
+MAX_SCORED = 1_200
+"""How many messages are scored: those that contain the rarest terms."""
+
+# Weights of the search over everything
+
+MESSAGE, WINDOW, CONVERSATION = "message", "window", "conversation"
+
+LAYER_WEIGHTS = {
+    MESSAGE: 1.0,
+    WINDOW: 1.0,
+    CONVERSATION: 1.5,
+    HitSource.NODES: 0.3,
+    HitSource.GRIPS: 0.2,
+    HitSource.TITLES: 0.1,
+}
+"""What a session's best score of each layer adds to its rank."""
+
+DATE_BOOST = 1.5
+"""The factor on the score of what lies in a period of the query."""
+
+
+def idf(frequency: float, total: float) -> float:
+    """Return BM25's weight of a term that so many of all documents contain, above 0."""
+    return math.log(1 + (max(total - frequency, 0.0) + 0.5) / (frequency + 0.5))
+
+
+# Nodes and grips
+
+
+MAX_TERMS = 64
+"""How many terms of a query are looked up in the node index: its first ones."""
+
+
+class Lexicon(Protocol):
+    """The terms of the node index, or of nodes that are read without it."""
+
+    size: int
+    """How many documents there are."""
+
+    def frequency(self, term: str, /) -> int:
+        """Return how many documents contain a term."""
+        ...
+
+    def completions(self, start: str, /) -> Sequence[str]:
+        """Return the most frequent other terms that begin so."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class TermForm:
-    """One way a term may stand in a document."""
+    """A form in which a term may occur."""
 
     term: str
     factor: float
-    """What it is worth against the best way."""
+    """Its weight against the best form."""
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedTerm:
-    """One term of a query with all its forms: the best one in a document counts."""
+    """A term of a query with all its forms: the best one in a document counts."""
 
     term: str
     forms: tuple[TermForm, ...]
     idf: float
-    """How rare it is: what it weighs among the query's terms."""
 
-    def weight_in(self, fits: Mapping[str, float]) -> float:
-        """Return what its best form is worth in a document."""
-        factors = ((form.factor, fits.get(form.term, 0.0)) for form in self.forms)
-        return max((factor * fit for factor, fit in factors), default=0.0)
+    def weight_in(self, weights: Mapping[str, float]) -> float:
+        """Return the weight of its best form in a document."""
+        factors = ((form.factor, weights.get(form.term, 0.0)) for form in self.forms)
+        return max((factor * weight for factor, weight in factors), default=0.0)
 
 
-def term_weights(said: Iterable[FieldText], level: TocLevel) -> dict[str, float]:
-    """Return what each term of a document is worth in it: 0 to less than 1."""
+def weighted_terms(query: Query, lexicon: Lexicon) -> tuple[WeightedTerm, ...]:
+    """Return the terms of a query with those of their forms that occur."""
+    forms: dict[str, dict[str, float]] = {}
+    for word in query.words:
+        for term, more in _forms(word, lexicon):
+            known = forms.setdefault(term, {})
+            for form, factor in more.items():
+                known[form] = max(factor, known.get(form, 0.0))
+    first = list(forms.items())[:MAX_TERMS]
+    return tuple(_weighted_term(term, known, lexicon) for term, known in first)
+
+
+def _forms(word: Word, lexicon: Lexicon) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the terms of a word, each with the factors of the forms that match it."""
+    shared = {word.exact: 1.0} if word.exact else {}
+    if word.is_prefix and word.exact:
+        shared = _completions(word.exact, lexicon) | shared
+    for place, term in enumerate(word.terms, 1):
+        forms = {term: STEMMED if word.exact else 1.0}
+        if word.is_prefix and place == len(word.terms):
+            forms = _completions(word.prefix, lexicon) | forms
+        yield term, forms | shared
+
+
+def _completions(start: str, lexicon: Lexicon) -> dict[str, float]:
+    return dict.fromkeys(lexicon.completions(start), COMPLETED)
+
+
+def _weighted_term(
+    term: str, forms: Mapping[str, float], lexicon: Lexicon
+) -> WeightedTerm:
+    counts = {form: lexicon.frequency(form) for form in forms}
+    # An unknown term is as frequent as all of its completions.
+    frequency = counts[term] or min(sum(counts.values()), lexicon.size)
+    ranked = sorted(forms.items(), key=lambda form: (-form[1], -counts[form[0]]))
+    occurring = tuple(TermForm(*form) for form in ranked if counts[form[0]])
+    return WeightedTerm(term, occurring, idf(frequency, lexicon.size))
+
+
+def term_weights(texts: Iterable[FieldText], level: TocLevel) -> dict[str, float]:
+    """Return the weight of each term of a document: 0 to less than 1."""
     weights: dict[str, float] = {}
-    for part, text in said:
+    for name, text in texts:
         counts = Counter(analyzer.terms(text))
-        boost = BOOSTS[part]
-        if usual := USUAL.get(part):
-            boost /= 1 - B + B * counts.total() / usual
-        for term, times in counts.items():
-            weights[term] = weights.get(term, 0.0) + boost * times
-    prior = PRIORS[level]
-    return {term: prior * w / (w + K1) for term, w in weights.items()}
+        weight = FIELD_WEIGHTS[name]
+        if typical := TYPICAL_LENGTH.get(name):
+            weight /= 1 - NODE_B + NODE_B * counts.total() / typical
+        for term, count in counts.items():
+            weights[term] = weights.get(term, 0.0) + weight * count
+    factor = LEVEL_WEIGHTS[level]
+    return {term: factor * w / (w + NODE_K1) for term, w in weights.items()}
 
 
-def idf(holding: int, documents: int) -> float:
-    """How rare a term is that so many of all documents hold."""
-    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
-
-
-def score_node(units: Sequence[WeightedTerm], held: Mapping[str, float]) -> float:
-    """How well a document answers a query.
+def score_node(terms: Sequence[WeightedTerm], weights: Mapping[str, float]) -> float:
+    """Return how well a document answers a query, 0 to less than 1.
 
     Args:
-        units: The query's terms.
-        held: What each term of the document is worth in it, as ``fits`` says.
+        terms: The query's.
+        weights: The document's, from ``term_weights``.
     """
-    bound = sum(unit.idf for unit in units)
-    found = [(unit.idf, unit.weight_in(held)) for unit in units]
-    share = sum(fit > 0 for _, fit in found) / len(units) if units else 0.0
-    return share * sum(rarity * fit for rarity, fit in found) / bound if share else 0.0
+    most = sum(term.idf for term in terms)
+    found = [(term.idf, term.weight_in(weights)) for term in terms]
+    share = sum(weight > 0 for _, weight in found) / len(terms) if terms else 0.0
+    return share * sum(idf * weight for idf, weight in found) / most if share else 0.0
 
 
 def recency(age_days: float) -> float:
-    """What a score is multiplied by where recent things come first: 1 to LASTING.
+    """Return the factor on a score where recent nodes come first: 1 to MIN_RECENCY.
 
     Args:
         age_days: How much older than the newest document it is.
     """
-    faded: float = 0.5 ** (max(age_days, 0.0) / HALF_LIFE_DAYS)
-    return MIN_RECENCY + (1 - MIN_RECENCY) * faded
+    remaining: float = 0.5 ** (max(age_days, 0.0) / HALF_LIFE_DAYS)
+    return MIN_RECENCY + (1 - MIN_RECENCY) * remaining
+
+
+# Messages
+
+
+RoleWeights = Mapping[EventRole, float]
+
+
+@dataclass(slots=True)
+class MessageScores:
+    """BM25 of messages, windows and conversations."""
+
+    messages: dict[int, float] = field(default_factory=dict)
+    """By the ids of candidates."""
+    windows: dict[int, float] = field(default_factory=dict)
+    """The window around each candidate, by its id."""
+    conversations: dict[int, float] = field(default_factory=dict)
+    """By their numbers in the index."""
+
+
+def mask_idfs(idfs: Sequence[float]) -> Callable[[int], float]:
+    """Return a function that adds up the idf of the terms in a mask."""
+
+    @cache
+    def total(mask: int) -> float:
+        return sum(idfs[bit] for bit in _bits(mask))
+
+    return total
+
+
+@lru_cache(maxsize=4096)
+def _bits(mask: int) -> tuple[int, ...]:
+    return tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
+
+
+def select(masks: Mapping[int, int], idfs: Sequence[float]) -> list[int]:
+    """Return the ids to score: those with the rarest terms, the newest among equals.
+
+    Args:
+        masks: Which terms each message contains, by its id.
+        idfs: Those of the terms.
+    """
+    if len(masks) <= MAX_SCORED:
+        return list(masks)
+    total, by_total = mask_idfs(idfs), dict[float, list[int]]()
+    counts = Counter(masks.values())
+    for mask in counts:
+        by_total.setdefault(total(mask), []).append(mask)
+    better, last, room = set[int](), set[int](), MAX_SCORED
+    for value in sorted(by_total, reverse=True):
+        last = set(by_total[value])
+        if (count := sum(counts[mask] for mask in last)) >= room:
+            break
+        better |= last
+        room -= count
+    best = [number for number, mask in masks.items() if mask in better]
+    some = [number for number, mask in masks.items() if mask in last]
+    return best + sorted(some, reverse=True)[:room]
+
+
+def has_enough(masks: Mapping[int, int], idfs: Sequence[float], least: float) -> bool:
+    """Return True if MAX_SCORED messages have terms that are worth more than that."""
+    total = mask_idfs(idfs)
+    counts = Counter(masks.values())
+    return sum(n for mask, n in counts.items() if total(mask) > least) >= MAX_SCORED
+
+
+def score_messages(found: Candidates, role_weights: RoleWeights) -> MessageScores:
+    """Score candidates, their windows and their conversations."""
+    idfs = message_idfs(found)
+    total = mask_idfs(idfs)
+    average = found.length / max(found.messages, 1) or 1.0
+    scores = MessageScores()
+    by_conversation: dict[int, list[Candidate]] = defaultdict(list)
+    for one in found.by_id.values():
+        weight = role_weights[one.role]
+        length = K1 * (1 - B + B * one.length / average)
+        scores.messages[one.id] = (
+            total(one.mask) * weight * (K1 + 1) / (weight + length)
+        )
+        by_conversation[one.conversation].append(one)
+    for some in by_conversation.values():
+        some.sort(key=lambda one: one.position)
+        scores.windows |= _score_windows(some, idfs, total, average, role_weights)
+    scores.conversations = _score_conversations(by_conversation, found, role_weights)
+    return scores
+
+
+def message_idfs(found: Candidates) -> list[float]:
+    """Return the idf of each term among the messages."""
+    return [idf(count, found.messages) for count in found.frequencies]
+
+
+def _score_windows(
+    some: Sequence[Candidate],
+    idfs: Sequence[float],
+    total: Callable[[int], float],
+    average: float,
+    role_weights: RoleWeights,
+) -> dict[int, float]:
+    """Score the windows around the candidates of one conversation, in their order.
+
+    A message in a window that is no candidate is taken to have the average length.
+    """
+    scores = {}
+    whole = average * (1 + WINDOW_BEFORE + WINDOW_AFTER)
+    positions = [one.position for one in some]
+    extra = list(accumulate((one.length - average for one in some), initial=0.0))
+    first = end = 0
+    for one in some:
+        while positions[first] < one.position - WINDOW_BEFORE:
+            first += 1
+        while end < len(some) and positions[end] <= one.position + WINDOW_AFTER:
+            end += 1
+        length = K1 * (1 - B + B * (whole + extra[end] - extra[first]) / whole)
+        if end - first == 1:
+            weight = role_weights[one.role]
+            score = total(one.mask) * weight * (K1 + 1) / (weight + length)
+        else:
+            counts = _count_terms(some[first:end], role_weights)
+            score = _bm25(counts, idfs, length)
+        scores[one.id] = score
+    return scores
+
+
+def _count_terms(
+    some: Iterable[Candidate], role_weights: RoleWeights
+) -> dict[int, float]:
+    """Return how many of these messages contain each term, weighted by role."""
+    counts: dict[int, float] = {}
+    for one in some:
+        weight = role_weights[one.role]
+        for bit in _bits(one.mask):
+            counts[bit] = counts.get(bit, 0.0) + weight
+    return counts
+
+
+def _score_conversations(
+    by_conversation: Mapping[int, Sequence[Candidate]],
+    found: Candidates,
+    role_weights: RoleWeights,
+) -> dict[int, float]:
+    counts = {
+        number: _count_terms(some, role_weights)
+        for number, some in by_conversation.items()
+    }
+    frequencies = [0.0] * len(found.frequencies)
+    for own in counts.values():
+        for bit in own:
+            frequencies[bit] += 1
+    total = max(found.conversations, 1)
+    idfs = [idf(frequency, total) for frequency in frequencies]
+    average = found.length / total or 1.0
+    return {
+        number: _bm25(
+            own,
+            idfs,
+            K1 * (1 - B + B * by_conversation[number][0].conversation_length / average),
+        )
+        for number, own in counts.items()
+    }
+
+
+def _bm25(counts: Mapping[int, float], idfs: Sequence[float], length: float) -> float:
+    total = 0.0
+    for bit, count in counts.items():
+        total += idfs[bit] * count * (K1 + 1) / (count + length)
+    return total
+
+
+def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float]:
+    """Return a function that scores the wording of a text, besides its terms.
+
+    Args:
+        query: The query.
+        idfs: Those of its terms.
+    """
+    wholes = {word.exact for word in query.words if word.exact}
+    known = _TermsOfWords(frozenset([*idfs, *wholes]))
+
+    def bonus(text: str) -> float:
+        positions: dict[str, list[int]] = {}
+        for at, word in enumerate(analyzer.words(text[:BONUS_CHARS])):
+            for term in known[word]:
+                positions.setdefault(term, []).append(at)
+        total = 0.0
+        for one, other in pairwise(query.terms):
+            if one in positions and other in positions:
+                # Not all terms of a long query have an idf.
+                least = min(idfs.get(one, 0.0), idfs.get(other, 0.0))
+                if least and _are_near(positions[one], positions[other]):
+                    total += least
+        for typed in query.words:
+            if typed.exact in positions:
+                total += EXACT_FORM * max(idfs.get(term, 0.0) for term in typed.terms)
+        return total + _verbatim_bonus(text, query, idfs)
+
+    return bonus
+
+
+class _TermsOfWords(dict[str, tuple[str, ...]]):
+    """The wanted ones among the terms of each word; a word is analysed once."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        self._wanted, self._may_match = wanted, analyzer.term_prefilter(wanted)
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        found: tuple[str, ...] = ()
+        if self._may_match(word):
+            terms = analyzer.word_terms(word)
+            found = tuple(term for term in terms if term in self._wanted)
+        self[word] = found
+        return found
+
+
+def _verbatim_bonus(text: str, query: Query, idfs: Mapping[str, float]) -> float:
+    """Score the query, or an identifier in it, that occurs exactly as typed."""
+    folded = text.casefold()
+    total = 0.0
+    for word in query.words:
+        if len(word.terms) > 1 and word.text.casefold() in folded:
+            total += sum(idfs.get(term, 0.0) for term in word.terms)
+    typed = query.text.strip().casefold()
+    if not typed.isalnum() and typed in folded:
+        total += VERBATIM * sum(idfs.values())
+    return total
+
+
+def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:
+    """Return True if two terms are ever near; both lists are sorted."""
+    one = other = 0
+    while one < len(some) and other < len(others):
+        distance = others[other] - some[one]
+        if abs(distance) <= NEAR_WORDS:
+            return True
+        one, other = (one + 1, other) if distance > 0 else (one, other + 1)
+    return False

@@ -23,7 +23,7 @@ from whoosh.searching import Searcher
 from memtui.model.filters import Filters
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
-from memtui.search import node_documents, scoring, terms
+from memtui.search import node_documents, scoring
 from memtui.search.query import Query, Word
 from memtui.search.scoring import WeightedTerm
 
@@ -205,7 +205,7 @@ class Snapshot:
         is_recent_first: bool,
     ) -> IndexMatches:
         """Return the best documents, the best first and the latest among equals."""
-        units = terms.units(query, self)
+        units = scoring.weighted_terms(query, self)
         if not units or not self.size:
             return IndexMatches()
         allowed = self._allowed(condition)

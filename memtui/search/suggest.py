@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 
-from memtui.search import spelling
 from memtui.search.query import Query, Word
 from memtui.search.snapshot import Snapshot
 from memtui.text.analyzer import fold
 from memtui.text.stemmer import stem
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_"
+"""What a slip of the finger may put in."""
 
 SHORTEST, LONGEST = 4, 40
 """Words of fewer letters are close to too many others; longer ones are no words."""
@@ -58,12 +60,12 @@ def _correction(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
 
 def _similar(snapshot: Snapshot, word: str) -> Iterator[tuple[int, str]]:
     """Return terms one edit off, or two behind a right beginning, with the edits."""
-    for other in set(spelling.neighbours(word, BEGINNING)) - {word}:
+    for other in set(neighbours(word, BEGINNING)) - {word}:
         if snapshot.frequency(other):
             yield 1, other
     most = 2 if len(word) >= TWO_EDITS else 1
     for other in snapshot.beginning(word[:BEGINNING]):
-        if 0 < (edits := spelling.distance(word, other, most)) <= most:
+        if 0 < (edits := distance(word, other, most)) <= most:
             yield edits, other
 
 
@@ -80,3 +82,51 @@ def _as_written(snapshot: Snapshot, term: str) -> str:
     if set(snapshot.postings(term)[0]) - written:
         return term
     return max(sorted(forms), key=counts.__getitem__)
+
+
+def distance(one: str, other: str, most: int) -> int:
+    """How many letters are put in, left out, mistaken or exchanged with the next one.
+
+    (F. J. Damerau, "A technique for computer detection and correction of spelling
+    errors", 1964; no stretch is edited twice.)
+
+    Args:
+        one: A word.
+        other: Another.
+        most: What is more than this is not counted further.
+    """
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        above, row = row, [i] + [0] * len(other)
+        for j, wanted in enumerate(other, 1):
+            cost = above[j - 1] + (letter != wanted)
+            best = min(cost, above[j] + 1, row[j - 1] + 1)
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
+                best = min(best, before[j - 2] + 1)
+            row[j] = best
+        if min(row) > most:
+            return most + 1
+        before = above
+    return row[-1]
+
+
+def neighbours(word: str, within: int) -> Iterator[str]:
+    """What is one edit away from a word, some of it twice.
+
+    Args:
+        word: The word.
+        within: Up to which of its letters it is edited.
+    """
+    cuts = [(word[:at], word[at:]) for at in range(min(within, len(word)) + 1)]
+    for start, end in cuts:
+        for letter in ALPHABET:
+            yield start + letter + end
+        if end:
+            yield start + end[1:]
+            for letter in ALPHABET:
+                yield start + letter + end[1:]
+        if len(end) > 1:
+            yield start + end[1] + end[0] + end[2:]

@@ -25,7 +25,6 @@ from memtui.integrations.machine import Machine
 from memtui.model.events import clean, to_ms
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.paths import Paths, transcript_folders
-from memtui.search import message_index
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.services import status
@@ -36,6 +35,7 @@ from memtui.store import (
     cursors,
     database,
     grips,
+    index_input,
     meta,
     nodes,
     outbox,
@@ -420,19 +420,20 @@ class Doctor:
         yield self._index_finding("index", state, "nodes and quotes")
 
     def _check_message_index(self) -> Iterator[Finding]:
-        index = MessageIndex(self._paths.message_index)
+        index = MessageIndex(
+            self._paths.message_index,
+            with_tools=self._settings.search_include_tools,
+        )
         with database.connection():
-            name = message_index.full_name(
-                meta.message_index_name(),
-                with_tools=self._settings.search_include_tools,
-            )
-            expected = message_index.count()
+            name = meta.message_index_name()
+            expected = index_input.count_messages()
             pending = outbox.list_latest_events(0)[1]
         is_ours = bool(name) and index.name() == name
         count, is_valid = 0, True
         try:
-            filling, count = index.filling(), index.count()
-            if not filling.is_done:
+            contents = index.status()
+            count = contents.messages
+            if not contents.is_complete:
                 pending = max(0, expected - count)
         except SearchError:
             is_valid = False
@@ -496,7 +497,7 @@ class Doctor:
         with database.connection():
             report.activity = cursors.list_activity()
             report.redacted = [NamedCount(*row) for row in problems.list_redactions()]
-        skipped = [SkippedRecords(*row) for row in status.count_skipped()]
+        skipped = [SkippedRecords(*row) for row in status.list_skipped()]
         skipped.sort(key=lambda one: one.kind is not ProblemKind.DAMAGED)
         report.skipped = skipped
         report.unknown_types = [

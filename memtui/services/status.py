@@ -33,9 +33,9 @@ class Stats:
     bullets: int
     supported: int
     grips: int
-    queued: int
+    pending: int
     """Rows in the outbox and nodes not yet rolled up: work that waits."""
-    problems: int
+    skipped: int
     """Records that could not be taken."""
     first_at: datetime | None
     last_at: datetime | None
@@ -61,10 +61,10 @@ def read_stats() -> Stats:
             bullets=bullets,
             supported=supported,
             grips=store_grips.count(),
-            queued=outbox.count()
+            pending=outbox.count()
             + store_segments.count_pending()
             + rollup_queue.count(),
-            problems=store_problems.count_damaged(),
+            skipped=store_problems.count_damaged(),
             first_at=span[0] if span else None,
             last_at=span[1] if span else None,
             agents=tuple(agents),
@@ -84,7 +84,7 @@ def latest_problems(*, limit: int = 200) -> list[Problem]:
         return store_problems.list_latest(limit, kind=ProblemKind.DAMAGED)
 
 
-def count_skipped() -> list[tuple[str, ProblemKind, int]]:
+def list_skipped() -> list[tuple[str, ProblemKind, int]]:
     """All that was not taken: (reason, its kind, how many), most first."""
     with database.connection():
         return store_problems.count_by_reason()
@@ -103,11 +103,11 @@ class WorkStatus:
     failing: int
     """How many summaries and roll-ups failed, and wait for another try."""
     jobs: Sequence[JobStatus]
-    waiting: Mapping[Job, int]
+    requests: Mapping[Job, int]
     """How many nodes want a version by each job."""
     runs: Mapping[Job, Sequence[JobRun]]
     """The runs of each job, the latest first."""
-    found: ModelRecord | None
+    model: ModelRecord | None
     """How the memtui that works last found its model; None if none has looked yet."""
 
 

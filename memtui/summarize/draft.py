@@ -4,7 +4,6 @@ Drafts of all summarizers pass here. Bullets of a model that the source does not
 are withheld: stored, but neither shown nor rolled up.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -204,15 +203,6 @@ def _grip_for_quote(
     )
 
 
-MIN_SHORTENED_SHARE = 0.4
-"""The minimum share of its limit that a shortened text keeps to end with a sentence or
-clause; otherwise it ends with a word."""
-
-_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
-
-_CLAUSE_END = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
-
-
 def sanitize(draft: Summary) -> Summary:
     """Return a draft without control characters, line ends, empty or long bullets.
 
@@ -234,14 +224,4 @@ def sanitize(draft: Summary) -> Summary:
 
 
 def _to_line(text: str, limit: int) -> str:
-    """Return a text as one line: its first sentences, clauses or words."""
-    line = " ".join(clean(text).split())
-    if len(line) <= limit:
-        return line
-    for pattern, ending in ((_SENTENCE_END, ""), (_CLAUSE_END, "…")):
-        ends = list(pattern.finditer(line, 0, limit))
-        if ends and ends[-1].end() >= MIN_SHORTENED_SHARE * limit:
-            end = ends[-1].start() if ending else ends[-1].end()
-            return f"{line[:end].rstrip()}{ending}"
-    head, _, _ = line[: limit - 1].rpartition(" ")
-    return f"{head or line[: limit - 1]}…"
+    return prose.shorten_to_sentences(" ".join(clean(text).split()), limit)

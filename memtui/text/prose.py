@@ -141,6 +141,28 @@ def shorten(text: str, limit: int) -> str:
     return (head[:cut] if cut > limit // 2 else head[:-1]).rstrip(" ,;:.-–—(…") + "…"
 
 
+MIN_SHORTENED_SHARE = 0.4
+"""The minimum share of its limit that a shortened line keeps to end with a sentence or
+clause; otherwise it ends with a word."""
+
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
+
+_CLAUSE_END = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
+
+
+def shorten_to_sentences(line: str, limit: int) -> str:
+    """Shorten a line to its first sentences, else to its first clauses or words."""
+    if len(line) <= limit:
+        return line
+    for pattern, ending in ((_SENTENCE_END, ""), (_CLAUSE_END, "…")):
+        ends = list(pattern.finditer(line, 0, limit))
+        if ends and ends[-1].end() >= MIN_SHORTENED_SHARE * limit:
+            end = ends[-1].start() if ending else ends[-1].end()
+            return f"{line[:end].rstrip()}{ending}"
+    head, _, _ = line[: limit - 1].rpartition(" ")
+    return f"{head or line[: limit - 1]}…"
+
+
 def strip_markup(line: str) -> str:
     """Remove inline markup and repeated spaces; code between backticks is kept."""
     if "](" in line:

@@ -147,8 +147,8 @@ def test_of_an_excluded_project_nothing_is_put_aside(tmp_path: Path) -> None:
         "excluded by diary",
         problems.ProblemKind.SKIPPED,
         1,
-    ) in status.count_skipped()
-    assert status.read_stats().problems == 1
+    ) in status.list_skipped()
+    assert status.read_stats().skipped == 1
     house.stop()
 
 
@@ -237,7 +237,7 @@ def test_a_file_that_can_be_taken_by_now_is_taken_once(
     digest(house)
     assert quarantine.outcomes(["1.json"]) == [RetryOutcome("1.json", RetryState.TAKEN)]
     assert status.read_stats().messages == 2
-    assert status.read_stats().problems == 0
+    assert status.read_stats().skipped == 0
 
 
 def test_a_file_keeps_the_time_it_was_left_however_often_it_is_tried(
@@ -264,7 +264,7 @@ def test_what_is_refused_again_is_counted_once(
         outcomes = quarantine.outcomes(tried.names)
         assert [one.state for one in outcomes] == [RetryState.REFUSED] * 2
         assert outcomes[0].reasons == ("line 1: not valid JSON",)
-        assert status.read_stats().problems == 2
+        assert status.read_stats().skipped == 2
 
 
 def test_a_file_is_not_put_over_another_that_waits(
@@ -332,15 +332,15 @@ def test_what_is_dropped_is_gone_and_counted_no_more(
     digest(house)
     file = transcript(tmp_path, "{broken")
     bring_in(house, file)
-    assert status.read_stats().problems == 3
+    assert status.read_stats().skipped == 3
     dropped = quarantine.drop(["1.json"])
     assert (dropped.files, dropped.notes, dropped.problems) == (1, 0, ())
     assert in_bad(house) == ["2.json", "2.json.reason"]
-    assert status.read_stats().problems == 2
+    assert status.read_stats().skipped == 2
     dropped = quarantine.drop()
     assert (dropped.files, dropped.notes) == (1, 1)
     assert in_bad(house) == []
-    assert status.read_stats().problems == 0
+    assert status.read_stats().skipped == 0
     assert file.exists()
     assert quarantine.page().entries == ()
 
@@ -376,7 +376,7 @@ def test_whoever_is_killed_while_a_file_is_put_aside_counts_it_once(
     digest(again)
     assert in_bad(house) == ["1.json", "1.json.reason"]
     assert (house.paths.spool / "bad" / "1.json").read_bytes() == kept
-    assert status.read_stats().problems == 1
+    assert status.read_stats().skipped == 1
     again.stop()
 
 
@@ -387,9 +387,9 @@ def test_a_file_without_reasons_is_listed_and_counted(
     (house.paths.spool / "bad" / "1.json").write_text("{")
     digest(house)
     assert quarantine.page().entries[0].reasons == ("no reason is known",)
-    assert status.read_stats().problems == 1
+    assert status.read_stats().skipped == 1
     quarantine.drop()
-    assert status.read_stats().problems == 0
+    assert status.read_stats().skipped == 0
 
 
 @pytest.mark.full
@@ -410,7 +410,7 @@ def test_what_is_put_back_under_the_workers_hands_keeps_reason_and_count(
         assert {one.reasons for one in outcomes} == {("line 1: not valid JSON",)}
     assert rests.wait(30)
     house.stop()
-    assert status.read_stats().problems == 500
+    assert status.read_stats().skipped == 500
 
 
 def test_names_of_faults_differ_by_file_and_reason(

@@ -63,7 +63,7 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     file = home / "index-messages.db"
     assert "up to date" in of(ask(), "messages")["message"]
     with sqlite3.connect(file) as index:
-        index.execute("UPDATE facts SET value = value - 1 WHERE name = 'messages'")
+        index.execute("UPDATE meta SET value = value - 1 WHERE name = 'messages'")
     index.close()
     assert "it contains" in ill(ask())["messages"]["message"]
     file.write_bytes(b"junk" * 5000)

@@ -94,7 +94,7 @@ def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
     found = of(ask(), "model")
     assert found["is_well"] == (provider == "auto")
     assert "Ollama does not answer at http://127.0.0.1:1" in found["message"]
-    assert "memtui's own summariser is used" in found["message"]
+    assert "until then summaries quote" in found["message"]
     assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["remedy"]
 
 

@@ -104,7 +104,7 @@ def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
     at.now = START + timedelta(minutes=3)
     at.settle()
     assert len(texts()) == 1
-    assert status.read_stats().problems == 1
+    assert status.read_stats().skipped == 1
     box = Quarantine(at.house.paths.spool)
     (file,) = box.files()
     assert box.reasons(file) == ["line 1: a timestamp in the future"]
@@ -131,7 +131,7 @@ def test_records_from_the_future_are_reported_and_the_others_are_stored(
         grown.write(line("s1", 9))
     bring(at.works, file)
     assert len(texts()) == 3
-    assert status.read_stats().problems == 1
+    assert status.read_stats().skipped == 1
 
 
 def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(
@@ -165,10 +165,10 @@ def test_another_try_does_not_wait_for_a_time_that_was_wrong(
     for _ in at.works.importer().run([file]):
         pass
     at.settle()
-    assert status.read_stats().queued > 0
+    assert status.read_stats().pending > 0
     at.now, at.summarizer.fails = START + HOUR, False
     at.settle()
-    assert status.read_stats().queued == 0
+    assert status.read_stats().pending == 0
     assert status.read_stats().nodes > 1
 
 
@@ -185,6 +185,6 @@ def test_a_time_nobody_would_live_to_see_is_refused(at: At) -> None:
     leave(at.house.paths.spool / "new", 1, prompts(60 * 24 * 365))
     at.settle()
     assert texts() == []
-    assert status.read_stats().problems == 1
+    assert status.read_stats().skipped == 1
     (name,) = (at.house.paths.spool / "bad").glob("*.json")
     assert datetime.fromtimestamp(name.stat().st_mtime).year == 2026

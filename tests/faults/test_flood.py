@@ -81,7 +81,7 @@ def test_ten_thousand_hooks_at_once_are_all_kept(
         house.pipeline._ingester._spool.create()
         flooding.start()
         watched.until(kept(FILES))
-        watched.until(lambda: status.read_stats().queued == 0)
+        watched.until(lambda: status.read_stats().pending == 0)
         flooding.join()
     assert list((house.paths.spool / "new").iterdir()) == []
     home = house.paths.store.parent
@@ -113,7 +113,7 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
                 told = record(number, f"Word {number}", session)
                 (projects / f"{session}.jsonl").write_text(told)
         watched.until(kept(TRANSCRIPTS))
-        watched.until(lambda: status.read_stats().queued == 0)
+        watched.until(lambda: status.read_stats().pending == 0)
     with database.connection():
         texts = [text for (text,) in EventRow.select(EventRow.text).tuples()]
     assert len(set(texts)) == len(texts) == TRANSCRIPTS

@@ -117,7 +117,7 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
         watched.until(lambda: time.monotonic() - begun_s > held_s)
         assert status.read_stats().events == 0
     watched.until(
-        lambda: status.read_stats().messages > 40 and status.read_stats().queued == 0
+        lambda: status.read_stats().messages > 40 and status.read_stats().pending == 0
     )
     watched.until(lambda: "in use" not in said[-1])
     house.stop()

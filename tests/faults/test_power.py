@@ -32,7 +32,7 @@ def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
     (new / "0001.000001.json").write_bytes(left)
     settle(house)
     assert status.read_stats().messages == 2
-    assert status.read_stats().problems == 1
+    assert status.read_stats().skipped == 1
     bad = house.paths.spool / "bad"
     assert (bad / "0001.000001.json").exists()
     assert (bad / "0001.000001.json.reason").read_text()

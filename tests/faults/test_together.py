@@ -103,7 +103,7 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
         )
         aside.rename(late)
         house = Workspace(in_home(home), settings)
-        while (now := status.read_stats()).queued or now.messages < wanted["stats"][
+        while (now := status.read_stats()).pending or now.messages < wanted["stats"][
             "messages"
         ]:
             assert heard(waiting)[2] == ""

@@ -187,7 +187,7 @@ def test_what_tools_were_told_is_found_only_if_a_setting_says_so(
     assert len(found(house, "Read")) == 2
     keep(line("quay: 8", 3, role=TOOL, tool="Read"))
     talk = SessionSearch(
-        MessageSearcher(Index(house.paths.message_index), with_tools=True),
+        MessageSearcher(Index(house.paths.message_index, with_tools=True)),
         house.zone,
         lambda: AT,
     )
@@ -335,7 +335,10 @@ def test_what_tools_answered_stays_aside_though_an_index_holds_it(
     keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
     listen(house, with_tools=True)
     assert found(house, "quay") == []
-    assert "only their names" in house.session_search.find("quay role:tool").notes[0]
+    assert (
+        "only the names of tools"
+        in house.session_search.find("quay role:tool").notes[0]
+    )
 
 
 def test_a_message_has_one_number_whoever_s_window_it_is_in(house: Workspace) -> None:

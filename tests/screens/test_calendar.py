@@ -159,7 +159,7 @@ async def test_only_the_days_of_what_the_app_is_narrowed_to_are_shown(
         await steps(settle, "enter")(pilot)
         assert grid(app).cursor == date(2024, 1, 22)
         assert notices(app)[0].startswith(
-            "Tue 6 Feb 2024 has no conversations of codex."
+            "Tue 6 Feb 2024 has no conversations for codex."
         )
         assert grid(app).scale == ActivityScale.from_counts(
             browse.list_daily_counts(app.scope)

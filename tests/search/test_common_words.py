@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.search import query as search_query
-from memtui.search import scoring, snapshot, terms
+from memtui.search import scoring, snapshot
 from memtui.search.node_documents import Document
 from memtui.search.node_index import NodeIndex
 from tests.conftest import often
@@ -66,8 +66,8 @@ class Counts:
 
     def __init__(self, everything: list[Document]) -> None:
         self.size = len(everything)
-        fits = [scoring.term_weights(one.texts, one.level) for one in everything]
-        self.counts = Counter(term for one in fits for term in one)
+        weights = [scoring.term_weights(one.texts, one.level) for one in everything]
+        self.counts = Counter(term for one in weights for term in one)
 
     def frequency(self, term: str) -> int:
         return self.counts[term]
@@ -80,13 +80,13 @@ def test_a_score_is_what_the_document_itself_gives(index: NodeIndex) -> None:
     everything = many(200)
     index.update(everything, [])
     asked = search_query.parse(f"{name(7)} file te", UTC)
-    units = terms.units(asked, Counts(everything))
-    assert [unit.term for unit in units] == [name(7), "file", "te"]
+    terms = scoring.weighted_terms(asked, Counts(everything))
+    assert [term.term for term in terms] == [name(7), "file", "te"]
     matches = index.search(asked, 500).matches
     assert len(matches) == 186
     for match in matches:
         of = next(one for one in everything if one.target_id == match.target_id)
-        own = scoring.score_node(units, scoring.term_weights(of.texts, of.level))
+        own = scoring.score_node(terms, scoring.term_weights(of.texts, of.level))
         assert match.score == pytest.approx(own, rel=1e-5)
 
 

@@ -3,8 +3,11 @@
 from datetime import UTC
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtui.search import query as search_query
+from memtui.search import suggest
 from memtui.search.node_index import NodeIndex
 from tests.search.documents import document
 
@@ -47,3 +50,49 @@ def test_a_rare_word_is_only_doubted_where_little_is_found(index: NodeIndex) -> 
     asked = search_query.parse("hardour ", UTC)
     assert index.suggestion(asked, has_few=False) == ""
     assert index.suggestion(asked, has_few=True) == "harbour "
+
+
+WORDS = st.text("abc", max_size=7)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart"),
+    [
+        ("refresh", "refresh", 0),
+        ("refersh", "refresh", 1),
+        ("refrsh", "refresh", 1),
+        ("reffresh", "refresh", 1),
+        ("rafresh", "refresh", 1),
+        ("rafrseh", "refresh", 2),
+        ("ca", "abc", 3),
+    ],
+)
+def test_an_exchange_of_neighbours_is_one_edit(
+    one: str, other: str, apart: int
+) -> None:
+    assert suggest.distance(one, other, 3) == apart
+
+
+def test_no_more_is_counted_than_is_asked_for() -> None:
+    assert suggest.distance("anchor", "timetable", 2) == 3
+    assert suggest.distance("abcdef", "ghijkl", 2) == 3
+
+
+@given(WORDS, WORDS)
+def test_a_word_is_as_far_from_another_as_that_one_from_it(
+    one: str, other: str
+) -> None:
+    assert suggest.distance(one, other, 9) == suggest.distance(other, one, 9)
+    assert (suggest.distance(one, other, 9) == 0) == (one == other)
+
+
+@given(WORDS, WORDS)
+def test_neighbours_are_all_words_one_edit_away(one: str, other: str) -> None:
+    is_near = other in set(suggest.neighbours(one, len(one))) - {one}
+    assert is_near == (suggest.distance(one, other, 1) == 1)
+
+
+def test_only_the_beginning_of_a_word_is_edited_if_so_wished() -> None:
+    near = set(suggest.neighbours("harbour", 2))
+    assert {"aharbour", "arbour", "hxrbour", "haxrbour", "haxbour"} <= near
+    assert not {"harbuor", "harbou", "harboux"} & near

@@ -1,4 +1,4 @@
-"""Why a bullet has its mark, said of what a real audit finds."""
+"""Explanations of real verdicts."""
 
 import pytest
 
@@ -77,11 +77,11 @@ def bullet(text: str, *refs: int) -> Bullet:
         ("Kubernetes pods restart.", "unsupported: the source says nothing of it"),
     ],
 )
-def test_the_reason_is_said_in_plain_words(text: str, why: str) -> None:
+def test_the_explanation_names_the_reason(text: str, why: str) -> None:
     assert explain.explain_verdict(bullet(text)) == why
 
 
-def test_a_bullet_that_was_moved_says_so_though_it_is_supported() -> None:
+def test_a_moved_bullet_is_explained_even_if_supported() -> None:
     moved = bullet("Totals are rounded twice in invoices.", 3)
     assert moved.support is Support.SUPPORTED
     assert explain.explain_verdict(moved) == explain.MOVED
@@ -95,7 +95,7 @@ def test_a_bullet_that_was_moved_says_so_though_it_is_supported() -> None:
         (Support.UNSUPPORTED, "unsupported: a part of it is not in the source"),
     ],
 )
-def test_a_verdict_worse_than_its_features_is_put_into_words_as_well(
+def test_a_verdict_worse_than_its_features_is_explained(
     support: Support, why: str
 ) -> None:
     found = Verdict(support, VerdictFeatures(covered=0.9, terms=8))
@@ -105,13 +105,13 @@ def test_a_verdict_worse_than_its_features_is_put_into_words_as_well(
     )
 
 
-def test_without_a_grip_nothing_stands_whatever_the_words() -> None:
+def test_without_a_grip_a_bullet_is_unsupported() -> None:
     assert explain.explain_verdict(Bullet("It was so.", (), SUPPORTED)).startswith(
         "unsupported: "
     )
 
 
-def test_what_is_held_up_is_counted() -> None:
+def test_supported_bullets_are_counted() -> None:
     weak = Bullet("b", ("grip:1:b",), Verdict(Support.WEAK))
     rows = (Bullet("a", ("grip:1:a",), SUPPORTED), weak, Bullet("c", (), UNSUPPORTED))
     assert format.support_counts(rows) == "1 of 3 bullets supported, 1 weak"

@@ -61,7 +61,7 @@ def test_what_stands_above_many_new_files_is_made_once(
     with working(house) as watched:
         watched.until(lambda: status.read_stats().messages == FILES)
         watched.until(
-            lambda: status.read_stats().queued == 0 and TocLevel.YEAR in made()
+            lambda: status.read_stats().pending == 0 and TocLevel.YEAR in made()
         )
     assert made() == {"segment": FILES, "day": 1, "week": 1, "month": 1, "year": 1}
     house.stop()

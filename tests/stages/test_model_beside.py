@@ -97,7 +97,7 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
         assert stub.wait_for(2).holds.wait(DEADLINE_S)
         bring(house, tmp_path, 2, MONDAY + timedelta(hours=1))
         watched.until(lambda: len(browse.list_children(DAY)) == 2)
-        watched.until(lambda: status.read_stats().queued == 0)
+        watched.until(lambda: status.read_stats().pending == 0)
         watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
         model = house.pipeline.model
         assert model.progress is not None and model.progress.phase is ModelPhase.WRITING

@@ -101,11 +101,11 @@ def test_a_line_that_is_not_whole_yet_is_read_when_it_is(
     whole = record(2, "two")
     file.write_text(record(1, "one") + whole[:40])
     assert look(tailing) == ["one"]
-    assert status.read_stats().problems == 0
+    assert status.read_stats().skipped == 0
     with file.open("a") as grown:
         grown.write(whole[40:])
     assert look(tailing) == ["one", "two"]
-    assert not [r for r, _, _ in status.count_skipped() if "cut off" in r]
+    assert not [r for r, _, _ in status.list_skipped() if "cut off" in r]
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "rewritten"])
@@ -194,7 +194,7 @@ def test_excluded_projects_and_paths_are_not_kept(tmp_path: Path, folder: Path) 
     settings = Settings(capture_sources=("all",), capture_exclude=("*/private/*",))
     house = Workspace(in_home(tmp_path / "home"), settings)
     assert look(house) == ["one"]
-    assert ("excluded by */private/*", "skipped", 1) in status.count_skipped()
+    assert ("excluded by */private/*", "skipped", 1) in status.list_skipped()
     house.stop()
 
 

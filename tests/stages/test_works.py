@@ -268,7 +268,7 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
     bring(works, tmp_path, "one", lines)
     works.run_until_idle(lambda _: None)
     assert len(browse.list_children("toc:day:2025-03-14")) == 1
-    assert status.read_stats().queued == 1
+    assert status.read_stats().pending == 1
 
     summarizer.is_ill = False
     settle(works)
@@ -457,7 +457,7 @@ def test_odd_characters_anywhere_are_survived(works: Pipeline, tmp_path: Path) -
     (new / os.fsdecode(b"caf\xe9.json")).write_text(json.dumps(payload))
     settle(works)
     assert status.read_stats().messages == 3
-    assert status.read_stats().problems == 2
+    assert status.read_stats().skipped == 2
     assert browse.list_children()[0].projects == ("ferry", "\ufffdé")
 
 

@@ -1,4 +1,4 @@
-"""Summaries without a model: of a segment, and of a node's children."""
+"""Summaries without a model, of segments and of nodes."""
 
 import json
 import re
@@ -79,7 +79,7 @@ def test_the_title_is_what_was_asked() -> None:
     )
 
 
-def test_a_summary_tells_what_was_done_what_failed_and_what_was_concluded() -> None:
+def test_a_summary_contains_actions_failures_and_conclusions() -> None:
     found = bullets(SESSION)
     assert found == [
         "Edited router.py; ran pytest tests/router, pytest tests/unit",
@@ -91,7 +91,7 @@ def test_a_summary_tells_what_was_done_what_failed_and_what_was_concluded() -> N
     ]
 
 
-def test_every_bullet_says_which_events_it_comes_from() -> None:
+def test_every_bullet_refers_to_its_events() -> None:
     refs = [claim.refs for claim in extractive.summarize_segment(SESSION).bullets]
     assert refs == [(4, 3, 5), (3,), (6,), (6,), (6,)]
 
@@ -105,7 +105,7 @@ def test_a_command_that_passes_later_has_not_failed() -> None:
     assert not any("failed" in bullet for bullet in bullets(run))
 
 
-def test_a_commit_is_told_by_its_subject() -> None:
+def test_a_commit_is_described_by_its_subject() -> None:
     run = talk(
         ("user", "commit"),
         ("tool", "Bash: git commit -m x\n[main 1a2b3c4] fix: keep the session cookie"),
@@ -130,14 +130,14 @@ def test_a_commit_is_told_by_its_subject() -> None:
         ),
     ],
 )
-def test_a_title_is_the_request_without_what_only_asks(
+def test_a_title_is_the_request_without_polite_phrases(
     request_text: str, title: str
 ) -> None:
     assert extractive.summarize_segment(talk(("user", request_text))).title == title
 
 
 @pytest.mark.parametrize("poor", ["continue", "yes", "commit", "go on", "ok thanks!"])
-def test_a_poor_request_gives_way_to_what_was_worked_on(poor: str) -> None:
+def test_a_vague_request_is_replaced_by_the_work_done(poor: str) -> None:
     run = talk(
         ("user", poor),
         ("assistant", "The invoice totals are now rounded once, in the ledger."),
@@ -147,14 +147,14 @@ def test_a_poor_request_gives_way_to_what_was_worked_on(poor: str) -> None:
     )
 
 
-def test_a_long_title_is_cut_on_a_word() -> None:
+def test_a_long_title_is_cut_at_a_word() -> None:
     request = "Rewrite the " + "extraordinarily configurable " * 10 + "exporter"
     title = extractive.summarize_segment(talk(("user", request))).title
     assert len(title) <= titles.TITLE_CHARS
     assert title.endswith(("extraordinarily…", "configurable…"))
 
 
-def test_what_the_machinery_wrote_is_never_quoted() -> None:
+def test_injected_text_is_never_quoted() -> None:
     told = "<system-reminder>The todo list is empty now.</system-reminder>"
     caveat = make(EventType.USER_MESSAGE, "Caveat: the platypus said so.", 9)
     run = [
@@ -178,14 +178,14 @@ def test_what_the_machinery_wrote_is_never_quoted() -> None:
         assert word not in everything
 
 
-def test_what_is_cut_where_it_was_cut_before_is_marked_once() -> None:
+def test_text_cut_twice_has_one_ellipsis() -> None:
     for limit in range(2, 40):
         assert "……" not in prose.shorten(
             "Tree view for the context tab…; agents", limit
         )
 
 
-def test_code_tables_and_diagrams_are_no_prose() -> None:
+def test_code_tables_and_diagrams_are_left_out() -> None:
     text = (
         "Intro stands.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n├── src\n└── tests\n\n"
         "```\nhidden()\n```\n\nconst x = {\n\nOutro stands."
@@ -196,7 +196,7 @@ def test_code_tables_and_diagrams_are_no_prose() -> None:
     ]
 
 
-def test_wrapped_lines_are_one_sentence_and_entries_are_not() -> None:
+def test_wrapped_lines_are_joined_and_list_items_are_not() -> None:
     text = (
         "The first line of a paragraph that was wrapped by an editor\ngoes on here. "
         "Then e.g. this.\n- one\n- [x] two **bold** `a*b*c`"
@@ -210,7 +210,7 @@ def test_wrapped_lines_are_one_sentence_and_entries_are_not() -> None:
 
 
 @pytest.mark.parametrize("text", ["ok", "?", "…", "```", "{}", "<a>", "修"])
-def test_next_to_nothing_still_gives_a_title_and_a_bullet(text: str) -> None:
+def test_almost_empty_segments_get_a_title_and_a_bullet(text: str) -> None:
     summary = extractive.summarize_segment(talk(("user", text)))
     assert summary.title
     assert summary.bullets[0].text
@@ -274,7 +274,7 @@ DAY = [
 ]
 
 
-def test_a_roll_up_quotes_its_children_and_says_which() -> None:
+def test_a_roll_up_quotes_its_children_and_refers_to_them() -> None:
     row = [bullet.text for child in DAY for bullet in child.bullets]
     summary = rollup.summarize_children(TocLevel.DAY, DAY)
     assert summary.bullets
@@ -283,14 +283,14 @@ def test_a_roll_up_quotes_its_children_and_says_which() -> None:
         assert claim.text == row[ref]
 
 
-def test_a_roll_up_says_nothing_twice() -> None:
+def test_a_roll_up_does_not_repeat_itself() -> None:
     found = [
         claim.text for claim in rollup.summarize_children(TocLevel.DAY, DAY).bullets
     ]
     assert sum("expires_at" in text for text in found) == 1
 
 
-def test_what_no_source_says_does_not_rise() -> None:
+def test_unsupported_bullets_are_not_rolled_up() -> None:
     children = [
         node(0, "Cache", "The cache is cold after each deploy.", unsupported=True),
         node(1, "Queue", "The queue drains before each deploy."),
@@ -302,7 +302,7 @@ def test_what_no_source_says_does_not_rise() -> None:
     assert found == ["The queue drains before each deploy."]
 
 
-def test_what_names_nothing_does_not_rise_when_there_is_enough() -> None:
+def test_vague_bullets_are_not_rolled_up_if_there_are_others() -> None:
     children = [
         node(0, "Queue", "The queue drains before each deploy.", "yes, go on"),
         node(1, "Cache", "The cache is warmed by a nightly job."),
@@ -315,7 +315,7 @@ def test_what_names_nothing_does_not_rise_when_there_is_enough() -> None:
     assert found == [child.bullets[0].text for child in children]
 
 
-def test_a_headline_joins_what_the_best_children_say() -> None:
+def test_a_headline_joins_the_best_headlines_of_children() -> None:
     assert (
         rollup.summarize_children(TocLevel.DAY, DAY).title
         == "Token refresh fixed; The OAuth callback still fails"
@@ -333,12 +333,12 @@ def test_a_full_year_is_spread_over_its_months() -> None:
     assert [claim.refs[0] // 4 for claim in claims] == [0, 1, 2, 3, 4]
 
 
-def test_nothing_gives_an_empty_roll_up() -> None:
+def test_no_children_give_an_empty_roll_up() -> None:
     summary = rollup.summarize_children(TocLevel.DAY, [])
     assert (summary.title, summary.bullets) == ("", ())
 
 
-def test_the_extractive_summariser_keeps_the_protocol() -> None:
+def test_the_extractive_summarizer_implements_the_protocol() -> None:
     summarizer = ExtractiveSummarizer()
     assert summarizer.identity == "extractive-2"
     segment = Segment("x", tuple(SESSION))

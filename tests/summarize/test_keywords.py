@@ -1,4 +1,4 @@
-"""Keywords: the words to find a segment by."""
+"""Keywords of segments and nodes, and their origins."""
 
 import unicodedata
 from datetime import UTC, datetime, timedelta
@@ -48,7 +48,7 @@ def rated(*row: str) -> list[Keyword]:
     return [Keyword(word, weight=2 - at / 10) for at, word in enumerate(row)]
 
 
-def test_names_stand_before_plain_words() -> None:
+def test_names_rank_before_plain_words() -> None:
     found = found_in(
         "The redirect in src/auth/session.py raises a KeyError in loadToken"
     )
@@ -67,11 +67,11 @@ def test_hashes_addresses_and_numbers_are_no_keywords() -> None:
     ) == ["webhook"]
 
 
-def test_what_is_contracted_is_no_keyword_whichever_apostrophe_it_has() -> None:
+def test_contractions_are_not_keywords() -> None:
     assert found_in("I’m sure we’ll see it doesn’t, I'm not: webhook’s") == ["webhook"]
 
 
-def test_a_tools_response_gives_the_names_of_errors_alone() -> None:
+def test_tool_output_gives_only_error_names() -> None:
     call = said(
         "Bash: pytest\nbanana banana banana ValueError: no banana",
         kind=EventType.TOOL_RESULT,
@@ -97,30 +97,30 @@ def test_the_names_of_tools_and_of_their_options_are_no_keywords() -> None:
     assert found.isdisjoint({"exec_command", "no-fail-fast"})
 
 
-def test_of_a_served_tool_its_server_is_named() -> None:
+def test_an_mcp_tool_gives_its_server() -> None:
     call = said("mcp__attio__search: notes", 0, EventType.TOOL_RESULT, "attio_search")
     assert "attio" in {one.word for one in keywords.segment_keywords([call])}
 
 
-def test_a_capital_at_the_start_of_a_sentence_makes_no_name() -> None:
+def test_a_capital_at_the_start_of_a_sentence_is_ignored() -> None:
     found = origins_in("Wrapping the handler in Sentry.", "- Wrapping it for Sentry.")
     assert found["wrapping"] is KeywordOrigin.FREQUENCY
     assert found["Sentry"] is KeywordOrigin.NAME
 
 
-def test_of_a_clause_without_blanks_the_words_are_taken() -> None:
+def test_clauses_without_spaces_are_split() -> None:
     found = found_in("请你分析一下我这列的处理", "如果是图片的处理，我想知道分析的结果")
     assert set(found) >= {"分析", "处理", "图片"}
     assert max(map(len, found)) <= keywords.MAX_RUN_CHARS
 
 
-def test_a_decomposed_letter_makes_no_other_keyword() -> None:
+def test_decomposed_letters_give_the_same_keyword() -> None:
     told = "Müllabfuhr"
     split = unicodedata.normalize("NFD", told)
     assert found_in(f"{told} {split} {split}") == [told]
 
 
-def test_each_keyword_tells_where_it_comes_from() -> None:
+def test_each_keyword_has_an_origin() -> None:
     found = origins_in(
         "The redirect in src/auth/session.py raises KeyError in load_token().",
         "Then `npm install left-pad`, for Playwright retries: retries, retries.",
@@ -135,7 +135,7 @@ def test_each_keyword_tells_where_it_comes_from() -> None:
     assert found["retries"] is KeywordOrigin.FREQUENCY
 
 
-def test_of_a_models_words_those_are_taken_that_were_said() -> None:
+def test_proposed_keywords_must_occur_in_the_source() -> None:
     told = "The ferry importer drops every timetable that is out of season."
     found = origins_in(told, proposed=("Timetables", "Kubernetes", "ferry importer"))
     assert found["timetable"] is KeywordOrigin.MODEL
@@ -143,18 +143,18 @@ def test_of_a_models_words_those_are_taken_that_were_said() -> None:
     assert not {"Kubernetes", "kubernetes"} & set(found)
 
 
-def test_a_models_word_must_stand_in_one_event_whole() -> None:
+def test_a_proposed_keyword_must_occur_in_one_event() -> None:
     texts = ("The ferry is late", "The importer is broken")
     assert "ferry importer" not in found_in(*texts, proposed=("ferry importer",))
 
 
-def test_a_models_word_keeps_the_origin_that_it_has_anyway() -> None:
+def test_a_proposed_keyword_keeps_its_origin() -> None:
     found = origins_in("Look at ferry.py and at ferry", proposed=("ferry.py", "error"))
     assert found["ferry.py"] is KeywordOrigin.FILE
     assert "error" not in found
 
 
-def test_a_models_word_stands_higher_than_without_it() -> None:
+def test_a_proposed_keyword_ranks_higher() -> None:
     texts = ("ferry ferry ferry harbour harbour harbour timetable",)
     assert found_in(*texts)[-1] == "timetable"
     assert found_in(*texts, proposed=("timetable",))[0] == "timetable"
@@ -176,7 +176,7 @@ def test_a_keyword_of_two_children_counts_twice_however_it_is_written() -> None:
     assert (first.word, first.origin) == ("Prisma", KeywordOrigin.NAME)
 
 
-def test_a_busy_child_does_not_drown_a_quiet_one() -> None:
+def test_a_busy_child_does_not_outweigh_a_quiet_one() -> None:
     busy = [Keyword(f"busy{chr(97 + at)}", weight=20 - at) for at in range(10)]
     quiet = [Keyword("quiet", KeywordOrigin.FILE, 2.0)]
     found = keywords.parent_keywords(TocLevel.DAY, [busy, quiet, quiet, quiet])
@@ -184,7 +184,7 @@ def test_a_busy_child_does_not_drown_a_quiet_one() -> None:
     assert found[0].word == "busya"
 
 
-def test_a_parent_takes_from_a_model_only_what_its_children_have() -> None:
+def test_a_parent_accepts_only_keywords_of_its_children() -> None:
     children = [rated("redis", "cache", "oauth")]
     proposed = ("Kafka", "OAuth")
     found = keywords.parent_keywords(TocLevel.DAY, children, proposed)
@@ -295,7 +295,7 @@ def origin_of(text: str, word: str) -> KeywordOrigin:
         ("图片", KeywordOrigin.FREQUENCY),
     ],
 )
-def test_a_word_shows_its_origin_in_its_shape(word: str, origin: KeywordOrigin) -> None:
+def test_spelling_shows_the_origin(word: str, origin: KeywordOrigin) -> None:
     assert keywords.classify_origin(word, {}) is origin
 
 
@@ -318,7 +318,7 @@ def test_a_word_shows_its_origin_in_its_shape(word: str, origin: KeywordOrigin) 
         ("npx knip", "knip"),
     ],
 )
-def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> None:
+def test_imported_or_installed_names_are_packages(text: str, word: str) -> None:
     if word:
         assert origin_of(text, word) is KeywordOrigin.PACKAGE
     else:
@@ -334,7 +334,7 @@ def test_what_is_imported_or_installed_is_a_package(text: str, word: str) -> Non
         "It came from 'timetable' alone",
     ],
 )
-def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
+def test_prose_about_imports_gives_no_package(text: str) -> None:
     assert KeywordOrigin.PACKAGE not in keywords.origins_from_usage([text]).values()
 
 
@@ -348,7 +348,7 @@ def test_prose_on_imports_and_installing_makes_no_package(text: str) -> None:
         ("fn new<T>(x: T)", "new"),
     ],
 )
-def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
+def test_called_or_defined_names_are_functions(text: str, word: str) -> None:
     assert origin_of(text, word) is KeywordOrigin.FUNCTION
 
 
@@ -356,7 +356,7 @@ def test_what_is_called_or_defined_is_a_function(text: str, word: str) -> None:
     "text",
     ["the file(s) are gone", "feat(api): add notes", "Bash(git log)", "MCP (see)"],
 )
-def test_a_word_with_an_aside_in_brackets_is_no_function(text: str) -> None:
+def test_a_word_before_an_aside_is_not_a_function(text: str) -> None:
     assert KeywordOrigin.FUNCTION not in keywords.origins_from_usage([text]).values()
 
 
@@ -367,7 +367,7 @@ def test_a_word_alone_between_backticks_is_a_name() -> None:
     )
 
 
-def test_what_says_more_of_a_word_counts() -> None:
+def test_the_most_informative_origin_wins() -> None:
     text = "`vitest` is called as vitest(), after npm install vitest"
     assert origin_of(text, "vitest") is KeywordOrigin.PACKAGE
     assert origin_of("`ferry.py` it is", "ferry.py") is KeywordOrigin.FILE

@@ -1,4 +1,4 @@
-"""Roll-ups: headlines over several projects, and bullets that stand alone."""
+"""Headlines over several projects, and bullets that are clear without context."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ def headline(level: TocLevel, *children: TocNode) -> str:
     return rollup.make_headline(level, children)
 
 
-def test_a_headline_names_the_projects_where_there_are_several() -> None:
+def test_a_headline_of_several_projects_names_them() -> None:
     assert (
         headline(
             TocLevel.DAY,
@@ -52,7 +52,7 @@ def test_a_headline_of_one_project_does_not_repeat_its_name() -> None:
     assert found == "Round invoices once; Rotate session cookies"
 
 
-def test_the_node_above_reads_the_projects_back() -> None:
+def test_the_parent_parses_projects_from_headlines() -> None:
     both = ("shop", "tide")
     found = headline(
         TocLevel.WEEK,
@@ -71,7 +71,7 @@ def test_the_node_above_reads_the_projects_back() -> None:
     "poor",
     ["Did the rerun finish? totals?", "This should be hidden now", "Check the tests"],
 )
-def test_a_poor_line_does_not_reach_the_top(poor: str) -> None:
+def test_a_poor_headline_is_not_rolled_up(poor: str) -> None:
     found = headline(
         TocLevel.YEAR,
         node(0, "Predict storm surges from wind"),
@@ -82,13 +82,13 @@ def test_a_poor_line_does_not_reach_the_top(poor: str) -> None:
     assert poor not in found
 
 
-def test_a_year_is_named_after_several_of_its_months() -> None:
+def test_a_years_headline_combines_several_months() -> None:
     months = ["Predict storm surges", "Import the archive", "Rotate session cookies"]
     found = headline(TocLevel.YEAR, *(node(at, one) for at, one in enumerate(months)))
     assert found == "; ".join(months)
 
 
-def test_a_headline_fits_its_line_and_is_the_same_again() -> None:
+def test_a_headline_is_limited_and_deterministic() -> None:
     children = [
         node(at, f"Rewrite the {name} exporter with every option there ever was")
         for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
@@ -98,7 +98,7 @@ def test_a_headline_fits_its_line_and_is_the_same_again() -> None:
     assert found == headline(TocLevel.MONTH, *children)
 
 
-def test_what_cannot_be_understood_alone_stays_with_its_conversation() -> None:
+def test_bullets_that_need_context_are_not_rolled_up() -> None:
     lasting = [
         "The invoice total is now rounded once, in Ledger.total.",
         "Session cookies lacked SameSite, so logins failed on Safari.",
@@ -126,7 +126,7 @@ def test_what_cannot_be_understood_alone_stays_with_its_conversation() -> None:
     assert not set(found) & set(passing)
 
 
-def test_a_node_whose_children_tell_nothing_is_named_after_its_best_bullet() -> None:
+def test_a_node_without_informative_headlines_uses_its_best_bullet() -> None:
     children = [node(0, "Ok", "The queue drains before each deploy of the harbour.")]
     found = rollup.summarize_children(TocLevel.DAY, children).title
     assert found == titles.tidy_title(children[0].bullets[0].text)

@@ -1,4 +1,4 @@
-"""Titles: what a segment is called in the table of contents."""
+"""Titles of segments."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -8,7 +8,6 @@ import pytest
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.summarize import extractive
-from memtui.text import titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 KINDS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_MESSAGE}
@@ -75,42 +74,7 @@ def test_a_title_is_short_and_specific(request_text: str, expected: str) -> None
     assert title(("user", request_text)) == expected
 
 
-def test_a_long_title_ends_where_it_is_still_true() -> None:
-    request = (
-        "The abort listener awaits the cleanup of every socket which can cause "
-        "unhandled rejections and leaks"
-    )
-    assert (
-        titles.shorten_title(request)
-        == "The abort listener awaits the cleanup of every socket"
-    )
-
-
-def test_a_title_is_not_cut_before_what_would_turn_its_meaning() -> None:
-    request = (
-        "Never delete the archived timetable files of the ferries in winter "
-        "without asking the harbour office first"
-    )
-    assert titles.shorten_title(request).endswith("…")
-
-
-@pytest.mark.parametrize(
-    ("open_ended", "expected"),
-    [
-        ('Rename the ferry importer to "time', "Rename the ferry importer to"),
-        ("Read the `config", "Read the config"),
-        ("Sign all the ferry binaries (with a…", "Sign all the ferry binaries…"),
-        ("A list (of two)", "A list (of two)"),
-        ("harbours)", "harbours"),
-    ],
-)
-def test_no_title_leaves_a_quote_or_bracket_open(
-    open_ended: str, expected: str
-) -> None:
-    assert titles.drop_unbalanced(open_ended) == expected
-
-
-def test_chatter_gives_way_to_what_is_asked_after_it() -> None:
+def test_small_talk_is_skipped_for_the_request_after_it() -> None:
     assert (
         title(
             ("user", "ahhhh. now i've got it. main is now fixed"),
@@ -121,7 +85,7 @@ def test_chatter_gives_way_to_what_is_asked_after_it() -> None:
     )
 
 
-def test_a_commit_names_the_work_better_than_a_request_that_only_points() -> None:
+def test_a_commit_is_a_better_title_than_a_vague_request() -> None:
     assert (
         title(
             ("user", "this should be hidden in cloud mode"),
@@ -152,11 +116,11 @@ def committed(answer: str, **metadata: str) -> str:
     return " ".join(claim.text for claim in extractive.summarize_segment(run).bullets)
 
 
-def test_a_quiet_commit_is_told_by_the_message_it_was_given() -> None:
+def test_a_quiet_commit_is_described_by_its_message() -> None:
     assert committed("ok 1 file changed").endswith("Committed “Round invoices once”")
 
 
-def test_a_commit_that_was_refused_is_not_told_as_made() -> None:
+def test_a_failed_commit_is_not_listed_as_made() -> None:
     assert "Committed" not in committed("hook failed", is_error="true")
     assert "Committed" not in committed("nothing to commit, working tree clean")
 
@@ -173,7 +137,7 @@ def test_a_late_request_does_not_name_the_long_work_before_it() -> None:
     )
 
 
-def test_a_segment_that_says_nothing_is_named_after_what_it_continues() -> None:
+def test_a_vague_segment_is_named_after_the_request_it_continues() -> None:
     before = talk(("user", "Import the timetable of the northern harbours"))
     after = talk(("user", "continue"))
     assert (
@@ -182,7 +146,7 @@ def test_a_segment_that_says_nothing_is_named_after_what_it_continues() -> None:
     )
 
 
-def test_a_segment_that_continues_is_named_after_its_own_work_if_it_has_any() -> None:
+def test_a_continued_segment_is_named_after_its_own_work() -> None:
     before = talk(("user", "Import the timetable of the northern harbours"))
     after = talk(
         ("user", "continue"),
@@ -194,5 +158,5 @@ def test_a_segment_that_continues_is_named_after_its_own_work_if_it_has_any() ->
     )
 
 
-def test_a_lone_word_is_quoted_as_such() -> None:
+def test_a_single_word_is_quoted() -> None:
     assert title(("user", "continue")) == "“Continue”"

@@ -36,11 +36,11 @@ def lengths(told: list[Event], rules: SegmentRules = RULES) -> list[int]:
     return [len(run) for run in segmenter.split_events(told, rules)]
 
 
-def test_a_silence_of_exactly_thirty_minutes_ends_nothing() -> None:
+def test_a_pause_of_exactly_thirty_minutes_does_not_end_a_segment() -> None:
     assert lengths([said(0), said(1800)]) == [2]
 
 
-def test_a_longer_silence_ends_a_segment() -> None:
+def test_a_longer_pause_ends_a_segment() -> None:
     assert lengths([said(0), said(1800.001)]) == [1, 1]
 
 
@@ -48,7 +48,7 @@ def test_a_segment_may_be_filled_to_its_limit() -> None:
     assert lengths([said(0, 1500), said(10, 2500)]) == [2]
 
 
-def test_one_token_more_begins_another_segment() -> None:
+def test_one_more_token_starts_a_new_segment() -> None:
     assert lengths([said(0, 1500), said(10, 2501)]) == [1, 1]
 
 
@@ -78,12 +78,12 @@ def test_tools_after_the_last_message_join_it() -> None:
     assert lengths([said(0), said(9000, 9, EventType.TOOL_RESULT)]) == [2]
 
 
-def test_what_the_machinery_wrote_is_no_message() -> None:
+def test_system_text_is_not_a_message() -> None:
     caveat = said(0, role=EventRole.SYSTEM)
     assert lengths([caveat]) == []
 
 
-def test_a_tools_text_counts_only_at_its_beginning() -> None:
+def test_only_the_start_of_a_tools_text_counts() -> None:
     tool = events.make(
         agent="a",
         session_id="s",
@@ -103,7 +103,7 @@ def test_the_overlap_keeps_within_time_and_tokens() -> None:
     assert segmenter.context_before(before[:1], said(301), RULES) == ()
 
 
-def test_a_run_is_over_after_its_end_or_a_silence() -> None:
+def test_a_run_is_finished_after_its_end_or_a_long_pause() -> None:
     run = [said(0)]
     assert not segmenter.is_finished(run, START + timedelta(seconds=1800), RULES)
     assert segmenter.is_finished(run, START + timedelta(seconds=1801), RULES)
@@ -122,7 +122,7 @@ def test_a_run_is_over_after_its_end_or_a_silence() -> None:
         unique_by=lambda told: told[0],
     )
 )
-def test_nothing_is_lost_and_every_segment_holds_a_message(
+def test_no_event_is_lost_and_every_segment_has_a_message(
     told: list[tuple[int, int, EventType]],
 ) -> None:
     rows = sorted((said(*row) for row in told), key=lambda event: event.position)

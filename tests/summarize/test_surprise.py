@@ -1,4 +1,4 @@
-"""Surprise: its anchors, on made and on real sessions."""
+"""Surprise scores of made-up and real sessions."""
 
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -66,16 +66,16 @@ def sessions() -> Sessions:
     return kept
 
 
-def test_the_same_again_is_expected(sessions: Sessions) -> None:
+def test_repeated_work_is_not_surprising(sessions: Sessions) -> None:
     assert sessions.weigh(said(SUBJECTS["auth"])) == 0.0
 
 
-def test_what_no_session_spoke_of_breaks_the_picture(sessions: Sessions) -> None:
+def test_entirely_new_terms_score_highest(sessions: Sessions) -> None:
     assert sessions.weigh(said(SUBJECTS["mac"])) == 1.0
     assert Sessions().weigh(said(SUBJECTS["mac"])) == 1.0
 
 
-def test_a_bit_of_news_is_a_minor_gain_and_a_new_subject_a_pivot(
+def test_scores_of_small_steps_and_new_subjects(
     sessions: Sessions,
 ) -> None:
     auth, mac = SUBJECTS["auth"].split(), SUBJECTS["mac"].split()
@@ -85,7 +85,7 @@ def test_a_bit_of_news_is_a_minor_gain_and_a_new_subject_a_pivot(
     assert 0.5 < pivot < 1.0
 
 
-def test_known_words_joined_anew_surprise_less_than_new_ones(
+def test_new_combinations_score_less_than_new_terms(
     sessions: Sessions,
 ) -> None:
     auth, billing, mac = (SUBJECTS[name].split()[:7] for name in SUBJECTS)
@@ -94,7 +94,7 @@ def test_known_words_joined_anew_surprise_less_than_new_ones(
     assert 0.0 < joined < new
 
 
-def test_a_word_or_two_say_too_little_to_surprise(sessions: Sessions) -> None:
+def test_few_terms_score_low(sessions: Sessions) -> None:
     assert sessions.weigh(said("zeppelin")) < 0.1
     assert sessions.weigh(said("ok")) == 0.0
     assert sessions.weigh([]) == 0.0
@@ -118,13 +118,13 @@ def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
     st.dictionaries(st.text(max_size=3), st.sets(st.integers(0, 9)), max_size=60),
     st.integers(0, 10),
 )
-def test_it_always_lies_between_its_anchors(
+def test_scores_are_between_0_and_1(
     told: dict[str, float], holding: dict[str, set[int]], count: int
 ) -> None:
     assert 0.0 <= surprise.surprise_score(told, holding, count) <= 1.0
 
 
-def test_real_sessions_lie_where_their_subjects_put_them(shared: Path) -> None:
+def test_real_sessions_have_plausible_scores(shared: Path) -> None:
     assert (shared / "claude_code").is_dir()
     runs: dict[str, list[list[Event]]] = defaultdict(list)
     for one in transcripts.stretches():

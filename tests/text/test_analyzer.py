@@ -1,4 +1,4 @@
-"""Words: the same analyser for text, query and marks."""
+"""The analyzer gives the same terms for texts, queries and highlighting."""
 
 import time
 from itertools import pairwise
@@ -36,7 +36,7 @@ def test_a_word_is_found_by_its_forms_and_parts(text: str, expected: set[str]) -
     assert expected <= set(analyzer.terms(text))
 
 
-def test_a_path_is_found_by_its_ends_and_its_folders() -> None:
+def test_a_path_is_found_by_its_suffixes_and_directories() -> None:
     found = set(analyzer.terms("see src/auth/token.rs:42"))
     assert {"src/auth/token.rs", "auth/token.rs", "token.rs", "auth", "42"} <= found
 
@@ -55,11 +55,11 @@ def test_a_path_is_found_by_its_ends_and_its_folders() -> None:
         ("follow-up", "to follow up"),
     ],
 )
-def test_a_query_meets_the_other_spelling(query: str, text: str) -> None:
+def test_a_query_matches_other_spellings(query: str, text: str) -> None:
     assert set(analyzer.query_terms(query)) <= set(analyzer.terms(text))
 
 
-def test_a_number_with_a_hash_does_not_meet_any_number() -> None:
+def test_a_number_with_a_hash_does_not_match_plain_numbers() -> None:
     assert not set(analyzer.query_terms("#123")) <= set(
         analyzer.terms("123 tests passed")
     )
@@ -69,12 +69,12 @@ def test_stop_words_are_left_out() -> None:
     assert analyzer.terms("the token is in the cache") == ["token", "cache", "cach"]
 
 
-def test_stop_words_alone_are_kept() -> None:
+def test_text_of_stop_words_alone_keeps_them() -> None:
     assert analyzer.terms("To be or not") == ["to", "be", "or", "not"]
     assert analyzer.query_terms("To be or not") == ["to", "be", "or", "not"]
 
 
-def test_marks_stand_on_the_matching_words() -> None:
+def test_matching_words_are_highlighted() -> None:
     text = "Running src/auth/token.rs 修复登录"
     wanted = analyzer.terms("run auth 登录")
     assert [text[a:b] for a, b in analyzer.find_spans(text, wanted)] == [
@@ -85,11 +85,11 @@ def test_marks_stand_on_the_matching_words() -> None:
 
 
 @given(st.text(alphabet="cCfF1_#@.+:/'- \n’é\u0301猫ภ…—✓", max_size=20))
-def test_a_sign_beside_a_text_does_not_change_its_words(text: str) -> None:
+def test_punctuation_does_not_change_the_words(text: str) -> None:
     assert analyzer.words(f"{text} …") == analyzer.words(f"{text} é")[:-1]
 
 
-def test_what_follows_the_cap_is_not_read() -> None:
+def test_text_beyond_the_limit_is_not_read() -> None:
     text = "a-b " * (analyzer.MAX_TEXT_CHARS // 4) + "needle"
     assert "needle" not in analyzer.terms(text)
     assert "needle" in analyzer.terms(text[-100:])
@@ -123,12 +123,12 @@ def test_different_words_do_not(word: str, other: str) -> None:
 
 
 @given(st.text())
-def test_what_a_text_needs_is_among_its_terms(text: str) -> None:
+def test_query_terms_are_among_the_terms(text: str) -> None:
     assert set(analyzer.query_terms(text)) <= set(analyzer.terms(text))
 
 
 @given(st.text(), st.text())
-def test_marks_lie_in_the_text_in_order(text: str, query: str) -> None:
+def test_spans_are_inside_the_text_in_order(text: str, query: str) -> None:
     spans = analyzer.find_spans(text, analyzer.terms(query))
     ends = [-1, *(offset for span in spans for offset in span)]
     assert all(a < b for a, b in pairwise(ends))
@@ -136,7 +136,7 @@ def test_marks_lie_in_the_text_in_order(text: str, query: str) -> None:
 
 
 @given(st.text(min_size=1))
-def test_a_text_that_has_terms_is_marked_by_them(text: str) -> None:
+def test_terms_of_a_text_are_found_in_it(text: str) -> None:
     found = analyzer.terms(text)
     assert bool(found) == bool(analyzer.find_spans(text, found))
 
@@ -145,7 +145,7 @@ def test_every_stop_word_is_folded() -> None:
     assert {word for word in STOP_WORDS if analyzer.fold(word) != word} == set()
 
 
-def test_the_marks_of_what_was_redacted_are_no_words() -> None:
+def test_redaction_marks_are_not_words() -> None:
     text = "login with password=[redacted: password] and [redacted: aws key] fails"
     assert analyzer.words(text) == ["login", "with", "password", "and", "fails"]
     assert analyzer.find_spans(text, ["password"]) == [(11, 19)]
@@ -160,7 +160,7 @@ def test_the_marks_of_what_was_redacted_are_no_words() -> None:
         "went children indices running flies tries used C++ #123 v1.2.3",
     ],
 )
-def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
+def test_matching_terms_are_terms_of_the_text(text: str) -> None:
     held = analyzer.terms(text)
     other = analyzer.terms("write go child index run fly user token café the 会议")
     for wanted in (held, other, held[:1], held[-1:], []):
@@ -179,7 +179,7 @@ def test_terms_that_answer_are_those_of_the_text(text: str) -> None:
         "src/auth_token.rs #231 v1.2.3 getUserNames c++ deadbeef42 E8763 std::vec",
     ],
 )
-def test_a_word_has_in_it_how_each_of_its_terms_begins(said: str) -> None:
+def test_every_word_contains_a_prefix_of_its_terms(said: str) -> None:
     """What letters are looked for, so that no list of words must be read."""
     for chunk in analyzer.words(said):
         for term in analyzer.word_terms(chunk):

@@ -66,7 +66,7 @@ def test_a_secret_is_replaced_by_its_kind_and_nothing_else_changes(
 
 
 @pytest.mark.parametrize("label", HARMLESS, ids=[label.text[:40] for label in HARMLESS])
-def test_what_is_no_secret_is_left_as_it_is(label: Label) -> None:
+def test_harmless_text_is_unchanged(label: Label) -> None:
     for text in (label.text, f"\n{label.text}\n", json.dumps(label.text)):
         assert redact(text) == secrets.RedactedText(text, ())
 
@@ -105,18 +105,18 @@ def test_every_secret_is_found_inside_json_inside_json() -> None:
         assert redacted.kinds, whole
 
 
-def test_a_text_with_nothing_in_it_is_the_same_object() -> None:
+def test_text_without_secrets_is_returned_itself() -> None:
     text = "The tests pass now: 14 of 14."
     assert redact(text).text is text
 
 
-def test_private_tags_take_all_between_them_and_nest() -> None:
+def test_private_tags_nest_and_hide_everything_between() -> None:
     text = "a <private>b <Private>c</PRIVATE> d</private> e <private>f</private> g"
     assert redact(text).text == "a [redacted: private] e [redacted: private] g"
 
 
 @pytest.mark.parametrize("before", ["", "  ", "a\n", "a\r\n\t", "a\n\n"])
-def test_a_private_tag_never_closed_at_the_start_of_a_line_lasts_to_the_end(
+def test_an_unclosed_private_tag_starting_a_line_extends_to_the_end(
     before: str,
 ) -> None:
     assert (
@@ -139,12 +139,12 @@ def test_a_private_tag_never_closed_at_the_start_of_a_line_lasts_to_the_end(
         "the private key < 3 > 2 private > public",
     ],
 )
-def test_a_private_tag_never_closed_within_a_line_is_only_spoken_of(text: str) -> None:
+def test_an_unclosed_private_tag_within_a_line_is_ignored(text: str) -> None:
     for told in (text, json.dumps({"a": text}), json.dumps(json.dumps({"a": text}))):
         assert redact(told) == secrets.RedactedText(told, ())
 
 
-def test_a_private_tag_that_is_spoken_of_does_not_hide_one_that_is_meant() -> None:
+def test_an_ignored_private_tag_does_not_hide_a_real_one() -> None:
     spoken = "The tag `<private>` hides.\nMy"
     text = f"{spoken} <private>a <private>b</private> c</private> d"
     assert redact(text).text == f"{spoken} {redaction_mark('private')} d"
@@ -161,7 +161,7 @@ def test_a_private_tag_that_is_spoken_of_does_not_hide_one_that_is_meant() -> No
         ("\\u003Cprivate a='b'\\u003E", "</private>"),
     ],
 )
-def test_private_tags_are_known_however_they_are_written(
+def test_all_spellings_of_private_tags_are_recognized(
     opening: str, closing: str
 ) -> None:
     text = f"a {opening}my diary{closing} b"
@@ -173,7 +173,7 @@ def test_private_tags_are_known_however_they_are_written(
         )
 
 
-def test_a_private_tag_never_closed_in_a_json_document_ends_with_its_string() -> None:
+def test_an_unclosed_private_tag_in_json_ends_with_its_string() -> None:
     text = json.dumps({"a": 'b\n<private> "c"', "d": "e"})
     assert json.loads(redact(text).text) == {
         "a": f"b\n{redaction_mark('private')}",
@@ -181,15 +181,15 @@ def test_a_private_tag_never_closed_in_a_json_document_ends_with_its_string() ->
     }
 
 
-def test_a_closing_tag_alone_is_only_text() -> None:
+def test_a_closing_tag_alone_is_ignored() -> None:
     assert redact("a </private> b").kinds == ()
 
 
-def test_what_is_private_is_not_told_by_the_kinds_inside_it() -> None:
+def test_private_text_has_one_kind() -> None:
     assert redact("<private>password=hunter2!</private>").kinds == ("private",)
 
 
-def test_a_key_block_cut_short_is_taken_and_the_prose_after_it_is_not() -> None:
+def test_a_cut_key_block_is_redacted_without_the_prose_after_it() -> None:
     begin = "-----BEGIN RSA " + "PRIVATE KEY-----"
     text = f"{begin}\nMIIEowIBAAKCAQEA75dF3g\nMIIEowIBAAKCAQEA\n\n(cut off)"
     assert redact(text).text == "[redacted: private key]\n\n(cut off)"
@@ -227,7 +227,7 @@ def test_strings_and_keys_of_any_depth_are_redacted() -> None:
     assert kinds == ("github token", "github token")
 
 
-def test_fields_that_hold_no_secret_are_left() -> None:
+def test_fields_without_secrets_are_unchanged() -> None:
     value = {"password": None, "token": "", "key": "Enter", "secret": "<secret>"}
     assert redact_json(value) == (value, ())
 
@@ -289,7 +289,7 @@ def test_serialised_json_can_still_be_read(value: object, is_ascii: bool) -> Non
 
 
 @given(st.lists(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12)))
-def test_words_are_left_alone(words: list[str]) -> None:
+def test_plain_words_are_unchanged(words: list[str]) -> None:
     for joint in (" ", ", ", "\n", ". "):
         text = joint.join(words)
         assert redact(text).text == text
@@ -300,7 +300,7 @@ UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 ID = re.compile(r"\b(?:toolu|msg|req|call)_[A-Za-z0-9]{16,}\b")
 
 
-def test_hashes_uuids_and_ids_of_real_transcripts_survive(shared: Path) -> None:
+def test_hashes_and_ids_in_real_transcripts_are_unchanged(shared: Path) -> None:
     met = 0
     for folder in ("claude_code", "codex", "copilot_cli", "hooks"):
         for path in sorted((shared / folder).rglob("*.jsonl")):

@@ -1,4 +1,4 @@
-"""The line that stands for a session to which its agent gave no title."""
+"""Titles of sessions, and how titles are shortened."""
 
 import pytest
 
@@ -36,22 +36,57 @@ from memtui.text import titles
         ("", ""),
     ],
 )
-def test_it_says_what_was_asked_for(said: str, line: str) -> None:
+def test_the_title_is_the_request(said: str, line: str) -> None:
     assert titles.session_title(said) == line
 
 
-def test_it_is_one_line_of_bounded_length() -> None:
+def test_the_title_is_one_line_of_limited_length() -> None:
     line = titles.session_title("{" + "grain mill " * 5_000 + "\nsecond")
     assert "\n" not in line and len(line) <= titles.SESSION_TITLE_CHARS
 
 
 @pytest.mark.parametrize("line", ["continue", "ok", "hi there!", "/clear", "Step 1"])
-def test_a_prod_a_greeting_or_a_bare_command_tells_nothing(line: str) -> None:
+def test_greetings_and_commands_are_not_informative(line: str) -> None:
     assert not titles.is_informative(line)
 
 
 @pytest.mark.parametrize(
     "line", ["List files", "/review the mill race", "修复导入错误"]
 )
-def test_what_names_anything_tells(line: str) -> None:
+def test_lines_with_a_subject_are_informative(line: str) -> None:
     assert titles.is_informative(line)
+
+
+def test_a_long_title_ends_at_a_clause() -> None:
+    request = (
+        "The abort listener awaits the cleanup of every socket which can cause "
+        "unhandled rejections and leaks"
+    )
+    assert (
+        titles.shorten_title(request)
+        == "The abort listener awaits the cleanup of every socket"
+    )
+
+
+def test_a_title_is_not_cut_where_its_meaning_would_change() -> None:
+    request = (
+        "Never delete the archived timetable files of the ferries in winter "
+        "without asking the harbour office first"
+    )
+    assert titles.shorten_title(request).endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("open_ended", "expected"),
+    [
+        ('Rename the ferry importer to "time', "Rename the ferry importer to"),
+        ("Read the `config", "Read the config"),
+        ("Sign all the ferry binaries (with a…", "Sign all the ferry binaries…"),
+        ("A list (of two)", "A list (of two)"),
+        ("harbours)", "harbours"),
+    ],
+)
+def test_no_title_has_an_unbalanced_quote_or_bracket(
+    open_ended: str, expected: str
+) -> None:
+    assert titles.drop_unbalanced(open_ended) == expected

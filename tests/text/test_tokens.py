@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from memtui.text import tokens
 
 
-def test_nothing_counts_nothing_and_something_counts_something() -> None:
+def test_only_empty_text_has_no_tokens() -> None:
     assert tokens.estimate("") == 0
     assert tokens.estimate(" ") == 1
 
@@ -23,13 +23,13 @@ def test_nothing_counts_nothing_and_something_counts_something() -> None:
         ("x = {'a': [1]}", 7, 9),
     ],
 )
-def test_words_humps_signs_and_lines_each_count(
+def test_words_camel_case_punctuation_and_lines_count(
     text: str, least: int, most: int
 ) -> None:
     assert least <= tokens.estimate(text) <= most
 
 
-def test_a_monstrous_text_is_counted_by_its_beginning() -> None:
+def test_a_very_long_text_is_counted_by_its_beginning() -> None:
     line = "some words of a log\n"
     whole = tokens.estimate(line * 1000) * 1000
     assert tokens.estimate(line * 1_000_000) == pytest.approx(whole, rel=0.01)

@@ -1,4 +1,4 @@
-"""A call in one line, and what must not stand in it."""
+"""Tool calls in one line, without secrets."""
 
 import base64
 import random
@@ -17,13 +17,13 @@ def key_lines() -> list[str]:
     return [base64.b64encode(drawn.randbytes(48)).decode() for _ in range(20)]
 
 
-def test_a_key_block_is_taken_out_before_its_lines_are_joined_and_cut() -> None:
+def test_a_key_block_is_redacted_before_its_lines_are_joined() -> None:
     block = "\n".join((BEGIN, *key_lines(), END))
     told = tool_calls.describe("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
     assert told == f"Bash: cat > id <<'EOF' {redaction_mark('private key')} EOF"
 
 
-def test_a_token_that_the_cut_would_go_through_is_taken_out_before() -> None:
+def test_a_token_is_redacted_before_the_line_is_cut() -> None:
     for before in range(tool_calls.CALL_CHARS - 60, tool_calls.CALL_CHARS):
         told = tool_calls.describe("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
         assert TOKEN[:8] not in told
@@ -31,18 +31,18 @@ def test_a_token_that_the_cut_would_go_through_is_taken_out_before() -> None:
         assert TOKEN[:8] not in task
 
 
-def test_what_is_private_is_taken_out_of_a_line_that_is_cut() -> None:
+def test_private_text_is_redacted_before_the_line_is_cut() -> None:
     diary = f"deploy {'a' * 150} <private>{'my diary ' * 40}</private> now"
     told = tool_calls.describe("Bash", {"command": diary})
     assert told.endswith(f"a {redaction_mark('private')} now")
 
 
-def test_what_a_call_was_given_under_the_name_of_a_secret_goes_by_its_name() -> None:
+def test_an_input_named_like_a_secret_is_redacted() -> None:
     told = tool_calls.describe("login", {"user": "ada", "password": "swordfish"})
     assert told == f"login: user=ada password={redaction_mark('password')}"
 
 
-def test_a_key_kept_in_one_line_and_cut_is_known() -> None:
+def test_a_cut_key_block_in_one_line_is_recognized() -> None:
     joined = " ".join((BEGIN, *key_lines()))
     numbered = " ".join((BEGIN, *(f"{n} {x}" for n, x in enumerate(key_lines(), 2))))
     quoted = "\n".join((BEGIN, *(f"> {line}" for line in key_lines())))
@@ -53,13 +53,13 @@ def test_a_key_kept_in_one_line_and_cut_is_known() -> None:
             assert left.rstrip("…") == f"Bash: cat {redaction_mark('private key')}"
 
 
-def test_words_after_the_first_line_of_a_key_are_left() -> None:
+def test_prose_after_the_first_line_of_a_key_is_kept() -> None:
     for after in ("is followed by characteristics of the key", "in internationalized"):
         text = f"The line {BEGIN} {after}"
         assert redact(text).text == text
 
 
-def test_a_token_kept_without_its_end_is_known() -> None:
+def test_a_token_without_its_end_is_recognized() -> None:
     assert redact(f"Bash: echo {TOKEN[:24]}…\nok").text == (
         f"Bash: echo {redaction_mark('cut key')}…\nok"
     )

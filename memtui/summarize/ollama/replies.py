@@ -15,15 +15,10 @@ from functools import lru_cache
 from typing import Any
 
 from memtui.model.events import clean
-from memtui.model.summaries import (
-    BULLET_CHARS,
-    TITLE_CHARS,
-    DraftBullet,
-    Summary,
-    shorten,
-)
+from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
 from memtui.summarize.ollama.errors import InvalidReplyError
 from memtui.summarize.ollama.prompts import KEYWORDS, WORD_CHARS, Log
+from memtui.text.prose import shorten_to_sentences
 
 READ_CHARS = 40_000
 """How much of a reply is read."""
@@ -82,7 +77,9 @@ def parse_reply(text: str, log: Log, *, is_whole: bool = True) -> Reply:
     title = _line(fields.title, fence) or kept[0].text
     words = (_line(word, fence) for word in fields.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= WORD_CHARS)
-    summary = Summary(shorten(title, TITLE_CHARS), kept, tuple(keywords)[:KEYWORDS])
+    summary = Summary(
+        shorten_to_sentences(title, TITLE_CHARS), kept, tuple(keywords)[:KEYWORDS]
+    )
     return Reply(summary, len(fields.bullets) - len(kept), fields.surprise)
 
 
@@ -120,7 +117,7 @@ def _claims(fields: _Fields, log: Log, fence: str) -> Iterator[DraftBullet]:
         turns = [log.turns[ref - 1] for ref in refs if 1 <= ref <= len(log.turns)]
         found = sorted({index for turn in turns for index in turn.positions})
         if len(shown) >= LEAST_CHARS and found:
-            yield DraftBullet(shorten(shown, BULLET_CHARS), tuple(found))
+            yield DraftBullet(shorten_to_sentences(shown, BULLET_CHARS), tuple(found))
 
 
 def _distinct(claims: Iterable[DraftBullet]) -> tuple[DraftBullet, ...]:

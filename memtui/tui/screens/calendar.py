@@ -234,7 +234,9 @@ class CalendarScreen(BaseScreen[str]):
             return
         day = calendar.period(found).first
         self._grid.go_to(day)
-        scope = f" of {self._scope}" if self._scope.is_narrow else ""
+        scope = ""
+        if self._scope.is_narrow:
+            scope = f" for {format.scope_text(self._scope)}"
         text = (
             f"{date_format.day(wanted)} has no conversations{scope}."
             f" Nearest: {date_format.day(day)}; enter opens it."

@@ -61,7 +61,7 @@ EMPTY = "No conversations yet.\n\nPress i to import those found on this machine.
 IMPORTING = "The first conversations will appear in a moment."
 
 NO_MATCH = (
-    "Nothing here matches the filter {}.\n\nPress F to change it, F F to show all."
+    "Nothing here matches the filter: {}.\n\nPress F to change it, F F to show all."
 )
 
 
@@ -445,7 +445,7 @@ class ContentsScreen(BaseScreen[None]):
         progress = self._last.progress if self._last is not None else None
         text = EMPTY
         if self._scope.is_narrow:
-            text = NO_MATCH.format(self._scope)
+            text = NO_MATCH.format(format.scope_text(self._scope))
         elif progress and (progress.queued or progress.done < progress.total):
             text = IMPORTING
         self.query_one("#nothing", Static).update(Content(text))

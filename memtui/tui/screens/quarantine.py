@@ -76,7 +76,7 @@ class DismissScreen(Dialog[str]):
             question = f"Delete this hook file for good ({describe_amount(entry)})?\n\n"
             effect = "\n\nThere is no other copy of it."
         if self._total > 1:
-            effect += f" a dismisses all {format.number(self._total)} entries."
+            effect += f" Press a to dismiss all {format.number(self._total)} entries."
         return Content.assemble((question, "bold"), entry.name, (effect, "$context"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:

@@ -147,7 +147,7 @@ def _job_state(job: Job, state: JobListState, zone: tzinfo) -> Content:
     if status is None or state.work is None:
         return Content("")
     parts = [_schedule_state(status, state, zone)]
-    if pending := state.work.waiting.get(job):
+    if pending := state.work.requests.get(job):
         parts.append(f"{format.number(pending)} pending")
     text = Content(" · ".join(parts))
     if status.last is not None and status.last.result is RunResult.FAILED:
@@ -210,7 +210,7 @@ def _describe_job(
     status, work = state.job_status(job), state.work
     if status is None or work is None:
         return Content("")
-    pending = work.waiting.get(job, 0)
+    pending = work.requests.get(job, 0)
     queue = f"{format.quantity(pending, 'node')} pending" if pending else "Idle"
     next_run = "" if state.missing_model else _next_run(status, zone)
     cron = f" ({status.cron})" if status.cron else ""

@@ -177,7 +177,7 @@ def explain_missing_model(
     """
     if reason:
         return NO_MODEL
-    found = work.found if work else None
+    found = work.model if work else None
     health = model.health if model is not None else None
     condition = health.condition if health else (found.condition if found else None)
     is_there = condition in (None, ModelCondition.READY, ModelCondition.RESTING)
@@ -198,7 +198,7 @@ def describe_model(
     if reason:
         return Content(reason)
     if model is None or model.health is None:
-        found = work.found if work else None
+        found = work.model if work else None
         if found is None:
             return Content("No model has been looked for yet.")
         health = ModelHealth(found.condition, found.message)

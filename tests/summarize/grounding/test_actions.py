@@ -1,4 +1,4 @@
-"""Deeds in bullets: held against what was done, not against what was named."""
+"""Claimed actions are checked against tool calls."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -56,14 +56,14 @@ def verdict(bullet: str, *refs: int) -> Verdict:
         ("Committed “Round totals once”; “Drop the users table”", "committed"),
     ],
 )
-def test_what_is_only_named_was_not_done(bullet: str, verb: str) -> None:
+def test_naming_a_file_does_not_prove_an_action(bullet: str, verb: str) -> None:
     found = verdict(bullet)
     assert found.support is Support.WEAK
     assert verb in found.features.missing
 
 
 @pytest.mark.parametrize("places", [(3,), (0, 1), (4,), ()])
-def test_citing_another_event_makes_no_deed_of_it(places: tuple[int, ...]) -> None:
+def test_citing_another_event_does_not_prove_an_action(places: tuple[int, ...]) -> None:
     for bullet in ("Edited schema.sql", "npm run build failed: 12 seconds"):
         assert verdict(bullet, *places).support is not Support.SUPPORTED
 
@@ -86,15 +86,13 @@ def test_citing_another_event_makes_no_deed_of_it(places: tuple[int, ...]) -> No
         ("Ran go test and the totals in ledger_test.go differ", {7}),
     ],
 )
-def test_what_was_done_or_told_as_done_is_supported(
-    bullet: str, places: set[int]
-) -> None:
+def test_actions_done_or_stated_are_supported(bullet: str, places: set[int]) -> None:
     found = verdict(bullet)
     assert found.support is Support.SUPPORTED, found.features
     assert {quote.index for quote in found.quotes} == places
 
 
-def test_a_sentence_that_no_run_ended_with_is_no_reason_of_a_failure() -> None:
+def test_a_failure_needs_the_error_its_run_ended_with() -> None:
     bullet = "npm run build failed: I updated invoices.py so that it rounds once"
     assert verdict(bullet).support is not Support.SUPPORTED
     bullet = "go test failed: I updated invoices.py so that it rounds once"
@@ -120,7 +118,7 @@ def of_events(bullet: str, told: list[Event]) -> Support:
     return claims.check_against_events([DraftBullet(bullet)], told)[0].support
 
 
-def test_events_know_what_failed_whatever_their_text_says() -> None:
+def test_failure_of_an_event_follows_from_its_metadata() -> None:
     passed = run(("Bash", "Bash: npm test\nhandles errors: fatal error shown", False))
     failed = run(("Bash", "Bash: npm test\n3 of 12 do not hold", True))
     assert of_events("npm test failed", passed) is Support.WEAK
@@ -135,17 +133,17 @@ def test_a_pipe_does_not_hide_a_failure() -> None:
     assert of_events("npm test failed", piped) is Support.SUPPORTED
 
 
-def test_an_edit_that_failed_was_none() -> None:
+def test_a_failed_edit_does_not_prove_an_edit() -> None:
     refused = run(("Edit", "Edit: /repo/a.py\nString to replace not found", True))
     assert of_events("Edited a.py", refused) is Support.WEAK
 
 
-def test_somebody_who_writes_like_a_tool_is_none() -> None:
+def test_a_message_that_looks_like_a_tool_call_is_not_one() -> None:
     said = run(("", "Edit: /repo/a.py\nupdated", False))
     assert of_events("Edited a.py", said) is Support.WEAK
 
 
-def test_a_command_may_change_a_file_or_delete_it() -> None:
+def test_a_command_can_prove_an_edit_or_a_deletion() -> None:
     told = run(("Bash", "Bash: sed -i s/a/b/ conf.toml && rm old.toml\n", False))
     assert of_events("Edited conf.toml", told) is Support.SUPPORTED
     assert of_events("Deleted old.toml", told) is Support.SUPPORTED

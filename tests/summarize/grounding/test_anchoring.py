@@ -1,4 +1,4 @@
-"""Grips: what a bullet rests on."""
+"""Bullets are anchored at the events that say them."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -59,7 +59,9 @@ def anchored(*bullets: str, texts: list[str] = TALK) -> list[tuple[Grip, ...]]:
         ("All 12 router tests pass", 3),
     ],
 )
-def test_a_bullet_is_anchored_where_it_was_said(bullet: str, place: int) -> None:
+def test_a_bullet_is_anchored_where_it_was_said(
+    bullet: str, place: int
+) -> None:
     (grip,) = anchored(bullet)[0]
     assert grip.event_id_start == conversation(TALK)[place].event_id
 
@@ -68,7 +70,7 @@ def test_an_invented_bullet_gets_no_grip() -> None:
     assert anchored("Kubernetes autoscaling was configured for staging") == [()]
 
 
-def test_a_bullet_just_below_the_share_gets_none_and_just_above_one() -> None:
+def test_coverage_below_the_limit_gives_no_grip() -> None:
     texts = ["alpha bravo charlie", "unrelated words here", "more filler text"]
     unknown = "zulu yankee xray whiskey victor uniform tango sierra romeo quebec"
     assert anchored(f"alpha {unknown}", texts=texts) == [()]
@@ -80,7 +82,7 @@ def test_the_excerpt_is_the_sentence_that_says_it() -> None:
     assert grip.excerpt == "The redirect drops the session cookie."
 
 
-def test_a_long_sentence_is_cut_on_a_word() -> None:
+def test_a_long_sentence_is_cut_at_a_word() -> None:
     long = "prefix " * 60 + "the needle is here " + "suffix " * 60
     (grip,) = anchored("the needle here", texts=[long, "other things entirely"])[0]
     assert "needle" in grip.excerpt
@@ -103,7 +105,7 @@ def test_the_range_extends_to_neighbours_that_fit_as_well() -> None:
     )
 
 
-def test_a_composed_bullet_gets_a_grip_for_each_of_its_pieces() -> None:
+def test_a_composed_bullet_gets_a_grip_for_each_part() -> None:
     found = anchored("Edited router.py, ledger.py; ran pytest tests/router")[0]
     run = conversation(TALK)
     assert {grip.event_id_start for grip in found} == {
@@ -112,7 +114,7 @@ def test_a_composed_bullet_gets_a_grip_for_each_of_its_pieces() -> None:
     assert len({grip.grip_id for grip in found}) == 3
 
 
-def test_a_bullet_of_many_pieces_keeps_the_grips_that_tell_most() -> None:
+def test_a_bullet_of_many_parts_keeps_the_most_important_grips() -> None:
     files = [f"notes{place}.py" for place in range(6)]
     told = [f"Edit: {file}\nupdated" for file in files]
     rare = "Bash: zeppelin hangar mooring\ndone"
@@ -141,7 +143,7 @@ def test_refs_decide_between_equals() -> None:
         assert found[0].event_id_start == run[place].event_id
 
 
-def test_an_id_says_when_and_is_the_same_again() -> None:
+def test_grip_ids_contain_the_time_and_are_stable() -> None:
     first, again = anchored("The redirect lost the session cookie") * 2
     assert first == again
     at_ms = conversation(TALK)[1].timestamp_ms
@@ -156,9 +158,7 @@ def test_no_claims_or_no_events_give_no_grips() -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=300), max_size=6), st.randoms())
-def test_an_excerpt_is_verbatim_whatever_was_said(
-    texts: list[str], chance: random.Random
-) -> None:
+def test_an_excerpt_is_always_verbatim(texts: list[str], chance: random.Random) -> None:
     run = []
     for text in texts:
         try:
@@ -175,7 +175,7 @@ def test_an_excerpt_is_verbatim_whatever_was_said(
     assert found == anchoring.create_grips(claims, run, node_id="n", source="s")
 
 
-def test_what_was_done_rests_on_the_calls_that_did_it() -> None:
+def test_an_action_line_is_anchored_at_its_calls() -> None:
     texts = [
         "We decided on Postgres. Write the migration for the orders table.",
         "Write: migrations/0007_orders.sql\nFile created successfully",
@@ -212,7 +212,7 @@ def best_places(*bullets: str, texts: list[str] = LONG_TALK) -> list[int | None]
     ("beside", "place"),
     [("The parser lost a comma", EARLY), ("Sharing buffers", LATE)],
 )
-def test_a_bullet_said_in_two_places_stands_near_the_one_beside_it(
+def test_between_two_places_the_one_near_the_adjacent_bullet_wins(
     beside: str, place: int
 ) -> None:
     assert best_places(beside, "The approach was changed")[1] == place
@@ -225,7 +225,7 @@ def test_neighbours_do_not_move_a_bullet_from_where_its_words_are() -> None:
     ]
 
 
-def test_a_cited_event_is_taken_where_it_fits_about_as_well_but_not_elsewhere() -> None:
+def test_a_cited_event_is_preferred_if_it_fits_about_as_well() -> None:
     fits = NeighbourIndex(LONG_TALK)
     for cited, place in ((LATE, LATE), (EARLY, EARLY), (0, EARLY)):
         (found,) = anchoring.nearest_anchors(
@@ -235,11 +235,11 @@ def test_a_cited_event_is_taken_where_it_fits_about_as_well_but_not_elsewhere() 
         assert found.best == place
 
 
-def test_a_bullet_without_a_word_in_common_stands_nowhere() -> None:
+def test_a_bullet_without_common_words_has_no_anchor() -> None:
     assert best_places("Kubernetes", "") == [None, None]
 
 
-def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
+def test_an_anchor_has_the_coverage_of_its_bullet() -> None:
     whole, half, little = anchoring.nearest_anchors(
         [
             DraftBullet("buffers shared"),
@@ -259,7 +259,9 @@ def test_a_place_tells_how_much_of_the_bullet_it_holds() -> None:
     ("away", "place"),
     [(anchoring.NEIGHBOUR_EVENTS, 30), (anchoring.NEIGHBOUR_EVENTS + 1, 0)],
 )
-def test_a_neighbour_counts_as_far_as_it_reaches(away: int, place: int) -> None:
+def test_adjacent_bullets_count_within_a_distance(
+    away: int, place: int
+) -> None:
     texts = [f"filler{at}" for at in range(31)]
     texts[0] = texts[30] = "the approach was changed"
     texts[30 - away] = "buffers are shared"

@@ -1,4 +1,4 @@
-"""Audit: what of a bullet's wording its source holds."""
+"""Verdicts on bullets: which wording is found in the source."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
@@ -57,7 +57,7 @@ def quoted(found: Verdict, texts: list[str] = TALK) -> list[str]:
         ("登录页面 redirect: 会话 cookie 不再丢失", 8),
     ],
 )
-def test_what_is_said_is_supported_where_it_is_said(bullet: str, place: int) -> None:
+def test_wording_in_the_source_is_supported(bullet: str, place: int) -> None:
     found = verdict(bullet)
     assert found.support is Support.SUPPORTED, found.features
     assert found.quotes[0].index == place
@@ -73,7 +73,7 @@ def test_what_is_said_is_supported_where_it_is_said(bullet: str, place: int) -> 
         "…",
     ],
 )
-def test_what_nobody_said_is_unsupported(bullet: str) -> None:
+def test_wording_not_in_the_source_is_unsupported(bullet: str) -> None:
     assert verdict(bullet).support is Support.UNSUPPORTED
 
 
@@ -88,9 +88,7 @@ def test_what_nobody_said_is_unsupported(bullet: str) -> None:
         ("Rechnungen werden nur noch einmal gerundet, in router.py", "router.py"),
     ],
 )
-def test_a_name_or_number_that_is_not_there_makes_it_weak(
-    bullet: str, token: str
-) -> None:
+def test_a_missing_name_or_number_makes_a_bullet_weak(bullet: str, token: str) -> None:
     found = verdict(bullet)
     assert found.features.missing == (token,)
     assert found.support is Support.WEAK
@@ -103,7 +101,7 @@ def test_numbers_written_out_and_grouped_are_the_same_numbers() -> None:
     assert verdict("1291 tests passed in 3 runs", texts=texts).support is Support.WEAK
 
 
-def test_the_number_of_a_list_entry_is_no_claim() -> None:
+def test_the_number_of_a_list_item_is_ignored() -> None:
     found = verdict("7. The redirect drops the session cookie")
     assert found.features.missing == ()
 
@@ -131,13 +129,13 @@ def test_a_name_said_in_another_sentence_about_something_else_is_missing() -> No
         "修复了登录页面的重定向问题，会话 cookie 丢失",
     ],
 )
-def test_a_denial_on_one_side_alone_makes_it_weak(bullet: str) -> None:
+def test_negation_on_one_side_makes_a_bullet_weak(bullet: str) -> None:
     found = verdict(bullet)
     assert found.features.negation_differs
     assert found.support is Support.WEAK
 
 
-def test_a_denial_said_in_another_form_is_the_same() -> None:
+def test_different_forms_of_negation_are_equal() -> None:
     texts = ["The parser can't load the export data of this package."]
     found = verdict("The parser cannot load the package's export data", texts=texts)
     assert found.support is Support.SUPPORTED
@@ -154,13 +152,13 @@ def test_a_denial_said_in_another_form_is_the_same() -> None:
         ("修复了登录页面的重定向问题，测试全部失败", ("失败", "成功")),
     ],
 )
-def test_an_opposite_makes_it_weak(bullet: str, pair: tuple[str, str]) -> None:
+def test_an_opposite_makes_a_bullet_weak(bullet: str, pair: tuple[str, str]) -> None:
     found = verdict(bullet)
     assert pair in found.features.opposites
     assert found.support is Support.WEAK
 
 
-def test_both_sides_of_each_limit() -> None:
+def test_verdicts_on_both_sides_of_each_limit() -> None:
     for limit, below, above in (
         (WEAK_SHARE, Support.UNSUPPORTED, Support.WEAK),
         (SUPPORTED_SHARE, Support.WEAK, Support.SUPPORTED),
@@ -169,7 +167,7 @@ def test_both_sides_of_each_limit() -> None:
         assert VerdictFeatures(covered=limit).support is above
 
 
-def test_a_quote_is_verbatim_and_its_hash_tells_when_it_changed() -> None:
+def test_a_quote_is_verbatim_and_its_hash_detects_changes() -> None:
     found = verdict("Redirects were dropping session cookies")
     (text,) = quoted(found)
     assert text == "The redirect drops the session cookie in 3 of 12 tests."
@@ -178,27 +176,27 @@ def test_a_quote_is_verbatim_and_its_hash_tells_when_it_changed() -> None:
     assert {"redirect", "session", "cooki"} <= set(found.matched)
 
 
-def test_a_bullet_that_another_event_supports_is_given_to_it() -> None:
+def test_a_bullet_moves_to_the_event_that_supports_it() -> None:
     found = verdict("Invoice totals were being rounded twice", 0, 3)
     assert found.is_repaired
     assert found.quotes[0].index == 4
     assert found.support is Support.SUPPORTED
 
 
-def test_an_event_cited_rightly_is_kept_though_another_says_it_too() -> None:
+def test_a_correctly_cited_event_is_kept() -> None:
     texts = ["Deploy the canary today.", "Something else.", "Deploy the canary today."]
     found = verdict("The canary is to be deployed today", 2, texts=texts)
     assert not found.is_repaired
     assert found.quotes[0].index == 2
 
 
-def test_refs_that_lead_nowhere_are_no_refs() -> None:
+def test_invalid_refs_are_ignored() -> None:
     found = verdict("Invoice totals were being rounded twice", 99, -1)
     assert found.support is Support.SUPPORTED
     assert not found.is_repaired
 
 
-def test_a_line_of_deeds_rests_on_each_of_them() -> None:
+def test_an_action_line_needs_each_of_its_actions() -> None:
     found = verdict("Edited router.py, ledger.py; ran pytest tests/router", 2, 3, 5)
     assert found.support is Support.SUPPORTED
     assert [quote.index for quote in found.quotes] == [2, 5, 3]
@@ -230,7 +228,7 @@ LISTED = (
         "Exit code 2 50→12. **Record Deletion** not 77 done",
     ],
 )
-def test_what_stands_there_word_for_word_is_supported_over_any_lines(
+def test_verbatim_text_is_supported_across_lines(
     bullet: str,
 ) -> None:
     found = verdict(bullet, texts=["Something else.", LISTED])
@@ -238,13 +236,13 @@ def test_what_stands_there_word_for_word_is_supported_over_any_lines(
     assert quoted(found, ["Something else.", LISTED])[0].split() == bullet.split()
 
 
-def test_what_is_cut_out_of_a_sentence_is_no_quotation() -> None:
+def test_a_part_of_a_sentence_is_not_a_quotation() -> None:
     texts = ["It is not so that the importer of crossings drops all the late boats."]
     cut = "the importer of crossings drops all the late boats"
     assert verdict(cut, texts=texts).support is Support.WEAK
 
 
-def test_a_segment_is_audited_by_its_events() -> None:
+def test_a_segment_is_checked_against_its_events() -> None:
     run = conversation(TALK)
     (found,) = grounding_claims.check_against_events(
         [DraftBullet("Invoice totals were rounded twice")], run
@@ -266,7 +264,7 @@ def conversation(texts: list[str]) -> list[Event]:
     ]
 
 
-def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> None:
+def test_a_parents_bullet_is_checked_against_the_childs_bullet_and_its_events() -> None:
     leaves = tuple(conversation(TALK[:2]))
     below = [
         ChildBullet("Redirects dropped the session cookie", events=leaves),
@@ -289,7 +287,7 @@ def test_a_parents_bullet_needs_the_childs_bullet_and_the_leaves_behind_it() -> 
     assert weak.support is Support.WEAK
 
 
-def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
+def test_an_unchanged_bullet_of_a_child_keeps_its_verdict() -> None:
     deeds = "Edited a.py, b.py, c.py, d.py; ran pytest tests/router"
     below = [
         ChildBullet(deeds, events=tuple(conversation(["Edit: a.py\nupdated", TALK[3]])))
@@ -300,7 +298,7 @@ def test_a_childs_bullet_taken_over_as_it_stands_keeps_its_verdict() -> None:
     assert found.support is Support.SUPPORTED
 
 
-def test_a_blob_supports_nothing_by_holding_everything() -> None:
+def test_a_blob_does_not_support_everything() -> None:
     blob = " ".join(f"redirect{n} drops{n} cookie session" for n in range(900))
     found = verdict("The redirect drops the session cookie", texts=[blob, *TALK[1:2]])
     assert found.quotes[0].index == 1
@@ -315,7 +313,7 @@ def test_wrapped_lines_are_read_as_one_sentence() -> None:
 
 
 @given(st.lists(st.text(max_size=300), max_size=5), st.text(max_size=300))
-def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> None:
+def test_quotes_are_always_verbatim(texts: list[str], bullet: str) -> None:
     source = PassageIndex(texts)
     for claim in (DraftBullet(bullet, (0, 2)), *map(DraftBullet, texts)):
         (found,) = grounding_claims.check_against_texts([claim], source)
@@ -338,7 +336,7 @@ def test_whatever_is_said_a_quote_is_verbatim(texts: list[str], bullet: str) -> 
         " using Kubernetes autoscaling pods",
     ],
 )
-def test_a_clause_nobody_said_makes_it_weak(added: str) -> None:
+def test_an_unsupported_clause_makes_a_bullet_weak(added: str) -> None:
     bullet = f"The redirect drops the session cookie in 3 of 12 tests{added}"
     found = verdict(bullet)
     assert found.support is Support.WEAK
@@ -357,13 +355,13 @@ def test_halves_of_two_sentences_are_not_one() -> None:
 @pytest.mark.parametrize(
     "bullet", ["redirects", "The cookie", "fixed", "rounded", "登录"]
 )
-def test_next_to_nothing_is_weak_though_it_is_said(bullet: str) -> None:
+def test_a_bullet_that_says_too_little_is_weak(bullet: str) -> None:
     texts = [*TALK, "It is fixed."]
     assert verdict(bullet, texts=texts).support is Support.WEAK
 
 
 @pytest.mark.parametrize("bullet", ["src/router.py", "Blank screen", "登录页面"])
-def test_a_name_or_two_words_are_enough_to_look_for(bullet: str) -> None:
+def test_a_name_or_two_words_are_enough_to_check(bullet: str) -> None:
     assert verdict(bullet).support is Support.SUPPORTED
 
 
@@ -384,7 +382,7 @@ def test_a_name_or_two_words_are_enough_to_look_for(bullet: str) -> None:
         ("登录测试通过了", "登录测试差点通过了"),
     ],
 )
-def test_what_nearly_was_was_not(text: str, bullet: str) -> None:
+def test_nearly_counts_as_negation(text: str, bullet: str) -> None:
     for said, told in ((text, bullet), (bullet, text)):
         found = verdict(told, texts=[said])
         assert found.features.negation_differs, (said, told)
@@ -399,7 +397,7 @@ def test_what_nearly_was_was_not(text: str, bullet: str) -> None:
         ("It is a fast parser of logs", "It is a fast parser of logs"),
     ],
 )
-def test_nearly_as_much_is_no_denial(text: str, bullet: str) -> None:
+def test_nearly_before_a_quantity_is_no_negation(text: str, bullet: str) -> None:
     assert not verdict(bullet, texts=[text]).features.negation_differs
 
 
@@ -415,7 +413,7 @@ def test_nearly_as_much_is_no_denial(text: str, bullet: str) -> None:
         ("用户要求删除旧的日志文件", "用户拒绝删除旧的日志文件"),
     ],
 )
-def test_opposites_of_other_languages_are_seen(text: str, bullet: str) -> None:
+def test_opposites_in_other_languages_are_found(text: str, bullet: str) -> None:
     found = verdict(bullet, texts=[text])
     assert found.features.opposites
     assert found.support is Support.WEAK
@@ -429,7 +427,7 @@ def test_opposites_of_other_languages_are_seen(text: str, bullet: str) -> None:
         ("Alle boats of the northern quay are late", "alle"),
     ],
 )
-def test_one_is_not_all(bullet: str, word: str) -> None:
+def test_some_does_not_support_all(bullet: str, word: str) -> None:
     texts = ["Boats of the northern quay are late.", "A boat of the quay was fixed."]
     found = verdict(bullet, texts=texts)
     assert word in found.features.missing
@@ -444,5 +442,5 @@ def test_one_is_not_all(bullet: str, word: str) -> None:
         ("The parser rejects nothing", "The parser rejects nothing at all"),
     ],
 )
-def test_all_is_said_in_other_ways_too(text: str, bullet: str) -> None:
+def test_all_is_supported_by_its_synonyms(text: str, bullet: str) -> None:
     assert verdict(bullet, texts=[text]).support is Support.SUPPORTED

@@ -1,4 +1,4 @@
-"""Particulars: names and numbers a source says of the same thing, or does not."""
+"""Names and numbers that the source says of the same thing, or does not."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def support(bullet: str, *texts: str) -> Support:
         "./src/auth/token.py",
     ],
 )
-def test_a_path_is_held_by_one_that_agrees_from_the_end(path: str) -> None:
+def test_a_path_is_supported_by_one_with_the_same_end(path: str) -> None:
     bullet = f"The login is checked in {path} before each request"
     assert Support.SUPPORTED is support(bullet, AUTH)
 
@@ -47,14 +47,12 @@ def test_a_path_is_held_by_one_that_agrees_from_the_end(path: str) -> None:
         "src/auth/token.rb",
     ],
 )
-def test_the_same_file_name_in_another_directory_is_another_name(path: str) -> None:
+def test_a_file_name_in_another_directory_is_missing(path: str) -> None:
     bullet = f"The login is checked in {path} before each request"
     assert named(bullet, AUTH) == (path.strip("/"),)
 
 
-def test_a_file_named_alone_holds_a_path_that_nothing_in_the_source_contradicts() -> (
-    None
-):
+def test_a_file_name_supports_a_path_unless_another_path_differs() -> None:
     said = "The login is checked in token.py before each request."
     bullet = "The login is checked in src/auth/token.py before each request"
     assert support(bullet, said) is Support.SUPPORTED
@@ -62,14 +60,14 @@ def test_a_file_named_alone_holds_a_path_that_nothing_in_the_source_contradicts(
     assert named(bullet, said, "Read: lib/token.py") == ("src/auth/token.py",)
 
 
-def test_a_longer_path_is_held_by_its_end_unless_another_one_ends_so() -> None:
+def test_the_end_supports_a_longer_path_unless_another_has_it() -> None:
     said = "The login is checked in auth/token.py before each request."
     bullet = "The login is checked in src/auth/token.py before each request"
     assert support(bullet, said) is Support.SUPPORTED
     assert named(bullet, said, "Read: lib/auth/token.py") == ("src/auth/token.py",)
 
 
-def test_an_address_on_a_line_of_its_own_belongs_to_what_is_said_before_it() -> None:
+def test_a_url_on_its_own_line_belongs_to_the_text_before_it() -> None:
     said = "The continuous run failed, please look.\nhttps://example.com/runs/27"
     bullet = "The continuous run failed: https://example.com/runs/27"
     assert support(bullet, said) is Support.SUPPORTED
@@ -145,5 +143,5 @@ def test_a_number_said_of_something_else_is_missing(
         ("现在只需要40毫秒，以前需要900毫秒。", "现在需要40毫秒"),
     ],
 )
-def test_a_number_said_of_the_same_thing_is_held(source: str, bullet: str) -> None:
+def test_a_number_of_the_same_thing_is_supported(source: str, bullet: str) -> None:
     assert named(bullet, source) == ()

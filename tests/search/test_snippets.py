@@ -1,6 +1,8 @@
-"""Of a message the few lines that answer are quoted, not all of it."""
+"""Snippets and quotes: the lines of a text that match."""
 
 from datetime import UTC
+
+import pytest
 
 from memtui.search import query as search_query
 from memtui.search import snippets
@@ -61,3 +63,19 @@ def test_any_text_is_quoted_as_it_stands() -> None:
     for text in ("", " ", "\n" * 500, "x" * 30_000, "basket " * 5_000, "a\n\n" * 900):
         for one in told(text, "basket x"):
             assert one.strip("…") in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x " * 300 + "the zebra " + "a" * 900,
+        "漢字" * 300 + " zebra " + "漢字" * 300,
+        "zebra " + "b" * 900,
+        "a" * 900 + " zebra in it, and more words" * 9,
+    ],
+)
+def test_a_long_run_does_not_push_out_what_answers(text: str) -> None:
+    told = snippets.best_line([text], search_query.parse("zebra", UTC))
+    assert "zebra" in told
+    assert len(told) <= snippets.MAX_CHARS + 2
+    assert told.strip("…") in text

@@ -1,0 +1,181 @@
+"""Candidates: the messages that contain terms of a query, with what ranks them.
+
+``MessageIndex.search`` returns them; messages that are not indexed yet are added.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from memtui.model.events import EventRole
+from memtui.search.query import Query
+from memtui.store.index_input import IndexableEvent
+from memtui.text import analyzer
+
+UNINDEXED_ID = 1 << 62
+"""The ids of messages that are not indexed begin here."""
+
+UNINDEXED_CHARS = 100_000
+"""How many characters of such a message are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """A term to look up."""
+
+    term: str
+    prefix: str = ""
+    """Terms that begin so match too; "" if only the term itself does."""
+
+    def matches(self, terms: frozenset[str]) -> bool:
+        """Return True if any of these terms matches."""
+        return self.term in terms or (
+            bool(self.prefix) and any(term.startswith(self.prefix) for term in terms)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """Which messages a search may return."""
+
+    sessions: frozenset[int] | None = None
+    """The numbers of the sessions; None for all."""
+    role: EventRole | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    """Times are aware; an index may also return messages a little after this one."""
+    with_subagents: bool = True
+    excluded: tuple[tuple[QueryTerm, ...], ...] = ()
+    """Groups of terms; a message that contains all terms of one is not returned."""
+
+    @property
+    def is_of_messages(self) -> bool:
+        """Whether it can select some of a session's messages."""
+        return bool(self.role or self.since or self.until)
+
+
+class Candidate(NamedTuple):
+    """A message that contains some of the terms."""
+
+    id: int
+    """Its rowid in the index: later messages have higher ones."""
+    event: bytes
+    """The event's ULID."""
+    conversation: int
+    """A session's main conversation, or that of a subagent."""
+    position: int
+    """Its place in the conversation: neighbours have consecutive numbers."""
+    role: EventRole
+    length: int
+    """How many terms it has."""
+    session: int
+    """The number of its session in the store."""
+    conversation_length: int
+    """How many terms the whole conversation has."""
+    mask: int
+    """Which of the query's terms it contains, one bit for each."""
+
+    @property
+    def event_id(self) -> str:
+        """The event's id."""
+        return decode_id(self.event)
+
+
+@dataclass(slots=True)
+class Candidates:
+    """All candidates for a query, and the statistics that BM25 needs."""
+
+    terms: Sequence[QueryTerm]
+    by_id: dict[int, Candidate] = field(default_factory=dict)
+    frequencies: list[int] = field(default_factory=list)
+    """How many messages contain each term."""
+    common: list[str] = field(default_factory=list)
+    """Terms of which only the newest messages were looked up."""
+    messages: int = 0
+    """How many messages there are that the filter lets pass."""
+    length: int = 0
+    """How many terms these have."""
+    conversations: int = 0
+    """How many conversations they are of."""
+    titles: dict[int, float] = field(default_factory=dict)
+    """The scores of sessions for their titles and summaries, by session number."""
+
+    def __post_init__(self) -> None:
+        """Count nothing for each term, unless frequencies are given."""
+        self.frequencies = self.frequencies or [0] * len(self.terms)
+
+    def mask(self, terms: frozenset[str]) -> int:
+        """Return which of the query's terms these terms match, one bit for each."""
+        return sum(one.matches(terms) << bit for bit, one in enumerate(self.terms))
+
+    def add_unindexed(
+        self, events: Sequence[IndexableEvent], query: Query, *, with_tools: bool
+    ) -> None:
+        """Add messages that match and are not indexed.
+
+        Args:
+            events: The events, in the order of time.
+            query: The query.
+            with_tools: Whether the text of tool calls is searched, not only the name.
+        """
+        known = {candidate.event for candidate in self.by_id.values()}
+        all_terms = (1 << len(self.terms)) - 1
+        for position, one in enumerate(events, 1):
+            event, role = encode_id(one.event_id), one.indexed_role
+            if role is None or event in known:
+                continue
+            is_only_name = role is EventRole.TOOL and not with_tools
+            text = one.tool if is_only_name else one.text[:UNINDEXED_CHARS]
+            # Without terms, messages are not compared with each other.
+            if not self.terms and not query.matches(text):
+                continue
+            terms = analyzer.terms(text)
+            mask = self.mask(frozenset(terms))
+            if role is not EventRole.TOOL:
+                self.messages += 1
+                self.length += len(terms)
+            matches = mask == all_terms if is_only_name else mask or not self.terms
+            if matches:
+                self._add_unindexed(one, role, position, len(terms), mask)
+
+    def _add_unindexed(
+        self,
+        one: IndexableEvent,
+        role: EventRole,
+        position: int,
+        length: int,
+        mask: int,
+    ) -> None:
+        for bit in range(len(self.terms)):
+            self.frequencies[bit] += mask >> bit & 1
+        # They count as a conversation of their own: the indexed ones are not read.
+        self.by_id[UNINDEXED_ID + position] = Candidate(
+            UNINDEXED_ID + position,
+            encode_id(one.event_id),
+            -one.session,
+            position,
+            role,
+            length,
+            one.session,
+            length,
+            mask,
+        )
+
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_VALUES = {letter: value for value, letter in enumerate(_CROCKFORD)}
+
+
+def encode_id(event_id: str) -> bytes:
+    """Return the 16 bytes of an event's ULID."""
+    number = 0
+    for letter in event_id:
+        number = number << 5 | _VALUES[letter]
+    return number.to_bytes(17, "big")[1:]
+
+
+def decode_id(data: bytes) -> str:
+    """Return the event id of 16 bytes."""
+    number = int.from_bytes(data, "big")
+    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))

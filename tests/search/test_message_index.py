@@ -1,0 +1,529 @@
+"""The message index: what it returns, and what happens to its file."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.errors import SearchError
+from memtui.model.events import EventRole, EventType, from_ms
+from memtui.search import message_index, scoring
+from memtui.search.candidates import Candidates, MessageFilter, QueryTerm, encode_id
+from memtui.search.message_index import EPOCH_MS, MessageIndex
+from memtui.store import connection_pool
+from memtui.store.index_input import IndexableEvent
+from memtui.text import analyzer
+
+AT_MS = EPOCH_MS + 1_000_000_000
+A_MINUTE_MS = 60_000
+
+
+@pytest.fixture(autouse=True)
+def _without_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Terms are separated by spaces."""
+    monkeypatch.setattr(analyzer, "terms", str.split)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> MessageIndex:
+    made = MessageIndex(tmp_path / "messages.db")
+    made.create("one")
+    return made
+
+
+@pytest.fixture
+def pooled(tmp_path: Path) -> Iterator[MessageIndex]:
+    """An index that keeps its connections open, with two messages."""
+    made = MessageIndex(tmp_path / "pooled.db", keep_open=True)
+    made.create("one")
+    made.add([message(1, "quay"), message(2, "quay mole")])
+    yield made
+    made.close()
+
+
+def event_id(number: int) -> str:
+    return f"{number:026}"
+
+
+def message(
+    number: int,
+    text: str,
+    *,
+    session: int = 1,
+    at_ms: int | None = None,
+    role: EventRole = EventRole.USER,
+    subagent: str = "",
+    copies: tuple[int, ...] = (),
+) -> IndexableEvent:
+    """A message so many minutes after the first."""
+    return IndexableEvent(
+        event_id=event_id(number),
+        session=session,
+        subagent=subagent,
+        at_ms=AT_MS + number * A_MINUTE_MS if at_ms is None else at_ms,
+        ordinal=0,
+        type=EventType.USER_MESSAGE,
+        role=role,
+        text=text,
+        copy_ids=tuple(map(event_id, copies)),
+    )
+
+
+def time(number: int) -> datetime:
+    return from_ms(AT_MS + number * A_MINUTE_MS)
+
+
+def search(
+    index: MessageIndex, words: str, within: MessageFilter | None = None
+) -> Candidates:
+    """Look words up; one that ends in a star is a prefix."""
+    terms = [
+        QueryTerm(word.rstrip("*"), word.rstrip("*") if word.endswith("*") else "")
+        for word in words.split()
+    ]
+    return index.search(terms, within or MessageFilter())
+
+
+def masks(found: Candidates) -> dict[int, int]:
+    """Which terms each message contains, by its number."""
+    return {int(one.event_id): one.mask for one in found.by_id.values()}
+
+
+def found(index: MessageIndex, words: str, **within: object) -> list[int]:
+    """The numbers of the messages that contain any of these words, sorted."""
+    return sorted(masks(search(index, words, MessageFilter(**within))))  # type: ignore[arg-type]
+
+
+# What is found
+
+
+def test_messages_are_returned_with_the_terms_they_contain(index: MessageIndex) -> None:
+    index.add([message(1, "red green"), message(2, "green blue"), message(3, "white")])
+    result = search(index, "green blue")
+    assert masks(result) == {1: 0b01, 2: 0b11}
+    assert (result.frequencies, result.common) == ([2, 1], [])
+    assert (result.messages, result.length, result.conversations) == (3, 5, 1)
+
+
+def test_of_a_frequent_term_the_newest_messages_are_found(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
+    usual = [message(n, "usual rare" if n == 3 else "usual") for n in range(1, 31)]
+    index.add([*usual, *(message(n, "other") for n in range(31, 61))])
+    assert found(index, "usual") == [*range(21, 31)]
+    result = search(index, "usual rare")
+    assert (result.common, result.frequencies) == (["usual"], [30, 1])
+    # Older ones are found if they contain a rarer term too.
+    assert found(index, "usual rare") == [3, *range(21, 31)]
+    assert 0b11 in masks(result).values()
+    assert search(index, "rare").common == []
+
+
+def test_older_messages_with_all_of_several_frequent_terms_are_found(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
+    both = {2, 5}
+    words = ["red blue" if n in both else ("red", "blue")[n % 2] for n in range(60)]
+    index.add([message(n, each) for n, each in enumerate(words)])
+    result = search(index, "red blue")
+    assert result.common == ["red", "blue"]
+    assert {n for n, mask in masks(result).items() if mask == 0b11} == both
+
+
+def test_the_frequency_of_a_very_frequent_term_is_estimated(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
+    monkeypatch.setattr(message_index, "COUNTED", 50)
+    monkeypatch.setattr(message_index, "SAMPLE_SIZE", 20)
+    index.add([message(n, "usual" if n % 2 else "usual third") for n in range(600)])
+    all_contain, half_contain = search(index, "usual third").frequencies
+    assert all_contain == 600
+    assert 250 <= half_contain <= 350
+
+
+def test_the_best_are_found_however_many_contain_some_of_the_frequent_terms(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
+    monkeypatch.setattr(scoring, "MAX_SCORED", 5)
+    words = ["red blue green", "red", "blue", "green", "red blue"]
+    index.add([message(n, words[0] if n < 3 else words[1 + n % 4]) for n in range(300)])
+    best = masks(search(index, "red blue green"))
+    assert {number for number, mask in best.items() if mask == 0b111} == {0, 1, 2}
+    assert sorted(best)[:3] == [0, 1, 2]
+    assert len(best) == 5
+
+
+def test_a_term_of_exactly_the_limit_is_not_called_frequent(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
+    index.add([message(n, "usual") for n in range(10)])
+    assert search(index, "usual").common == []
+    index.add([message(10, "usual")])
+    assert search(index, "usual").common == ["usual"]
+
+
+def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_index, "SPILL", 0)
+    index.add(
+        [
+            message(1, "word", session=1),
+            message(2, "word", session=2),
+            message(3, "word", session=2, role=EventRole.ASSISTANT),
+            message(4, "word", session=2, subagent="explorer"),
+            message(5, "word", session=3),
+        ]
+    )
+
+    def check() -> None:
+        assert found(index, "word") == [1, 2, 3, 4, 5]
+        assert found(index, "word", sessions=frozenset([2])) == [2, 3, 4]
+        assert found(index, "word", sessions=frozenset()) == []
+        assert found(index, "word", role=EventRole.ASSISTANT) == [3]
+        assert found(index, "word", with_subagents=False) == [1, 2, 3, 5]
+        assert found(index, "word", since=time(2), until=time(4)) == [2, 3]
+        within = MessageFilter(sessions=frozenset([1, 2]), role=EventRole.USER)
+        result = search(index, "word", within)
+        counts = result.messages, result.conversations, len(result.by_id)
+        assert counts == (4, 3, 3)
+
+    check()
+    # However many sessions there are, and however frequent the term is.
+    monkeypatch.setattr(message_index, "LISTED", 0)
+    check()
+    monkeypatch.setattr(message_index, "COPIED", 0)
+    check()
+
+
+def test_filters_hold_for_frequent_terms(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_index, "MAX_PER_TERM", 5)
+    index.add([message(n, "red blue", session=n % 3) for n in range(90)])
+    for listed, copied in ((400, 0), (0, 400), (0, 0)):
+        monkeypatch.setattr(message_index, "LISTED", listed)
+        monkeypatch.setattr(message_index, "COPIED", copied)
+        within = MessageFilter(sessions=frozenset([1]))
+        result = search(index, "red", within)
+        assert sorted(masks(result)) == [76, 79, 82, 85, 88]
+        assert (result.frequencies, result.common) == ([30], ["red"])
+
+
+def test_a_prefix_finds_what_begins_so(index: MessageIndex) -> None:
+    index.add([message(1, "retry"), message(2, "retries"), message(3, "tree rot")])
+    assert found(index, "re*") == [1, 2]
+    assert found(index, "retr*") == [1, 2]
+    assert found(index, "retri*") == [2]
+    assert found(index, "retr") == []
+    # A single letter is a term, not a prefix.
+    assert found(index, "r*") == []
+
+
+def test_a_prefix_finds_the_same_however_many_terms_begin_so(
+    index: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["quay", "quays", "quayside quay", "quarry", "harbour quayage", "qua yside"]
+    index.add([message(n, each) for n, each in enumerate(words)])
+    for expanded in (message_index.EXPANDED, 1):
+        monkeypatch.setattr(message_index, "EXPANDED", expanded)
+        assert found(index, "quay*") == [0, 1, 2, 4]
+        assert found(index, "quaysi*") == [2]
+        assert found(index, "quayz*") == []
+        result = index.search([QueryTerm("harbour", "quay")], MessageFilter())
+        assert len(result.by_id) == 4
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8))
+def test_any_term_can_be_looked_up(
+    tmp_path_factory: pytest.TempPathFactory, terms: list[str]
+) -> None:
+    index = MessageIndex(tmp_path_factory.mktemp("odd") / "messages.db")
+    index.create("one")
+    index.add([message(1, "can't * ( ) a\"b NEAR AND c:d ^x -y")])
+    asked = [QueryTerm(term, term if at % 2 else "") for at, term in enumerate(terms)]
+    result = index.search(asked, MessageFilter(), with_titles=True)
+    assert len(result.frequencies) == len(terms)
+
+
+@pytest.mark.parametrize("term", ["can't", 'a"b', "NEAR", "(", "c:d", "^x", "-y"])
+def test_terms_with_syntax_of_fts5_are_found_as_they_are(
+    index: MessageIndex, term: str
+) -> None:
+    index.add([message(1, "can't * ( ) a\"b NEAR AND c:d ^x -y"), message(2, "ab")])
+    assert found(index, term) == [1]
+
+
+# What is added
+
+
+def test_a_copy_that_was_indexed_under_its_own_id_is_removed(
+    index: MessageIndex,
+) -> None:
+    index.add([message(1, "secret word"), message(2, "word")])
+    index.add([message(3, "word", copies=(1,))])
+    assert found(index, "secret word") == [2, 3]
+    assert index.status().messages == 2
+
+
+def test_an_event_moved_to_another_session_is_found_there_alone(
+    index: MessageIndex,
+) -> None:
+    index.add([message(1, "word", session=1), message(2, "word", session=1)])
+    index.add([message(1, "word", session=7)])
+    assert found(index, "word", sessions=frozenset([1])) == [2]
+    assert found(index, "word", sessions=frozenset([7])) == [1]
+    assert found(index, "word") == [1, 2]
+    assert index.status().messages == 2
+
+
+def test_what_is_added_twice_is_there_once(index: MessageIndex) -> None:
+    batch = [message(n, "word") for n in range(5)]
+    index.add(batch)
+    index.add(batch)
+    assert found(index, "word") == [0, 1, 2, 3, 4]
+    assert index.status().messages == 5
+
+
+def test_any_number_of_messages_of_one_second_fit(index: MessageIndex) -> None:
+    same = [message(n, "word", at_ms=AT_MS) for n in range(100)]
+    index.add([message(100, "word", at_ms=AT_MS + 1_000)])
+    for start in range(0, 100, 30):
+        index.add(same[start : start + 30])
+    assert found(index, "word") == [*range(101)]
+    index.add([message(200, "word", at_ms=EPOCH_MS - 5_000)])
+    assert 200 in found(index, "word")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_positions_are_in_order_whatever_order_messages_came_in(
+    index: MessageIndex, seed: int
+) -> None:
+    dice = random.Random(seed)
+    batch = [message(n, "word", session=n % 2) for n in range(40)]
+    dice.shuffle(batch)
+    while batch:
+        count = dice.randint(1, 9)
+        index.add(batch[:count])
+        del batch[:count]
+    for session in (0, 1):
+        within = MessageFilter(sessions=frozenset([session]))
+        result = search(index, "word", within).by_id.values()
+        ordered = sorted(result, key=lambda one: one.position)
+        numbers = [int(one.event_id) for one in ordered]
+        assert numbers == [n for n in range(40) if n % 2 == session]
+        assert len({one.position for one in result}) == len(ordered)
+
+
+# The file
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from memtui.search.message_index import MessageIndex
+from memtui.text import analyzer
+from tests.search.test_message_index import message
+
+analyzer.terms = str.split
+index = MessageIndex(Path(sys.argv[1]))
+for start in range(0, 100_000, 50):
+    batch = [message(n, f"word w{n} w{n % 97}") for n in range(start, start + 50)]
+    index.add_older(batch)
+    print(start + 50, flush=True)
+"""
+
+
+@pytest.mark.parametrize("batches", [1, 4, 9])
+def test_a_kill_while_adding_leaves_the_index_sound(
+    index: MessageIndex, batches: int
+) -> None:
+    argv = [sys.executable, "-c", KILLED, str(index.path)]
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    printed = [int(process.stdout.readline()) for _ in range(batches)]
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    status = index.status()
+    done = status.events_read
+    assert done >= printed[-1]
+    assert (status.messages, status.oldest_id) == (done, event_id(done - 1))
+    assert found(index, f"w{printed[-1] - 1}")[-1] == printed[-1] - 1
+    with closing(sqlite3.connect(index.path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        check = "INSERT INTO message_terms (message_terms) VALUES ('integrity-check')"
+        db.execute(check)
+        count = "SELECT count(*) FROM message_terms WHERE message_terms MATCH 'word'"
+        assert db.execute(count).fetchone() == (done,)
+    index.add([message(done, "later")])
+    assert found(index, "later") == [done]
+
+
+def test_a_missing_or_foreign_file_is_an_error(tmp_path: Path) -> None:
+    index = MessageIndex(tmp_path / "messages.db")
+    with pytest.raises(SearchError, match="missing"):
+        index.add([message(1, "word")])
+    index.path.write_bytes(b"no database, though as long as one " * 200)
+    with pytest.raises(SearchError):
+        found(index, "word")
+
+
+def test_an_index_of_other_content_has_no_name(index: MessageIndex) -> None:
+    assert index.name() == "one"
+    assert MessageIndex(index.path, with_tools=True).name() == ""
+
+
+# Connections that stay open
+
+
+def connection(index: MessageIndex) -> int:
+    """Which connection is used now."""
+    with index._reading() as db:
+        return id(db)
+
+
+def test_a_connection_is_reused_and_sees_what_was_added(pooled: MessageIndex) -> None:
+    assert found(pooled, "quay") == [1, 2]
+    first = connection(pooled)
+    pooled.add([message(3, "quay")])
+    assert found(pooled, "quay") == [1, 2, 3]
+    assert connection(pooled) == first
+
+
+def test_a_search_does_not_see_what_is_added_meanwhile(
+    pooled: MessageIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    select = scoring.select
+
+    def add_and_select(*given: object) -> list[int]:
+        pooled.add([message(3, "quay", copies=(1,))])
+        return select(*given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(scoring, "select", add_and_select)
+        assert found(pooled, "quay") == [1, 2]
+    assert found(pooled, "quay") == [2, 3]
+
+
+def test_a_rebuilt_index_is_searched_instead_of_the_old_one(
+    pooled: MessageIndex,
+) -> None:
+    assert found(pooled, "quay") == [1, 2]
+    other = MessageIndex(pooled.path)
+    other.create("two")
+    other.add([message(7, "quay")])
+    assert found(pooled, "quay") == [7]
+    assert pooled.name() == "two"
+    other.add([message(8, "quay")])
+    pooled.close()
+    assert found(other, "quay") == [7, 8], "closing deletes no file of the new one"
+
+
+def test_a_deleted_index_is_missing_until_another_takes_its_place(
+    pooled: MessageIndex, tmp_path: Path
+) -> None:
+    assert found(pooled, "quay") == [1, 2]
+    other = MessageIndex(tmp_path / "other.db")
+    other.create("other")
+    other.add([message(5, "quay")])
+    pooled.delete()
+    with pytest.raises(SearchError, match="missing"):
+        found(pooled, "quay")
+    other.path.replace(pooled.path)
+    assert found(pooled, "quay") == [5]
+
+
+def test_damage_is_noticed_after_successful_searches(pooled: MessageIndex) -> None:
+    assert found(pooled, "quay") == [1, 2]
+    pooled.close()
+    again = MessageIndex(pooled.path, keep_open=True)
+    assert found(again, "quay") == [1, 2]
+    size = pooled.path.stat().st_size
+    pooled.path.write_bytes(b"no database, though as long as one ".ljust(size, b"x"))
+    with pytest.raises(SearchError):
+        found(again, "quay")
+    assert pooled.is_suspect
+    again.create("new")
+    again.add([message(9, "quay")])
+    assert found(again, "quay") == [9]
+    assert not again.is_suspect
+    again.close()
+
+
+def test_a_truncated_file_is_an_error(pooled: MessageIndex) -> None:
+    pooled.add([message(n, f"quay w{n}") for n in range(3, 2_000)])
+    assert found(pooled, "w7 quay")
+    with pooled.path.open("r+b") as file:
+        file.truncate(8_192)
+    with pytest.raises(SearchError):
+        found(pooled, "w7 quay")
+
+
+def test_threads_search_at_once(pooled: MessageIndex) -> None:
+    pooled.add([message(n, f"w{n}") for n in range(100, 200)])
+    wrong: list[object] = []
+    begin = threading.Barrier(4)
+
+    def search_some(first: int) -> None:
+        begin.wait()
+        for n in range(first, 200, 4):
+            result = found(pooled, f"w{n}")
+            if result != [n]:
+                wrong.append((n, result))
+
+    threads = [threading.Thread(target=search_some, args=(100 + n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_connection_that_failed_is_not_reused_and_few_stay_open(
+    pooled: MessageIndex,
+) -> None:
+    with pytest.raises(SearchError, match="no such table"), pooled._reading() as failed:
+        failed.execute("SELECT * FROM elsewhere")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        failed.execute("SELECT 1")
+    views = [pooled._reading() for _ in range(connection_pool.MAX_IDLE + 2)]
+    connections = [view.__enter__() for view in views]
+    for view in views:
+        view.__exit__(None, None, None)
+    closed = 0
+    for db in connections:
+        try:
+            db.execute("SELECT 1")
+        except sqlite3.ProgrammingError:
+            closed += 1
+    assert closed == 2
+
+
+def test_a_closed_index_can_be_searched_and_keeps_nothing_open(
+    pooled: MessageIndex,
+) -> None:
+    pooled.close()
+    assert found(pooled, "quay") == [1, 2]
+    with pooled._reading() as db:
+        pass
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        db.execute("SELECT 1")
+
+
+def test_event_ids_keep_their_order_as_bytes() -> None:
+    ids = [event_id(n) for n in (0, 1, 32, 10**9)]
+    assert [encode_id(one) for one in ids] == sorted(encode_id(one) for one in ids)
