@@ -154,8 +154,8 @@ class SessionsScreen(BaseScreen[None]):
     def _why_empty(self) -> str:
         words, scope = self.listing.words, self.listing.of
         parts = [f"“{' '.join(words)}”"] if words else []
-        parts += [str(scope)] if scope.is_narrow else []
-        return NO_MATCH.format(filter=" in ".join(parts))
+        parts += [format.scope_text(scope)] if scope.is_narrow else []
+        return NO_MATCH.format(filter=" · ".join(parts))
 
     def _show_text(self, content: Content) -> None:
         self.query_one("#nothing", Static).update(content)

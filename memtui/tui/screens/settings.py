@@ -23,7 +23,7 @@ from memtui.tui.widgets.setting_list import SettingList
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from memtui.settings_file import SettingEntry, SettingsEditor, SettingsSheet
+    from memtui.settings_file import SettingEntry, SettingsEditor, SettingsState
 
 
 class SettingScreen(Dialog["SettingEntry | None"]):
@@ -158,7 +158,7 @@ class SettingsScreen(ListDetailScreen[None]):
         """
         super().__init__()
         self._settings, self._is_demo = settings, is_demo
-        self._sheet: SettingsSheet | None = None
+        self._sheet: SettingsState | None = None
 
     def compose(self) -> ComposeResult:
         yield StatusLine(is_demo=self._is_demo)
@@ -195,7 +195,7 @@ class SettingsScreen(ListDetailScreen[None]):
     def reload(self) -> None:
         self.load(self._settings.read, self._show, "settings")
 
-    def _show(self, sheet: "SettingsSheet") -> None:
+    def _show(self, sheet: "SettingsState") -> None:
         self._sheet = sheet
         broken = self.query_one("#broken", Static)
         broken.update(Content.styled(BROKEN.format(sheet.problem), "$error"))
