@@ -11,7 +11,7 @@
 # make bench-tail, make bench-search, make bench-teleport, make bench-ui,
 # make bench-agents
 #              measure; see benchmarks/
-# make eval    how well bullets find their sources (docs/audit.md), and searches the
+# make eval    how well bullets find their sources (docs/grounding.md), and searches the
 #              sessions that answer (docs/search.md), on labelled data
 # make screenshots
 #              draw the README's pictures anew       (ARGS="search" draws that one)
@@ -84,9 +84,9 @@ bench-ui: $(VENV)/.runs
 bench-agents: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.agents $(ARGS)
 
-.PHONY: eval eval-grips eval-audit eval-summaries eval-search
+.PHONY: eval eval-grips eval-grounding eval-summaries eval-search
 
-eval: eval-grips eval-audit eval-summaries eval-search
+eval: eval-grips eval-grounding eval-summaries eval-search
 
 eval-search: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.finding $(ARGS)
@@ -94,8 +94,8 @@ eval-search: $(VENV)/.runs
 eval-grips: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.grips $(ARGS)
 
-eval-audit: $(VENV)/.runs
-	@$(BIN)/python -m benchmarks.audit $(ARGS)
+eval-grounding: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.grounding $(ARGS)
 
 eval-summaries: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.summaries $(ARGS)

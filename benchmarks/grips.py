@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import seed0
-from benchmarks.seed0 import Found
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.summarize.grounding.anchoring import NeighbourIndex
@@ -39,6 +37,14 @@ WINDOW = 2
 """How many turns on either side are in a window of five."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
+MAX_SHORT_WORD = 3
+"""Words of no more letters are no key terms: seed 0 names no other rule."""
+
+_WORD = re.compile(r"\w+")
+
+Found = tuple[int, int] | None
+"""Where a way of anchoring puts a bullet: its start, and the place it would show."""
 
 Way = Callable[[Sequence[DraftBullet], Sequence[str]], list[Found]]
 
@@ -105,6 +111,51 @@ def facts() -> list[Asked]:
         claims = [DraftBullet(row["text"]) for row in observed]
         found.append(Asked(claims, spans, _turns(sessions[name]), is_held_out=True))
     return found
+
+
+def shared_word_ranges(
+    claims: Sequence[DraftBullet], turns: Sequence[str], bridged: int = 0
+) -> list[Found]:
+    """The run of turns with words in common that has most.
+
+    Args:
+        claims: The bullets.
+        turns: What they are taken from.
+        bridged: How many turns without a word in common do not end a run.
+    """
+    held = [_key_terms(turn) for turn in turns]
+    return [_best_range(_key_terms(claim.text), held, bridged) for claim in claims]
+
+
+def _key_terms(text: str) -> frozenset[str]:
+    found: list[str] = _WORD.findall(text.lower())
+    return frozenset(word for word in found if len(word) > MAX_SHORT_WORD)
+
+
+def _best_range(
+    wanted: frozenset[str], held: Sequence[frozenset[str]], bridged: int
+) -> Found:
+    best, most, start, score, last = None, 0, 0, 0, -1
+    for at, terms in enumerate(held):
+        shared = len(wanted & terms)
+        if not shared:
+            continue
+        if at - last > bridged + 1 or not score:
+            start, score = at, 0
+        score, last = score + shared, at
+        if score > most:
+            best, most = (start, at), score
+    return best
+
+
+def shared_word_starts(
+    claims: Sequence[DraftBullet], turns: Sequence[str]
+) -> list[Found]:
+    """The first turn of each range."""
+    return [
+        (found[0], found[0]) if found else None
+        for found in shared_word_ranges(claims, turns)
+    ]
 
 
 def rank_by_bm25(
@@ -176,7 +227,7 @@ def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
 
 
 WAYS: dict[str, Way] = {
-    "seed 0, where its range starts": seed0.starts,
+    "seed 0, where its range starts": shared_word_starts,
     "BM25, single turns": lambda claims, turns: rank_by_bm25(0, claims, turns),
     "BM25, turn + window of five": lambda claims, turns: rank_by_bm25(
         WINDOW, claims, turns
@@ -245,7 +296,7 @@ def _tell_seed_ranges(asked: Sequence[Asked], bridged: int) -> None:
     lengths = inside = of_all = 0
     for one in asked:
         for found, spans in zip(
-            seed0.ranges(one.claims, one.turns, bridged), one.spans, strict=True
+            shared_word_ranges(one.claims, one.turns, bridged), one.spans, strict=True
         ):
             of_all += 1
             if found is not None:

@@ -105,7 +105,7 @@ class SettingEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsSheet:
+class SettingsState:
     """All settings with their values."""
 
     entries: tuple[SettingEntry, ...]
@@ -149,7 +149,7 @@ class SettingsEditor:
         """The value of ``screen.ascii`` in effect."""
         return str(self._running["screen.ascii"])
 
-    def read(self) -> SettingsSheet:
+    def read(self) -> SettingsState:
         """Read all settings; the values last read where the file is invalid now."""
         problem = ""
         try:
@@ -157,7 +157,7 @@ class SettingsEditor:
         except SettingsError as error:
             problem = str(error)
         entries = tuple(self._entry(one, self._last) for one in SETTINGS.values())
-        return SettingsSheet(entries, str(self._file), problem)
+        return SettingsState(entries, str(self._file), problem)
 
     def change(self, name: str, text: str) -> SettingEntry:
         """Set a value in the file it is set in, and return the new entry.

@@ -563,18 +563,18 @@ class JobsController:
             self._workspace.paths.spool,
             self._workspace.schedules,
             self._clock(),
-            is_worked=self.has_worker,
+            has_worker=self.has_worker,
         )
 
     def statuses(self) -> "list[JobStatus]":
         """Return the state of every job."""
         return jobs.statuses(
-            self._workspace.schedules, self._clock(), is_worked=self.has_worker
+            self._workspace.schedules, self._clock(), has_worker=self.has_worker
         )
 
     def history(self, job: Job | None, limit: int) -> list[JobRun]:
         """Return the runs of a job, or of all, the latest first."""
-        return jobs.history(job, limit=limit, is_worked=self.has_worker)
+        return jobs.history(job, limit=limit, has_worker=self.has_worker)
 
     def pause(self, *chosen: Job) -> None:
         """Pause jobs until they are resumed."""

@@ -11,12 +11,12 @@ from benchmarks import (
     conversations,
     floor,
     generate,
+    planted,
     questions,
     search,
     start,
     tail,
     teleport,
-    wrongs,
     zipf,
 )
 
@@ -107,21 +107,21 @@ def test_a_sentence_made_wrong_differs_in_what_it_is_said_to() -> None:
     chance = random.Random(0)
     path = "The login is checked in src/auth/token.py before each request"
     numbers = "All 14 tests pass in 3 s and three are slow"
-    assert wrongs.exchanged(numbers, chance) == (
+    assert planted.exchange_numbers(numbers, chance) == (
         "All 3 tests pass in 14 s and three are slow"
     )
-    assert wrongs.recounted("All 14 tests pass", chance) == "All 14 errors pass"
+    assert planted.change_unit("All 14 tests pass", chance) == "All 14 errors pass"
     for _ in range(20):
-        moved = wrongs.moved(path, chance)
+        moved = planted.change_directory(path, chance)
         assert moved not in (None, path)
         assert moved is not None
         assert moved.endswith("/token.py before each request")
-        spelled = wrongs.respelled(numbers, chance)
+        spelled = planted.change_number_word(numbers, chance)
         assert spelled is not None
         assert "three" not in spelled
-    assert wrongs.halved("a b c d e f", "u v w x y z") == "a b c x y z"
-    assert wrongs.nearly("It was done", chance) != "It was done"
-    assert wrongs.moved("Nothing to move here", chance) is None
+    assert planted.join_halves("a b c d e f", "u v w x y z") == "a b c x y z"
+    assert planted.deny_nearly("It was done", chance) != "It was done"
+    assert planted.change_directory("Nothing to move here", chance) is None
 
 
 def test_words_come_back_as_they_do_in_conversations() -> None:

@@ -245,7 +245,7 @@ def _job_statuses(
         "A memtui is at work." if is_worked else "No memtui is at work: no job runs."
     )
     found = services_jobs.statuses(
-        workspace.schedules, workspace.now(), is_worked=is_worked
+        workspace.schedules, workspace.now(), has_worker=is_worked
     )
     items = [_job(status, workspace) for status in found if status.job in chosen]
     return Reply(
@@ -265,7 +265,7 @@ def _job(status: JobStatus, workspace: "Workspace") -> Item:
         "schedule": status.schedule,
         "is_paused": status.is_paused,
         "is_running": status.is_running,
-        "is_asked": status.asked_at is not None,
+        "is_asked": status.requested_at is not None,
     }
     if status.next_at:
         item["next"] = date_format.iso_minute(status.next_at, zone)

@@ -246,7 +246,7 @@ def search_node(
     """List the parts of one node that match, best first; needs no index."""
     parsed = search_query.parse(query, workspace.zone)
     node = browse.get_node(node_id)
-    found = title_match.match_fields(node, parsed, frozenset()) if node else []
+    found = title_match.match_fields(node, parsed) if node else []
     found = [] if parsed.is_empty else found
     items = [
         {
@@ -285,8 +285,8 @@ def search_children(
         entries = {entry.node_id: entry for entry in store_nodes.get_entries(names)}
     found: list[tuple[float, float, Item]] = []
     for node in children:
-        if matches := title_match.match_fields(node, parsed, frozenset()):
-            score, best = title_match.score_node(node, parsed, frozenset()), matches[0]
+        if matches := title_match.match_fields(node, parsed):
+            score, best = title_match.score_node(node, parsed), matches[0]
             item = formatting.node(entries[node.node_id], workspace.zone) | {
                 "score": score,
                 "field": best.field.value,

@@ -96,7 +96,9 @@ def _list_tools(args: Namespace) -> int:
         )
     for tool in api.TOOLS:
         parameters = [
-            f"{one.name}=" if one.is_required else f"[{one.name}={one.default or ''}]"
+            f"{one.name}="
+            if one.is_required
+            else f"[{one.name}={'' if one.default is None else one.default}]"
             for one in tool.parameters
         ]
         line = " ".join([tool.name, *parameters])

@@ -90,8 +90,8 @@ def _job_lines(one: JobStatus, zone: tzinfo) -> Iterator[str]:
         yield f"    {_counts(one.last)}"
     if one.last and one.last.error:
         yield f"    error: {one.last.error}"
-    if one.asked_at:
-        at = date_format.moment(one.asked_at, zone)
+    if one.requested_at:
+        at = date_format.moment(one.requested_at, zone)
         yield f"    requested at {at}, not started yet"
     if one.is_overdue:
         yield "    next as soon as memtui runs: it is overdue"

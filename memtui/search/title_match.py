@@ -1,13 +1,10 @@
-"""Finds: which parts of a node answer a few words, told from the node alone.
-
-What needs no index always works, and costs as much as what is looked through.
-"""
+"""Matches the parts of a node with a query, without any index."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memtui.model.nodes import TocEntry, TocNode
+from memtui.model.nodes import TocNode
 from memtui.search.query import Query
 from memtui.search.snippets import matching_terms
 from memtui.text import analyzer
@@ -43,30 +40,13 @@ class FieldMatch:
     grip_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A node that answers, with its parts that do, the best first."""
+def match_fields(node: TocNode, asked: Query) -> list[FieldMatch]:
+    """Return the parts of a node that match, the best first.
 
-    line: TocEntry
-    finds: tuple[FieldMatch, ...]
-    score: float
-    """0 to 1: that of all its parts together."""
-
-
-def match_fields(
-    node: TocNode, asked: Query, fields: frozenset[Field]
-) -> list[FieldMatch]:
-    """The parts of a node that answer, the best first.
-
-    Args:
-        node: What is looked through.
-        asked: The query; exclusions and phrases hold for each part.
-        fields: The parts that are looked through; all of them where empty.
+    Exclusions and phrases of the query hold for each part.
     """
     found = []
     for name, text, grip_ids in _parts(node):
-        if fields and name not in fields:
-            continue
         share = _share(text, asked)
         if share and asked.matches(text):
             found.append(
@@ -75,13 +55,12 @@ def match_fields(
     return sorted(found, key=lambda one: -one.score)
 
 
-def score_node(node: TocNode, asked: Query, fields: frozenset[Field]) -> float:
-    """How much of a query a node holds in all its parts together: 0 to 1."""
+def score_node(node: TocNode, asked: Query) -> float:
+    """Return the share of a query that all parts of a node have together: 0 to 1."""
     best: dict[str, float] = {}
     for name, text, _ in _parts(node):
-        if not fields or name in fields:
-            for term in _held(text, asked):
-                best[term] = max(best.get(term, 0.0), WORTH[name])
+        for term in _held(text, asked):
+            best[term] = max(best.get(term, 0.0), WORTH[name])
     count = len(asked.terms)
     if not count:
         return 1.0 if asked.phrases else 0.0

@@ -26,7 +26,7 @@ class JobStatus:
     schedule: str
     """The same in words."""
     is_paused: bool
-    asked_at: datetime | None
+    requested_at: datetime | None
     """When a run was asked for that has not begun yet."""
     last: JobRun | None
     """The last run, or the one that goes on; None if there was none."""
@@ -38,33 +38,33 @@ class JobStatus:
 
 
 def statuses(
-    plan: Schedules, now: datetime, *, is_worked: bool | None
+    plan: Schedules, now: datetime, *, has_worker: bool | None
 ) -> list[JobStatus]:
     """How every job stands.
 
     Args:
         plan: Their times.
         now: The time.
-        is_worked: Whether any process works this store: if none does, no job runs,
+        has_worker: Whether any process works this store: if none does, no job runs,
             whatever is noted; None if that is not known.
     """
     with database.connection():
         states = jobs.get_states()
-        return [_status(job, states[job], plan, now, is_worked) for job in Job]
+        return [_status(job, states[job], plan, now, has_worker) for job in Job]
 
 
 def history(
-    job: Job | None = None, *, limit: int = LIMIT, is_worked: bool | None
+    job: Job | None = None, *, limit: int = LIMIT, has_worker: bool | None
 ) -> list[JobRun]:
     """The runs of a job, or of all, the latest first.
 
     Args:
         job: Whose; everyone's when None.
         limit: How many.
-        is_worked: Whether any process works this store; None if that is not known.
+        has_worker: Whether any process works this store; None if that is not known.
     """
     with database.connection():
-        return [_with_result(run, is_worked) for run in jobs.list_runs(job, limit)]
+        return [_with_result(run, has_worker) for run in jobs.list_runs(job, limit)]
 
 
 def _status(
@@ -79,7 +79,7 @@ def _status(
         cron=times.cron if times else "",
         schedule=times.describe() if times else NO_TIMES,
         is_paused=state.is_paused,
-        asked_at=state.requested_at,
+        requested_at=state.requested_at,
         last=last,
         is_running=is_running,
         is_overdue=is_free and not is_running and _is_overdue(job, state, plan, now),

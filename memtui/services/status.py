@@ -112,7 +112,7 @@ class WorkStatus:
 
 
 def read_work(
-    spool: Path, plan: Schedules, now: datetime, *, is_worked: bool | None
+    spool: Path, plan: Schedules, now: datetime, *, has_worker: bool | None
 ) -> WorkStatus:
     """Look at it.
 
@@ -120,7 +120,7 @@ def read_work(
         spool: Where hooks leave their files.
         plan: When the jobs are due.
         now: The time.
-        is_worked: Whether any process works this store; None if that is not known.
+        has_worker: Whether any process works this store; None if that is not known.
     """
     now_ms = to_ms(now)
     with database.connection():
@@ -138,7 +138,8 @@ def read_work(
         found = meta.model_record()
         waiting = {job: rewrite_queue.count(job.level) for job in Job}
     runs = {
-        job: services_jobs.history(job, limit=RUNS, is_worked=is_worked) for job in Job
+        job: services_jobs.history(job, limit=RUNS, has_worker=has_worker)
+        for job in Job
     }
-    statuses = services_jobs.statuses(plan, now, is_worked=is_worked)
+    statuses = services_jobs.statuses(plan, now, has_worker=has_worker)
     return WorkStatus(queues, failing, statuses, waiting, runs, found)

@@ -294,7 +294,7 @@ class Bench:
 
     def runs(self, job: Job | None = None) -> list[JobRun]:
         """The runs of a job, the latest first."""
-        return jobs.history(job, limit=500, is_worked=True)
+        return jobs.history(job, limit=500, has_worker=True)
 
     def dump(self, *without: str) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table, some left out, and how the model was last found."""

@@ -80,7 +80,7 @@ def ran(
 
 
 def runs(job: Job | None = None) -> list[JobRun]:
-    return jobs.history(job, limit=500, is_worked=True)
+    return jobs.history(job, limit=500, has_worker=True)
 
 
 def killed(file: Path, now: datetime) -> None:
@@ -339,14 +339,14 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
     file: Path, schedule: JobSchedule
 ) -> None:
     killed(file, ONE)
-    (seen,) = jobs.history(is_worked=True)
+    (seen,) = jobs.history(has_worker=True)
     assert (seen.result, seen.ended_at) == (None, None)
-    (idle,) = jobs.history(is_worked=False)
+    (idle,) = jobs.history(has_worker=False)
     assert (idle.result, idle.took_s) == (RunResult.INTERRUPTED, 90.0)
 
     again = JobSchedule(PLAN)
     assert again.next_due(ONE + timedelta(hours=5)) == DueJob(Job.DAY, RunReason.MISSED)
-    (run,) = jobs.history(is_worked=True)
+    (run,) = jobs.history(has_worker=True)
     assert (run.result, run.took_s) == (RunResult.INTERRUPTED, 90.0)
     assert (run.created, run.waiting) == (2, 5)
     ran(again, again.next_due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
@@ -382,7 +382,7 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     schedule: JobSchedule,
 ) -> None:
     def day(now: datetime, *, is_worked: bool | None = True) -> jobs.JobStatus:
-        found = jobs.statuses(PLAN, now, is_worked=is_worked)
+        found = jobs.statuses(PLAN, now, has_worker=is_worked)
         assert [one.job for one in found] == list(Job)
         return found[1]
 
@@ -392,7 +392,7 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     assert not day(ONE - SECOND).is_overdue
     assert day(ONE).is_overdue
     jobs.request_run([Job.DAY], ONE)
-    assert day(ONE).asked_at == ONE
+    assert day(ONE).requested_at == ONE
     schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     assert day(ONE).is_running
     assert not day(ONE).is_overdue
@@ -406,7 +406,7 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
 
 
 def test_segments_have_no_times(schedule: JobSchedule) -> None:
-    status = jobs.statuses(PLAN, NOON, is_worked=True)[0]
+    status = jobs.statuses(PLAN, NOON, has_worker=True)[0]
     assert (status.job, status.cron, status.next_at) == (Job.SEGMENTS, "", None)
     assert status.schedule == jobs.NO_TIMES
     assert not status.is_overdue

@@ -158,7 +158,7 @@ def _job_state(job: Job, state: JobListState, zone: tzinfo) -> Content:
 def _schedule_state(status: "JobStatus", state: JobListState, zone: tzinfo) -> str:
     if status.is_running:
         return "● running, then paused" if status.is_paused else "● running"
-    if status.asked_at:
+    if status.requested_at:
         return "requested"
     if status.is_paused:
         return "paused"
@@ -223,8 +223,8 @@ def _describe_job(
         lines.append(Content(state.missing_model))
     if status.is_paused:
         lines.append(Content("Paused (space: resume, x: run once)."))
-    if status.asked_at:
-        lines.append(Content(f"Requested {date_format.age(status.asked_at, now)}."))
+    if status.requested_at:
+        lines.append(Content(f"Requested {date_format.age(status.requested_at, now)}."))
     lines.append(Content(""))
     lines += _describe_runs(work.runs.get(job, ()), zone, now)
     return Content("\n").join(lines)

@@ -1,16 +1,16 @@
-"""What the audit says of bullets with known answers.
+"""How often verdicts on bullets with known answers are right.
 
-Bullets are made of the real transcripts' sentences (``benchmarks/planter.py``) and held
-against the segment they are from, or a wrong one. Sessions are split in two by their
-name: the rule was set on one half, the other is held out. Deeds are told of the calls
-(``benchmarks/acts.py``), German and Chinese by hand (``benchmarks/foreign.py``).
-LoCoMo's facts, written by a model and checked by people, and more by others
-(``benchmarks/written.py``) show how it does on wording that no rule of ours made. Run
-it from the checkout:
+Bullets are made from the sentences and tool calls of real transcripts
+(``benchmarks/planted.py``) and by hand in German and Chinese
+(``benchmarks/foreign.py``), and checked against the segment they are from or a wrong
+one. Sessions are divided in two by name: the rules were tuned on one half, the other
+is held out. Commit subjects, LoCoMo's facts, QMSum's and Entire's summaries show how
+wording that no rule here produced is judged. Run it from the checkout:
 
-    python -m benchmarks.audit
+    python -m benchmarks.grounding
 """
 
+import json
 import random
 import statistics
 import sys
@@ -19,22 +19,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from benchmarks import acts, foreign, grips, transcripts, written
-from benchmarks.planter import Planter
+from benchmarks import foreign, grips, planted, transcripts
+from benchmarks.planted import BulletMaker
 from benchmarks.transcripts import Stretch
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support, Verdict
-from memtui.summarize import extractive
-from memtui.summarize.grounding import anchoring as grounding_anchoring
-from memtui.summarize.grounding import claims as grounding_claims
+from memtui.summarize import extractive, tool_actions
+from memtui.summarize.grounding import claims
 from memtui.summarize.grounding.anchoring import NeighbourIndex
 from memtui.summarize.grounding.passages import PassageIndex
+from memtui.text import prose
 
 AIMS = {
     "verbatim": 0.97,
     "extractive summariser's own": 0.97,
-    "planted true": 0.90,
-    "true deed": 0.90,
+    "reworded": 0.90,
+    "true action": 0.90,
     "two sentences in one": 0.0,
     "paraphrased": 0.55,
     "commit's subject, its segment": 0.55,
@@ -53,10 +53,10 @@ AIMS = {
     "near-denial": -0.10,
     "invented clause": -0.10,
     "joined halves": -0.10,
-    "false deed: changed what was read": -0.03,
-    "false deed: ran what was named": -0.03,
-    "false deed: what passed failed": -0.03,
-    "false deed: committed what was said": -0.03,
+    "false action: changed what was read": -0.03,
+    "false action: ran what was named": -0.03,
+    "false action: what passed failed": -0.03,
+    "false action: committed what was said": -0.03,
     "German, number or unit changed": -0.08,
     "German, name changed": -0.03,
     "German, denied or the opposite": -0.10,
@@ -115,21 +115,19 @@ def main() -> int:
     stretches = transcripts.stretches()
     _tell_data(stretches)
     table = Table()
-    planter, acting = Planter(stretches, random.Random(0)), random.Random(2)
-    for source in planter.sources:
+    maker, acting = BulletMaker(stretches, random.Random(0)), random.Random(2)
+    for source in maker.sources:
         half = source.stretch.is_held_out
-        for kind, claim, held_against in planter.made(source):
-            (verdict,) = grounding_claims.check_against_texts(
-                [claim], held_against.passages
-            )
+        for kind, claim, held_against in maker.bullets_of(source):
+            (verdict,) = claims.check_against_texts([claim], held_against.passages)
             table.add(kind, half, verdict)
         own = extractive.summarize_segment(source.stretch.events).bullets
-        for verdict in grounding_claims.check_against_texts(own, source.passages):
+        for verdict in claims.check_against_texts(own, source.passages):
             table.add("extractive summariser's own", half, verdict)
         for kind, verdict in _deeds(source.stretch, acting):
             table.add(kind, half, verdict)
     for kind, (texts, said) in foreign.BULLETS.items():
-        for verdict in grounding_claims.check_against_texts(
+        for verdict in claims.check_against_texts(
             [*map(DraftBullet, said)], PassageIndex(texts)
         ):
             table.add(kind, True, verdict)
@@ -153,8 +151,8 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
 
 def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]:
     """Verdicts on bullets that tell what tools did, or did not do."""
-    told = list(acts.made(one.events, chance))
-    found = grounding_claims.check_against_events(
+    told = list(planted.action_bullets(one.events, chance))
+    found = claims.check_against_events(
         [DraftBullet(text) for _, text in told], one.events
     )
     for (kind, _), verdict in zip(told, found, strict=True):
@@ -165,13 +163,13 @@ def _written_by_others(
     stretches: Sequence[Stretch],
 ) -> Iterator[tuple[str, bool, Verdict]]:
     """Verdicts on what others wrote, against what it is about and the next best."""
-    for one in written.commits(stretches):
+    for one in commit_subjects(stretches):
         verdict = _verdict(one.claims[0], PassageIndex(one.turns))
         yield "commit's subject, its segment", one.is_held_out, verdict
     for name, asked in (
         ("LoCoMo fact", grips.facts()),
-        ("QMSum sentence", written.meetings()),
-        ("Entire sentence", written.sessions(stretches)),
+        ("QMSum sentence", meeting_summaries()),
+        ("Entire sentence", session_summaries(stretches)),
     ):
         sources = [PassageIndex(one.turns) for one in asked]
         near = NeighbourIndex(["\n".join(one.turns) for one in asked])
@@ -185,8 +183,63 @@ def _written_by_others(
                 yield f"{name}, nearest other", half, _verdict(claim, sources[nearest])
 
 
+MIN_WORDS = 5
+"""A field of fewer words is a name, not a sentence."""
+
+
+def commit_subjects(stretches: Sequence[Stretch]) -> list[grips.Asked]:
+    """Subjects of commit_subjects, and what else their segment says of the work."""
+    return [
+        grips.Asked(
+            [DraftBullet(commit.text)],
+            [],
+            ["" if commit.text in text else text for text in one.texts],
+            one.is_held_out,
+        )
+        for one in stretches
+        for commit in tool_actions.find_commits(one.events)
+    ]
+
+
+def meeting_summaries() -> list[grips.Asked]:
+    """QMSum's meeting_summaries, each with the sentences of all its specific queries."""
+    found: dict[str, grips.Asked] = {}
+    for one in grips.meetings():
+        key = "\n".join(one.turns)
+        empty = grips.Asked([], [], one.turns, one.is_held_out)
+        found.setdefault(key, empty).claims.extend(one.claims)
+    return list(found.values())
+
+
+def session_summaries(stretches: Sequence[Stretch]) -> list[grips.Asked]:
+    """Entire's summaries of session_summaries, written by a model and checked by nobody."""
+    found = []
+    for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
+        recorded = json.loads(path.read_text("utf-8"))
+        of_it = [one for one in stretches if one.session == recorded["session_id"]]
+        texts = [text for one in of_it for text in one.texts]
+        claims = [
+            DraftBullet(part)
+            for line in _summary_sentences(recorded["summary"])
+            for part in prose.split_paragraph(line)
+        ]
+        if texts:
+            held_out = transcripts.is_held_out(recorded["session_id"])
+            found.append(grips.Asked(claims, [], texts, held_out))
+    return found
+
+
+def _summary_sentences(value: object) -> Iterator[str]:
+    """The texts of a summary's fields that are sentences."""
+    if isinstance(value, str) and len(value.split()) >= MIN_WORDS:
+        yield value
+    elif isinstance(value, dict | list):
+        for held in value.values() if isinstance(value, dict) else value:
+            yield from _summary_sentences(held)
+
+
 def _verdict(claim: DraftBullet, source: PassageIndex) -> Verdict:
-    return grounding_claims.check_against_texts([claim], source)[0]
+    return claims.check_against_texts([claim], source)[0]
 
 
 def _tell_time(stretches: Sequence[Stretch]) -> None:
@@ -197,9 +250,9 @@ def _tell_time(stretches: Sequence[Stretch]) -> None:
         claims = extractive.summarize_segment(one.events).bullets
         if claims:
             began = time.process_time()
-            grounding_anchoring.find_anchors(claims, NeighbourIndex(one.texts))
+            anchoring.find_anchors(claims, NeighbourIndex(one.texts))
             anchored = time.process_time()
-            grounding_claims.check_against_events(claims, one.events)
+            claims.check_against_events(claims, one.events)
             audited = time.process_time()
             anchoring.append(1000 * (anchored - began) / len(claims))
             auditing.append(1000 * (audited - anchored) / len(claims))

@@ -1,0 +1,615 @@
+"""Make bullets with known verdicts from real segments.
+
+A sentence that somebody wrote is kept, reworded lightly or paraphrased by rules; or
+one thing in it is made wrong, so that nobody said it; or it is checked against another
+segment. Others claim actions that the tools of a segment did, or did not do.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmarks.transcripts import Stretch
+from memtui.model.events import Event, EventType
+from memtui.model.summaries import DraftBullet
+from memtui.summarize.grounding.anchoring import NeighbourIndex
+from memtui.summarize.grounding.passages import PassageIndex
+from memtui.text import analyzer
+from memtui.text.prose import message_sentences
+
+MIN_TERMS, MAX_CHARS, MIN_CHARS = 5, 240, 30
+"""What makes a sentence a possible bullet: enough to say, and short enough."""
+
+LIST_NUMBER_CHARS = 6
+"""A number among the first characters is a list's, and no claim."""
+
+_SYNONYM_LIST = """
+    add=introduce adds=introduces added=introduced adding=introducing
+    remove=drop removes=drops removed=dropped removing=dropping delete=erase
+    deleted=erased create=make creates=makes created=made creating=making
+    fix=repair fixes=repairs fixed=repaired fixing=repairing update=revise
+    updates=revises updated=revised updating=revising change=alter changes=alterations
+    changed=altered use=employ uses=employs used=employed using=employing
+    check=verify checks=verifies checked=verified checking=verifying show=display
+    shows=displays showing=displaying shown=displayed error=failure errors=failures
+    issue=problem issues=problems bug=defect bugs=defects need=require needs=requires
+    needed=required find=locate found=located finding=locating run=execute
+    runs=executes running=executing start=begin starts=begins started=began
+    implement=build implements=builds implemented=built implementing=building
+    ensure=guarantee ensures=guarantees get=obtain gets=obtains getting=obtaining
+    set=configure correct=right correctly=properly current=present currently=presently
+    new=fresh old=former large=big small=little fast=quick multiple=several
+    complete=finished completed=finished simple=plain entire=whole proper=suitable
+    successfully=well better=superior main=principal different=distinct
+    include=contain includes=contains including=containing allow=let allows=lets
+    provide=supply provides=supplies provided=supplied support=handle
+    supports=handles explain=describe explains=describes return=yield returns=yields
+    returned=yielded want=wish wants=wishes look=appear looks=appears work=function
+    works=functions working=functioning make=render makes=renders keep=retain
+    keeps=retains kept=retained call=invoke calls=invokes called=invoked
+    required=mandatory key=essential important=significant missing=absent
+    instead=rather also=too because=since before=ahead_of after=following
+    directory=dir repository=repo configuration=config documentation=docs
+    database=db environment=env function=fn functions=fns parameter=param
+    parameters=params argument=arg arguments=args application=app
+    authentication=auth implementation=impl development=dev production=prod
+    dependencies=deps message=msg messages=msgs
+    ändern=anpassen geändert=angepasst hinzugefügt=ergänzt entfernt=gelöscht
+    Fehler=Problem behoben=gelöst erstellt=angelegt
+"""
+SYNONYMS: dict[str, str] = dict(re.findall(r"(\S+)=(\S+)", _SYNONYM_LIST))
+"""Words and what an honest writer might say instead, usual abbreviations among them."""
+
+_SPOKEN = {
+    "I'm": "the assistant is",
+    "I've": "the assistant has",
+    "I'll": "the assistant will",
+    "I": "the assistant",
+    "we": "they",
+    "We": "They",
+    "my": "its",
+    "your": "the user's",
+    "you": "the user",
+    "don't": "do not",
+    "doesn't": "does not",
+    "isn't": "is not",
+    "can't": "cannot",
+    "it's": "it is",
+    "It's": "It is",
+    "is": "was",
+    "are": "were",
+    "has": "had",
+    "will": "would",
+    "can": "could",
+}
+_LEAD = re.compile(
+    r"^(?:(?:(?:now|so|ok(?:ay)?|great|perfect|good|next|then|and|but|also|yes|no|first"
+    r"|finally|actually|basically),?\s+)+|(?:let me|i need to|i want to|please)\s+)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(r"(?: [—–] |, (?:which|so that|so|including)\s|\s\().{8,}$")
+_ARTICLE = re.compile(r"\b(?:the|an|a) (?=\w)")
+_ADVERB = re.compile(r"\b(?:[a-z]{3,}ly|very|just|really|now|already|still|also) ")
+_WORD = re.compile(r"(?<![\w./\-`])[A-Za-zÄÖÜäöüß']+(?![\w/\-`]|\.\w)")
+_CLAUSES = re.compile(r", (?:and |but )?|; | because | so that | when | while | and ")
+_NAME = re.compile(
+    r"(?<![\w./:<\-])(?:\w[\w.\-]*/\w[\w./\-]*\w|\w+(?:[._]\w+)+|[a-z]+[A-Z]\w+"
+    r"|[A-Z][a-z0-9]+[A-Z]\w*|--[a-z][\w\-]+)(?![\w/:])"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.#/\-:])\d+(?:\.\d+)?"
+    r"(?=(?:ms|s|m|h|[kKmMgG][bB]|px|x|%)?(?![\w/\-:%]|\.\d))"
+)
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|will|can|should|has|have|had|must|would|could|does|did|ist"
+    r"|sind|war|wird|wurde|kann|hat|muss|soll)\b"
+    r"(?!['’])(?! (?:not|no|never|nicht|kein)\b)"
+)
+_VERB = re.compile(
+    r"\b(?P<is>works|passes|fails|uses|needs|supports|returns|shows|runs|handles|adds"
+    r"|contains|includes|requires|provides|allows|exists|matches|creates|makes|takes"
+    r"|gets|keeps|calls|sets|reads|writes|loads|stores|checks|causes|breaks)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSentence:
+    """A sentence and the place of the event it stands in."""
+
+    text: str
+    place: int
+
+
+def source_sentences(
+    events: Sequence[Event], chance: random.Random, most: int
+) -> list[SourceSentence]:
+    """Some sentences of a segment's messages, in their order."""
+    found = {
+        part.text: SourceSentence(part.text, at)
+        for at, event in enumerate(events)
+        if event.is_message
+        for part in message_sentences(event.text)
+        if MIN_CHARS <= len(part.text) <= MAX_CHARS
+        and len(analyzer.query_terms(part.text)) >= MIN_TERMS
+        and not part.is_heading
+        and not part.text.endswith(("?", ":"))
+    }
+    every = list(found.values())
+    taken = chance.sample(every, min(most, len(every)))
+    return sorted(taken, key=lambda one: one.place)
+
+
+def reword(text: str, chance: random.Random) -> str:
+    """The same sentence, as a summary would word it: lightly changed."""
+    changed = _in_third_person(text)
+    if chance.random() < 0.5:
+        changed = _ARTICLE.sub("", changed)
+    known = [word[0] for word in _WORD.finditer(changed) if word[0].lower() in SYNONYMS]
+    if known:
+        changed = _replace_synonyms(changed, {chance.choice(known)})
+    return _sentence(changed)
+
+
+def paraphrase(text: str, chance: random.Random) -> str:
+    """The same said otherwise: all known words exchanged, clauses turned round."""
+    changed = _in_third_person(text)
+    changed = _ADVERB.sub("", _ARTICLE.sub("", changed))
+    changed = _replace_synonyms(changed, None)
+    cuts = list(_CLAUSES.finditer(changed))
+    if cuts:
+        cut = chance.choice(cuts)
+        changed = f"{changed[cut.end() :].rstrip(' .')}, {changed[: cut.start()]}"
+    return _sentence(changed)
+
+
+def _in_third_person(text: str) -> str:
+    """What somebody said, changed by another: without a lead and an aside."""
+    bare = _LEAD.sub("", text.replace("’", "'"), count=1)
+    short = _TAIL.sub("", bare)
+    if len(analyzer.query_terms(short)) < MIN_TERMS:
+        short = bare
+    return _WORD.sub(lambda word: _SPOKEN.get(word[0], word[0]), short)
+
+
+def _replace_synonyms(text: str, only: set[str] | None) -> str:
+    def other(word: re.Match[str]) -> str:
+        if only is not None and word[0] not in only:
+            return word[0]
+        return SYNONYMS.get(word[0].lower(), word[0]).replace("_", " ")
+
+    return _WORD.sub(other, text)
+
+
+def _sentence(text: str) -> str:
+    bare = " ".join(text.split()).strip(" ,;:–—-")
+    return bare[:1].upper() + bare[1:]
+
+
+def find_names(texts: Sequence[str]) -> list[str]:
+    """The identifiers, paths and flags in some texts, each once."""
+    return list(dict.fromkeys(one for text in texts for one in _NAME.findall(text)))
+
+
+def swap_identifier(
+    text: str, chance: random.Random, others: Sequence[str]
+) -> str | None:
+    """The same with another identifier; None if there is none to exchange."""
+    found = [one for one in _NAME.finditer(text) if len(one[0]) > 3]
+    if not found:
+        return None
+    old = chance.choice(found)
+    rest = text[: old.start()] + text[old.end() :]
+    if len(analyzer.query_terms(rest)) < MIN_TERMS:
+        return None
+    kind = _kind(old[0])
+    held = text.lower()
+    fitting = [one for one in others if _kind(one) == kind and one.lower() not in held]
+    if not fitting:
+        return None
+    return text[: old.start()] + chance.choice(fitting) + text[old.end() :]
+
+
+def _kind(name: str) -> str:
+    if name.startswith("--"):
+        return "flag"
+    if "/" in name:
+        return "path"
+    return "dotted" if "." in name else "word"
+
+
+def change_number(text: str, chance: random.Random) -> str | None:
+    """The same with another number; None if there is none."""
+    found = [one for one in _NUMBER.finditer(text) if one.start() > LIST_NUMBER_CHARS]
+    if not found:
+        return None
+    old = chance.choice(found)
+    value = float(old[0])
+    changed: list[Callable[[float], float]] = [
+        lambda n: n + 1,
+        lambda n: n - 1 if n > 1 else n + 2,
+        lambda n: n * 2 or 3,
+        lambda n: n * 10 or 10,
+        lambda n: n + 7,
+    ]
+    new = chance.choice(changed)(value)
+    shown = str(int(new)) if "." not in old[0] else f"{new:g}"
+    changed = text[: old.start()] + shown + text[old.end() :]
+    return None if shown in _NUMBER.findall(text) else changed
+
+
+def negate(text: str, chance: random.Random) -> str | None:
+    """The same with a negation put in; None if there is no verb to deny."""
+    if found := list(_AUXILIARY.finditer(text)):
+        verb = chance.choice(found)
+        no = "nicht" if verb[0] in _GERMAN else chance.choice(["not", "not", "never"])
+        return f"{text[: verb.end()]} {no}{text[verb.end() :]}"
+    if found := list(_VERB.finditer(text)):
+        verb = chance.choice(found)
+        plain = verb[0].removesuffix("es" if verb[0] == "passes" else "s")
+        no = chance.choice(["does not", "no longer", "never"])
+        said = verb[0] if no == "no longer" else plain if no == "does not" else verb[0]
+        return f"{text[: verb.start()]}{no} {said}{text[verb.end() :]}"
+    return None
+
+
+_GERMAN = {"ist", "sind", "war", "wird", "wurde", "kann", "hat", "muss", "soll"}
+
+
+_PATH = re.compile(r"(?<![\w./:-])((?:[\w.@-]+/)+)([\w-]+\.[a-z]{1,4})(?![\w/])")
+_PLAIN_NUMBER = re.compile(
+    r"(?<![\w.#/\-])\d+(?:\.\d+)?(?=(?:ms|s|k|[MG]B|x|%)?(?![\w/\-]))"
+)
+_UNIT = re.compile(r"(?P<number>(?<![\w.#/\-])\d+(?:\.\d+)?)(?P<gap> ?)(?P<unit>%|\w+)")
+_NUMBER_WORD = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten)\b", re.I)
+_NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_AUXILIARY_VERB = re.compile(
+    r"\b(?:is|are|was|were|will|can|should|has|have|had|must|would|could|does|did)\b"
+    r"(?!['’])(?! (?:not|no|never)\b)"
+)
+
+UNITS = {
+    "ms": "s",
+    "s": "min",
+    "seconds": "minutes",
+    "minutes": "hours",
+    "hours": "days",
+    "days": "weeks",
+    "weeks": "months",
+    "KB": "MB",
+    "MB": "GB",
+    "%": " points",
+    "lines": "files",
+    "tests": "errors",
+    "test": "error",
+    "errors": "warnings",
+    "warnings": "tests",
+    "files": "tests",
+    "commits": "branches",
+    "issues": "tests",
+    "steps": "files",
+    "characters": "lines",
+    "times": "days",
+    "phases": "files",
+    "prompts": "phases",
+    "new": "old",
+    "concurrent": "idle",
+}
+"""What a number counts, and what it is made to count."""
+
+DIRECTORIES = ("legacy", "vendor", "billing", "old/core", "internal", "third_party")
+
+INVENTED_CLAUSES = (
+    "and the nightly deployment to Frankfurt failed",
+    "because the customer complained",
+    "and the license was renewed for another year",
+    "so that the sales team could present it on Friday",
+    "and Maria from accounting approved it",
+    "after the warehouse burned down",
+    "which cost the company its largest contract",
+    "and a penetration test found nothing",
+    "because the old supplier went bankrupt",
+    "and the press was informed by telephone",
+)
+"""Clauses that no transcript says; eight words at most, as a model would add them."""
+
+NEAR_DENIALS = ("hardly", "almost", "deny_nearly", "barely", "scarcely")
+
+
+def change_directory(text: str, chance: random.Random) -> str | None:
+    """A path in another directory: one of its own changed, or all of them."""
+    found = list(_PATH.finditer(text))
+    if not found:
+        return None
+    path, other = chance.choice(found), chance.choice(DIRECTORIES)
+    above = path[1].rstrip("/").split("/")
+    if chance.random() < 0.5 and len(above) > 1:
+        above[chance.randrange(len(above))] = other
+    else:
+        above = [other]
+    return f"{text[: path.start()]}{'/'.join(above)}/{path[2]}{text[path.end() :]}"
+
+
+def exchange_numbers(text: str, chance: random.Random) -> str | None:
+    """Two different numbers exchange_numbers."""
+    found = list(_PLAIN_NUMBER.finditer(text))
+    pairs = [(one, two) for one in found for two in found if one.start() < two.start()]
+    pairs = [(one, two) for one, two in pairs if one[0] != two[0]]
+    if not pairs:
+        return None
+    one, two = chance.choice(pairs)
+    between = text[one.end() : two.start()]
+    return text[: one.start()] + two[0] + between + one[0] + text[two.end() :]
+
+
+def change_unit(text: str, chance: random.Random) -> str | None:
+    """A number of something else: "14 tests" made "14 errors", seconds minutes."""
+    found = [one for one in _UNIT.finditer(text) if one["unit"] in UNITS]
+    if not found:
+        return None
+    one = chance.choice(found)
+    other = one["gap"] + UNITS[one["unit"]]
+    return text[: one.start()] + one["number"] + other + text[one.end() :]
+
+
+def change_number_word(text: str, chance: random.Random) -> str | None:
+    """A number written out, made another."""
+    found = list(_NUMBER_WORD.finditer(text))
+    if not found:
+        return None
+    one = chance.choice(found)
+    other = chance.choice([word for word in _NUMBER_WORDS if word != one[0].lower()])
+    return text[: one.start()] + other + text[one.end() :]
+
+
+def add_clause(text: str, chance: random.Random) -> str:
+    """The same with a clause that nobody said."""
+    clause = chance.choice(INVENTED_CLAUSES)
+    comma = "," if clause.startswith(("and", "which")) else ""
+    return f"{text.rstrip('.')}{comma} {clause}"
+
+
+def join_halves(text: str, other: str) -> str | None:
+    """The first half of one sentence, and the second of another."""
+    first, second = text.split(), other.split()
+    if len(first) < 6 or len(second) < 6:
+        return None
+    return " ".join(first[: len(first) // 2] + second[len(second) // 2 :])
+
+
+def deny_nearly(text: str, chance: random.Random) -> str | None:
+    """What is so, told as what hardly or deny_nearly is."""
+    found = list(_AUXILIARY_VERB.finditer(text))
+    if not found:
+        return None
+    verb = chance.choice(found)
+    return f"{text[: verb.end()]} {chance.choice(NEAR_DENIALS)}{text[verb.end() :]}"
+
+
+SENTENCES_PER_SEGMENT = 40
+"""How many sentences of a segment become bullets at most."""
+
+_NO_WORD = re.compile(r"\W+")
+
+
+@dataclass(slots=True)
+class Source:
+    """A segment's texts, prepared once."""
+
+    stretch: Stretch
+    passages: PassageIndex
+    bare: str
+    """All its letters and digits in a row: to find whether it holds a sentence."""
+    names: list[str]
+
+
+class BulletMaker:
+    """Makes the bullets of every class out of all segments."""
+
+    def __init__(self, stretches: Sequence[Stretch], chance: random.Random) -> None:
+        self.sources = [
+            Source(
+                one,
+                PassageIndex(one.texts),
+                _bare(" ".join(one.texts)),
+                find_names(one.texts),
+            )
+            for one in stretches
+        ]
+        self._all = NeighbourIndex([" ".join(one.texts) for one in stretches])
+        self._names = [name for source in self.sources for name in source.names]
+        self._chance = chance
+        self._further = random.Random(1)
+
+    def bullets_of(self, source: Source) -> Iterator[tuple[str, DraftBullet, Source]]:
+        """The bullets of one segment: class, bullet and what it is held against."""
+        for base in source_sentences(
+            source.stretch.events, self._chance, SENTENCES_PER_SEGMENT
+        ):
+            forms = {
+                "verbatim": base.text,
+                "reword true": reword(base.text, self._chance),
+                "paraphrase": paraphrase(base.text, self._chance),
+            }
+            for kind, text in forms.items():
+                yield kind, DraftBullet(text, (base.place,)), source
+            yield from self._two(base, forms["reword true"], source)
+            start = self._chance.choice([base.text, forms["reword true"]])
+            for kind, changed in self._changed(start, source):
+                yield kind, DraftBullet(changed, (base.place,)), source
+            yield from self._misplaced(base.text, [*forms.values()], source)
+            yield from self._wronged(base, forms["reword true"], source)
+
+    def _two_sentences(
+        self, base: SourceSentence, text: str, source: Source
+    ) -> Iterator[tuple[str, DraftBullet, Source]]:
+        """One bullet of two sentences that stand in different events."""
+        others = [
+            other
+            for other in source_sentences(source.stretch.events, self._chance, 2)
+            if other.place != base.place
+        ]
+        for other in others[:1]:
+            said = reword(other.text, self._chance).rstrip(".")
+            joint = self._chance.choice(["; ", ", and ", " and "])
+            joined = f"{text.rstrip('.')}{joint}{said[0].lower()}{said[1:]}"
+            yield (
+                "two sentences in one",
+                DraftBullet(joined, (base.place, other.place)),
+                source,
+            )
+
+    def _wrong(
+        self, base: SourceSentence, reworded: str, source: Source
+    ) -> Iterator[tuple[str, DraftBullet, Source]]:
+        """What a model gets wrong: a part of what is said, or more than is said."""
+        chance = self._further
+        text = chance.choice([base.text, reworded])
+        others = [
+            other.text
+            for other in source_sentences(source.stretch.events, chance, 2)
+            if other.place != base.place
+        ]
+        wrong = {
+            "directory changed": change_directory(text, chance),
+            "two numbers exchange_numbers": exchange_numbers(text, chance),
+            "unit or counted noun changed": change_unit(text, chance),
+            "number word changed": change_number_word(text, chance),
+            "near-denial": deny_nearly(text, chance),
+            "invented clause": add_clause(text, chance),
+            "joined halves": join_halves(text, others[0]) if others else None,
+        }
+        for kind, made in wrong.items():
+            if made:
+                yield kind, DraftBullet(made, (base.place,)), source
+
+    def _changed(self, text: str, source: Source) -> Iterator[tuple[str, str]]:
+        others = self._chance.choice([source.names, self._names])
+        wrong = {
+            "swap_identifier identifier": swap_identifier(text, self._chance, others),
+            "changed number": change_number(text, self._chance),
+            "inserted negation": negate(text, self._chance),
+        }
+        yield from ((kind, bullets_of) for kind, made in wrong.items() if bullets_of)
+
+    def _wrong_source(
+        self, base: str, forms: Sequence[str], source: Source
+    ) -> Iterator[tuple[str, DraftBullet, Source]]:
+        """A bullet held against segments that do not hold its sentence."""
+        text = self._chance.choice(forms)
+        said = {_bare(base), _bare(text)}
+        wrong = [
+            (at, one)
+            for at, one in enumerate(self.sources)
+            if one is not source and not any(line in one.bare for line in said)
+        ]
+        yield "random wrong segment", DraftBullet(text), self._chance.choice(wrong)[1]
+        scores = self._all.scores(text)
+        elsewhere = [
+            pair for pair in wrong if pair[1].stretch.session != source.stretch.session
+        ]
+        for kind, some in (
+            ("nearest segment of another session", elsewhere),
+            ("nearest other segment", wrong),
+        ):
+            nearest = max(some, key=lambda pair: scores.get(pair[0], 0.0))
+            yield kind, DraftBullet(text), nearest[1]
+
+
+def _bare(text: str) -> str:
+    return _NO_WORD.sub("", text).lower()
+
+
+ACTIONS_PER_SEGMENT = 4
+"""How many bullets of one kind a segment gives at most."""
+
+_TOOLS = {
+    "edited": ("Edit", "MultiEdit", "edit"),
+    "wrote": ("Write", "create"),
+    "read": ("Read", "view"),
+    "ran": ("Bash", "bash", "exec_command"),
+}
+_PLAIN_COMMAND = re.compile(
+    r"(?:npm|bun|pnpm|npx|go|make|cargo|pytest|bunx)(?: [\w:./-]+){1,4}"
+)
+_QUOTED_COMMAND = re.compile(
+    r"`((?:npm|bun|make|go|npx|bunx|pytest)(?: [\w:./-]+){1,4})`"
+)
+
+
+def action_bullets(
+    events: Sequence[Event], chance: random.Random
+) -> Iterator[tuple[str, str]]:
+    """The bullets of one segment, each with its class."""
+    done = _actions_done(events)
+    changed = done["edited"] | done["wrote"]
+    said = _assistant_sentences(events)
+    yield from _format_each(
+        "true action", "Edited {}", done["edited"] - done["wrote"], chance
+    )
+    yield from _format_each(
+        "true action", "Wrote {}", done["wrote"] - done["edited"], chance
+    )
+    yield from _format_each("true action", "Ran {}", done["ran"], chance)
+    only_read = done["read"] - changed
+    for form in ("Edited {}", "Wrote {}", "The assistant deleted {}"):
+        yield from _format_each(
+            "false action: changed what was read", form, only_read, chance
+        )
+    told = " ".join(event.text for event in events if event.is_message)
+    tools = " ".join(event.text for event in events if not event.is_message)
+    mentioned = {one for one in _QUOTED_COMMAND.findall(told) if one not in tools}
+    yield from _format_each(
+        "false action: ran what was named", "Ran {}", mentioned, chance
+    )
+    for command in _sample(done["passed"] - done["failed"], chance):
+        about = f": {chance.choice(said)}" if said and chance.random() < 0.5 else ""
+        yield "false action: what passed failed", f"{command} failed{about}"
+    for sentence in _sample(set(said), chance):
+        yield "false action: committed what was said", f"Committed “{sentence}”"
+
+
+def _format_each(
+    kind: str, form: str, things: set[str], chance: random.Random
+) -> Iterator[tuple[str, str]]:
+    for thing in _sample(things, chance):
+        yield kind, form.format(thing)
+
+
+def _sample(things: set[str], chance: random.Random) -> list[str]:
+    return chance.sample(sorted(things), min(ACTIONS_PER_SEGMENT, len(things)))
+
+
+def _actions_done(events: Sequence[Event]) -> dict[str, set[str]]:
+    """The files and commands by what was done with them."""
+    found: dict[str, set[str]] = {one: set() for one in (*_TOOLS, "passed", "failed")}
+    for event in events:
+        if event.event_type is not EventType.TOOL_RESULT:
+            continue
+        first = event.text.partition("\n")[0].partition(": ")[2].strip()
+        is_error = event.metadata.get("is_error") == "true"
+        for verb, tools in _TOOLS.items():
+            if event.metadata.get("tool_name") not in tools:
+                continue
+            if verb != "ran":
+                found[verb].update({first.rpartition("/")[2]} - {""})
+            elif _PLAIN_COMMAND.fullmatch(first):
+                found["ran"].add(first)
+                found["failed" if is_error or _fails(event) else "passed"].add(first)
+    return found
+
+
+def _fails(event: Event) -> bool:
+    return re.search(r"(?i)error|fail|exited with code [1-9]", event.text) is not None
+
+
+def _assistant_sentences(events: Sequence[Event]) -> list[str]:
+    """Short sentences of the assistant's that no tool was given."""
+    tools = " ".join(event.text for event in events if not event.is_message)
+    return [
+        part.text
+        for event in events
+        if event.is_message and event.role.value == "assistant"
+        for part in message_sentences(event.text)
+        if 20 < len(part.text) < 120 and part.text not in tools
+    ]
