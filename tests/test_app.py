@@ -25,7 +25,7 @@ Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 TWINS = (
     {"teleport", "find_here"},
-    {"fold", "pause_job"},
+    {"toggle_expanded", "pause_job"},
     {"older_sibling", "next_prompt"},
     {"newer_sibling", "previous_prompt"},
     {"next_source", "next_match"},

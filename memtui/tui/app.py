@@ -68,7 +68,7 @@ class MemtuiApp(App[str | MemtuiError]):
     TITLE = "memtui"
     CSS_PATH = stylesheets()[:1]  # The others are loaded with the contents.
     COMMANDS: ClassVar = {palette.CommandProvider}
-    COMMAND_PALETTE_BINDING = commands.named("palette").keys[0]
+    COMMAND_PALETTE_BINDING = commands.get_command("palette").keys[0]
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "show_sessions",
         "jump_back",
@@ -513,7 +513,7 @@ class MemtuiApp(App[str | MemtuiError]):
             self._show_why_not(event.key)
 
     def _show_why_not(self, key: str) -> None:
-        if text := commands.why_not(key):
+        if text := commands.explain_idle_key(key):
             self.clear_notifications()
             self.notify(text, markup=False)
 

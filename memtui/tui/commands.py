@@ -148,7 +148,7 @@ READING = (
         rank=1,
     ),
     Command(
-        "fold",
+        "toggle_expanded",
         ("space",),
         "space",
         "expand",
@@ -159,7 +159,7 @@ READING = (
         rank=6,
     ),
     Command(
-        "unfold_all",
+        "expand_all",
         ("asterisk",),
         "*",
         "expand all",
@@ -579,7 +579,7 @@ COMMANDS = (*FINDING, *READING, *MOVING, *MANAGING)
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
-def named(name: str) -> Command:
+def get_command(name: str) -> Command:
     """Return a command by its name; raise KeyError if there is none."""
     return _BY_NAME[name]
 
@@ -596,7 +596,7 @@ def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingT
         KeyError: There is no such command.
         ValueError: A command has no help text, neither here nor in the table.
     """
-    rows = sorted({named(name) for name in (*names, *help)}, key=COMMANDS.index)
+    rows = sorted({get_command(name) for name in (*names, *help)}, key=COMMANDS.index)
     if missing := [one.name for one in rows if not (help.get(one.name) or one.help)]:
         raise ValueError(f"no help text for {', '.join(missing)}")
     return [
@@ -614,7 +614,7 @@ def bindings(*names: str, in_footer: bool = False, **help: str) -> list[BindingT
     ]
 
 
-def why_not(key: str) -> str:
+def explain_idle_key(key: str) -> str:
     """Return what to show when a key does nothing; empty for an unknown key.
 
     Args:

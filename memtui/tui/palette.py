@@ -74,12 +74,12 @@ class AvailableCommand:
 
 def available_commands(screen: Screen[Any]) -> Sequence[AvailableCommand]:
     """Return the commands bound to a key where the focus is, the nearest first."""
-    row = commands.named("palette")
+    row = commands.get_command("palette")
     # Textual binds this one itself.
     found = {row: AvailableCommand(row, row.help, screen.app, Level.APP)}
     for one in screen.active_bindings.values():
         if one.enabled and one.binding.id:
-            row = commands.named(one.binding.id)
+            row = commands.get_command(one.binding.id)
             level = _level(one.node)
             found.setdefault(row, AvailableCommand(row, one.tooltip, one.node, level))
     place = commands.COMMANDS.index

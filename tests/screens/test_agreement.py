@@ -120,7 +120,7 @@ def rows_here(app: MemtuiApp) -> set[str]:
         name = one.binding.id
         if not name:
             continue
-        row = commands.named(name)
+        row = commands.get_command(name)
         assert key in row.keys or key == "ctrl+q", (key, name)
         assert one.binding.description == row.label, name
         assert one.tooltip.endswith("."), name
@@ -238,7 +238,7 @@ async def test_a_key_that_can_do_nothing_says_why(
             for key in idle:
                 app.post_message(events.Key(key, key if len(key) == 1 else None))
             await settle(pilot)
-            assert said == [commands.why_not(key) for key in idle], name
+            assert said == [commands.explain_idle_key(key) for key in idle], name
             assert all(
                 "does nothing here." in text or "works only" in text for text in said
             )

@@ -27,7 +27,7 @@ from memtui.tui.widgets.status_line import OTHER_PROCESS, StatusLine
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import ModelStatus
-    from memtui.services.status import WorkStatus
+    from memtui.services.jobs import WorkStatus
     from memtui.workspace import JobsController
 
 STAGES_RUN_ALONE = "A stage runs by itself whenever something is queued for it."

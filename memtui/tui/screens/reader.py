@@ -106,7 +106,7 @@ class ReaderScreen(BaseScreen[None]):
             "next_match", "previous_match", "next_prompt", "previous_prompt",
             "toggle_thinking", "show_in_contents", "resume", "export", "edit",
             copy_citation="Copy this message and its source to the clipboard.",
-            fold="Expand or collapse this tool call or note.",
+            toggle_expanded="Expand or collapse this tool call or note.",
         ),
         *commands.bindings(
             in_footer=True,
@@ -443,7 +443,7 @@ class ReaderScreen(BaseScreen[None]):
             self.view.update_turns(rendered)
             self._show_match()
 
-    def action_fold(self) -> None:
+    def action_toggle_expanded(self) -> None:
         """Expand or collapse the turn under the cursor."""
         turn = self.view.current
         if turn is None or not turn_rendering.is_collapsible(turn.event):
@@ -465,7 +465,7 @@ class ReaderScreen(BaseScreen[None]):
                 SessionRequested(whose.agent, whose.session_id, subagent=name)
             )
         else:
-            self.action_fold()
+            self.action_toggle_expanded()
 
     def action_toggle_thinking(self) -> None:
         """Show or hide the model's thinking."""

@@ -42,7 +42,7 @@ class BulletList(ItemList, inherit_bindings=False):
         *commands.bindings(
             "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
             open="Open the source of this bullet.",
-            fold="Show or hide the quotes of this bullet.",
+            toggle_expanded="Show or hide the quotes of this bullet.",
             deeper="Show the quotes of this bullet, or open its source.",
             outward="Hide the quotes, or go back to the contents.",
         ),
@@ -277,7 +277,7 @@ class BulletList(ItemList, inherit_bindings=False):
 
     # Keys
 
-    def action_fold(self) -> None:
+    def action_toggle_expanded(self) -> None:
         if self.position is None:
             return
         bullet = self.position[0]
@@ -296,7 +296,7 @@ class BulletList(ItemList, inherit_bindings=False):
         if position is None or position[1] >= 0 or position[0] in self._expanded:
             self.action_open()
         elif self.bullets[position[0]].grip_ids:
-            self.action_fold()
+            self.action_toggle_expanded()
         else:
             self.action_open()
 
@@ -306,7 +306,7 @@ class BulletList(ItemList, inherit_bindings=False):
         if position is not None and position[1] >= 0:
             self.highlighted = self._positions.index((position[0], -1))
         elif position is not None and position[0] in self._expanded:
-            self.action_fold()
+            self.action_toggle_expanded()
         else:
             self.post_message(PaneLeft())
 

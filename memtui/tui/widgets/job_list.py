@@ -19,8 +19,7 @@ from memtui.tui import commands, format
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
-    from memtui.services.jobs import JobStatus
-    from memtui.services.status import WorkStatus
+    from memtui.services.jobs import JobStatus, WorkStatus
 
 STAGES = {
     "ingest": ("Hooks", "Reads the events that hooks have left", "file"),

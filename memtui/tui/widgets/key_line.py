@@ -65,7 +65,7 @@ class KeyLine(Footer):
 
 
 def _rank(binding: Binding) -> int:
-    return commands.named(binding.id).rank if binding.id else 0
+    return commands.get_command(binding.id).rank if binding.id else 0
 
 
 def fit_keys(sizes: Sequence[tuple[int, int]], width: int) -> Sequence[int]:

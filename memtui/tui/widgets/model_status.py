@@ -25,7 +25,7 @@ from memtui.tui import format
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import ModelStatus
-    from memtui.services.status import WorkStatus
+    from memtui.services.jobs import WorkStatus
 
 PHASES = {
     ModelPhase.WAITING: "waiting",

@@ -75,10 +75,10 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         "toc--live",
     }
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "unfold_all", "first", "last",
+        "expand_all", "first", "last",
         "cursor_up", "cursor_down", "page_up", "page_down",
         open="Open the page of this row.",
-        fold="Expand or collapse this row.",
+        toggle_expanded="Expand or collapse this row.",
         deeper="Expand this row, go into it, or open its page.",
         outward="Collapse this row, or go to its parent.",
     )  # fmt: skip
@@ -431,7 +431,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         elif row.parent is not None and row.parent is not self.root:
             self._move_to(row.parent)
 
-    def action_fold(self) -> None:
+    def action_toggle_expanded(self) -> None:
         row = self.cursor_node
         if row is None:
             return
@@ -440,7 +440,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         else:
             self.notify("Nothing to expand here. Press enter to open.", markup=False)
 
-    def action_unfold_all(self) -> None:
+    def action_expand_all(self) -> None:
         row = self.cursor_node
         if row is not None and row.allow_expand:
             find = partial(
