@@ -1,5 +1,7 @@
 """What an agent is answered over the protocol, and what it is told where nothing is."""
 
+import importlib
+import inspect
 import json
 import re
 import sqlite3
@@ -11,7 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from memtui.agents import replies
-from memtui.agents.api import TOOLS, ToolRunner
+from memtui.agents.api import TOOLS, Tool, ToolRunner
 from memtui.cli import mcp
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
@@ -35,6 +37,19 @@ def test_the_tools_are_told_as_they_were_agreed(agent: Agent) -> None:
     agreed = json.loads(GOLDEN.read_text("utf-8"))
     reading = [one for one in agreed if one["annotations"]["readOnlyHint"]]
     assert described(agent) == reading
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_each_tool_has_a_function_that_takes_its_parameters(tool: Tool) -> None:
+    module = importlib.import_module(f"memtui.agents.{tool.module}")
+    workspace, *taken = inspect.signature(
+        getattr(module, tool.name)
+    ).parameters.values()
+    assert workspace.name == "workspace"
+    names = {one.name for one in taken}
+    required = {one.name for one in taken if one.default is inspect.Parameter.empty}
+    assert {one.name for one in tool.parameters} <= names
+    assert {one.name for one in tool.parameters if one.is_required} == required
 
 
 def test_the_list_of_tools_is_cheap(agent: Agent) -> None:
