@@ -1,7 +1,8 @@
-"""What an agent asks, of a real store: the contents, by time, by words, by citation."""
+"""The tools of agents on a real store: contents, times, words, citations."""
 
 import itertools
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -25,7 +26,7 @@ from memtui.store.schema import NodeRow, SegmentRow
 from memtui.text import tokens
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
-from tests.talking import AT, keep, line
+from tests.talking import AT, keep, line, listen
 
 ASSISTANT = EventRole.ASSISTANT
 
@@ -477,3 +478,82 @@ def test_a_message_is_told_once_however_much_of_it_answers(
         assert len(named) == len(set(named))
         said = [one["snippet"] for one in told if one["id"] in named]
         assert any("eats" in one and "sleeps" in one for one in said), said
+
+
+def test_a_budget_is_not_told_as_a_limit(full_house: Workspace) -> None:
+    years = [line.node_id for line in browse.list_children()]
+    for reply in (
+        toc.get_node(full_house, years[0]),
+        toc.search_children(full_house, "token"),
+        toc.browse_keyword(full_house, "token"),
+        sessions.list_sessions(full_house),
+        toc.browse_toc(full_house),
+    ):
+        assert reply.items
+        told = replies.fit_text(reply, 50, tokens.ESTIMATING_COUNTER)
+        if told.parts < len(reply.items):
+            assert "left out: " in told.text and "more tokens" in told.text
+        left = len(reply.items) - told.parts
+        of = rf"\({left}( of {len(reply.items)})? left out: "
+        assert not left or re.search(of, told.text)
+
+
+FILLING = "We went on to the shelves and counted all that stood there.\n"
+
+
+def test_a_session_answers_with_all_its_places_the_telling_ones_first(
+    full_house: Workspace,
+) -> None:
+    keep(
+        line("Can you repair the zeppelin?", 1, session="new"),
+        line(
+            "Let me look at the zeppelin first.",
+            2,
+            role=EventRole.ASSISTANT,
+            session="new",
+        ),
+        line(
+            FILLING * 20 + "The zeppelin lost its gas through a torn seam.\n",
+            3,
+            role=EventRole.ASSISTANT,
+            session="new",
+        ),
+    )
+    listen(full_house)
+    found = search.search_memory(full_house, "zeppelin gas").items
+    texts = [one["snippet"] for one in found]
+    assert "torn seam" in texts[0] and len(texts[0]) < 400
+    assert any("Can you repair" in text for text in texts)
+    assert sum("title" in one for one in found if one["score"] > 0.2) == 1
+
+
+def test_a_question_is_followed_by_what_was_answered(full_house: Workspace) -> None:
+    keep(
+        line("Where is the zeppelin moored?", 1, session="new"),
+        line("In Friedrichshafen.", 2, role=EventRole.ASSISTANT, session="new"),
+    )
+    listen(full_house)
+    texts = [
+        one["snippet"]
+        for one in search.search_memory(full_house, "zeppelin moored").items
+    ]
+    assert texts[:2] == ["Where is the zeppelin moored?", "In Friedrichshafen."]
+
+
+def test_what_was_said_twice_is_quoted_once(full_house: Workspace) -> None:
+    keep(*(line("The zeppelin is grey.", at, session="new") for at in range(1, 5)))
+    listen(full_house)
+    found = search.search_memory(full_house, "zeppelin").items
+    assert [one["snippet"] for one in found] == ["The zeppelin is grey."]
+
+
+def test_a_route_tells_what_was_said_and_no_summary_twice(
+    full_house: Workspace,
+) -> None:
+    found = routing.route(full_house, "mutex tabs")
+    ids = [one["id"] for one in found.items]
+    assert any(name.startswith("evt:") for name in ids)
+    said = [one["snippet"] for one in found.items if not one["id"].startswith("evt:")]
+    assert len(said) == len(set(said))
+    text = replies.fit_text(found, 1_000, full_house.counter).text
+    assert "mutex around the refresh" in text
