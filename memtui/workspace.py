@@ -18,16 +18,15 @@ from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun
 from memtui.model.model_state import ModelCondition, ModelProgress, RewriteOutlook
-from memtui.model.schedule import Schedules
 from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcript_folders
 from memtui.pipeline import worker_lock
-from memtui.services import jobs
 from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
 if TYPE_CHECKING:
+    from memtui.model.schedule import Schedules
     from memtui.pipeline.pipeline import Pipeline, PipelineConfig
     from memtui.pipeline.progress import PipelineProgress
     from memtui.search.combined import CombinedSearch
@@ -36,9 +35,8 @@ if TYPE_CHECKING:
     from memtui.search.nodes import Teleport
     from memtui.search.quotes import QuoteSearch
     from memtui.services.forget import TraceFiles
-    from memtui.services.jobs import JobStatus
+    from memtui.services.jobs import JobStatus, WorkStatus
     from memtui.services.quarantine import QuarantineService, RetryResult
-    from memtui.services.status import WorkStatus
     from memtui.summarize.ollama.models import Capability, ModelOptions
     from memtui.summarize.ollama.prompts import Log
     from memtui.summarize.summarizer import Summarizer
@@ -476,8 +474,10 @@ JITTER_S = 300
 not ask the model at the same time."""
 
 
-def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
+def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
     """Return when the jobs of a store are due."""
+    from memtui.model.schedule import Schedules
+
     return Schedules(
         crons={job: str(settings.value(f"jobs.{job.level}")) for job in ROLLUP_JOBS},
         zone=zone,
@@ -539,6 +539,9 @@ class JobsController:
 
     def __init__(self, workspace: Workspace, clock: Callable[[], datetime]) -> None:
         """Take the workspace, and a clock that returns aware times."""
+        from memtui.services import jobs
+
+        self._service = jobs
         self._workspace, self._clock = workspace, clock
 
     @property
@@ -557,9 +560,7 @@ class JobsController:
 
     def read_work(self) -> "WorkStatus":
         """Read the queues of the pipeline and the state of the jobs."""
-        from memtui.services import status
-
-        return status.read_work(
+        return self._service.read_work(
             self._workspace.paths.spool,
             self._workspace.schedules,
             self._clock(),
@@ -568,23 +569,23 @@ class JobsController:
 
     def statuses(self) -> "list[JobStatus]":
         """Return the state of every job."""
-        return jobs.statuses(
+        return self._service.statuses(
             self._workspace.schedules, self._clock(), has_worker=self.has_worker
         )
 
     def history(self, job: Job | None, limit: int) -> list[JobRun]:
         """Return the runs of a job, or of all, the latest first."""
-        return jobs.history(job, limit=limit, has_worker=self.has_worker)
+        return self._service.history(job, limit=limit, has_worker=self.has_worker)
 
     def pause(self, *chosen: Job) -> None:
         """Pause jobs until they are resumed."""
-        jobs.pause(chosen)
+        self._service.pause(chosen)
 
     def resume(self, *chosen: Job) -> None:
         """Let jobs run again."""
-        jobs.resume(chosen)
+        self._service.resume(chosen)
 
     def request_run(self, *chosen: Job) -> str:
         """Request a run of jobs, and tell when it happens."""
-        jobs.request_run(chosen, self._clock())
+        self._service.request_run(chosen, self._clock())
         return self.describe_turn()

@@ -105,10 +105,10 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
     finally:
         claim.release()
     assert "It comes next in the memtui that is running." in told
-    assert said["is_worked"] is True
+    assert said["has_worker"] is True
     assert said["note"] in told
     assert [one["job"] for one in said["jobs"]] == ["segments"]
-    asked = [name for name, one in statuses(home).items() if one["asked_at"]]
+    asked = [name for name, one in statuses(home).items() if one["requested_at"]]
     assert asked == ["segments", "rollup_day", "rollup_week"]
 
 
@@ -170,7 +170,7 @@ def test_what_cannot_be_meant_is_said_with_what_can(
     home: Path, words: tuple[str, ...], said: str
 ) -> None:
     assert said in memtui(home, "jobs", *words, code=2).stderr
-    assert not any(one["asked_at"] for one in statuses(home).values())
+    assert not any(one["requested_at"] for one in statuses(home).values())
 
 
 def test_a_schedule_that_is_none_is_said_with_its_key(home: Path) -> None:

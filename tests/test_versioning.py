@@ -56,7 +56,7 @@ def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
 
 def test_programs_read_the_versions_too(home: Path) -> None:
     told = asked(home, "versions", DAY)
-    assert (told["node"]["node_id"], told["asked_at"]) == (DAY, None)
+    assert (told["node"]["node_id"], told["requested_at"]) == (DAY, None)
     rejected, model, _ = told["versions"]
     assert (rejected["version"], rejected["rejection"]) == (3, WHY)
     assert (rejected["unsupported"], rejected["withheld"]) == (1, 1)

@@ -66,7 +66,7 @@ def run(args: Namespace, context: Context) -> int:
 def _list_jobs(args: Namespace, jobs: JobsController, zone: tzinfo) -> int:
     found = jobs.statuses()
     if args.json:
-        data = {"is_worked": jobs.has_worker, "time_zone": str(zone), "jobs": found}
+        data = {"has_worker": jobs.has_worker, "time_zone": str(zone), "jobs": found}
         return output.print_json(data)
     for one in found:
         output.print_lines(_job_lines(one, zone))
@@ -151,7 +151,7 @@ def _change(
         jobs.resume(*chosen)
     if args.json:
         found = [one for one in jobs.statuses() if one.job in chosen]
-        data = {"is_worked": jobs.has_worker, "jobs": found, "note": note}
+        data = {"has_worker": jobs.has_worker, "jobs": found, "note": note}
         return output.print_json(data)
     output.print_lines(f"{job}: {DONE[action]}." for job in chosen)
     output.print_lines([note] if note else [])

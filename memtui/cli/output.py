@@ -88,10 +88,11 @@ def _shorten(problem: Problem, max_tokens: int) -> Problem:
 
 def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:
     """Print a reply, all of it or as much as ``--max-tokens`` allows."""
-    from memtui.services import status
+    if not reply.items:
+        from memtui.services import status
 
-    if not reply.items and status.is_empty():
-        reply = replace(reply, notes=(replies.NOTHING_KEPT,))
+        if status.is_empty():
+            reply = replace(reply, notes=(replies.NOTHING_KEPT,))
     reply = replace(
         reply,
         notes=[_name_commands(note) for note in reply.notes],

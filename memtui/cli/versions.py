@@ -58,7 +58,7 @@ def run(args: Namespace, context: Context) -> int:
     if args.json:
         data = {
             "node": history.entry,
-            "asked_at": history.requested_at,
+            "requested_at": history.requested_at,
             "shown": history.shown,
             "note": " ".join(notes),
         }
@@ -98,7 +98,7 @@ def _print_versions(args: Namespace, zone: tzinfo, turn: str) -> int:
     data = {
         "notice": fencing.NOTICE,
         "node": history.entry,
-        "asked_at": history.requested_at,
+        "requested_at": history.requested_at,
         "versions": [
             {**output.to_plain(one), "unsupported": one.unsupported}
             for one in history.versions

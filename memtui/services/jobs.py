@@ -1,52 +1,113 @@
-"""The model's jobs: when they run, when they ran, and what came of it."""
+"""The model's jobs and the queues of the pipeline: their state, pause and requests."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, JobRun, JobState, RunResult
 from memtui.model.schedule import Schedules
-from memtui.store import database, jobs
+from memtui.store import (
+    database,
+    jobs,
+    meta,
+    outbox,
+    rewrite_queue,
+    rollup_queue,
+    segments,
+)
+from memtui.store.meta import ModelRecord
 
 LIMIT = 20
-"""How many runs are told unless fewer or more are asked for."""
+"""How many runs ``history`` returns by default."""
 
-NO_TIMES = "whenever there is something"
-"""What is said of the schedule of a job without times."""
+MAX_RUNS = 50
+"""How many runs of each job ``read_work`` returns."""
+
+NO_SCHEDULE = "whenever there is something"
+"""The schedule of a job without times."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """How a job stands."""
+    """The state of a job."""
 
     job: Job
     cron: str
     """Empty for a job without times."""
     schedule: str
-    """The same in words."""
+    """The cron expression in words."""
     is_paused: bool
     requested_at: datetime | None
-    """When a run was asked for that has not begun yet."""
+    """When a run was requested that has not started yet."""
     last: JobRun | None
-    """The last run, or the one that goes on; None if there was none."""
+    """The last run, or the one that is running; None if there was none."""
     is_running: bool
     is_overdue: bool
-    """Whether its time has come and it has not run since."""
+    """Whether its time has passed and it has not run since."""
     next_at: datetime | None
     """Its next time; None if it has none or is paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkStatus:
+    """The queues of the pipeline and the jobs, at one moment."""
+
+    queues: Mapping[str, int]
+    """How much waits for each stage."""
+    failing: int
+    """How many summaries and roll-ups failed and wait for another try."""
+    jobs: Sequence[JobStatus]
+    requests: Mapping[Job, int]
+    """How many nodes wait for a version by each job."""
+    runs: Mapping[Job, Sequence[JobRun]]
+    """The runs of each job, the latest first."""
+    model: ModelRecord | None
+    """The model as the worker last found it; None if none has looked yet."""
+
+
+def read_work(
+    spool: Path, plan: Schedules, now: datetime, *, has_worker: bool | None
+) -> WorkStatus:
+    """Read the queues and the jobs.
+
+    Args:
+        spool: The folder of hook files.
+        plan: When the jobs are due.
+        now: The time.
+        has_worker: Whether a process runs the pipeline; None if unknown.
+    """
+    from memtui.capture.spool import Spool
+
+    now_ms = to_ms(now)
+    with database.connection():
+        queues = {
+            "ingest": len(Spool(spool).names()),
+            "segment": outbox.count(outbox.UPDATE_TOC),
+            "summarize": segments.count_pending(),
+            "rollup": rollup_queue.count(),
+            "index": outbox.count(outbox.INDEX_NODE),
+            "messages": outbox.list_latest_events(0)[1],
+        }
+        failing = segments.count_failing(now_ms) + rollup_queue.count_failing(now_ms)
+        model = meta.model_record()
+        requests = {job: rewrite_queue.count(job.level) for job in Job}
+    runs = {job: history(job, limit=MAX_RUNS, has_worker=has_worker) for job in Job}
+    states = statuses(plan, now, has_worker=has_worker)
+    return WorkStatus(queues, failing, states, requests, runs, model)
 
 
 def statuses(
     plan: Schedules, now: datetime, *, has_worker: bool | None
 ) -> list[JobStatus]:
-    """How every job stands.
+    """Return the state of every job.
 
     Args:
-        plan: Their times.
+        plan: When the jobs are due.
         now: The time.
-        has_worker: Whether any process works this store: if none does, no job runs,
-            whatever is noted; None if that is not known.
+        has_worker: Whether a process runs the pipeline; if not, no job is running,
+            whatever the store says; None if unknown.
     """
     with database.connection():
         states = jobs.get_states()
@@ -56,55 +117,56 @@ def statuses(
 def history(
     job: Job | None = None, *, limit: int = LIMIT, has_worker: bool | None
 ) -> list[JobRun]:
-    """The runs of a job, or of all, the latest first.
+    """Return the runs of a job, or of all, the latest first.
 
     Args:
-        job: Whose; everyone's when None.
+        job: The job; None for all.
         limit: How many.
-        has_worker: Whether any process works this store; None if that is not known.
+        has_worker: Whether a process runs the pipeline; None if unknown.
     """
     with database.connection():
         return [_with_result(run, has_worker) for run in jobs.list_runs(job, limit)]
 
 
 def _status(
-    job: Job, state: JobState, plan: Schedules, now: datetime, is_worked: bool | None
+    job: Job, state: JobState, plan: Schedules, now: datetime, has_worker: bool | None
 ) -> JobStatus:
-    last = next((_with_result(run, is_worked) for run in jobs.list_runs(job, 1)), None)
+    last = next((_with_result(run, has_worker) for run in jobs.list_runs(job, 1)), None)
     is_running = last is not None and last.ended_at is None
     times = plan.for_job(job)
-    is_free = times is not None and not state.is_paused
+    is_scheduled = times is not None and not state.is_paused
+    is_overdue = is_scheduled and not is_running and _is_overdue(job, state, plan, now)
     return JobStatus(
         job=job,
         cron=times.cron if times else "",
-        schedule=times.describe() if times else NO_TIMES,
+        schedule=times.describe() if times else NO_SCHEDULE,
         is_paused=state.is_paused,
         requested_at=state.requested_at,
         last=last,
         is_running=is_running,
-        is_overdue=is_free and not is_running and _is_overdue(job, state, plan, now),
-        next_at=times.next_run(now) if times and is_free else None,
+        is_overdue=is_overdue,
+        next_at=times.next_run(now) if times and is_scheduled else None,
     )
 
 
 def _is_overdue(job: Job, state: JobState, plan: Schedules, now: datetime) -> bool:
-    times, over = plan.for_job(job), jobs.last_finished_run(job, to_ms(now))
-    since = [state.active_since, over.ended_at if over else None]
+    times, finished = plan.for_job(job), jobs.last_finished_run(job, to_ms(now))
+    since = [state.active_since, finished.ended_at if finished else None]
     known = [at for at in since if at and at <= now]
     return bool(times and known and times.last_missed(max(known), now))
 
 
-def _with_result(run: JobRun, is_worked: bool | None) -> JobRun:
-    """A run as it is: one that nobody goes on with was broken off."""
-    if run.ended_at is None and is_worked is False:
+def _with_result(run: JobRun, has_worker: bool | None) -> JobRun:
+    """Mark a run without an end as interrupted, if no process continues it."""
+    if run.ended_at is None and has_worker is False:
         return replace(run, result=RunResult.INTERRUPTED, ended_at=run.heartbeat_at)
     return run
 
 
 def pause(chosen: Sequence[Job]) -> None:
-    """Let jobs rest, also over restarts, until they are resumed.
+    """Pause jobs until they are resumed, also over restarts.
 
-    They run then only when they are asked for; what was asked before is dropped.
+    They run only when a run is requested; earlier requests are dropped.
     """
     with database.transaction():
         jobs.set_paused(chosen, True)
@@ -117,7 +179,7 @@ def resume(chosen: Sequence[Job]) -> None:
 
 
 def request_run(chosen: Sequence[Job], now: datetime) -> None:
-    """Ask for a run now, or as soon as a memtui works."""
+    """Request a run of jobs, at once or as soon as memtui runs."""
     with database.transaction():
         for job in chosen:
             jobs.request_run(job, to_ms(now))

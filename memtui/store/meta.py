@@ -1,7 +1,7 @@
 """Properties of the whole store, as rows of key and value."""
 
 import json
-import secrets
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -38,7 +38,7 @@ def time_zone() -> str:
 def identity() -> str:
     """Return the random word that identifies this store; it is given on first use."""
     if not read(IDENTITY_KEY):
-        word = secrets.token_hex(8)
+        word = os.urandom(8).hex()
         MetaRow.insert(name=IDENTITY_KEY, value=word).on_conflict_ignore().execute()
     return read(IDENTITY_KEY)
 

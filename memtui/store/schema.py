@@ -10,7 +10,6 @@ from playhouse.sqlite_ext import AutoIncrementField
 
 from memtui.errors import StoreVersionError
 from memtui.store.database import db, path, transaction
-from memtui.text.secrets import RULES_VERSION
 
 VERSION = 1
 """The schema of this memtui."""
@@ -563,6 +562,8 @@ def open_schema(time_zone: str) -> None:
 
 
 def _create(time_zone: str) -> None:
+    from memtui.text.secrets import RULES_VERSION  # its patterns take 20 ms
+
     db.create_tables(TABLES)
     for statement in (*INDEXES, *TRIGGERS):
         db.execute_sql(statement)

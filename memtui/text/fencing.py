@@ -6,8 +6,8 @@ written, and markup that models or pages interpret is neutralized. All answers u
 module.
 """
 
+import os
 import re
-import secrets
 
 from memtui.model.events import clean
 
@@ -61,7 +61,7 @@ def neutralize_line(text: str) -> str:
 
 def new_nonce() -> str:
     """Return a number that no stored text can know."""
-    return secrets.token_hex(NONCE_BYTES)
+    return os.urandom(NONCE_BYTES).hex()
 
 
 def fence(body: str, number: str) -> str:
