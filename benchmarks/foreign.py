@@ -1,7 +1,7 @@
-"""German and Chinese bullets, written by hand: the real transcripts are English.
+"""German and Chinese bullets, written by hand since the real transcripts are English.
 
-Each source is a few events of one piece of work; each bullet tells one thing that is
-said there in other words, or changes one thing of it.
+Each source is a few events of one piece of work; each bullet restates one thing in
+other words, or changes one thing.
 """
 
 GERMAN = [

@@ -1,15 +1,12 @@
 """How often a bullet is anchored where people say it belongs.
 
-Reads QMSum's human summaries (``../shared/data/summaries/qmsum``): each sentence of a
-specific query's summary is anchored in its meeting, and counts as right when the
-anchored turn lies inside the span the annotators marked; a sentence that gets no
-anchor counts as wrong. A grip is given by ``places.find``, which declines where too
-little is said; ``places.nearest`` never does, and is there to compare with ways that
-never do. Every second meeting is for tuning, the others are held out; turns are taken
-with their speaker's name before them, as QMSum gives it, and without.
-LoCoMo's facts (``../shared/data/retrieval/locomo``) are anchored among the turns of
-their session, and are right on the very turn they were taken from. Run it from the
-checkout:
+Each sentence of QMSum's human summaries of specific queries is anchored in its meeting,
+and counts as right if the anchored turn lies in the span the annotators marked; a
+sentence without an anchor counts as wrong. ``find_anchors`` makes grips and declines
+where too little is found; ``nearest_anchors`` never does, and is compared with other
+ways that never do. Every second meeting is held out. Turns are used with their
+speaker's name and without. LoCoMo's facts are anchored among the turns of their
+session, and are right on the very turn they were taken from. Run it from the checkout:
 
     python -m benchmarks.grips
 """
@@ -34,17 +31,17 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 QMSUM = DATA / "summaries" / "qmsum"
 LOCOMO = DATA / "retrieval" / "locomo"
 WINDOW = 2
-"""How many turns on either side are in a window of five."""
+"""Number of turns on either side in a window of five."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 
 MAX_SHORT_WORD = 3
-"""Words of no more letters are no key terms: seed 0 names no other rule."""
+"""Words with at most this many letters are no key terms."""
 
 _WORD = re.compile(r"\w+")
 
 Found = tuple[int, int] | None
-"""Where a way of anchoring puts a bullet: its start, and the place it would show."""
+"""The start of the range where a bullet is anchored, and the turn shown; or None."""
 
 Way = Callable[[Sequence[DraftBullet], Sequence[str]], list[Found]]
 
@@ -61,7 +58,7 @@ class Asked:
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a file."""
+    """Yield the records of a file."""
     with path.open(encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
@@ -74,10 +71,10 @@ def _turns(session: dict[str, Any], *, are_named: bool = True) -> list[str]:
 
 
 def meetings(*, are_named: bool = True) -> list[Asked]:
-    """QMSum's specific queries, each with the sentences of its summary.
+    """Return QMSum's specific queries with the sentences of their summaries.
 
     Args:
-        are_named: Whether the speaker's name stands before each turn.
+        are_named: Whether the speaker's name precedes each turn.
     """
     sessions = {
         row["session_id"]: _turns(row, are_named=are_named)
@@ -96,7 +93,7 @@ def meetings(*, are_named: bool = True) -> list[Asked]:
 
 
 def facts() -> list[Asked]:
-    """LoCoMo's facts, a session's in one row, each with the turn it was taken from."""
+    """Return LoCoMo's facts by session, each with the turn it was taken from."""
     sessions = {row["session_id"]: row for row in rows(LOCOMO / "sessions.jsonl")}
     told: dict[str, list[dict[str, Any]]] = {}
     for row in rows(LOCOMO / "observations.jsonl"):
@@ -116,12 +113,12 @@ def facts() -> list[Asked]:
 def shared_word_ranges(
     claims: Sequence[DraftBullet], turns: Sequence[str], bridged: int = 0
 ) -> list[Found]:
-    """The run of turns with words in common that has most.
+    """Return the range of turns with the most words in common, as in seed 0.
 
     Args:
         claims: The bullets.
         turns: What they are taken from.
-        bridged: How many turns without a word in common do not end a run.
+        bridged: Number of turns without a common word that do not end a range.
     """
     held = [_key_terms(turn) for turn in turns]
     return [_best_range(_key_terms(claim.text), held, bridged) for claim in claims]
@@ -151,7 +148,7 @@ def _best_range(
 def shared_word_starts(
     claims: Sequence[DraftBullet], turns: Sequence[str]
 ) -> list[Found]:
-    """The first turn of each range."""
+    """Return the first turn of each range."""
     return [
         (found[0], found[0]) if found else None
         for found in shared_word_ranges(claims, turns)
@@ -161,7 +158,7 @@ def shared_word_starts(
 def rank_by_bm25(
     window: int, claims: Sequence[DraftBullet], turns: Sequence[str]
 ) -> list[Found]:
-    """BM25 on single turns, and on a window around each if one is asked for."""
+    """Rank single turns by BM25, and windows around them if ``window`` is not 0."""
     counts = [Counter(analyzer.terms(turn)) for turn in turns]
     around = [
         sum(counts[max(0, at - window) : at + window + 1], Counter[str]())
@@ -204,7 +201,7 @@ def _bm25(
 
 
 def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
-    """Where the bullets stand, however little of them is said there."""
+    """Return the nearest anchors, however little is found."""
     return [
         (place.start, place.best) if place else None
         for place in anchoring.nearest_anchors(claims, NeighbourIndex(turns))
@@ -212,14 +209,14 @@ def ours(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
 
 
 def one_by_one(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
-    """The same without a look at the bullets beside each."""
+    """Return the nearest anchor of each bullet without its neighbours."""
     fitted = NeighbourIndex(turns)
     found = [anchoring.nearest_anchors([claim], fitted)[0] for claim in claims]
     return [(place.start, place.best) if place else None for place in found]
 
 
 def gripped(claims: Sequence[DraftBullet], turns: Sequence[str]) -> list[Found]:
-    """Where bullets get a grip: the product's way, which declines some."""
+    """Return the anchors that grips are made from."""
     return [
         (found[0].start, found[0].best) if found else None
         for found in anchoring.find_anchors(claims, NeighbourIndex(turns))

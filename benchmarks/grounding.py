@@ -25,7 +25,7 @@ from benchmarks.transcripts import Stretch
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import Support, Verdict
 from memtui.summarize import extractive, tool_actions
-from memtui.summarize.grounding import claims
+from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.anchoring import NeighbourIndex
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import prose
@@ -64,8 +64,8 @@ AIMS = {
     "Chinese, name changed": -0.03,
     "Chinese, denied or the opposite": -0.10,
 }
-"""What share should show as supported, class by class as they are printed: at least,
-or below zero at most; nothing is aimed at where it is zero."""
+"""The share of each class that should be supported: at least, or if negative at most; 0
+for no aim."""
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class Table:
         halves[is_held_out][verdict.support] += 1
 
     def lines(self) -> Iterator[str]:
-        """The table as it is printed."""
+        """Yield the lines of the table."""
         head = "".join(f"{support[:9]:>10}" for support in Support)
         yield f"{'':36}{'n':>6}{head}{'n':>7}{head}{'both':>7}{'aim':>7}"
         for kind in sorted(self.rows, key=_place):
@@ -150,7 +150,7 @@ def _tell_data(stretches: Sequence[Stretch]) -> None:
 
 
 def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]:
-    """Verdicts on bullets that tell what tools did, or did not do."""
+    """Yield verdicts on bullets that claim true and false actions."""
     told = list(planted.action_bullets(one.events, chance))
     found = claims.check_against_events(
         [DraftBullet(text) for _, text in told], one.events
@@ -162,7 +162,8 @@ def _deeds(one: Stretch, chance: random.Random) -> Iterator[tuple[str, Verdict]]
 def _written_by_others(
     stretches: Sequence[Stretch],
 ) -> Iterator[tuple[str, bool, Verdict]]:
-    """Verdicts on what others wrote, against what it is about and the next best."""
+    """Yield verdicts on sentences by others, against their own source and the next
+    best."""
     for one in commit_subjects(stretches):
         verdict = _verdict(one.claims[0], PassageIndex(one.turns))
         yield "commit's subject, its segment", one.is_held_out, verdict
@@ -188,7 +189,7 @@ MIN_WORDS = 5
 
 
 def commit_subjects(stretches: Sequence[Stretch]) -> list[grips.Asked]:
-    """Subjects of commit_subjects, and what else their segment says of the work."""
+    """Return commit subjects with the rest of their segment."""
     return [
         grips.Asked(
             [DraftBullet(commit.text)],
@@ -202,7 +203,7 @@ def commit_subjects(stretches: Sequence[Stretch]) -> list[grips.Asked]:
 
 
 def meeting_summaries() -> list[grips.Asked]:
-    """QMSum's meeting_summaries, each with the sentences of all its specific queries."""
+    """Return QMSum's meetings with the sentences of all specific queries."""
     found: dict[str, grips.Asked] = {}
     for one in grips.meetings():
         key = "\n".join(one.turns)
@@ -212,7 +213,7 @@ def meeting_summaries() -> list[grips.Asked]:
 
 
 def session_summaries(stretches: Sequence[Stretch]) -> list[grips.Asked]:
-    """Entire's summaries of session_summaries, written by a model and checked by nobody."""
+    """Return Entire's summaries of sessions, written by a model and not checked."""
     found = []
     for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
         recorded = json.loads(path.read_text("utf-8"))
@@ -230,7 +231,7 @@ def session_summaries(stretches: Sequence[Stretch]) -> list[grips.Asked]:
 
 
 def _summary_sentences(value: object) -> Iterator[str]:
-    """The texts of a summary's fields that are sentences."""
+    """Yield the sentences among the fields of a summary."""
     if isinstance(value, str) and len(value.split()) >= MIN_WORDS:
         yield value
     elif isinstance(value, dict | list):
@@ -243,20 +244,21 @@ def _verdict(claim: DraftBullet, source: PassageIndex) -> Verdict:
 
 
 def _tell_time(stretches: Sequence[Stretch]) -> None:
-    """What anchoring and auditing a bullet cost, preparing its segment included."""
-    anchoring: list[float] = []
-    auditing: list[float] = []
+    """Print the time to anchor and check a bullet, including the preparation of its
+    segment."""
+    anchor_ms: list[float] = []
+    check_ms: list[float] = []
     for one in stretches:
-        claims = extractive.summarize_segment(one.events).bullets
-        if claims:
+        bullets = extractive.summarize_segment(one.events).bullets
+        if bullets:
             began = time.process_time()
-            anchoring.find_anchors(claims, NeighbourIndex(one.texts))
+            anchoring.find_anchors(bullets, NeighbourIndex(one.texts))
             anchored = time.process_time()
-            claims.check_against_events(claims, one.events)
+            claims.check_against_events(bullets, one.events)
             audited = time.process_time()
-            anchoring.append(1000 * (anchored - began) / len(claims))
-            auditing.append(1000 * (audited - anchored) / len(claims))
-    for name, took in (("anchoring", anchoring), ("auditing", auditing)):
+            anchor_ms.append(1000 * (anchored - began) / len(bullets))
+            check_ms.append(1000 * (audited - anchored) / len(bullets))
+    for name, took in (("anchoring", anchor_ms), ("checking", check_ms)):
         took.sort()
         late = took[int(0.95 * len(took))]
         print(

@@ -19,10 +19,10 @@ from memtui.text import analyzer
 from memtui.text.prose import message_sentences
 
 MIN_TERMS, MAX_CHARS, MIN_CHARS = 5, 240, 30
-"""What makes a sentence a possible bullet: enough to say, and short enough."""
+"""A sentence needs this many terms, and a length between these, to become a bullet."""
 
 LIST_NUMBER_CHARS = 6
-"""A number among the first characters is a list's, and no claim."""
+"""A number within the first characters is that of a list item."""
 
 _SYNONYM_LIST = """
     add=introduce adds=introduces added=introduced adding=introducing
@@ -59,7 +59,7 @@ _SYNONYM_LIST = """
     Fehler=Problem behoben=gelöst erstellt=angelegt
 """
 SYNONYMS: dict[str, str] = dict(re.findall(r"(\S+)=(\S+)", _SYNONYM_LIST))
-"""Words and what an honest writer might say instead, usual abbreviations among them."""
+"""Words and possible replacements, including common abbreviations."""
 
 _SPOKEN = {
     "I'm": "the assistant is",
@@ -115,7 +115,7 @@ _VERB = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SourceSentence:
-    """A sentence and the place of the event it stands in."""
+    """A sentence and the index of its event."""
 
     text: str
     place: int
@@ -124,7 +124,7 @@ class SourceSentence:
 def source_sentences(
     events: Sequence[Event], chance: random.Random, most: int
 ) -> list[SourceSentence]:
-    """Some sentences of a segment's messages, in their order."""
+    """Return some sentences of a segment's messages in order."""
     found = {
         part.text: SourceSentence(part.text, at)
         for at, event in enumerate(events)
@@ -141,7 +141,7 @@ def source_sentences(
 
 
 def reword(text: str, chance: random.Random) -> str:
-    """The same sentence, as a summary would word it: lightly changed."""
+    """Reword a sentence lightly, as a summary would."""
     changed = _in_third_person(text)
     if chance.random() < 0.5:
         changed = _ARTICLE.sub("", changed)
@@ -152,7 +152,7 @@ def reword(text: str, chance: random.Random) -> str:
 
 
 def paraphrase(text: str, chance: random.Random) -> str:
-    """The same said otherwise: all known words exchanged, clauses turned round."""
+    """Replace all known words, drop adverbs, and swap clauses."""
     changed = _in_third_person(text)
     changed = _ADVERB.sub("", _ARTICLE.sub("", changed))
     changed = _replace_synonyms(changed, None)
@@ -164,7 +164,7 @@ def paraphrase(text: str, chance: random.Random) -> str:
 
 
 def _in_third_person(text: str) -> str:
-    """What somebody said, changed by another: without a lead and an aside."""
+    """Retell a sentence in the third person, without lead and aside."""
     bare = _LEAD.sub("", text.replace("’", "'"), count=1)
     short = _TAIL.sub("", bare)
     if len(analyzer.query_terms(short)) < MIN_TERMS:
@@ -187,14 +187,14 @@ def _sentence(text: str) -> str:
 
 
 def find_names(texts: Sequence[str]) -> list[str]:
-    """The identifiers, paths and flags in some texts, each once."""
+    """Return the identifiers, paths and flags in some texts, without duplicates."""
     return list(dict.fromkeys(one for text in texts for one in _NAME.findall(text)))
 
 
 def swap_identifier(
     text: str, chance: random.Random, others: Sequence[str]
 ) -> str | None:
-    """The same with another identifier; None if there is none to exchange."""
+    """Replace an identifier by another; None if there is none."""
     found = [one for one in _NAME.finditer(text) if len(one[0]) > 3]
     if not found:
         return None
@@ -219,7 +219,7 @@ def _kind(name: str) -> str:
 
 
 def change_number(text: str, chance: random.Random) -> str | None:
-    """The same with another number; None if there is none."""
+    """Change a number; None if there is none."""
     found = [one for one in _NUMBER.finditer(text) if one.start() > LIST_NUMBER_CHARS]
     if not found:
         return None
@@ -234,12 +234,12 @@ def change_number(text: str, chance: random.Random) -> str | None:
     ]
     new = chance.choice(changed)(value)
     shown = str(int(new)) if "." not in old[0] else f"{new:g}"
-    changed = text[: old.start()] + shown + text[old.end() :]
-    return None if shown in _NUMBER.findall(text) else changed
+    result = text[: old.start()] + shown + text[old.end() :]
+    return None if shown in _NUMBER.findall(text) else result
 
 
 def negate(text: str, chance: random.Random) -> str | None:
-    """The same with a negation put in; None if there is no verb to deny."""
+    """Insert a negation; None if there is no verb."""
     if found := list(_AUXILIARY.finditer(text)):
         verb = chance.choice(found)
         no = "nicht" if verb[0] in _GERMAN else chance.choice(["not", "not", "never"])
@@ -295,7 +295,7 @@ UNITS = {
     "new": "old",
     "concurrent": "idle",
 }
-"""What a number counts, and what it is made to count."""
+"""Units and counted nouns, and what they are replaced by."""
 
 DIRECTORIES = ("legacy", "vendor", "billing", "old/core", "internal", "third_party")
 
@@ -311,13 +311,13 @@ INVENTED_CLAUSES = (
     "because the old supplier went bankrupt",
     "and the press was informed by telephone",
 )
-"""Clauses that no transcript says; eight words at most, as a model would add them."""
+"""Clauses that no transcript contains."""
 
 NEAR_DENIALS = ("hardly", "almost", "deny_nearly", "barely", "scarcely")
 
 
 def change_directory(text: str, chance: random.Random) -> str | None:
-    """A path in another directory: one of its own changed, or all of them."""
+    """Change one or all directories of a path; None if there is none."""
     found = list(_PATH.finditer(text))
     if not found:
         return None
@@ -331,7 +331,7 @@ def change_directory(text: str, chance: random.Random) -> str | None:
 
 
 def exchange_numbers(text: str, chance: random.Random) -> str | None:
-    """Two different numbers exchange_numbers."""
+    """Exchange two different numbers; None if there are not two."""
     found = list(_PLAIN_NUMBER.finditer(text))
     pairs = [(one, two) for one in found for two in found if one.start() < two.start()]
     pairs = [(one, two) for one, two in pairs if one[0] != two[0]]
@@ -343,7 +343,7 @@ def exchange_numbers(text: str, chance: random.Random) -> str | None:
 
 
 def change_unit(text: str, chance: random.Random) -> str | None:
-    """A number of something else: "14 tests" made "14 errors", seconds minutes."""
+    """Change what a number counts: "14 tests" to "14 errors"; None if unknown."""
     found = [one for one in _UNIT.finditer(text) if one["unit"] in UNITS]
     if not found:
         return None
@@ -353,7 +353,7 @@ def change_unit(text: str, chance: random.Random) -> str | None:
 
 
 def change_number_word(text: str, chance: random.Random) -> str | None:
-    """A number written out, made another."""
+    """Change a number word; None if there is none."""
     found = list(_NUMBER_WORD.finditer(text))
     if not found:
         return None
@@ -363,14 +363,14 @@ def change_number_word(text: str, chance: random.Random) -> str | None:
 
 
 def add_clause(text: str, chance: random.Random) -> str:
-    """The same with a clause that nobody said."""
+    """Add an invented clause."""
     clause = chance.choice(INVENTED_CLAUSES)
     comma = "," if clause.startswith(("and", "which")) else ""
     return f"{text.rstrip('.')}{comma} {clause}"
 
 
 def join_halves(text: str, other: str) -> str | None:
-    """The first half of one sentence, and the second of another."""
+    """Join the first half of one sentence and the second half of another."""
     first, second = text.split(), other.split()
     if len(first) < 6 or len(second) < 6:
         return None
@@ -378,7 +378,7 @@ def join_halves(text: str, other: str) -> str | None:
 
 
 def deny_nearly(text: str, chance: random.Random) -> str | None:
-    """What is so, told as what hardly or deny_nearly is."""
+    """Insert "hardly" or "nearly" after an auxiliary; None if there is none."""
     found = list(_AUXILIARY_VERB.finditer(text))
     if not found:
         return None
@@ -387,7 +387,7 @@ def deny_nearly(text: str, chance: random.Random) -> str | None:
 
 
 SENTENCES_PER_SEGMENT = 40
-"""How many sentences of a segment become bullets at most."""
+"""The most sentences of a segment that become bullets."""
 
 _NO_WORD = re.compile(r"\W+")
 
@@ -399,12 +399,12 @@ class Source:
     stretch: Stretch
     passages: PassageIndex
     bare: str
-    """All its letters and digits in a row: to find whether it holds a sentence."""
+    """All letters and digits, to find sentences regardless of punctuation."""
     names: list[str]
 
 
 class BulletMaker:
-    """Makes the bullets of every class out of all segments."""
+    """Makes bullets of all classes from all segments."""
 
     def __init__(self, stretches: Sequence[Stretch], chance: random.Random) -> None:
         self.sources = [
@@ -422,7 +422,8 @@ class BulletMaker:
         self._further = random.Random(1)
 
     def bullets_of(self, source: Source) -> Iterator[tuple[str, DraftBullet, Source]]:
-        """The bullets of one segment: class, bullet and what it is held against."""
+        """Yield the bullets of one segment: class, bullet, and the source to check
+        against."""
         for base in source_sentences(
             source.stretch.events, self._chance, SENTENCES_PER_SEGMENT
         ):
@@ -433,17 +434,17 @@ class BulletMaker:
             }
             for kind, text in forms.items():
                 yield kind, DraftBullet(text, (base.place,)), source
-            yield from self._two(base, forms["reword true"], source)
+            yield from self._two_sentences(base, forms["reword true"], source)
             start = self._chance.choice([base.text, forms["reword true"]])
             for kind, changed in self._changed(start, source):
                 yield kind, DraftBullet(changed, (base.place,)), source
-            yield from self._misplaced(base.text, [*forms.values()], source)
-            yield from self._wronged(base, forms["reword true"], source)
+            yield from self._wrong_source(base.text, [*forms.values()], source)
+            yield from self._wrong(base, forms["reword true"], source)
 
     def _two_sentences(
         self, base: SourceSentence, text: str, source: Source
     ) -> Iterator[tuple[str, DraftBullet, Source]]:
-        """One bullet of two sentences that stand in different events."""
+        """Yield a bullet of two sentences from different events."""
         others = [
             other
             for other in source_sentences(source.stretch.events, self._chance, 2)
@@ -462,7 +463,7 @@ class BulletMaker:
     def _wrong(
         self, base: SourceSentence, reworded: str, source: Source
     ) -> Iterator[tuple[str, DraftBullet, Source]]:
-        """What a model gets wrong: a part of what is said, or more than is said."""
+        """Yield bullets with typical errors of models."""
         chance = self._further
         text = chance.choice([base.text, reworded])
         others = [
@@ -490,12 +491,12 @@ class BulletMaker:
             "changed number": change_number(text, self._chance),
             "inserted negation": negate(text, self._chance),
         }
-        yield from ((kind, bullets_of) for kind, made in wrong.items() if bullets_of)
+        yield from ((kind, made) for kind, made in wrong.items() if made)
 
     def _wrong_source(
         self, base: str, forms: Sequence[str], source: Source
     ) -> Iterator[tuple[str, DraftBullet, Source]]:
-        """A bullet held against segments that do not hold its sentence."""
+        """Yield a bullet with segments that do not contain its sentence."""
         text = self._chance.choice(forms)
         said = {_bare(base), _bare(text)}
         wrong = [
@@ -521,7 +522,7 @@ def _bare(text: str) -> str:
 
 
 ACTIONS_PER_SEGMENT = 4
-"""How many bullets of one kind a segment gives at most."""
+"""The most bullets of one kind for a segment."""
 
 _TOOLS = {
     "edited": ("Edit", "MultiEdit", "edit"),
@@ -540,7 +541,10 @@ _QUOTED_COMMAND = re.compile(
 def action_bullets(
     events: Sequence[Event], chance: random.Random
 ) -> Iterator[tuple[str, str]]:
-    """The bullets of one segment, each with its class."""
+    """Yield bullets that claim actions of a segment, with their class.
+
+    They are made from the calls without the rules that are measured.
+    """
     done = _actions_done(events)
     changed = done["edited"] | done["wrote"]
     said = _assistant_sentences(events)
@@ -581,7 +585,7 @@ def _sample(things: set[str], chance: random.Random) -> list[str]:
 
 
 def _actions_done(events: Sequence[Event]) -> dict[str, set[str]]:
-    """The files and commands by what was done with them."""
+    """Return the files and commands by what was done with them."""
     found: dict[str, set[str]] = {one: set() for one in (*_TOOLS, "passed", "failed")}
     for event in events:
         if event.event_type is not EventType.TOOL_RESULT:
@@ -604,7 +608,7 @@ def _fails(event: Event) -> bool:
 
 
 def _assistant_sentences(events: Sequence[Event]) -> list[str]:
-    """Short sentences of the assistant's that no tool was given."""
+    """Return short sentences of the assistant that no tool was given."""
     tools = " ".join(event.text for event in events if not event.is_message)
     return [
         part.text

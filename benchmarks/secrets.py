@@ -1,8 +1,7 @@
-"""What redaction finds, what it takes by mistake, and what it costs.
+"""Recall, precision and cost of redaction.
 
-Reads the labelled set of the tests, and the real transcripts beside the checkout
-(``../shared/data``) where there are any; what was taken out of those is shown masked,
-to be judged by eye. Run it from the checkout:
+Reads the labelled set of the tests and, if present, the real transcripts beside the
+checkout; what is redacted there is printed masked. Run it from the checkout:
 
     python -m benchmarks.secrets
 """
@@ -20,10 +19,10 @@ LABELLED = Path(__file__).parents[1] / "tests" / "data" / "secrets.jsonl"
 REAL = Path(__file__).parents[2] / "shared" / "data"
 FOLDERS = ("claude_code", "codex", "copilot_cli", "hooks")
 SHOWN = 12
-"""How many real redactions are shown."""
+"""Number of real redactions printed."""
 
 AROUND = 48
-"""How many characters before a redaction are shown."""
+"""Number of characters before a redaction printed."""
 
 HOSTILE = {
     "one letter": "a",
@@ -43,11 +42,10 @@ HOSTILE = {
     "inner keys": "-sk-ant-",
     "cut lines": "ghp_aaaaaaaaaaaa…",
 }
-"""What is written again and again to make a pattern lose its way."""
+"""Texts repeated to make patterns slow."""
 
 
 def main() -> int:
-    """Print the figures."""
     labelled()
     if REAL.is_dir():
         real()
@@ -58,7 +56,7 @@ def main() -> int:
 
 
 def labelled() -> None:
-    """Recall by kind, and precision over all."""
+    """Print recall by kind, and overall precision."""
     asked: Counter[str] = Counter()
     found: Counter[str] = Counter()
     wrong = harmless = 0
@@ -81,7 +79,7 @@ def labelled() -> None:
 
 
 def texts() -> Iterator[str]:
-    """Every string of the real transcripts."""
+    """Yield every string of the real transcripts."""
     for folder in FOLDERS:
         for path in sorted((REAL / folder).rglob("*.jsonl")):
             for line in path.read_text("utf-8").splitlines():
@@ -100,7 +98,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def real() -> None:
-    """What is taken out of real transcripts, and at what cost."""
+    """Print what is redacted in real transcripts, and the time."""
     every = list(texts())
     chars = sum(map(len, every))
     began = time.perf_counter()
@@ -128,13 +126,14 @@ def real() -> None:
 
 
 def _masked(text: str, redacted: str) -> str:
-    """The surroundings of the first redaction, and the first letters of what went."""
+    """Return the context of the first redaction and its first letters."""
     at = next(i for i, (a, b) in enumerate(zip(text, redacted, strict=False)) if a != b)
     return f"…{text[max(0, at - AROUND) : at]!r} {text[at : at + 4]!r}***"
 
 
 def hostile() -> None:
-    """The time of texts made to be slow; four times the text, about four the time."""
+    """Print the time of hostile texts; four times the text should take about four times
+    as long."""
     for name, piece in HOSTILE.items():
         small, large = (_time_ms(piece, chars) for chars in (250_000, 1_000_000))
         print(f"  {name:14} 1 MB in {large:6.1f} ms, {large / small:4.1f} times 250 kB")

@@ -59,9 +59,7 @@ def anchored(*bullets: str, texts: list[str] = TALK) -> list[tuple[Grip, ...]]:
         ("All 12 router tests pass", 3),
     ],
 )
-def test_a_bullet_is_anchored_where_it_was_said(
-    bullet: str, place: int
-) -> None:
+def test_a_bullet_is_anchored_where_it_was_said(bullet: str, place: int) -> None:
     (grip,) = anchored(bullet)[0]
     assert grip.event_id_start == conversation(TALK)[place].event_id
 
@@ -259,9 +257,7 @@ def test_an_anchor_has_the_coverage_of_its_bullet() -> None:
     ("away", "place"),
     [(anchoring.NEIGHBOUR_EVENTS, 30), (anchoring.NEIGHBOUR_EVENTS + 1, 0)],
 )
-def test_adjacent_bullets_count_within_a_distance(
-    away: int, place: int
-) -> None:
+def test_adjacent_bullets_count_within_a_distance(away: int, place: int) -> None:
     texts = [f"filler{at}" for at in range(31)]
     texts[0] = texts[30] = "the approach was changed"
     texts[30 - away] = "buffers are shared"
