@@ -74,7 +74,7 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
     broken_off: Path, words: tuple[str, ...]
 ) -> None:
     said = secrets_said(broken_off)
-    assert (said["is_well"], said["cure"]) == (False, "memtui redact")
+    assert (said["is_well"], said["remedy"]) == (False, "memtui redact")
     assert "still there" in said["says"]
     run(broken_off, "redact", "--dry-run")
     assert not secrets_said(broken_off)["is_well"]

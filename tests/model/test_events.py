@@ -17,7 +17,7 @@ def made(**changes: object) -> events.Event:
         "timestamp": AT,
         "event_type": EventType.USER_MESSAGE,
         "text": "hello",
-        "key": "k1",
+        "source_key": "k1",
     }
     return events.make(**{**given, **changes})  # type: ignore[arg-type]
 
@@ -33,7 +33,7 @@ def test_the_same_event_has_the_same_id_whenever_it_is_met() -> None:
         {"agent": "codex"},
         {"session_id": "s2"},
         {"event_type": EventType.ASSISTANT_MESSAGE},
-        {"key": "k2"},
+        {"source_key": "k2"},
         {"timestamp": AT + timedelta(milliseconds=1)},
     ],
 )
@@ -47,7 +47,7 @@ def test_the_order_of_ids_is_the_order_of_time() -> None:
 
 
 def test_without_a_key_the_text_tells_events_apart() -> None:
-    assert made(key="").event_id != made(key="", text="other").event_id
+    assert made(source_key="").event_id != made(source_key="", text="other").event_id
 
 
 def test_an_event_needs_a_session() -> None:
