@@ -460,7 +460,7 @@ TEMPLATES = (
 """A name, a URI template and a description each."""
 
 
-class NoResource(MemtuiError):
+class ResourceNotFoundError(MemtuiError):
     """There is no resource of a URI."""
 
 
@@ -468,7 +468,7 @@ def read_resource(workspace: "Workspace", uri: str) -> Reply:
     """Return what a resource holds.
 
     Raises:
-        NoResource: There is none of that URI.
+        ResourceNotFoundError: There is none of that URI.
     """
     from memtui.agents import sessions, toc
 
@@ -485,7 +485,9 @@ def read_resource(workspace: "Workspace", uri: str) -> Reply:
         found = sessions.expand_grip(workspace, name)
     if found is None or not (found.items or found.lead or name == "toc"):
         shown = neutralize_line(uri)[:80]
-        raise NoResource(f"there is no resource {shown!r}; {ROOT_URI} lists the years")
+        raise ResourceNotFoundError(
+            f"there is no resource {shown!r}; {ROOT_URI} lists the years"
+        )
     return found
 
 

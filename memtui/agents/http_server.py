@@ -57,7 +57,7 @@ def create_key() -> str:
     return secrets.token_urlsafe(KEY_BYTES)
 
 
-class _Refused(Exception):
+class _RequestError(Exception):
     """A request that is not answered."""
 
     def __init__(self, status: HTTPStatus, code: str, message: str) -> None:
@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             tool = self._tool()
             arguments = self._arguments()
-        except _Refused as error:
+        except _RequestError as error:
             self._fail(error.status, Problem(error.code, str(error), _USAGE))
             return
         answer = self.runner.call(tool, arguments)
@@ -115,21 +115,27 @@ class _Handler(BaseHTTPRequestHandler):
         name = host.rpartition(":")[0] or host
         # A page elsewhere can send requests here, by a name that leads here.
         if name not in (HOST, "localhost") or headers.get("Origin"):
-            raise _Refused(HTTPStatus.FORBIDDEN, "forbidden", "not from this machine")
+            raise _RequestError(
+                HTTPStatus.FORBIDDEN, "forbidden", "not from this machine"
+            )
         bearer = headers.get("Authorization", "").removeprefix("Bearer ").strip()
         given = bearer or parse_qs(url.query).get("key", [""])[0]
         if not secrets.compare_digest(
             given.encode(errors="replace"), self.key.encode()
         ):
             text = "the key is missing or wrong; memtui serve prints it"
-            raise _Refused(HTTPStatus.UNAUTHORIZED, "forbidden", text)
+            raise _RequestError(HTTPStatus.UNAUTHORIZED, "forbidden", text)
         tool = self.tools.get(url.path.removeprefix(PREFIX))
         if tool is None or not url.path.startswith(PREFIX):
-            raise _Refused(HTTPStatus.NOT_FOUND, "not_found", "there is nothing here")
+            raise _RequestError(
+                HTTPStatus.NOT_FOUND, "not_found", "there is nothing here"
+            )
         kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-            raise _Refused(status, replies.USAGE, "the body is not application/json")
+            raise _RequestError(
+                status, replies.USAGE, "the body is not application/json"
+            )
         return tool
 
     def _arguments(self) -> dict[str, Any]:
@@ -152,9 +158,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise self._bad_request("the body is not a JSON object")
         return arguments
 
-    def _bad_request(self, message: str) -> _Refused:
+    def _bad_request(self, message: str) -> _RequestError:
         self.close_connection = True
-        return _Refused(HTTPStatus.BAD_REQUEST, replies.USAGE, message)
+        return _RequestError(HTTPStatus.BAD_REQUEST, replies.USAGE, message)
 
     def _fail(self, status: HTTPStatus, problem: Problem) -> None:
         body = replies.envelope(None, tokens=0, ms=0, problem=problem)
