@@ -1,125 +1,119 @@
-"""What the search of messages does in a process of its own, to be measured there.
+"""One task of the message index in a process of its own, to be measured there.
 
-``rebuild HOME`` makes its index anew, ``open HOME QUESTION`` asks one question first
-thing, ``ask HOME QUESTION…`` asks some, ``follow HOME`` keeps the index in step until
-its input ends. Figures are printed as JSON.
+``rebuild HOME`` rebuilds the index, ``open HOME QUERY`` runs one query at once, ``ask
+HOME QUERY…`` runs several, ``follow HOME`` keeps the index up to date until its input
+ends. It prints JSON.
 """
 
 import json
+import select
 import sys
 import time
 from collections.abc import Callable
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
 BEGUN_S = time.perf_counter()
 
-from benchmarks import asking  # noqa: E402 - what is measured is the time this takes
+from benchmarks import asking  # noqa: E402 - the time that this takes is measured
 from memtui import store  # noqa: E402
 from memtui.paths import Paths, in_home  # noqa: E402
-from memtui.search import message_index  # noqa: E402
+from memtui.search.message_index import MessageIndex  # noqa: E402
 from memtui.store import database  # noqa: E402
 from memtui.text import analyzer  # noqa: E402
 
 IMPORTED_S = time.perf_counter()
 
-REST_S = 0.01
-"""How long to rest when there is nothing to index, in seconds."""
+PAUSE_S = 0.01
+"""How long to wait when there is nothing to index."""
 
 
 class Clocked:
-    """A function, and how long it took in all."""
+    """A function that adds up how long its calls take."""
 
-    def __init__(self, done: Callable[..., Any]) -> None:
-        """Remember it."""
-        self._done, self.taken_s = done, 0.0
+    def __init__(self, function: Callable[..., Any]) -> None:
+        """Take the function."""
+        self._function, self.taken_s = function, 0.0
 
-    def __call__(self, *given: Any, **named: Any) -> Any:
-        """Do it."""
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Call it."""
         began_s = time.perf_counter()
         try:
-            return self._done(*given, **named)
+            return self._function(*args, **named)
         finally:
             self.taken_s += time.perf_counter() - began_s
 
 
 def rebuild(paths: Paths) -> dict[str, float]:
-    """Make the index anew; the seconds it took, its words' and its writing's."""
+    """Rebuild the index; return the seconds that took, in all and for its parts."""
     from memtui.pipeline.indexers import MessageIndexer
-    from memtui.search.message_index import MessageIndex
 
-    pass
-
-    analysed, written = Clocked(analyzer.terms), Clocked(message_index.put)
-    # As the stage calls them, so that it need not know that it is measured.
-    analyzer.terms, message_index.put = analysed, written
+    analysed, added = Clocked(analyzer.terms), Clocked(MessageIndex.add_older)
+    analyzer.terms = analysed
+    MessageIndex.add_older = partialmethod(added)  # type: ignore[assignment]
     index = MessageIndex(paths.message_index)
     index.delete()
-    listen = MessageIndexer(index)
+    indexer = MessageIndexer(index)
     began_s = time.perf_counter()
     with database.connection():
-        while listen.step():
+        while indexer.step():
             pass
     return {
         "whole_s": time.perf_counter() - began_s,
         "words_s": analysed.taken_s,
-        "sqlite_s": written.taken_s,
-        "messages": index.count(),
+        "sqlite_s": added.taken_s - analysed.taken_s,
+        "messages": index.status().messages,
     }
 
 
-def opened(paths: Paths, question: str) -> dict[str, float]:
-    """Ask a first question; the milliseconds it took, and what was imported for it."""
+def run_first(paths: Paths, query: str) -> dict[str, float]:
+    """Run one query; return the milliseconds it took, and those of the imports."""
     began_s = time.perf_counter()
     with database.connection():
-        asking.finder(paths)(question)
+        asking.finder(paths)(query)
     return {
         "imported_ms": (IMPORTED_S - BEGUN_S) * 1000,
         "opened_ms": (time.perf_counter() - began_s) * 1000,
     }
 
 
-def ask(paths: Paths, questions: list[str]) -> dict[str, float]:
-    """Ask some questions."""
+def run_all(paths: Paths, queries: list[str]) -> dict[str, float]:
+    """Run some queries."""
     with database.connection():
         find = asking.finder(paths)
-        for question in questions:
-            find(question)
+        for query in queries:
+            find(query)
     return {}
 
 
 def follow(paths: Paths) -> dict[str, float]:
-    """Keep the index in step until the input ends."""
-    import select
-
+    """Keep the index up to date until the input ends."""
     from memtui.pipeline.indexers import MessageIndexer
-    from memtui.search.message_index import MessageIndex
 
-    pass
-
-    listen = MessageIndexer(MessageIndex(paths.message_index))
+    indexer = MessageIndexer(MessageIndex(paths.message_index))
     with database.connection():
-        while listen.step():
+        while indexer.step():
             pass
         print("ready", flush=True)
         while True:
-            rest_s = 0.0 if listen.step() else REST_S
-            if select.select([sys.stdin], [], [], rest_s)[0]:
+            pause_s = 0.0 if indexer.step() else PAUSE_S
+            if select.select([sys.stdin], [], [], pause_s)[0]:
                 return {}
 
 
 def main() -> None:
-    """Do what is asked for and print what it took."""
-    does, home, *given = sys.argv[1:]
+    """Run the task of the command line and print the figures."""
+    task, home, *queries = sys.argv[1:]
     paths = in_home(Path(home))
     store.open_at(paths.store)
-    told = {
+    tasks = {
         "rebuild": lambda: rebuild(paths),
-        "open": lambda: opened(paths, given[0]),
-        "ask": lambda: ask(paths, given),
+        "open": lambda: run_first(paths, queries[0]),
+        "ask": lambda: run_all(paths, queries),
         "follow": lambda: follow(paths),
     }
-    print(json.dumps(told[does]()))
+    print(json.dumps(tasks[task]()))
 
 
 if __name__ == "__main__":

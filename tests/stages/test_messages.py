@@ -19,7 +19,7 @@ from tests.talking import keep, line, listen
 
 
 def count(house: Workspace) -> int:
-    return MessageIndex(house.paths.message_index).count()
+    return MessageIndex(house.paths.message_index).status().messages
 
 
 def waiting() -> int:
@@ -68,15 +68,15 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     index = MessageIndex(house.paths.message_index)
     first = MessageIndexer(index)
     first.step()
-    assert not index.filling().is_done
-    assert index.filling().done == indexers.EVENTS_AT_ONCE
+    assert not index.status().is_complete
+    assert index.status().events_read == indexers.EVENTS_AT_ONCE
     (hit, *_) = house.session_search.find('"quay 2499"').hits
     assert hit.match is not None
     assert "so far" in house.session_search.find("quay").notes[0]
     MessageIndexer(index).step()
-    assert index.filling().done == 2 * indexers.EVENTS_AT_ONCE
+    assert index.status().events_read == 2 * indexers.EVENTS_AT_ONCE
     listen(house)
-    assert index.filling().is_done
+    assert index.status().is_complete
     assert count(house) == 2_500
     (hit, *_) = house.session_search.find('"quay 0"', before=0, after=2).hits
     assert [said.msg_idx for said in hit.window] == [0, 1, 2]
@@ -104,10 +104,10 @@ WORK = """
     import sys
     from pathlib import Path
     from memtui import store
-    from memtui.pipeline.indexers import Listen
-    from memtui.search.message_index import Messages
+    from memtui.pipeline.indexers import MessageIndexer
+    from memtui.search.message_index import MessageIndex
     store.open_at(Path(sys.argv[1]))
-    index = Listen(Messages(Path(sys.argv[2])))
+    index = MessageIndexer(MessageIndex(Path(sys.argv[2])))
     print("ready", flush=True)
     while index.step():
         pass
