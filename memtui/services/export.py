@@ -13,7 +13,6 @@ from memtui.store import backup
 MAX_TITLE_CHARS = 60
 """How much of the title is used in a file name."""
 
-
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
 

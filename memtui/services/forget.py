@@ -105,14 +105,7 @@ class Forget:
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        """Create the service; no other process may work on the store meanwhile.
-
-        Args:
-            traces: The files that hold traces.
-            spool: The folder of hook files.
-            zone: The store's time zone.
-            clock: Returns the current time, aware.
-        """
+        """Create the service; no other process may work on the store meanwhile."""
         self._traces, self._spool = traces, Spool(spool)
         self._zone, self._clock = zone, clock
 

@@ -30,29 +30,22 @@ from memtui.text import secrets
 MAX_SENDER_BYTES = 64 * 1024
 """Of a larger file the agent and event are not read."""
 
-
 MARGIN_BYTES = 4096
 """How much more is read than shown, so that no secret is cut in two."""
-
 
 MAX_NAME_CHARS = 40
 """The maximum length of an agent's or event's name."""
 
-
 BATCH_FILES = 200
 """How many files are moved or deleted before they are counted."""
 
-
 _PREFIX = "fault-"
-
 
 _NO_LINE = "line 0: "
 """The prefix of a reason that concerns no line."""
 
-
 _SINGLE_DOCUMENTS = frozenset({".db", ".json", ".sqlite"})
 """Files whose records are not lines."""
-
 
 Item = QuarantinedFile | Problem
 """A hook file, or damaged records of a transcript."""
@@ -159,11 +152,7 @@ class QuarantineService:
     """Shows, retries and deletes input that could not be stored."""
 
     def __init__(self, spool: Path) -> None:
-        """Create the service.
-
-        Args:
-            spool: The folder of hook files.
-        """
+        """Create the service."""
         self._quarantine, self._spool = Quarantine(spool), Spool(spool)
 
     def page(self, offset: int = 0, limit: int = 50) -> QuarantinePage:
@@ -182,10 +171,6 @@ class QuarantineService:
     def show(self, name: str, limit: int | None = None) -> QuarantineContent:
         """Return an entry with its text.
 
-        Args:
-            name: The name of the entry.
-            limit: The maximum number of bytes to read; all when None.
-
         Raises:
             MemtuiError: There is no such entry.
         """
@@ -198,9 +183,6 @@ class QuarantineService:
 
     def retry(self, names: Sequence[str] | None = None) -> RetryResult:
         """Have hook files stored again, and transcripts read from their start.
-
-        Args:
-            names: The names of the entries; all when None.
 
         Raises:
             MemtuiError: There is no such entry; then nothing is done.
@@ -248,9 +230,6 @@ class QuarantineService:
 
     def drop(self, names: Sequence[str] | None = None) -> DropResult:
         """Delete hook files, and the entries of transcripts.
-
-        Args:
-            names: The names of the entries; all when None.
 
         Raises:
             MemtuiError: There is no such entry; then nothing is done.

@@ -56,15 +56,7 @@ class Redaction:
         counter: TokenCounter,
         clock: Callable[[], datetime],
     ) -> None:
-        """Create the service; no other process may work on the store meanwhile.
-
-        Args:
-            traces: The files that hold traces of the content.
-            spool: The folder of hook files.
-            zone: The store's time zone.
-            counter: Counts the tokens of changed events.
-            clock: Returns the current time, aware.
-        """
+        """Create the service; no other process may work on the store meanwhile."""
         self._traces, self._spool_folder, self._zone = traces, spool, zone
         self._spool = Spool(spool)
         self._counter, self._clock = counter, clock

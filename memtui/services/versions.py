@@ -86,11 +86,6 @@ def pin(
 def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
     """Show the newest version of a node that was not rejected, now and from now on.
 
-    Args:
-        node_id: The node.
-        zone: The store's time zone.
-        now: The current time.
-
     Returns:
         The version that is shown now.
 
@@ -109,10 +104,6 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
 
 def request(node_id: str, now: datetime) -> TocVersion:
     """Request a new version by a model, before all that nobody requested.
-
-    Args:
-        node_id: The node.
-        now: The current time.
 
     Returns:
         The version that is shown until then.

@@ -159,10 +159,6 @@ def check(file: Path, *, is_quick: bool = False) -> None:
 def prepare_restore(file: Path, place: Path) -> Path:
     """Copy a copy to beside the store and check it.
 
-    Args:
-        file: The copy; it is not changed.
-        place: The path of the store.
-
     Returns:
         The draft for ``restore``; its indexes are to be built again.
 

@@ -34,14 +34,7 @@ _IS_MESSAGE = (
 def list_after(
     number: int, subagent: str, position: EventPosition | None, limit: int
 ) -> list[Event]:
-    """Return the events after a position, or the first ones; in their order.
-
-    Args:
-        number: The session's number in the store.
-        subagent: The subagent; empty for the main conversation.
-        position: The position; None for the beginning.
-        limit: The maximum number of events.
-    """
+    """Return the events after a position, or the first ones; in their order."""
     condition = f" AND ({_POSITION}) > (?, ?, ?)" if position else ""
     sql = f"SELECT id {_EVENTS}{condition} {_ASCENDING} LIMIT ?"
     return _read(sql, number, subagent, *(position or ()), limit)
@@ -166,14 +159,7 @@ def count_events(
 def messages_around(
     number: int, event: Event, before: int, after: int
 ) -> tuple[list[Event], list[Event]]:
-    """Return the messages before and after an event of its conversation.
-
-    Args:
-        number: The session's number in the store.
-        event: The event.
-        before: The maximum number before it.
-        after: The maximum number after it.
-    """
+    """Return the messages before and after an event of its conversation."""
     here = (number, event.subagent, *event.position)
     earlier = (
         f"SELECT id {_EVENTS} AND ({_POSITION}) < (?, ?, ?) AND {_IS_MESSAGE}"
@@ -240,9 +226,7 @@ def next_tool(number: int, event: Event) -> str:
 def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]]:
     """Return the latest messages, newest first, each with its session's number.
 
-    Args:
-        filters: The filters; those on nodes are ignored.
-        limit: The maximum number.
+    Filters on nodes are ignored.
     """
     found: list[tuple[int, str, int]] = []
     for number, updated_ms in _list_recent_sessions(filters):

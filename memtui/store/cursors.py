@@ -16,7 +16,6 @@ from memtui.store.schema import CursorRow, SourceActivityRow
 _NAMED_STATE_FORMATS = frozenset({"claude-code", "codex"})
 """Formats whose saved state, or whose path, contains the ids of its sessions."""
 
-
 _ANY_AGENT_FORMAT = "plain"
 """The format whose sessions may be of any agent; the others have the agent's name."""
 
@@ -116,12 +115,7 @@ def get_stamps(place: str) -> dict[str, FileStamp]:
 
 
 def find_stamp(stamps: Mapping[str, FileStamp], file: Path) -> FileStamp | None:
-    """Return the stamp of a file when it was read, also if it is a link to that file.
-
-    Args:
-        stamps: The stamps of its folder.
-        file: The file.
-    """
+    """Return the stamp of a file when it was read, also if this is a link to it."""
     if stamp := stamps.get(clean(str(file))):
         return stamp
     real = file.resolve()

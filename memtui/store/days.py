@@ -20,12 +20,7 @@ _IS_DAY = NodeRow.level == TocLevel.DAY.value
 
 
 def list_between(start_ms: int, end_ms: int) -> list[CalendarDay]:
-    """Return the days that start in a time range, oldest first.
-
-    Args:
-        start_ms: The start of the range, in milliseconds.
-        end_ms: Its end, itself left out.
-    """
+    """Return the days that start in a time range, oldest first."""
     rows = (
         NodeRow.select(
             NodeRow.node_id,

@@ -80,11 +80,6 @@ def match_by_fingerprint(
 
     That may be an event of another session of which its own session has a copy.
 
-    Args:
-        batch: The events.
-        numbers: The numbers of their sessions.
-        route: The way they came.
-
     Returns:
         The stored events by the ids of their copies.
     """

@@ -226,9 +226,6 @@ def list_session_names() -> set[str]:
 def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
     """Return the titles and folders of the sessions of which something is selected.
 
-    Args:
-        limit: The maximum number of titles, the latest sessions first.
-
     Returns:
         The titles with their folders, and the number of all these sessions.
     """
@@ -441,12 +438,7 @@ def find_derived() -> tuple[int, int]:
 
 
 def delete_derived(zone: tzinfo, now_ms: int) -> None:
-    """Delete what ``find_derived`` found, and have it made again.
-
-    Args:
-        zone: The store's time zone.
-        now_ms: The current time, in milliseconds.
-    """
+    """Delete what ``find_derived`` found, and have it made again."""
     derived = "IN (SELECT id FROM derived_nodes)"
     segments = _column(f"SELECT id FROM segments WHERE id {derived}")
     _delete_versions()

@@ -13,7 +13,6 @@ from memtui.text import secrets
 MAX_RUNS = 200
 """How many runs of each job are kept."""
 
-
 ERROR_CHARS = 500
 """How much of an error message is kept."""
 
@@ -139,12 +138,7 @@ def interrupt_runs() -> None:
 
 
 def list_runs(job: Job | None = None, limit: int | None = None) -> list[JobRun]:
-    """Return the runs of a job, or of all jobs, the latest first.
-
-    Args:
-        job: The job; all when None.
-        limit: The maximum number; all when None.
-    """
+    """Return the runs of a job, or of all jobs, the latest first."""
     rows = JobRunRow.select().order_by(JobRunRow.id.desc()).limit(limit)
     return [_to_run(row) for row in (rows.where(JobRunRow.job == job) if job else rows)]
 

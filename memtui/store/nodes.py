@@ -44,10 +44,8 @@ from memtui.store.schema import (
 MAX_CANDIDATES = 5
 """How many candidates are named for an ambiguous citation."""
 
-
 NodeWords = tuple[list[str], list[str]]
 """The keywords and the bullets of a node."""
-
 
 _POINTER_FIELDS = (
     NodeRow.is_dirty,
@@ -57,13 +55,11 @@ _POINTER_FIELDS = (
     NodeRow.needs_model,
 )
 
-
 _VERSION_FIELDS = [
     field
     for field in VersionRow._meta.sorted_fields
     if field.name not in {"id", "node_id", "level", "start_ms"}
 ]
-
 
 _KEYWORDS = (
     "SELECT n.node_id, v.keywords FROM nodes n"
@@ -71,14 +67,12 @@ _KEYWORDS = (
     " WHERE n.node_id IN (SELECT value FROM json_each(?))"
 )
 
-
 _BULLETS = (
     "SELECT n.node_id, b.text FROM nodes n"
     " JOIN bullets b ON b.version_id = n.latest_id"
     " WHERE n.node_id IN (SELECT value FROM json_each(?)) AND NOT b.is_withheld"
     " ORDER BY b.version_id, b.position"
 )
-
 
 _TEXTS = (
     "SELECT n.node_id, v.title, v.headline, v.keywords, ("
@@ -89,7 +83,6 @@ _TEXTS = (
     " WHERE n.node_id IN (SELECT value FROM json_each(?))"
 )
 
-
 _SUBTREE = """(
     WITH RECURSIVE below(node_id) AS (
         SELECT ?
@@ -99,7 +92,6 @@ _SUBTREE = """(
     SELECT node_id FROM below
 )"""
 """A node and all below it."""
-
 
 _UNESCAPED = re.compile(r"[!#-\[\]-~]+")
 """Text that LIKE finds in a JSON list, in either case: ASCII that JSON does not escape.
@@ -373,9 +365,7 @@ def list_newest(limit: int, scope: Scope = ALL) -> list[str]:
 def list_recent(filters: Filters, limit: int) -> list[str]:
     """Return the ids of the latest nodes, newest first; segments unless levels are set.
 
-    Args:
-        filters: The filters; verdicts are ignored.
-        limit: The maximum number of ids.
+    Filters by verdict are ignored.
     """
     levels = filters.levels or {TocLevel.SEGMENT}
     where = [*scopes.conditions(filters.scope)]

@@ -30,7 +30,6 @@ _ADD = """
         last_ms = CASE WHEN count + excluded.count <= ? THEN ? ELSE ? END
 """
 
-
 ProblemHistory = Mapping[str, tuple[int, int]]
 """The number of records of a source, and the time of the last, by reason."""
 

@@ -16,7 +16,6 @@ from memtui.store.schema import NodeRow
 _IS_REQUESTED = SQL("requested_ms > 0")
 """A constant in the statement: with a parameter SQLite does not use the index."""
 
-
 _EASIEST_FIRST = (NodeRow.model_attempts, NodeRow.start_ms.desc())
 
 

@@ -31,18 +31,12 @@ from memtui.store.schema import NodeRow, VersionRow
 DayRange = tuple[str, str]
 """The id of a first day, and of the day after the last."""
 
-
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
 """No id of another level sorts between these."""
 
 
 def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
-    """Return the share of a scope in each day, by the day's id; skip empty shares.
-
-    Args:
-        scope: The scope.
-        days: The days.
-    """
+    """Return the share of a scope in each day, by the day's id; skip empty shares."""
     rows = store_days.select_days(
         *days,
         fn.SUM(NodeRow.is_live),

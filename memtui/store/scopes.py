@@ -26,7 +26,6 @@ _NODES_OF_AGENT_AND_PROJECT = """(
 )"""
 """The segments of one agent's work on one project, and all nodes above them."""
 
-
 _NODES_WITH_KEYWORD = """(
     WITH RECURSIVE found(node_id) AS (
         SELECT n.node_id FROM nodes AS n
@@ -47,7 +46,6 @@ The keyword is searched for as ``keyword_prefix`` in the stored list: ten times 
 as reading each list.
 """
 
-
 SESSIONS_WITH_KEYWORD = """(
     SELECT segments.session_id FROM segments
     JOIN nodes ON nodes.node_id = segments.id
@@ -55,7 +53,6 @@ SESSIONS_WITH_KEYWORD = """(
     WHERE INSTR(LOWER(node_versions.keywords), ?)
 )"""
 """The numbers of the sessions with a segment that has a ``keyword_prefix``."""
-
 
 _KEYWORDS_OF_DAYS = """
     SELECT k.word, COUNT(*) AS days FROM (
@@ -72,10 +69,8 @@ _KEYWORDS_OF_DAYS = """
 """
 """The keywords of days: segments have many more, of which a day keeps the best."""
 
-
 _ALL_TIMES = (-(1 << 62), 1 << 62)
 """The widest time range, in milliseconds."""
-
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 """What ``LOWER`` does to a text in SQLite."""

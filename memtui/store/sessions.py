@@ -317,14 +317,7 @@ def list_agents() -> list[str]:
 
 
 def list_latest(agent: str, project: str, offset: int, limit: int) -> list[Session]:
-    """Return sessions, the one updated last first.
-
-    Args:
-        agent: The agent; all if empty.
-        project: The project; all if empty.
-        offset: How many to skip.
-        limit: The maximum number.
-    """
+    """Return sessions, the one updated last first."""
     rows = _filter(SessionRow.select(), agent, project).order_by(
         SessionRow.updated_ms.desc(), SessionRow.id.desc()
     )
@@ -349,15 +342,7 @@ def list_matching(
     limit: int,
     scope: Scope = ALL,
 ) -> list[Session]:
-    """Return sessions whose title, project or agent contains each of some words.
-
-    Args:
-        order: The order.
-        words: The words.
-        offset: How many to skip.
-        limit: The maximum number.
-        scope: The agent, project and keyword.
-    """
+    """Return sessions whose title, project or agent contains each of some words."""
     key, direction = _ORDERS[order]
     condition, values = _matching(words, scope)
     fields = SessionRow._meta.sorted_fields

@@ -19,10 +19,8 @@ from memtui.store.schema import SegmentRow, SessionRow
 HASH_FORMAT = "<i"
 """Four bytes keep 200,000 terms apart, except for about five pairs."""
 
-
 MAX_START_TIMES = 2000
 """The start times of about so many sessions are read; of more sessions a sample."""
-
 
 _SESSIONS_WITH_TERM = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
@@ -31,27 +29,22 @@ _SESSIONS_WITH_TERM = (
     " FROM json_each(?) j"
 )
 
-
 _ADD = (
     "INSERT INTO terms (term, start_s, session, segments) VALUES (?, ?, ?, 1)"
     " ON CONFLICT DO UPDATE SET segments = segments + 1"
 )
-
 
 _SUBTRACT = (
     "UPDATE terms SET segments = segments - 1"
     " WHERE term = ? AND start_s = ? AND session = ?"
 )
 
-
 _DELETE = (
     "DELETE FROM terms WHERE term = ? AND start_s = ? AND session = ? AND segments < 1"
 )
 
-
 TermKey = tuple[int, int, int]
 """A term's hash, the second its session began, and the session's number."""
-
 
 Score = Callable[
     [Mapping[str, float], Mapping[str, Collection[int]], int, Mapping[str, int]], float

@@ -133,10 +133,6 @@ def filter_events(batch: Sequence[Event], *, route: str) -> list[Event]:
     """Return those of a batch of events that were not forgotten.
 
     Projects are not checked: an event does not know its own.
-
-    Args:
-        batch: The events.
-        route: The way they came.
     """
     if not batch or not any_exist():
         return list(batch)

@@ -118,12 +118,7 @@ def add_from_model(node: TocNode, now_ms: int) -> bool:
 
 
 def set_latest(node_id: str, row: int) -> bool:
-    """Show a version unless one is pinned; return whether it is shown now.
-
-    Args:
-        node_id: The node.
-        row: The key of the version.
-    """
+    """Show a version unless one is pinned; return whether it is shown now."""
     changed = NodeRow.update(latest=row).where(
         NodeRow.node_id == node_id, ~NodeRow.is_pinned
     )
@@ -304,12 +299,6 @@ def _to_json(values: Sequence[object]) -> str:
 def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
     """Show a version of a node, whatever comes after it.
 
-    Args:
-        node_id: The node.
-        version: The number of the version.
-        zone: The store's time zone.
-        now_ms: The current time, in milliseconds.
-
     Returns:
         Whether there is such a version.
     """
@@ -327,11 +316,6 @@ def pin(node_id: str, version: int, zone: tzinfo, now_ms: int) -> bool:
 
 def unpin(node_id: str, zone: tzinfo, now_ms: int) -> bool:
     """Show the newest version of a node that was not rejected, now and from now on.
-
-    Args:
-        node_id: The node.
-        zone: The store's time zone.
-        now_ms: The current time, in milliseconds.
 
     Returns:
         Whether there is one.
@@ -368,10 +352,6 @@ def _set_pinned(
 
 def request(node_id: str, now_ms: int) -> bool:
     """Request a new version by a model; a repeated request keeps its first place.
-
-    Args:
-        node_id: The node.
-        now_ms: The current time, in milliseconds.
 
     Returns:
         Whether there is such a node.

@@ -75,7 +75,7 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
 ) -> None:
     said = secrets_said(broken_off)
     assert (said["is_well"], said["remedy"]) == (False, "memtui redact")
-    assert "still there" in said["says"]
+    assert "still there" in said["message"]
     run(broken_off, "redact", "--dry-run")
     assert not secrets_said(broken_off)["is_well"]
 
