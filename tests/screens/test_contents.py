@@ -251,7 +251,7 @@ async def test_g_goes_to_a_date_and_says_what_is_no_date(
         await settle(pilot)
         await press(pilot, settle, "g", *"soon", "enter")
         meant = pilot.app.screen.query_one("#parsed", Static)
-        assert "“soon” is no date that has begun" in str(meant.visual)
+        assert "“soon” is not a past date" in str(meant.visual)
         await press(pilot, settle, "escape", "g", "d", *" 15 january")
         meant = pilot.app.screen.query_one("#parsed", Static)
         assert str(meant.visual) == "→ Mon 15 Jan 2024"
@@ -297,13 +297,17 @@ async def test_what_changes_behind_appears_without_moving_the_cursor(
     full_house: Workspace,
 ) -> None:
     years = browse.list_children()
-    monkeypatch.setattr(browse, "list_children", lambda **_: years[1:])
+    monkeypatch.setattr(
+        browse, "list_children", lambda node_id, **_: [] if node_id else years[1:]
+    )
     app = app_of(full_house)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         await press(pilot, settle, "right", "right")
         before = here(pilot).node_id
-        monkeypatch.setattr(browse, "list_children", lambda **_: years)
+        monkeypatch.setattr(
+            browse, "list_children", lambda node_id, **_: [] if node_id else years
+        )
         changed = frozenset({years[0].node_id})
         app.post_message(
             ProgressReported(PipelineProgress("rollup", queued=3, changed=changed))
@@ -329,7 +333,7 @@ async def test_another_memtui_at_work_is_named(app: MemtuiApp, settle: Settle) -
 async def test_a_branch_that_cannot_be_read_says_so_and_tries_again(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(**_: int) -> list[TocEntry]:
+    def broken(*_: object, **__: object) -> list[TocEntry]:
         raise OSError("disk on fire")
 
     with monkeypatch.context() as patch:
@@ -404,9 +408,9 @@ async def test_a_long_branch_is_read_a_page_at_a_time(
     many = [replace(first, node_id=f"toc:year:{9998 - at}") for at in range(1200)]
 
     def years(
-        *, offset: int = 0, limit: int = browse.PAGE_SIZE, of: Scope = ALL
+        node_id: str, *, offset: int = 0, limit: int = browse.PAGE_SIZE, scope: Scope
     ) -> list[TocEntry]:
-        assert of == ALL
+        assert (node_id, scope) == ("", ALL)
         return many[offset : offset + limit]
 
     monkeypatch.setattr(browse, "list_children", years)
@@ -605,7 +609,10 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
     monkeypatch.setattr("memtui.tui.workers.RETRY_S", 0.05)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        for module, name, key in ((browse, "part", "down"), (sources, "expand", "n")):
+        for module, name, key in (
+            (browse, "get_scoped_node", "down"),
+            (sources, "expand", "n"),
+        ):
             with monkeypatch.context() as patch:
                 patch.setattr(module, name, broken)
                 await press(pilot, settle, key)

@@ -106,7 +106,7 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         assert listed.total == 1
         app.set_scope(Scope(keyword="nobody said it"))
         await settle(pilot)
-        assert listed.total == 0 and "about “nobody said it”" in shown_of(pilot)
+        assert listed.total == 0 and "“nobody said it”" in shown_of(pilot)
         app.set_scope(Scope("codex", "logsift"))
         await press(pilot, settle, "escape")
         tree(pilot).reveal("toc:year:2023")
@@ -137,8 +137,8 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         assert title.info == f"{total} segments"
         head = str(page.query_one("#head", Static).visual)
         count = f"{mine.counts.segments} of {whole.counts.segments} segments"
-        assert f"Of claude-code alone: {count}" in head
-        assert "of other work is hidden (F F shows all)" in head
+        assert f"Claude-code only: {count}" in head
+        assert "1 bullet hidden (F F: all)" in head
         assert mine.bullets == page.bullets.bullets != whole.bullets
         app.set_scope(ALL)
         await settle(pilot)

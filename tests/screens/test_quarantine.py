@@ -280,8 +280,7 @@ async def test_what_a_stage_could_not_do_is_told_until_it_is_old(
         await settle(pilot)
         assert told() == [
             f"✗ Failing since 12:00, rolling up: [b]no[/] room. {RETRIES_ITSELF}",
-            "  Failed at 12:00, indexing: the disk is full; it has worked since, from"
-            " 12:00 on.",
+            "  Failed from 12:00 to 12:00, indexing: the disk is full.",
         ]
 
 

@@ -149,7 +149,7 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
         assert notices(app) == [
             "segments.max_gap_min is 20.0; takes effect at the next start."
         ]
-        assert "in effect 45.0 minutes, until memtui is started again" in told(app)
+        assert "in effect 45.0 minutes, until memtui is restarted" in told(app)
 
 
 async def test_choices_are_stepped_through_and_colours_change_at_once(

@@ -33,7 +33,7 @@ from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocTree
-from memtui.tui.widgets.version_list import VersionList, VersionText
+from memtui.tui.widgets.version_list import NOT_SUMMARIZED, VersionList, VersionText
 from memtui.workspace import Workspace
 from tests import modelled
 from tests.conftest import HISTORY, NOW, OWN
@@ -184,7 +184,7 @@ async def test_every_version_is_listed_and_the_one_shown_is_read_first(
         assert title(writing) == ("Version 2", "shown")
         assert "Tokens refreshed" in said(writing)
         assert "~ 42 sessions in payments.py" in said(writing)
-        why = "weak: the source says it without “payments.py” and “42”"
+        why = "weak: not in the source: “payments.py” and “42”"
         assert why in said(writing)
         assert "1,204 tokens read, 310 written, 12.4 s" in said(writing)
 
@@ -348,7 +348,7 @@ async def test_a_node_without_a_version_says_so(
         assert rows(app) == []
         assert "Not summarized yet." in about(app)
         await press(pilot, settle, "P", "R")
-        assert notices(app) == ["Not summarized yet., in a while."] * 2
+        assert notices(app) == [NOT_SUMMARIZED] * 2
 
 
 async def test_what_the_workers_change_is_listed_and_the_cursor_stays(

@@ -555,25 +555,21 @@ class TocChanges:
 
 
 def _read_page(scope: Scope, node_id: str, offset: int) -> Sequence[TocEntry]:
-    return browse.add_activity(_children(node_id, scope, offset=offset), scope)
+    entries = browse.list_children(node_id, offset=offset, scope=scope)
+    return browse.add_activity(entries, scope)
 
 
 def _read_changes(
     scope: Scope, rows: list[str], branches: Mapping[str, int]
 ) -> TocChanges:
     children = {
-        node_id: browse.add_activity(_children(node_id, scope, limit=limit), scope)
+        node_id: browse.add_activity(
+            browse.list_children(node_id, limit=limit, scope=scope), scope
+        )
         for node_id, limit in branches.items()
     }
     lines = browse.add_activity(browse.get_entries(rows, scope), scope)
     return TocChanges(scope, lines, children)
-
-
-def _children(
-    node_id: str, scope: Scope, *, offset: int = 0, limit: int = PAGE_SIZE
-) -> Sequence[TocEntry]:
-    """Return the nodes below a node, or the years for ""."""
-    return browse.list_children(node_id, offset=offset, limit=limit, scope=scope)
 
 
 def _sibling(node_id: str, step: int, scope: Scope) -> str:
@@ -599,7 +595,7 @@ def _sibling(node_id: str, step: int, scope: Scope) -> str:
 def _child_ids(node_id: str, scope: Scope) -> Iterator[str]:
     offset = 0
     while True:
-        lines = _children(node_id, scope, offset=offset)
+        lines = browse.list_children(node_id, offset=offset, scope=scope)
         yield from (line.node_id for line in lines)
         if len(lines) < PAGE_SIZE:
             return
