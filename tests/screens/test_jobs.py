@@ -129,7 +129,7 @@ async def test_a_job_tells_its_runs_and_is_paused_resumed_and_run(
         assert [said.split(".")[0] for said in notices(app)] == [
             "Model: days: paused",
             "Model: days: resumed",
-            "Model: days: asked for",
+            "Model: days: requested",
         ]
         await steps(settle, "enter", "escape", "escape")(pilot)
         assert isinstance(app.screen, ContentsScreen)

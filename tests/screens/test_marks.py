@@ -62,10 +62,10 @@ async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
         assert [row[0] for row in rows(pilot)] == ["✓", "~", "~", " "]
         assert not any("weak:" in row for row in rows(pilot))
         await steps(settle, "down")(pilot)
-        assert "weak: the source says it without “2”" in rows(pilot)[1]
+        assert "weak: not in the source: “2”" in rows(pilot)[1]
         await steps(settle, "down")(pilot)
         assert "weak:" not in rows(pilot)[1]
-        assert "without this “not”, or with another" in rows(pilot)[2]
+        assert "negated differently in the source" in rows(pilot)[2]
 
 
 async def test_an_unfolded_bullet_keeps_its_reason(
@@ -73,7 +73,7 @@ async def test_an_unfolded_bullet_keeps_its_reason(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE, "down", "space", "up")(pilot)
-        assert "weak: the source says it without “2”" in rows(pilot)[1]
+        assert "weak: not in the source: “2”" in rows(pilot)[1]
         assert rows(pilot)[2].strip().startswith("“")
 
 

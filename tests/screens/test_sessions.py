@@ -51,7 +51,7 @@ def keep(count: int, *, since: int = 0) -> None:
     with database.transaction():
         database.db.connection().executemany(
             "INSERT INTO sessions (agent, name, project, cwd, branch, model, title,"
-            " prompt, created_ms, updated_ms, message_count, event_count, routes, root,"
+            " first_prompt, created_ms, updated_ms, message_count, event_count, routes, root,"
             " created_by, forked_from, summary) VALUES"
             " ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '', '', '', '', '')",
             [
