@@ -52,7 +52,7 @@ OPENED: dict[str, Sequence[str]] = {
 class NoAgents:
     """A machine without agents."""
 
-    def look(self) -> Sequence[object]:
+    def statuses(self) -> Sequence[object]:
         return ()
 
 

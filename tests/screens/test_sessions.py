@@ -51,8 +51,8 @@ def keep(count: int, *, since: int = 0) -> None:
     with database.transaction():
         database.db.connection().executemany(
             "INSERT INTO sessions (agent, name, project, cwd, branch, model, title,"
-            " first_prompt, created_ms, updated_ms, message_count, event_count, routes, root,"
-            " created_by, forked_from, summary) VALUES"
+            " first_prompt, created_ms, updated_ms, message_count, event_count, routes,"
+            " root, created_by, forked_from, summary) VALUES"
             " ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '', '', '', '', '')",
             [
                 (
