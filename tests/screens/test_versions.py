@@ -428,7 +428,9 @@ async def test_versions_that_cannot_be_read_say_so_and_are_read_once_they_can_be
         with monkeypatch.context() as now:
             now.setattr("memtui.services.versions.get_history", broken)
             await steps(settle)(pilot)
-            assert "✗ Not loaded: the disk is gone. It is tried again" in about(writing)
+            assert "✗ Not loaded: the disk is gone. memtui will try again" in about(
+                writing
+            )
             assert rows(writing) == []
         while len(rows(writing)) != 3:
             await settle(pilot)
@@ -441,7 +443,7 @@ async def test_the_keys_are_those_of_the_help(
         await steps(settle, "question_mark")(pilot)
         assert isinstance(writing.screen, HelpScreen)
         told = " ".join(helped.says(writing))
-        for words in ("Pin this version", "Ask for a new version"):
+        for words in ("Pin this version", "Ask a model for a new version"):
             assert words in told
 
 

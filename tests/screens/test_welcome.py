@@ -14,7 +14,7 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.welcome import WelcomeScreen
+from memtui.tui.screens.welcome import EMPTY, WelcomeScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
 from memtui.workspace import Workspace
 
@@ -43,8 +43,8 @@ async def test_an_empty_store_offers_what_is_found_and_i_imports_it(
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)
-        assert offer(app) == (
-            "No conversations yet. Press i to import the 214 Claude Code sessions"
+        assert offer(app) == EMPTY.plain + (
+            "Press i to import the 214 Claude Code sessions"
             " found on this machine and watch for new messages."
         )
         await pilot.press("i")
@@ -95,7 +95,7 @@ async def test_histories_that_cannot_be_looked_for_say_why(
     app = app_of(house)
     async with app.run_test() as pilot:
         await settle(pilot)
-        assert offer(app).endswith("could not be looked for: no entry")
+        assert offer(app).endswith("The search failed: no entry")
 
 
 async def test_a_store_with_something_in_it_opens_on_the_contents(
@@ -128,7 +128,7 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
         await settle(pilot)
         app.post_message(ProgressReported(PipelineProgress("", is_active=False)))
         await settle(pilot)
-        assert offer(app) == f"No conversations yet. {IMPORT_ELSEWHERE}"
+        assert offer(app) == f"{EMPTY.plain}{IMPORT_ELSEWHERE}"
         assert "import" not in {key.description for key in app.screen.query(FooterKey)}
         await pilot.press("i", "escape", "i")
         await settle(pilot)
