@@ -124,8 +124,8 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
         if text.startswith("~ 42 sessions in payments.py [grip:")
     ]
     assert told[at + 1] == (
-        "    weak: the source says it without “payments.py” and “42”; 50 % of its"
-        " wording is in the source"
+        "    weak: not in the source: “payments.py” and “42”; 50 % of its wording is in"
+        " the source"
     )
     versions = asked(home, "versions", DAY)["versions"]
     (number,) = [one["version"] for one in versions if one["is_shown"]]

@@ -1,6 +1,7 @@
 """Explain in one line why a bullet is weak or unsupported.
 
-Explanations are about wording alone, not about whether a bullet is true.
+Explanations are about wording alone, not about whether a bullet is true. Modules of
+grounding are imported when needed, since the app starts faster without them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ from memtui.text import analyzer
 MAX_REASONS = 2
 """The most reasons, and the most names, that are given."""
 
-MOVED = "moved to a better source than the one it named"
+MOVED = "linked to a better source than the one it cited"
 
 
 def explain_verdict(bullet: Bullet) -> str:
@@ -21,18 +22,17 @@ def explain_verdict(bullet: Bullet) -> str:
     Returns:
         A line; "" for a supported bullet with the source it cited.
     """
+    features = bullet.verdict.features
     moved = (MOVED,) if bullet.verdict.is_repaired and bullet.has_support else ()
     match bullet.support:
         case Support.SUPPORTED:
             return "".join(moved)
         case Support.WEAK:
-            told = [*_contradictions(bullet), *_low_coverage(bullet.verdict.features)][
-                :MAX_REASONS
-            ]
-            told = told or [_other_weakness(bullet)]
-            return f"weak: {'; '.join((*told, *moved))}"
+            reasons = [*_contradictions(bullet), *_low_coverage(features)][:MAX_REASONS]
+            reasons = reasons or [_other_weakness(bullet)]
+            return f"weak: {'; '.join((*reasons, *moved))}"
         case _:
-            return f"unsupported: {_unsupported_reason(bullet.verdict.features)}"
+            return f"unsupported: {_unsupported_reason(features)}"
 
 
 def _contradictions(bullet: Bullet) -> Iterator[str]:
@@ -41,12 +41,12 @@ def _contradictions(bullet: Bullet) -> Iterator[str]:
 
     features = bullet.verdict.features
     if features.missing:
-        yield f"the source says it without {_names(bullet.text, features.missing)}"
+        yield f"not in the source: {_names(bullet.text, features.missing)}"
     if features.negation_differs:
         if negation.has_negation(bullet.text):
-            yield "the source says it without this “not”, or with another"
+            yield "negated differently in the source"
         else:
-            yield "the source says it with a “not”"
+            yield "negated in the source"
     if features.opposites:
         word = _word_of_stem(bullet.text, features.opposites[0][0])
         yield f"the source says the opposite of “{word}”"
@@ -56,7 +56,7 @@ def _other_weakness(bullet: Bullet) -> str:
     from memtui.summarize.grounding import details
 
     if details.says_too_little(bullet.text):
-        return "it says too little to be looked for"
+        return "too short to check"
     return "not all of it is in the source"
 
 
@@ -67,10 +67,10 @@ def _low_coverage(features: VerdictFeatures) -> Iterator[str]:
 
 def _unsupported_reason(features: VerdictFeatures) -> str:
     if not features.covered:
-        return "the source says nothing of it"
+        return "nothing like it is in the source"
     if features.covered < WEAK_SHARE:
         return f"only {_percent(features)} of its wording is in the source"
-    return "a part of it is not in the source"
+    return "part of it is not in the source"
 
 
 def _percent(features: VerdictFeatures) -> str:
@@ -90,9 +90,9 @@ def _as_in_text(text: str, token: str) -> str:
         return token
     from memtui.summarize.grounding import numbers
 
-    for chunk in analyzer.words(numbers.separate_numbers(text)):
-        if numbers.to_digits(chunk) == token:
-            return chunk
+    for word in analyzer.words(numbers.separate_numbers(text)):
+        if numbers.to_digits(word) == token:
+            return word
     return token
 
 
