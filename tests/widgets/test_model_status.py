@@ -159,7 +159,7 @@ def test_segments_that_a_person_wants_to_rest_are_counted(
     health: ModelHealth | None,
 ) -> None:
     model = ModelStatus(was_ready=True)
-    paused = replace(model.with_health(health) if health else model, paused=29)
+    paused = replace(model.with_health(health) if health else model, held_segments=29)
     assert model_status.describe_activity(paused) == ["paused · 29 to go", "paused"]
     assert model_status.describe_activity(replace(paused, held_segments=0)) != [
         "paused"

@@ -57,7 +57,7 @@ class StatusLine(Widget):
     def __init__(self, *, is_demo: bool) -> None:
         super().__init__()
         self._is_demo = is_demo
-        self._shown = Debouncer["Progress"](_kind, time.monotonic)
+        self._shown: Debouncer[PipelineProgress] = Debouncer(_kind, time.monotonic)
         self._later: Timer | None = None
 
     def show(self, progress: "PipelineProgress") -> None:
