@@ -1,54 +1,54 @@
-"""What can go wrong.
+"""The errors that memtui raises itself; their messages are shown to the user.
 
 * MemtuiError
-  - Several         a name fits several things, some of which are told
-  - UsageError      what was asked for is nothing that can be done
-  - UnconfirmedError  a change needs confirmation, and nobody can be asked
-  - SettingsError   a setting is unknown or has a value it cannot have
-  - StoreError      the database cannot be opened, read or written
-    + StoreBusy     another process is writing and did not let go in time
+  - AmbiguousError     a name fits several things
+  - UsageError         the command or the question cannot be understood
+  - UnconfirmedError   a change needs confirmation, and there is no terminal
+  - SettingsError      a setting is unknown or has an invalid value
+  - StoreError         the database cannot be opened, read or written
+    + StoreBusyError     another process is writing and did not finish in time
     + StoreVersionError  the database was made by another version of memtui
-    + StoreGone     the database is not where it was opened
-    + StoreDamaged  the database is no database any more, or not a whole one
-  - SpoolError      the hooks directory cannot be read or written
-  - SourceError     a file cannot be read as any format we know
-  - SearchError     the index cannot be opened or written
-  - HooksError      an agent's settings cannot be read or changed
-  - TokensError     the tokeniser's vocabulary cannot be fetched
-  - ModelError      a model does not summarise now; see ``summarize.ollama.errors``
+    + StoreGoneError     the database was moved, deleted or replaced
+    + StoreDamagedError  the database is damaged, or not a database
+  - SpoolError         the spool cannot be read or written
+  - SourceError        a file has no known format
+  - SearchError        the index cannot be opened or written
+  - HooksError         an agent's settings cannot be read or changed
+  - VocabularyError    the vocabulary of the tokenizer cannot be downloaded
+  - ModelError         the model cannot be used now; see ``summarize.ollama.errors``
 """
 
 from collections.abc import Sequence
 
 DISK_FULL = "the disk is full: free some room"
-"""What is said first of whatever could not be written for want of room."""
+"""How every error about a full disk begins."""
 
 
 class MemtuiError(Exception):
-    """The base of all our errors. The message is shown to the reader as it is."""
+    """The base class of memtui's errors."""
 
 
 class AmbiguousError(MemtuiError):
-    """A name fits several things: the message tells some of them."""
+    """A name fits several things; the message lists some of them."""
 
     def __init__(self, asked: str, what: str, names: Sequence[str], count: int) -> None:
-        """Say what could be meant.
+        """List what the name may mean.
 
         Args:
             asked: The name.
-            what: What the things are called.
-            names: Some of them.
+            what: The plural noun of the things: ``sessions``.
+            names: The names of some of them.
             count: How many there are.
         """
-        told = [f"{asked!r} could be any of {count:,} {what}:"]
-        told += [f"  {name}" for name in names]
+        lines = [f"{asked!r} could be any of {count:,} {what}:"]
+        lines += [f"  {name}" for name in names]
         if more := count - len(names):
-            told.append(f"  and {more:,} more")
-        super().__init__("\n".join(told))
+            lines.append(f"  and {more:,} more")
+        super().__init__("\n".join(lines))
 
 
 class UsageError(MemtuiError):
-    """What was asked for is nothing that can be done, whatever is kept."""
+    """The command or the question cannot be understood."""
 
 
 class UnconfirmedError(MemtuiError):
@@ -56,7 +56,7 @@ class UnconfirmedError(MemtuiError):
 
 
 class SettingsError(MemtuiError):
-    """A setting is unknown or has a value it cannot have."""
+    """A setting is unknown or has an invalid value."""
 
 
 class StoreError(MemtuiError):
@@ -64,7 +64,7 @@ class StoreError(MemtuiError):
 
 
 class StoreBusyError(StoreError):
-    """Another process is writing and did not let go in time."""
+    """Another process is writing and did not finish in time."""
 
 
 class StoreVersionError(StoreError):
@@ -72,19 +72,19 @@ class StoreVersionError(StoreError):
 
 
 class StoreGoneError(StoreError):
-    """The database is not where it was opened: it was moved, deleted or replaced."""
+    """The database was moved, deleted or replaced."""
 
 
 class StoreDamagedError(StoreError):
-    """The database is no database any more, or not a whole one."""
+    """The database is damaged, or not a database."""
 
 
 class SpoolError(MemtuiError):
-    """The hooks directory cannot be read or written."""
+    """The spool cannot be read or written."""
 
 
 class SourceError(MemtuiError):
-    """A file cannot be read as any format we know."""
+    """A file has no known format."""
 
 
 class SearchError(MemtuiError):
@@ -92,12 +92,12 @@ class SearchError(MemtuiError):
 
 
 class HooksError(MemtuiError):
-    """An agent's settings cannot be read or changed; they are as they were."""
+    """An agent's settings cannot be read or changed; they are unchanged."""
 
 
 class VocabularyError(MemtuiError):
-    """The tokeniser's vocabulary cannot be fetched."""
+    """The vocabulary of the tokenizer cannot be downloaded."""
 
 
 class ModelError(MemtuiError):
-    """A model does not summarise now; what there is without it stays."""
+    """The model cannot be used now; everything else works."""

@@ -1,4 +1,4 @@
-"""Where config, store, index, spool and log live."""
+"""The paths of settings, store, indexes, spool and log."""
 
 import hashlib
 import os
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 PRIVATE_FOLDER = 0o700
-"""The mode of every folder we make: conversations are nobody else's business."""
+"""The mode of new folders: only their owner can read conversations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """All places of one memtui."""
+    """The files and folders of one memtui."""
 
     config: Path
     store: Path
@@ -22,13 +22,13 @@ class Paths:
     vocabulary: Path
 
     def with_store_file(self, file: Path | None) -> "Paths":
-        """The same places, the database and its index at a place of their own."""
+        """Return these paths with another database file, and its index next to it."""
         if file is None:
             return self
         return replace(self, store=file, index=file.with_name(f"{file.name}-index"))
 
     def for_project(self, root: Path) -> "Paths":
-        """The same places, the database and its index of one project's own.
+        """Return these paths with the database and index of one project.
 
         Args:
             root: The project's folder.
@@ -40,37 +40,37 @@ class Paths:
 
     @property
     def message_index(self) -> Path:
-        """The file with the index of messages; it lies beside the other index."""
+        """The file of the index of messages, next to the other index."""
         return self.index.with_name(f"{self.index.name}-messages.db")
 
     @property
     def worker_lock(self) -> Path:
-        """The file whose lock says who works the store."""
+        """The file locked by the process that runs the pipeline."""
         return self.store.with_name("work.lock")
 
     @property
     def hook_backups(self) -> Path:
-        """The folder of agents' settings as they were before our hooks came in."""
+        """The folder of copies of agents' settings from before the hooks."""
         return self.log.parent / "hooks"
 
     @property
     def server_backups(self) -> Path:
-        """The folder of agents' settings as they were before our server came in."""
+        """The folder of copies of agents' settings from before the MCP server."""
         return self.log.parent / "servers"
 
     def make_folders(self) -> None:
-        """Make the folders that are missing, for their owner alone."""
+        """Create missing folders, for their owner alone."""
         for folder in (self.store.parent, self.spool, self.index.parent):
             folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 
 
 def in_home(home: Path) -> Paths:
-    """Everything in one folder, as ``--home`` and ``MEMTUI_HOME`` ask for."""
+    """Return the paths within one folder, as for ``--home`` and ``MEMTUI_HOME``."""
     return _paths(home, home)
 
 
 def default_paths() -> Paths:
-    """The places the XDG base directory specification gives a person's programs."""
+    """Return the paths of the XDG base directory specification."""
     return _paths(
         _xdg("XDG_CONFIG_HOME", ".config") / "memtui",
         _xdg("XDG_DATA_HOME", ".local/share") / "memtui",
@@ -78,23 +78,23 @@ def default_paths() -> Paths:
 
 
 def find_paths(home: Path | None) -> Paths:
-    """The places in use: the command line's, the environment's, else a person's."""
-    if home is None and _is_set("MEMTUI_HOME"):
-        home = Path(os.environ["MEMTUI_HOME"])
+    """Return the paths in use: of ``--home``, of ``MEMTUI_HOME``, or the default."""
+    if home is None and (named := os.environ.get("MEMTUI_HOME")):
+        home = Path(named)
     return in_home(home.expanduser().absolute()) if home else default_paths()
 
 
 def transcript_folders() -> dict[str, tuple[Path, ...]]:
-    """Where each agent keeps its transcripts on this machine, by its source's name.
+    """Return where each agent keeps its transcripts on this machine.
 
-    Aider keeps them in the folders it works in, which a person has to name.
+    Aider is missing: its histories are in the folders that it works in.
     """
     opencode = _xdg("XDG_DATA_HOME", ".local/share") / "opencode"
     return {
-        "claude-code": (_set_or("CLAUDE_CONFIG_DIR", "~/.claude") / "projects",),
+        "claude-code": (_folder("CLAUDE_CONFIG_DIR", "~/.claude") / "projects",),
         "codex": (
-            _set_or("CODEX_HOME", "~/.codex") / "sessions",
-            _set_or("CODEX_HOME", "~/.codex") / "archived_sessions",
+            _folder("CODEX_HOME", "~/.codex") / "sessions",
+            _folder("CODEX_HOME", "~/.codex") / "archived_sessions",
         ),
         "gemini-cli": (Path("~/.gemini/tmp").expanduser(),),
         "opencode": (opencode / "opencode.db", opencode / "storage/session"),
@@ -102,9 +102,8 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
     }
 
 
-def _set_or(variable: str, otherwise: str) -> Path:
-    named = os.environ.get(variable) or otherwise
-    return Path(named).expanduser()
+def _folder(variable: str, default: str) -> Path:
+    return Path(os.environ.get(variable) or default).expanduser()
 
 
 def _paths(config: Path, data: Path) -> Paths:
@@ -119,11 +118,7 @@ def _paths(config: Path, data: Path) -> Paths:
     )
 
 
-def _xdg(name: str, otherwise: str) -> Path:
-    """A base directory; a relative one is no base directory, the specification says."""
-    named = Path(os.environ.get(name, ""))
-    return named if named.is_absolute() else Path.home() / otherwise
-
-
-def _is_set(name: str) -> bool:
-    return bool(os.environ.get(name))
+def _xdg(variable: str, default: str) -> Path:
+    """Return a base directory; by the specification, a relative one is ignored."""
+    named = Path(os.environ.get(variable, ""))
+    return named if named.is_absolute() else Path.home() / default

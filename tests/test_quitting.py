@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli.main import STOPPED
+from memtui.cli.main import EXIT_INTERRUPTED
 from memtui.model.jobs import Job, RunResult
 from memtui.paths import in_home
 from memtui.settings import Settings
@@ -72,7 +72,7 @@ class Work:
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(max(GENEROUS_S, began - self._began))
         took = time.monotonic() - began
-        assert code == STOPPED
+        assert code == EXIT_INTERRUPTED
         return took
 
 
@@ -154,7 +154,7 @@ def test_it_quits_at_once_whatever_the_model_does(
             record_property("quit_s", work.interrupt())
     db = is_untouched(home)
     runs = db.execute("SELECT result FROM job_runs").fetchall()
-    assert runs == ([] if phase is looking else [(RunResult.STOPPED.value,)])
+    assert runs == ([] if phase is looking else [(RunResult.EXIT_INTERRUPTED.value,)])
     db.close()
 
 
