@@ -1,4 +1,4 @@
-"""How often a bullet is anchored where people say it belongs.
+"""Measure how often a bullet is anchored where people say it belongs.
 
 Each sentence of QMSum's human summaries of specific queries is anchored in its meeting,
 and counts as right if the anchored turn lies in the span the annotators marked; a
@@ -284,12 +284,12 @@ def _share(right: Sequence[bool]) -> str:
 
 
 def _is_right(found: Found, spans: list[list[int]]) -> bool:
-    """Whether the place lies in a marked span."""
+    """Return whether the place lies in a marked span."""
     return found is not None and any(start <= found[1] <= end for start, end in spans)
 
 
 def _tell_seed_ranges(asked: Sequence[Asked], bridged: int) -> None:
-    """What seed 0's ranges hold: how long they are, and how much of them is right."""
+    """Print the length of the ranges of shared words, and the share of right turns."""
     lengths = inside = of_all = 0
     for one in asked:
         for found, spans in zip(
@@ -309,7 +309,8 @@ def _tell_seed_ranges(asked: Sequence[Asked], bridged: int) -> None:
 
 
 def _tell_supported(name: str, asked: Sequence[Asked]) -> None:
-    """How many sentences get a grip, and how many would in a meeting not theirs."""
+    """Print the share of sentences that get a grip, and of those in the wrong
+    meeting."""
     chance = random.Random(0)
     bullets = supported = right = foreign = 0
     for one in asked:

@@ -1,10 +1,10 @@
-"""How often verdicts on bullets with known answers are right.
+"""Measure how often verdicts on bullets with known answers are right.
 
 Bullets are made from the sentences and tool calls of real transcripts
 (``benchmarks/planted.py``) and by hand in German and Chinese
 (``benchmarks/foreign.py``), and checked against the segment they are from or a wrong
-one. Sessions are divided in two by name: the rules were tuned on one half, the other
-is held out. Commit subjects, LoCoMo's facts, QMSum's and Entire's summaries show how
+one. Sessions are divided in two by name: the rules were tuned on one half, the other is
+held out. Commit subjects, LoCoMo's facts, QMSum's and Entire's summaries show how
 wording that no rule here produced is judged. Run it from the checkout:
 
     python -m benchmarks.grounding

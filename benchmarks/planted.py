@@ -313,7 +313,7 @@ INVENTED_CLAUSES = (
 )
 """Clauses that no transcript contains."""
 
-NEAR_DENIALS = ("hardly", "almost", "deny_nearly", "barely", "scarcely")
+NEAR_DENIALS = ("hardly", "almost", "nearly", "barely", "scarcely")
 
 
 def change_directory(text: str, chance: random.Random) -> str | None:
@@ -429,17 +429,17 @@ class BulletMaker:
         ):
             forms = {
                 "verbatim": base.text,
-                "reword true": reword(base.text, self._chance),
-                "paraphrase": paraphrase(base.text, self._chance),
+                "reworded": reword(base.text, self._chance),
+                "paraphrased": paraphrase(base.text, self._chance),
             }
             for kind, text in forms.items():
                 yield kind, DraftBullet(text, (base.place,)), source
-            yield from self._two_sentences(base, forms["reword true"], source)
-            start = self._chance.choice([base.text, forms["reword true"]])
+            yield from self._two_sentences(base, forms["reworded"], source)
+            start = self._chance.choice([base.text, forms["reworded"]])
             for kind, changed in self._changed(start, source):
                 yield kind, DraftBullet(changed, (base.place,)), source
             yield from self._wrong_source(base.text, [*forms.values()], source)
-            yield from self._wrong(base, forms["reword true"], source)
+            yield from self._wrong(base, forms["reworded"], source)
 
     def _two_sentences(
         self, base: SourceSentence, text: str, source: Source
@@ -473,7 +473,7 @@ class BulletMaker:
         ]
         wrong = {
             "directory changed": change_directory(text, chance),
-            "two numbers exchange_numbers": exchange_numbers(text, chance),
+            "two numbers exchanged": exchange_numbers(text, chance),
             "unit or counted noun changed": change_unit(text, chance),
             "number word changed": change_number_word(text, chance),
             "near-denial": deny_nearly(text, chance),
@@ -487,7 +487,7 @@ class BulletMaker:
     def _changed(self, text: str, source: Source) -> Iterator[tuple[str, str]]:
         others = self._chance.choice([source.names, self._names])
         wrong = {
-            "swap_identifier identifier": swap_identifier(text, self._chance, others),
+            "swapped identifier": swap_identifier(text, self._chance, others),
             "changed number": change_number(text, self._chance),
             "inserted negation": negate(text, self._chance),
         }

@@ -45,7 +45,7 @@ class Task:
 
 
 def talk(name: str, turns: Sequence[dict[str, str]]) -> list[list[Event]]:
-    """A conversation's segments: who speaks first asks, the others answer."""
+    """Return the segments of a conversation; who speaks first is the user."""
     told = [
         events.make(
             agent="talk",
@@ -85,7 +85,7 @@ def meetings() -> Iterator[Task]:
 
 
 def sessions() -> Iterator[Task]:
-    """Sessions of coding agents."""
+    """Return sessions of coding agents."""
     kept = transcripts.stretches()
     for path in sorted((transcripts.DATA / "summaries" / "entire").rglob("*.json")):
         told = json.loads(path.read_text("utf-8"))
@@ -106,17 +106,17 @@ Summarize = Callable[[list[Event], int], list[str]]
 
 
 def ours(run: list[Event], _: int) -> list[str]:
-    """The extractive summary's bullets."""
+    """Return the bullets of the extractive summary."""
     return [claim.text for claim in extractive.summarize_segment(run).bullets]
 
 
 def lead(run: list[Event], chars: int) -> list[str]:
-    """The first sentences."""
+    """Return the first sentences."""
     return _cut(_said(run), chars)
 
 
 def drawn(run: list[Event], chars: int) -> list[str]:
-    """Sentences drawn at random, anew each time it is asked."""
+    """Return random sentences, different ones each time."""
     every = _said(run)
     return _cut(_CHANCE.sample(every, len(every)), chars)
 
@@ -134,7 +134,7 @@ def _said(run: list[Event]) -> list[str]:
 
 
 def _cut(told: Sequence[str], chars: int) -> list[str]:
-    """As many sentences as fit, the last one shortened."""
+    """Return as many sentences as fit, the last one shortened."""
     kept: list[str] = []
     for one in told:
         left = chars - sum(map(len, kept))
@@ -184,7 +184,7 @@ def _whole(task: Task) -> str:
 
 
 def _shares(task: Task, weight: dict[str, float]) -> tuple[float, float, float, float]:
-    """What each way holds of the reference's stems that the text has at all."""
+    """Return the share of the reference's stems that each way contains."""
     wanted = {
         term: weight[term]
         for term in analyzer.query_terms(task.reference)

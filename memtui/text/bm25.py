@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 K1 = 1.2
-"""How soon further occurrences of a term stop to count."""
+"""The higher, the more further occurrences of a term count."""
 
 
 def inverse_document_frequency(documents: int, containing: int) -> float:

@@ -16,7 +16,7 @@ CALL_CHARS = 300
 TASK_CHARS = 200
 """The maximum length of a subagent's task."""
 
-_TELLING = (
+_SUMMARY_FIELDS = (
     "command",
     "cmd",
     "file_path",
@@ -57,7 +57,7 @@ def _said(tool_input: object) -> str:
         return ""
     if "pattern" in tool_input and isinstance(tool_input.get("path"), str):
         return f"{tool_input['pattern']} in {tool_input['path']}"
-    for name in _TELLING:
+    for name in _SUMMARY_FIELDS:
         value = tool_input.get(name)
         if isinstance(value, str) and value.strip():
             return value

@@ -219,7 +219,7 @@ class _Source:
 
     @property
     def actions(self) -> Sequence[Action]:
-        """The actions of all texts."""
+        """Return the actions of all texts."""
         return find_actions(self.passages)
 
     def includes(self, action: Action) -> bool:
