@@ -154,7 +154,7 @@ def test_it_quits_at_once_whatever_the_model_does(
             record_property("quit_s", work.interrupt())
     db = is_untouched(home)
     runs = db.execute("SELECT result FROM job_runs").fetchall()
-    assert runs == ([] if phase is looking else [(RunResult.EXIT_INTERRUPTED.value,)])
+    assert runs == ([] if phase is looking else [(RunResult.STOPPED.value,)])
     db.close()
 
 

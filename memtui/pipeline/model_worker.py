@@ -127,10 +127,10 @@ class Rewriter:
         rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],
-        tell: Callable[[ModelProgress], None],
+        on_progress: Callable[[ModelProgress], None],
     ) -> None:
         self._summarizer, self._rules = summarizer, rules
-        self._zone, self._clock, self._on_progress = zone, clock, tell
+        self._zone, self._clock, self._on_progress = zone, clock, on_progress
 
     def run(self, name: str, *, is_requested: bool) -> RewriteOutcome:
         """Let the model write a version of a node.
@@ -169,19 +169,19 @@ class Rewriter:
     def _draft(self, work: Work, attempt: int) -> Summary | OllamaError:
         try:
             return work.draft(self._summarizer, attempt)
-        except OllamaError as fault:
-            return fault
+        except OllamaError as error:
+            return error
 
     def _read(self, name: str) -> Work | None:
         """Read the input of a node; None if there is none any more."""
         if calendar.period(name).level is not TocLevel.SEGMENT:
             work = summarization.read_parent_work(name, self._zone)
             return work if work.children else None
-        stretch = segments.get(name)
-        if stretch is None:
+        segment = segments.get(name)
+        if segment is None:
             return None
-        told_in = sessions.get_many([stretch.number])
-        return summarization.read_segment_work(stretch, told_in, self._rules)
+        session_rows = sessions.get_many([segment.number])
+        return summarization.read_segment_work(segment, session_rows, self._rules)
 
     def _hash(self, work: Work, attempt: int = 0) -> str:
         return work.input_hash(self._summarizer.identity, attempt)
@@ -238,19 +238,19 @@ class Rewriter:
         return RewriteOutcome(kind)
 
     def _handle_error(
-        self, work: Work, shown: TocNode, fault: OllamaError, attempt: int
+        self, work: Work, shown: TocNode, error: OllamaError, attempt: int
     ) -> RewriteOutcome:
         """Decide whether the text, the model or the server caused an error."""
-        if isinstance(fault, RequestCancelled):
-            raise fault
-        if isinstance(fault, EmptyLogError):
+        if isinstance(error, RequestCancelled):
+            raise error
+        if isinstance(error, EmptyLogError):
             return self._finish(work.name, RewriteResult.NOTHING)
-        if isinstance(fault, PERMANENT_ERRORS):
-            return self._reject(work, shown, fault, attempt)
-        if isinstance(fault, RETRYABLE_ERRORS):
-            return self._retry_later(work.name, str(fault))
+        if isinstance(error, PERMANENT_ERRORS):
+            return self._reject(work, shown, error, attempt)
+        if isinstance(error, RETRYABLE_ERRORS):
+            return self._retry_later(work.name, str(error))
         return RewriteOutcome(
-            RewriteResult.NOTHING, str(fault), pause_s=_pause_s(fault)
+            RewriteResult.NOTHING, str(error), pause_s=_pause_s(error)
         )
 
     def _retry_later(self, name: str, error: str) -> RewriteOutcome:
@@ -263,26 +263,26 @@ class Rewriter:
         return RewriteOutcome(RewriteResult.FAILED, error)
 
     def _reject(
-        self, work: Work, shown: TocNode, fault: OllamaError, attempt: int
+        self, work: Work, shown: TocNode, error: OllamaError, attempt: int
     ) -> RewriteOutcome:
         """Store a draft that could not be used as a rejected version."""
         health = self._summarizer.health()
         identity = self._summarizer.identity
         facts = GenerationStats(health.model or identity, health.digest, health.server)
-        draft = fault.summary if isinstance(fault, InvalidReplyError) else None
+        draft = error.summary if isinstance(error, InvalidReplyError) else None
         if draft is None or not draft.generation.model:
             draft = replace(draft or Summary(shown.headline, ()), generation=facts)
         with database.connection():
             digest = self._hash(work, attempt)
             made = work.make_version(draft, identity, digest, shown.headline)
-        return self._save(work, made.rejected(str(fault)))
+        return self._save(work, made.rejected(str(error)))
 
 
-def _pause_s(fault: OllamaError) -> float:
+def _pause_s(error: OllamaError) -> float:
     """Return how long to pause after an error of the server."""
-    if isinstance(fault, CircuitOpenError):
-        return fault.retry_s
-    return FORBIDDEN_PAUSE_S if isinstance(fault, NotAllowedError) else 0.0
+    if isinstance(error, CircuitOpenError):
+        return error.retry_s
+    return FORBIDDEN_PAUSE_S if isinstance(error, NotAllowedError) else 0.0
 
 
 class JobRuns:
@@ -333,8 +333,8 @@ class JobRuns:
                 return ""
             waiting = rewrite_queue.count(TocLevel.SEGMENT)
         if waiting and job is not Job.SEGMENTS:
-            return f"what is below comes first: {waiting:,} segments wait"
-        return "what waits is not over yet, or is tried again later"
+            return f"lower levels come first: {waiting:,} segments are pending"
+        return "the queued periods are not over yet, or are retried later"
 
     def _count(self, job: Job, kind: RewriteResult) -> None:
         """Store the result for a node and the number of nodes left."""
@@ -397,10 +397,10 @@ class ModelWorker:
         self._runs = JobRuns(schedule, clock)
         self._zone, self._clock = zone, clock
         self._rewrite = Rewriter(summarizer, rules, zone, clock, self.set_progress)
-        self._finder = ModelMonitor(summarizer, zone, clock)
+        self._monitor = ModelMonitor(summarizer, zone, clock)
         self._paused_until: datetime | None = None
         self._checked_ms = 0
-        self._maker = ""
+        self._summarizer_version = ""
         self.model = ModelStatus(is_requested=is_requested)
         self.changed = ChangedNodes()
 
@@ -412,7 +412,7 @@ class ModelWorker:
         """Cancel the present request and all later ones; from any thread."""
         self._summarizer.cancel()
 
-    def leave(self) -> None:
+    def end_runs(self) -> None:
         """End all runs; no step follows."""
         for job in Job:
             if self._schedule.is_running(job):
@@ -546,7 +546,7 @@ class ModelWorker:
     def _is_ready(self, now: datetime) -> bool:
         """Check the model; pause if it is not ready."""
         self._checked_ms = to_ms(now)
-        self._set_status(self._finder.check(self.model))
+        self._set_status(self._monitor.check(self.model))
         health = self.model.health
         assert health is not None
         if not health.is_ready:
@@ -554,10 +554,10 @@ class ModelWorker:
             return False
         self._paused_until = None
         maker = self._summarizer.identity.split(" ")[0] + " "
-        if maker != self._maker:
+        if maker != self._summarizer_version:
             with database.transaction():
                 rewrite_queue.add_outdated(maker)
-            self._maker = maker
+            self._summarizer_version = maker
         return True
 
     def _is_paused(self, now: datetime) -> bool:
@@ -589,13 +589,13 @@ class ModelWorker:
         try:
             outcome = self._rewrite.run(name, is_requested=job is None)
         except RequestCancelled:
-            self.leave()
+            self.end_runs()
             return 0
         finally:
             self._set_status(self.model.idle())
         self.changed.update(outcome.changed)
         if outcome.pause_s is not None:
-            self._set_status(self._finder.check(self.model))
+            self._set_status(self._monitor.check(self.model))
             self._pause(outcome.pause_s)
         if job:
             self._runs.record(job, name, outcome)

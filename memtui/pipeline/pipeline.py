@@ -25,7 +25,7 @@ from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
 from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
 from memtui.pipeline.rollup import RollupStage
 from memtui.pipeline.schedule import JobSchedule
-from memtui.pipeline.segmentation import Segmenter
+from memtui.pipeline.segmentation import SegmentationStage
 from memtui.pipeline.summarization import SummaryStage
 from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker
 from memtui.pipeline.worker_lock import WorkerLock
@@ -82,7 +82,7 @@ class Pipeline:
         spool.create()
         self._ingester = SpoolIngester(spool, setup.counter, setup.clock, setup.policy)
         self._tail = Tail(self._make_reader(), setup.watched, setup.clock)
-        self._segmenter = Segmenter(
+        self._segmenter = SegmentationStage(
             setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
         )
         self._segment_summarizer = SummaryStage(
@@ -107,18 +107,18 @@ class Pipeline:
 
     def start(self, report: Report) -> None:
         """Run on threads until ``stop``; wait while another process holds the lock."""
-        self._reporter = teller = ProgressReporter(self, report)
+        self._reporter = reporter = ProgressReporter(self, report)
         with database.connection():
             self._last_seen_version = versions.latest_id()
         self._worker = Worker(
-            self._stages(), teller.step_done, self._can_work, database.connection
+            self._stages(), reporter.step_done, self._can_work, database.connection
         )
         self._watcher = FileWatcher(self._worker.wake)
         self._tail.use_watcher(self._watcher, self._setup.spool / "new")
         self._worker.start()
         self._model_worker = self._make_model_worker()
         if self._model_worker:
-            self._start_model(self._model_worker, teller)
+            self._start_model(self._model_worker, reporter)
 
     @property
     def is_active(self) -> bool:
@@ -172,27 +172,27 @@ class Pipeline:
         if self._reporter:
             self._reporter.model_changed()
 
-    def _start_model(self, improve: ModelWorker, teller: ProgressReporter) -> None:
+    def _start_model(self, model: ModelWorker, reporter: ProgressReporter) -> None:
         self._model_thread = Worker(
-            (("improve", improve.step),),
-            teller.model_step_done,
+            (("improve", model.step),),
+            reporter.model_step_done,
             lambda: self.lock.is_held,
             idle_waits_s=MODEL_IDLE_WAITS_S,
-            on_exit=improve.leave,
+            on_exit=model.end_runs,
         )
         self._model_thread.start()
 
     def run_until_idle(self, report: Report) -> list[Exception]:
         """Run on this thread until nothing is left; return the last errors."""
         errors: list[Exception] = []
-        teller = ProgressReporter(self, report)
+        reporter = ProgressReporter(self, report)
         if self.lock.is_held:
             self._tidy()
 
         def note(stepped: StepResult) -> None:
             if stepped.error:
                 errors.append(stepped.error)
-            teller.step_done(stepped)
+            reporter.step_done(stepped)
 
         loop = Worker(self._stages(), note)
         last_s = time.monotonic()

@@ -79,8 +79,7 @@ class PipelineProgress:
     """The state of the pipeline after a step."""
 
     stage: str
-    """The stage that worked last: ``ingest``, ``segment``, ``summarize``, ``rollup``,
-    ``index``, ``import``; empty while all are idle."""
+    """The stage that worked last, or ``import``; empty while all are idle."""
     done: int = 0
     queued: int = 0
     skipped: int = 0

@@ -21,7 +21,7 @@ SESSIONS_AT_ONCE = 20
 """Sessions per transaction."""
 
 
-class Segmenter:
+class SegmentationStage:
     """Cuts sessions into segments."""
 
     def __init__(
@@ -52,31 +52,37 @@ class Segmenter:
                 done += 1
         return done
 
-    def _segment_session(self, touched: ChangedSession, now: datetime) -> None:
-        from_ms = segments.find_safe_start(touched.number, touched.start_ms)
-        told = events.outline(touched.number, start_ms=from_ms)
-        main = [event for event in told if self._with_subagents or not event.subagent]
-        helpers = [
+    def _segment_session(self, session: ChangedSession, now: datetime) -> None:
+        from_ms = segments.find_safe_start(session.number, session.start_ms)
+        recent_events = events.outline(session.number, start_ms=from_ms)
+        main = [
+            event
+            for event in recent_events
+            if self._with_subagents or not event.subagent
+        ]
+        subagent_times = [
             event.timestamp_ms
-            for event in told
+            for event in recent_events
             if event.subagent and not self._with_subagents
         ]
         runs = segmenter.split_events(main, self._rules)
-        news = list(self._ranges(touched.number, runs, helpers, now))
+        new_segments = list(self._ranges(session.number, runs, subagent_times, now))
         before = {
             known.segment_id: known
-            for known in segments.list_since(touched.number, from_ms)
+            for known in segments.list_since(session.number, from_ms)
         }
-        after = {known.segment_id for known in news}
+        after = {known.segment_id for known in new_segments}
         gone = [name for name in before if name not in after]
         segments.delete(gone)
         nodes.delete(gone)
-        changed = [known for known in news if before.get(known.segment_id) != known]
+        changed = [
+            known for known in new_segments if before.get(known.segment_id) != known
+        ]
         segments.save(changed)
         # A segment's end is the context of the next one: summarise that one again.
         names = {known.segment_id for known in changed}
         segments.request_summaries(
-            b.segment_id for a, b in pairwise(news) if a.segment_id in names
+            b.segment_id for a, b in pairwise(new_segments) if a.segment_id in names
         )
         outbox.add_nodes(gone, to_ms(now))
         rollup_queue.add({_day_of(name) for name in gone}, self._zone)
@@ -85,15 +91,15 @@ class Segmenter:
         self,
         number: int,
         runs: Sequence[Sequence[Event]],
-        helpers: Sequence[int],
+        subagent_times: Sequence[int],
         now: datetime,
     ) -> Iterator[SegmentRange]:
         for place, run in enumerate(runs):
             is_last = place == len(runs) - 1
             first, last = run[0], run[-1]
-            beyond = len(helpers)
+            beyond = len(subagent_times)
             if not is_last:
-                beyond = bisect_left(helpers, runs[place + 1][0].timestamp_ms)
+                beyond = bisect_left(subagent_times, runs[place + 1][0].timestamp_ms)
             day = calendar.local_day(first.timestamp, self._zone)
             yield SegmentRange(
                 segment_id=calendar.segment_id(day, first.event_id),
@@ -105,9 +111,9 @@ class Segmenter:
                 tokens=sum(event.tokens for event in run),
                 events=len(run),
                 messages=sum(event.is_message for event in run),
-                subagent_events=beyond - bisect_left(helpers, first.timestamp_ms),
-                is_open=is_last
-                and not segmenter.is_finished(run, now, self._rules),
+                subagent_events=beyond
+                - bisect_left(subagent_times, first.timestamp_ms),
+                is_open=is_last and not segmenter.is_finished(run, now, self._rules),
             )
 
 

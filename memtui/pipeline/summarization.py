@@ -78,12 +78,12 @@ class SegmentWork:
 
     def input_hash(self, identity: str, attempt: int = 0) -> str:
         """Return a hash of the input. Events never change, so their ids suffice."""
-        stretch = self.range
-        counts = f"{stretch.is_open} {stretch.subagent_events} {self.project}"
+        bounds = self.range
+        counts = f"{bounds.is_open} {bounds.subagent_events} {self.project}"
         context = (event.event_id for event in self.segment.overlap_events)
-        told = (event.event_id for event in self.segment.events)
+        events = (event.event_id for event in self.segment.events)
         return hashing.content_hash(
-            _identity_key(identity, attempt), counts, *context, "", *told
+            _identity_key(identity, attempt), counts, *context, "", *events
         )
 
     def make_version(
@@ -91,7 +91,7 @@ class SegmentWork:
         draft: Summary,
         identity: str,
         digest: str,
-        instead: str,
+        fallback_title: str,
         weighed: WordWeights | None = None,
     ) -> NewVersion:
         """Return a version of the node made from a draft.
@@ -100,31 +100,36 @@ class SegmentWork:
             draft: The summarizer's draft.
             identity: The summarizer's identity.
             digest: The ``input_hash``.
-            instead: The title to use if the source does not support the draft's.
+            fallback_title: The title to use if the source does not support the draft's.
             weighed: The weights of the words, if known already.
         """
-        segment, stretch = self.segment, self.range
-        sound = _redact_draft(sanitize(draft))
-        vouched = summarize_draft.ground_segment(
-            sound, segment.events, node_id=self.name, source=SOURCE
+        segment, bounds = self.segment, self.range
+        cleaned = _redact_draft(sanitize(draft))
+        grounded = summarize_draft.ground_segment(
+            cleaned, segment.events, node_id=self.name, source=SOURCE
         )
         node = TocNode(
             node_id=self.name,
             level=TocLevel.SEGMENT,
-            title=vouched.title or instead,
-            headline=vouched.title or instead,
+            title=grounded.title or fallback_title,
+            headline=grounded.title or fallback_title,
             start_time=segment.start_time,
             end_time=segment.end_time,
-            keywords=keywords.segment_keywords(segment.events, sound.keywords, weighed),
-            status=NodeStatus.PROVISIONAL if stretch.is_open else NodeStatus.CURRENT,
+            keywords=keywords.segment_keywords(
+                segment.events, cleaned.keywords, weighed
+            ),
+            status=NodeStatus.PROVISIONAL if bounds.is_open else NodeStatus.CURRENT,
             counts=NodeCounts(
-                1, stretch.events, stretch.messages, stretch.subagent_events
+                1,
+                bounds.events,
+                bounds.messages,
+                bounds.subagent_events,
             ),
             agents=(self.agent,),
             projects=(self.project,) if self.project else (),
         )
-        whole = _with_summary(node, vouched, sound, identity, digest)
-        return NewVersion(whole, vouched.grips, stretch.is_open)
+        whole = _with_summary(node, grounded, cleaned, identity, digest)
+        return NewVersion(whole, grounded.grips, bounds.is_open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +154,14 @@ class ParentWork:
         )
 
     def make_version(
-        self, draft: Summary, identity: str, digest: str, instead: str
+        self, draft: Summary, identity: str, digest: str, fallback_title: str
     ) -> NewVersion:
-        """A version of the node; see ``OfSegment.made``."""
+        """A version of the node; see ``SegmentWork.make_version``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
-        sound = _redact_draft(sanitize(draft))
-        vouched = summarize_draft.ground_parent(
-            sound, self.children, store_grips.get_events
+        cleaned = _redact_draft(sanitize(draft))
+        grounded = summarize_draft.ground_parent(
+            cleaned, self.children, store_grips.get_events
         )
         node = TocNode(
             node_id=self.name,
@@ -165,30 +170,32 @@ class ParentWork:
             start_time=start,
             end_time=end,
             keywords=keywords.parent_keywords(
-                level, [child.keywords for child in self.children], sound.keywords
+                level, [child.keywords for child in self.children], cleaned.keywords
             ),
             child_node_ids=tuple(child.node_id for child in self.children),
-            headline=vouched.title or instead,
+            headline=grounded.title or fallback_title,
             status=NodeStatus.PROVISIONAL if self.is_live else NodeStatus.CURRENT,
             counts=_add_counts(child.counts for child in self.children),
             agents=_union(child.agents for child in self.children),
             projects=_union(child.projects for child in self.children),
         )
         return NewVersion(
-            _with_summary(node, vouched, sound, identity, digest), (), self.is_live
+            _with_summary(node, grounded, cleaned, identity, digest), (), self.is_live
         )
 
 
 def read_segment_work(
-    stretch: SegmentRange, told_in: Mapping[int, Session], rules: SegmentRules
+    bounds: SegmentRange,
+    session_rows: Mapping[int, Session],
+    rules: SegmentRules,
 ) -> SegmentWork:
     """Read a segment and its context from the store."""
-    session = told_in[stretch.number]
+    session = session_rows[bounds.number]
     context_ms = round(rules.overlap_s * 1000)
-    found, earlier = conversations.read_segment(stretch, context_ms)
+    found, earlier = conversations.read_segment(bounds, context_ms)
     context = context_before(earlier, found.events[0], rules)
     whole = replace(found, overlap_events=context)
-    return SegmentWork(stretch, whole, session.agent, session.project)
+    return SegmentWork(bounds, whole, session.agent, session.project)
 
 
 def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
@@ -220,17 +227,17 @@ def _identity_key(identity: str, attempt: int) -> str:
 
 
 def _with_summary(
-    node: TocNode, vouched: GroundedSummary, draft: Summary, identity: str, digest: str
+    node: TocNode, grounded: GroundedSummary, draft: Summary, identity: str, digest: str
 ) -> TocNode:
     is_models = bool(draft.generation.model)
     return replace(
         node,
-        bullets=vouched.bullets,
-        withheld=vouched.withheld,
+        bullets=grounded.bullets,
+        withheld=grounded.withheld,
         summarizer=identity,
         input_hash=digest,
         generation=draft.generation,
-        rejection=vouched.rejection if is_models else "",
+        rejection=grounded.rejection if is_models else "",
     )
 
 
@@ -274,8 +281,10 @@ class SummaryStage:
         now_ms = to_ms(self._clock())
         with database.connection():
             waiting = segments.list_pending(now_ms, SEGMENTS_AT_ONCE)
-            told_in = sessions.get_many({stretch.number for stretch in waiting})
-            work = [read_segment_work(one, told_in, self._rules) for one in waiting]
+            session_rows = sessions.get_many({bounds.number for bounds in waiting})
+            work = [
+                read_segment_work(one, session_rows, self._rules) for one in waiting
+            ]
         if not work:
             return 0
         made: list[NewVersion] = []

@@ -408,5 +408,5 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
 def test_segments_have_no_times(schedule: JobSchedule) -> None:
     status = jobs.statuses(PLAN, NOON, has_worker=True)[0]
     assert (status.job, status.cron, status.next_at) == (Job.SEGMENTS, "", None)
-    assert status.schedule == jobs.NO_TIMES
+    assert status.schedule == ""
     assert not status.is_overdue
