@@ -17,8 +17,9 @@ from memtui.agents.replies import Item, Reply
 from memtui.model import citations
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
+from memtui.search import node_match
 from memtui.search import query as search_query
-from memtui.search import title_match
+from memtui.search.scoring import NodeField
 from memtui.services import browse
 from memtui.store import database
 from memtui.store import nodes as store_nodes
@@ -213,7 +214,7 @@ def browse_keyword(
         formatting.node(entries[name], workspace.zone)
         | {
             "score": None,  # all match alike
-            "field": title_match.Field.KEYWORDS.value,
+            "field": NodeField.KEYWORDS.value,
             "text": " · ".join(keywords),
             "grip_ids": [],
         }
@@ -246,7 +247,7 @@ def search_node(
     """List the parts of one node that match, best first; needs no index."""
     parsed = search_query.parse(query, workspace.zone)
     node = browse.get_node(node_id)
-    found = title_match.match_fields(node, parsed) if node else []
+    found = node_match.match_fields(node, parsed) if node else []
     found = [] if parsed.is_empty else found
     items = [
         {
@@ -285,8 +286,8 @@ def search_children(
         entries = {entry.node_id: entry for entry in store_nodes.get_entries(names)}
     found: list[tuple[float, float, Item]] = []
     for node in children:
-        if matches := title_match.match_fields(node, parsed):
-            score, best = title_match.score_node(node, parsed), matches[0]
+        if matches := node_match.match_fields(node, parsed):
+            score, best = node_match.score_node(node, parsed), matches[0]
             item = formatting.node(entries[node.node_id], workspace.zone) | {
                 "score": score,
                 "field": best.field.value,

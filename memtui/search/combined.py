@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from memtui.model import calendar
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import (
@@ -214,7 +213,7 @@ def _recent(
     if query.filters.role:
         notes.append(recent.MESSAGES_ONLY)
     else:
-        hits = recent.list_sessions(query, limit).hits
+        hits = recent.list_sessions(query, limit)
     notes += [*result.notes, *recent.notes(dated)]
     return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
@@ -411,26 +410,3 @@ def _is_summarised(
     summary = "\n".join(text for _, text in node_texts(node))
     text = message.event.text[:SNIPPET_CHARS]
     return matching_terms(text, query) <= matching_terms(summary, query)
-
-
-def locate(agent: str, session_id: str, at: datetime) -> str:
-    """Return the id of the node to show for a time of a session.
-
-    It is the segment at that time, or the nearest one; while that has no summary, the
-    narrowest node above it that has one. "" if there is none.
-
-    Args:
-        agent: The session's agent.
-        session_id: The session's id.
-        at: An aware time.
-    """
-    with database.connection():
-        number = sessions.get_number(agent, session_id)
-        nearest = (
-            segments.find_nearest(number, to_ms(at)) if number is not None else None
-        )
-        if nearest is None:
-            return ""
-        path = calendar.path(nearest)
-        known = {entry.node_id for entry in store_nodes.get_entries(path)}
-        return next((node_id for node_id in reversed(path) if node_id in known), "")

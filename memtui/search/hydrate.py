@@ -1,6 +1,6 @@
-"""Showing: what an index found, read in the store and cut to a line."""
+"""Turns matches of the node index into hits, with texts from the store."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.model.grips import Grip
@@ -13,107 +13,104 @@ from memtui.store import grips, scopes
 from memtui.store import nodes as store_nodes
 
 
-def hits(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
-    """Matches that hold what an index cannot know, ready to be shown."""
+def hits(matches: Sequence[IndexMatch], query: Query) -> tuple[Hit, ...]:
+    """Return the hits for matches whose texts match in the store too."""
     return tuple(
-        _hit(line, asked)
-        for line in _read_in(matches, asked.filters.scope)
-        if asked.matches(line.said)
+        _hit(one, query)
+        for one in _read(matches, query.filters.scope)
+        if query.matches(one.text)
     )
 
 
-def filter_matches(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
-    """Those of which ``hits`` tells, at a fraction of what it takes to show them."""
-    quotes = grips.get_excerpts(
-        [m.target_id for m in matches if m.kind is HitKind.GRIP]
+def filter_matches(matches: Sequence[IndexMatch], query: Query) -> Iterator[IndexMatch]:
+    """Yield the matches that ``hits`` returns, at a fraction of the time."""
+    excerpts = grips.get_excerpts(
+        [match.target_id for match in matches if match.kind is HitKind.GRIP]
     )
-    made_for = {name: node_id for name, (node_id, _) in quotes.items()}
-    places = _places(matches, made_for)
-    said = store_nodes.get_texts(_names(places, asked.filters.scope))
+    places = _node_ids(matches, {grip: node for grip, (node, _) in excerpts.items()})
+    texts = store_nodes.get_texts(_in_scope(places, query.filters.scope))
     for match in matches:
-        name = match.target_id
-        if places[name] in said:
-            text = quotes[name][1] if name in quotes else said[name]
-            if asked.matches(text):
+        target = match.target_id
+        if places[target] in texts:
+            text = excerpts[target][1] if target in excerpts else texts[target]
+            if query.matches(text):
                 yield match
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
-    """A match with what is known of it."""
+class _StoredMatch:
+    """A match with its texts."""
 
     match: IndexMatch
     node: TocEntry
-    quote: Grip | None
+    grip: Grip | None
     keywords: Sequence[str] = ()
     bullets: Sequence[str] = ()
 
     @property
-    def said(self) -> str:
-        """All it says."""
-        if self.quote:
-            return self.quote.excerpt
+    def text(self) -> str:
+        if self.grip:
+            return self.grip.excerpt
         keywords = " ".join(self.keywords)
         return "\n".join([self.node.title, self.node.headline, keywords, *self.bullets])
 
     @property
     def lines(self) -> list[str]:
-        """What of it can answer a query, the most telling first."""
-        if self.quote:
-            return [self.quote.excerpt]
+        """The lines to choose a snippet from; among equals the first is chosen."""
+        if self.grip:
+            return [self.grip.excerpt]
         return [*self.bullets, self.node.headline, " · ".join(self.keywords)]
 
 
-def _read_in(matches: Sequence[IndexMatch], of: Scope) -> Iterable[_Line]:
-    """Matches with their nodes; what is no longer the latest is left out."""
-    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
-    places = _places(matches, {name: g.toc_node_id for name, g in kept.items()})
-    nodes = {line.node_id: line for line in store_nodes.get_entries(_names(places, of))}
-    telling = store_nodes.get_words(
-        [m.target_id for m in matches if m.target_id in nodes]
+def _read(matches: Sequence[IndexMatch], scope: Scope) -> Iterator[_StoredMatch]:
+    """Yield matches with their texts; those that were removed since are left out."""
+    known = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    places = _node_ids(matches, {one: grip.toc_node_id for one, grip in known.items()})
+    nodes = {
+        entry.node_id: entry
+        for entry in store_nodes.get_entries(_in_scope(places, scope))
+    }
+    words = store_nodes.get_words(
+        [match.target_id for match in matches if match.target_id in nodes]
     )
     for match in matches:
         node = nodes.get(places[match.target_id])
         if node is not None:
-            quote = kept.get(match.target_id)
-            yield _Line(match, node, quote, *telling.get(match.target_id, ((), ())))
+            keywords, bullets = words.get(match.target_id, ((), ()))
+            grip = known.get(match.target_id)
+            yield _StoredMatch(match, node, grip, keywords, bullets)
 
 
-def _places(
-    matches: Sequence[IndexMatch], made_for: Mapping[str, str | None]
+def _node_ids(
+    matches: Sequence[IndexMatch], nodes_of_grips: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """The node of each match.
-
-    Args:
-        matches: Nodes and grips.
-        made_for: The nodes that the grips among them were made for.
-    """
-    names = [match.target_id for match in matches]
-    return {name: made_for.get(name, name) or "" for name in names}
+    """Return the id of the node of each match."""
+    targets = [match.target_id for match in matches]
+    return {target: nodes_of_grips.get(target, target) or "" for target in targets}
 
 
-def _names(places: Mapping[str, str], of: Scope) -> list[str]:
-    """The nodes among some places that may be found, each once."""
-    names = list(dict.fromkeys(places.values()))
-    if of.keyword or (of.agent and of.project):
-        # Who worked on what, and what it was about, only the segments tell.
-        mine = scopes.filter_nodes(names, of)
-        names = [name for name in names if name in mine]
-    return names
+def _in_scope(places: Mapping[str, str], scope: Scope) -> list[str]:
+    """Return the nodes that are in scope, each once."""
+    node_ids = list(dict.fromkeys(places.values()))
+    if scope.keyword or (scope.agent and scope.project):
+        # The index does not know which agent worked on which project.
+        passing = scopes.filter_nodes(node_ids, scope)
+        node_ids = [node_id for node_id in node_ids if node_id in passing]
+    return node_ids
 
 
-def _hit(line: _Line, asked: Query) -> Hit:
-    match, node, quote = line.match, line.node, line.quote
-    text = best_line(line.lines, asked)
+def _hit(one: _StoredMatch, query: Query) -> Hit:
+    match, node, grip = one.match, one.node, one.grip
+    text = best_line(one.lines, query)
     return Hit(
         kind=match.kind,
         target_id=match.target_id,
         node_id=node.node_id,
         level=node.level,
         title=node.headline or node.title,
-        at=quote.timestamp if quote else node.start_time,
+        at=grip.timestamp if grip else node.start_time,
         score=match.score,
-        snippet=Snippet(text, tuple(find_marks(text, asked))),
+        snippet=Snippet(text, tuple(find_marks(text, query))),
         project=", ".join(node.projects),
         landing_id=match.landing_id or node.node_id,
     )

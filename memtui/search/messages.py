@@ -78,24 +78,22 @@ LEAD_CHARS = 200
 MAX_RECENT = 200
 """How many of the newest messages are read if the query has no words."""
 
-NO_INDEX = "There is no index of messages yet: the newest of them are read meanwhile."
+NO_INDEX = "There is no message index yet: the newest messages are searched."
 DAMAGED = (
-    "The index of messages is broken: until it is made anew, the newest of them are"
-    " read."
+    "The message index is damaged: until it is rebuilt, the newest messages are"
+    " searched."
 )
-REBUILDING = (
-    "The index of messages is being made, the newest first: {:,} events so far."
-)
-BEHIND = "{:,} events are still to be indexed; the latest of them are read."
-NO_WORD = 'Type a word to look for. Signs alone are found in quotes: "=>".'
-STOP_WORDS = "These words are too common to look up; in quotes they are found."
+REBUILDING = "The message index is being built, newest first: {:,} events so far."
+BEHIND = "{:,} events are not indexed yet; the latest of them are searched."
+NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
+STOP_WORDS = "These words are too common to search for, except in quotes."
 NO_TOOL_TEXT = (
     "The text of tool calls is not searched, only the names of tools"
     " (search.include_tools)."
 )
-NO_TERM = "No word to look up: the newest {:,} messages were read."
-TOO_COMMON = "Of words that very many messages hold, the newest {:,} were weighed: {}."
-NODES_ONLY = "level:, has: and by: are of summaries, and this looks through messages."
+NO_TERM = "No word to look up: the newest {:,} messages were searched."
+TOO_COMMON = "Very common, searched in the newest {:,} messages that have them: {}."
+NODES_ONLY = "level:, has: and by: apply to summaries; this searches messages."
 
 
 @dataclass(slots=True)

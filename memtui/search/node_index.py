@@ -30,7 +30,7 @@ from memtui.search import node_documents, scoring, suggest
 from memtui.search.node_documents import Document
 from memtui.search.query import Query
 from memtui.search.scoring import FieldText
-from memtui.search.snapshot import FILTERS, NODE, WORDS, ModelCondition, Snapshot
+from memtui.search.snapshot import FILTERS, NODE, WORDS, DocumentCondition, Snapshot
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -264,7 +264,7 @@ class NodeIndex:
         Raises:
             SearchError: The index is missing or damaged.
         """
-        condition = ModelCondition(
+        condition = DocumentCondition(
             query.filters,
             nodes=None if among is None else frozenset(among),
             required=query.phrase_terms if is_exact else (),

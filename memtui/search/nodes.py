@@ -1,4 +1,4 @@
-"""Jumping anywhere: from a few words to nodes and grips."""
+"""Search in nodes and grips: ``Teleport`` jumps from a few words to any of them."""
 
 import logging
 import time
@@ -21,128 +21,46 @@ from memtui.search.node_documents import LAST_MOMENT, node_texts
 from memtui.search.query import Query
 from memtui.store import database, grips, outbox, scopes
 from memtui.store import nodes as store_nodes
-from memtui.text import analyzer
 
 if TYPE_CHECKING:
     from memtui.search.node_index import NodeIndex
 
-
-NODES = 2000
-"""How many of the newest nodes are looked through."""
-
-
-class _Nodes:
-    """Nodes that are looked through, and which terms they hold."""
-
-    def __init__(self, nodes: Sequence[TocNode]) -> None:
-        self.held = [
-            (node, scoring.term_weights(tuple(node_texts(node)), node.level))
-            for node in nodes
-        ]
-        self.size = len(nodes)
-        self._counts = Counter(term for _, fits in self.held for term in fits)
-
-    def frequency(self, term: str) -> int:
-        return self._counts[term]
-
-    def completions(self, start: str) -> list[str]:
-        others = (t for t in self._counts if t.startswith(start) and t != start)
-        ranked = sorted(others, key=lambda term: (-self._counts[term], term))
-        return ranked[: scoring.MAX_COMPLETIONS]
-
-
-def find(
-    query: Query,
-    limit: int,
-    among: Collection[str] | None,
-    *,
-    is_recent_first: bool = False,
-) -> IndexMatches:
-    """The best of the newest nodes, the best first.
-
-    Args:
-        query: What is asked.
-        limit: The most matches.
-        among: The nodes that may be found; all of them where None.
-        is_recent_first: Whether old ones are worth less.
-    """
-    newest = store_nodes.list_newest(NODES, query.filters.scope)
-    names = [name for name in newest if among is None or name in among]
-    nodes = _Nodes(
-        [one for one in store_nodes.get_many(names) if _passes(one, query.filters)]
-    )
-    units = scoring.weighted_terms(query, nodes)
-    last = max((node.end_time for node, _ in nodes.held), default=None)
-    ranked = []
-    for node, fits in nodes.held:
-        score = scoring.score_node(units, fits)
-        if is_recent_first and last:
-            score *= scoring.recency((last - node.end_time) / timedelta(days=1))
-        if score:
-            ranked.append((score, node.node_id))
-    ranked.sort(key=lambda one: -one[0])
-    return IndexMatches(
-        tuple(
-            IndexMatch(HitKind.NODE, name, score, name)
-            for score, name in ranked[:limit]
-        )
-    )
-
-
-def _passes(node: TocNode, filters: Filters) -> bool:
-    """Whether a node fulfils all conditions on nodes but that of the scope."""
-    supports = {bullet.support for bullet in node.bullets}
-    ended = node.end_time
-    if node.level is not TocLevel.SEGMENT:
-        ended -= LAST_MOMENT
-    return (
-        (not filters.levels or node.level in filters.levels)
-        and (not filters.support or not filters.support.isdisjoint(supports))
-        and (
-            filters.maker is None
-            or node.is_by_model is (filters.maker is SummaryMaker.MODEL)
-        )
-        and (filters.since is None or ended >= filters.since)
-        and (filters.until is None or node.start_time < filters.until)
-    )
-
-
 log = logging.getLogger(__name__)
 
 LIMIT = 50
-"""How many hits are answered unless fewer are asked for."""
+"""The default number of hits."""
 
-REBUILDING = 200
-"""With more announcements than this waiting, the index is said to be behind."""
+MAX_PENDING = 200
+"""With more nodes to index than this, the result says so."""
 
-LOOKED_AT = 400, 3200
-"""How many matches are read in the store, where the best are too few, for what an index
-cannot know: whether a phrase stands there as it is. As many whatever is asked for, so
-that no question asks the index for the same ones twice."""
-
-CHECKED = LOOKED_AT[-1]
-"""How many are at the most."""
+CHECK_LIMITS = 400, 3200
+"""How many matches are read from the store if the best are too few that contain a
+phrase, which the index cannot tell. These numbers do not depend on the query, so that
+the index need not return the same matches twice."""
 
 FEW = 3
-"""With fewer hits a word of the query may be misspelt, even if it is found."""
+"""With fewer hits a word may be misspelt even if it is found."""
 
-OF_SESSION = 1000
-"""How many segments of the sessions that a filter names are looked through."""
+MAX_SESSION_SEGMENTS = 1000
+"""How many segments of the sessions in a filter are searched."""
 
-BROKEN = (
-    "The search index is missing or broken: until it is made anew, the newest nodes"
-    " are read."
+MAX_NODES = 2000
+"""How many of the newest nodes are searched without an index."""
+
+NO_INDEX = (
+    "The summary index is missing or damaged: until it is rebuilt, the newest summaries"
+    " are searched."
 )
-
-NO_WORD = "Type a word to look for."
-NOT_TELLING = "Such words are everywhere and not looked up: add one that says more."
-OF_MESSAGES = "role: is of messages, and this looks through summaries."
-TOO_COMMON = "Too common to look at all that holds it: {}. Another word narrows it."
+NO_WORD = "Type a word to search for."
+STOP_WORDS = "These words are too common to search for: add a more specific one."
+MESSAGES_ONLY = "role: applies to messages; this searches summaries."
+TOO_COMMON = "Too common to search everywhere: {}. Add a more specific word."
+PENDING = "The summary index is being built: {:,} nodes to go."
 
 
 @dataclass(frozen=True, slots=True)
 class NodeMatches:
-    """What answers a query, best first, not made ready to be shown."""
+    """The nodes and grips that match a query, best first."""
 
     matches: tuple[IndexMatch, ...] = ()
     note: str = ""
@@ -150,20 +68,17 @@ class NodeMatches:
 
 
 class Teleport:
-    """Finds nodes and grips through the index, or through the store without one."""
+    """Searches nodes and grips in their index or, without one, nodes in the store."""
 
     def __init__(
-        self,
-        folder: Path,
-        zone: tzinfo,
-        clock: Callable[[], datetime],
+        self, folder: Path, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
-        """Remember where the index lies; it is opened by the first question.
+        """Take the folder of the index, which is opened by the first search.
 
         Args:
-            folder: The index's.
-            zone: The calendar's.
-            clock: Tells the time, by which "last week" is meant.
+            folder: The folder.
+            zone: The time zone of dates in queries.
+            clock: Returns the time that "last week" is relative to.
         """
         self._folder, self._zone, self._clock = folder, zone, clock
         self._opened: NodeIndex | None = None
@@ -176,172 +91,245 @@ class Teleport:
             self._opened = NodeIndex(self._folder)
         return self._opened
 
+    def close(self) -> None:
+        """Close the index."""
+        if self._opened is not None:
+            self._opened.close()
+
     def find(
         self,
-        query: str,
+        text: str,
         *,
         limit: int = LIMIT,
         scope: Scope = ALL,
         is_recent_first: bool = False,
     ) -> TeleportResult:
-        """The best hits of a query as it is being typed; any string is legal.
+        """Return the best hits, also while a query is being typed.
 
-        Blocks for some milliseconds: not for the thread that draws the screen.
+        It blocks for some milliseconds: do not call it on the thread of the screen.
 
         Args:
-            query: What was typed.
+            text: What was typed; any text is a valid query.
             limit: The most hits.
-            scope: Whose work is looked through, unless the query says otherwise.
-            is_recent_first: Whether old hits are worth less.
+            scope: What is searched, unless the query has filters of its own.
+            is_recent_first: Whether old hits score lower.
         """
         began_s = time.perf_counter()
-        times = query_dates.parse(query, self._clock(), self._zone)
-        asked = self._read(times.words, scope)
-        hints = [*asked.hints]
-        if asked.filters.role:
-            hints.append(OF_MESSAGES)
-        wanted = recent.recent_query(asked, times)
-        if wanted is None and asked.is_empty:
+        dated = query_dates.parse(text, self._clock(), self._zone)
+        filters = replace(EVERYTHING, scope=scope)
+        query = search_query.parse(dated.words, self._zone, filters)
+        hints = [*query.hints]
+        recent_query = recent.recent_query(query, dated)
+        result = TeleportResult(text)
+        if query.filters.role:
+            hints.append(MESSAGES_ONLY)
+        if recent_query is None and query.is_empty:
             hints.append(NO_WORD)
-        answer = TeleportResult(query)
-        if wanted is not None and not asked.filters.role:
+        elif query.filters.role:
+            pass
+        elif recent_query is not None:
             with database.connection():
-                wanted, unknown = resolve_filters.resolve(wanted)
-                answer = recent.list_nodes(wanted, limit)
-            hints += [*unknown, *recent.notes(times)]
-            times = replace(times, periods=())
-        elif not (asked.is_empty or asked.filters.role):
+                recent_query, unknown = resolve_filters.resolve(recent_query)
+                result = recent.list_nodes(recent_query, limit)
+            hints += [*unknown, *recent.notes(dated)]
+            dated = replace(dated, periods=())
+        else:
             with database.connection():
-                asked, unknown = resolve_filters.resolve(asked)
-                answer = self._answer(asked, limit, is_recent_first)
+                query, unknown = resolve_filters.resolve(query)
+                result = self._search(query, limit, is_recent_first=is_recent_first)
             hints += unknown
-        hits = sorted(
-            answer.hits,
-            key=lambda hit: (
-                -hit.score * (scoring.DATE_BOOST if times.covers(hit.at) else 1.0)
-            ),
-        )
-        hints += map(str, times.describe([hit.at for hit in hits]))
+
+        def score(hit: Hit) -> float:
+            return hit.score * (scoring.DATE_BOOST if dated.covers(hit.at) else 1.0)
+
+        hits = sorted(result.hits, key=score, reverse=True)
+        hints += map(str, dated.describe([hit.at for hit in hits]))
         return replace(
-            answer,
-            query=query,
-            suggestion=search_query.correct(query, asked.text, answer.suggestion),
+            result,
+            query=text,
+            suggestion=search_query.correct(text, query.text, result.suggestion),
             hits=tuple(hits),
             took_ms=(time.perf_counter() - began_s) * 1000,
-            hints=(*hints, *answer.hints),
+            hints=(*hints, *result.hints),
         )
 
-    def rank(self, asked: Query, limit: int) -> NodeMatches:
-        """What answers a query, as the index knows it; inside ``connected()``.
-
-        Args:
-            asked: The query.
-            limit: The most matches.
-        """
-        among = _among(asked.filters)
+    def rank(self, query: Query, limit: int) -> NodeMatches:
+        """Return the best matches; needs an open connection to the store."""
+        among = _session_segments(query.filters)
         try:
-            if asked.needs_text:
-                found = self._admitted(asked, limit, among, is_recent_first=False)
+            if query.needs_text:
+                found = self._search_checked(query, limit, among)
             else:
-                found = self._index.search(asked, limit, among=among)
-            matches, left_out = _led(found.matches), found.skipped_terms
-            meant = self._index.suggestion(asked, has_few=len(matches) < FEW)
+                found = self._index.search(query, limit, among=among)
+            matches = _with_landings(found.matches)
+            suggestion = self._suggest(query, len(matches))
         except SearchError:
-            log.exception("the index could not be asked")
-            matches = _led(find(asked, CHECKED, among).matches)
-            return NodeMatches(tuple(matches[:limit]), BROKEN)
-        return NodeMatches(tuple(matches), _note(asked, left_out), meant)
+            log.exception("the node index cannot be searched")
+            found = search_store(query, CHECK_LIMITS[-1], among)
+            return NodeMatches(_with_landings(found.matches[:limit]), NO_INDEX)
+        return NodeMatches(matches, _note(query, found), suggestion)
 
-    def hits(self, matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
-        """Some of what was ranked, ready to be shown; inside ``connected()``."""
-        return hydrate.hits(matches, asked)
+    def hits(self, matches: Sequence[IndexMatch], query: Query) -> tuple[Hit, ...]:
+        """Return the hits for matches; needs an open connection to the store."""
+        return hydrate.hits(matches, query)
 
-    def close(self) -> None:
-        """Let go of the index's files."""
-        if self._opened is not None:
-            self._opened.close()
-
-    def _read(self, query: str, of: Scope) -> Query:
-        return search_query.parse(query, self._zone, replace(EVERYTHING, scope=of))
-
-    def _answer(
-        self, asked: Query, limit: int, is_recent_first: bool
+    def _search(
+        self, query: Query, limit: int, *, is_recent_first: bool
     ) -> TeleportResult:
-        among = _among(asked.filters)
+        among = _session_segments(query.filters)
         try:
-            found = self._admitted(asked, limit, among, is_recent_first)
-            hits = hydrate.hits(found.matches, asked)
-            meant = self._index.suggestion(asked, has_few=len(hits) < FEW)
-        except SearchError:
-            log.exception("the index could not be asked")
-            most = CHECKED if asked.needs_text else limit
-            found = find(asked, most, among, is_recent_first=is_recent_first)
-            return TeleportResult(
-                asked.text, hydrate.hits(found.matches, asked)[:limit], note=BROKEN
+            found = self._search_checked(
+                query, limit, among, is_recent_first=is_recent_first
             )
-        hints = () if hits or _is_telling(asked) else (NOT_TELLING,)
-        note = _note(asked, found.skipped_terms)
+            hits = hydrate.hits(found.matches, query)
+            suggestion = self._suggest(query, len(hits))
+        except SearchError:
+            log.exception("the node index cannot be searched")
+            most = CHECK_LIMITS[-1] if query.needs_text else limit
+            found = search_store(query, most, among, is_recent_first=is_recent_first)
+            hits = hydrate.hits(found.matches, query)[:limit]
+            return TeleportResult(query.text, hits, note=NO_INDEX)
         return TeleportResult(
-            asked.text, hits, note=note, suggestion=meant, hints=hints
+            query.text,
+            hits,
+            note=_note(query, found),
+            suggestion=suggestion,
+            hints=(STOP_WORDS,) if query.has_only_stop_words and not hits else (),
         )
 
-    def _admitted(
+    def _search_checked(
         self,
-        asked: Query,
+        query: Query,
         limit: int,
         among: Collection[str] | None,
-        is_recent_first: bool,
+        *,
+        is_recent_first: bool = False,
     ) -> IndexMatches:
-        """The best matches of those that the store admits."""
-        for is_exact in (True, False) if asked.phrase_terms else (True,):
-            admitted: dict[str, IndexMatch] = {}
-            read = 0
-            for most in (limit, *(one for one in LOOKED_AT if one > limit)):
+        """Return the best matches whose texts match in the store."""
+        for is_exact in (True, False) if query.phrase_terms else (True,):
+            passing: dict[str, IndexMatch] = {}
+            checked = 0
+            for most in (limit, *(one for one in CHECK_LIMITS if one > limit)):
                 found = self._index.search(
-                    asked,
+                    query,
                     most,
                     among=among,
                     is_recent_first=is_recent_first,
                     is_exact=is_exact,
                 )
-                fresh = hydrate.filter_matches(found.matches[read:], asked)
-                admitted |= {match.target_id: match for match in fresh}
-                if len(found.matches) < most or len(admitted) >= limit:
+                fresh = hydrate.filter_matches(found.matches[checked:], query)
+                passing |= {match.target_id: match for match in fresh}
+                if len(found.matches) < most or len(passing) >= limit:
                     break
-                read = most
-            if admitted:
+                checked = most
+            if passing:
                 break
-        return IndexMatches(
-            tuple(islice(admitted.values(), limit)), found.skipped_terms
-        )
+        return replace(found, matches=tuple(islice(passing.values(), limit)))
+
+    def _suggest(self, query: Query, hits: int) -> str:
+        return self._index.suggestion(query, has_few=hits < FEW)
 
 
-def _note(asked: Query, left_out: Sequence[str]) -> str:
-    """What the reader of an answer should know."""
-    waiting = outbox.count(outbox.INDEX_NODE)
-    if waiting > REBUILDING:
-        return f"The index is being built: {waiting:,} nodes to go."
-    common = [w.text for w in asked.words if not {*w.terms}.isdisjoint(left_out)]
+def _note(query: Query, found: IndexMatches) -> str:
+    pending = outbox.count(outbox.INDEX_NODE)
+    if pending > MAX_PENDING:
+        return PENDING.format(pending)
+    skipped = set(found.skipped_terms)
+    common = [word.text for word in query.words if not skipped.isdisjoint(word.terms)]
     return TOO_COMMON.format(", ".join(common)) if common else ""
 
 
-def _led(matches: Sequence[IndexMatch]) -> list[IndexMatch]:
-    """Matches with the node each leads to."""
-    kept = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
-    nodes = {name: grip.toc_node_id or "" for name, grip in kept.items()}
-    return [
+def _with_landings(matches: Sequence[IndexMatch]) -> tuple[IndexMatch, ...]:
+    """Add the node that each match leads to, where the index does not tell."""
+    known = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    nodes = {grip_id: grip.toc_node_id or "" for grip_id, grip in known.items()}
+    return tuple(
         replace(m, landing_id=m.landing_id or nodes.get(m.target_id, m.target_id))
         for m in matches
-    ]
+    )
 
 
-def _is_telling(asked: Query) -> bool:
-    """Whether any of its words is one that is looked up."""
-    return any(analyzer.is_indexed(word.text) for word in asked.words)
-
-
-def _among(filters: Filters) -> list[str] | None:
-    """The nodes of a session that a filter names."""
+def _session_segments(filters: Filters) -> list[str] | None:
+    """Return the segments of the sessions in a filter; None without such a filter."""
     if not filters.session:
         return None
-    return scopes.list_session_segments(filters.session, OF_SESSION)
+    return scopes.list_session_segments(filters.session, MAX_SESSION_SEGMENTS)
+
+
+# Without an index
+
+
+class _StoreLexicon:
+    """The terms of nodes that were read from the store."""
+
+    def __init__(self, nodes: Sequence[TocNode]) -> None:
+        self.weights = [
+            (node, scoring.term_weights(tuple(node_texts(node)), node.level))
+            for node in nodes
+        ]
+        self.size = len(nodes)
+        self._counts = Counter(term for _, weights in self.weights for term in weights)
+
+    def frequency(self, term: str) -> int:
+        return self._counts[term]
+
+    def completions(self, start: str) -> list[str]:
+        others = (t for t in self._counts if t.startswith(start) and t != start)
+        ranked = sorted(others, key=lambda term: (-self._counts[term], term))
+        return ranked[: scoring.MAX_COMPLETIONS]
+
+
+def search_store(
+    query: Query,
+    limit: int,
+    among: Collection[str] | None,
+    *,
+    is_recent_first: bool = False,
+) -> IndexMatches:
+    """Return the best of the newest nodes.
+
+    Args:
+        query: The query.
+        limit: The most matches.
+        among: The ids of the nodes that may be found; None for all.
+        is_recent_first: Whether old nodes score lower.
+    """
+    newest = store_nodes.list_newest(MAX_NODES, query.filters.scope)
+    node_ids = [one for one in newest if among is None or one in among]
+    lexicon = _StoreLexicon(
+        [one for one in store_nodes.get_many(node_ids) if _passes(one, query.filters)]
+    )
+    terms = scoring.weighted_terms(query, lexicon)
+    last = max((node.end_time for node, _ in lexicon.weights), default=None)
+    ranked = []
+    for node, weights in lexicon.weights:
+        score = scoring.score_node(terms, weights)
+        if is_recent_first and last:
+            score *= scoring.recency((last - node.end_time) / timedelta(days=1))
+        if score:
+            ranked.append((score, node.node_id))
+    ranked.sort(key=lambda one: -one[0])
+    return IndexMatches(
+        tuple(
+            IndexMatch(HitKind.NODE, node_id, score, node_id)
+            for score, node_id in ranked[:limit]
+        )
+    )
+
+
+def _passes(node: TocNode, filters: Filters) -> bool:
+    """Return True if a node passes all filters but the scope."""
+    supports = {bullet.support for bullet in node.bullets}
+    end = node.end_time
+    if node.level is not TocLevel.SEGMENT:
+        end -= LAST_MOMENT
+    return (
+        (not filters.levels or node.level in filters.levels)
+        and (not filters.support or not filters.support.isdisjoint(supports))
+        and (
+            filters.maker is None
+            or node.is_by_model is (filters.maker is SummaryMaker.MODEL)
+        )
+        and (filters.since is None or end >= filters.since)
+        and (filters.until is None or node.start_time < filters.until)
+    )

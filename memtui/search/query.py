@@ -1,14 +1,14 @@
-"""Queries: what a person typed, read as words, phrases, exclusions and filters.
+"""Queries: what was typed, parsed into words, phrases, exclusions and filters.
 
-Any string is a query. What is not grammar is text: ``std::vec``, ``http://…``,
-``--force`` and an unbalanced quote are searched for as they stand.
+Any text is a query. What is no syntax is searched for as it is: ``std::vec``,
+``http://…``, ``--force`` and an unbalanced quote.
 
 ====================  =========================================================
 ``token refresh``     either word, in any form; the last may be unfinished
-``"exact words"``     these words as they stand, punctuation included
+``"exact words"``     these words in this order, punctuation included
 ``refr*``             words that begin so
-``-term``             nothing that holds it; ``-rf`` and ``--force`` are text
-``agent:codex``       a filter; see ``filters.NAMES``
+``-term``             nothing that contains it; ``-rf`` and ``--force`` are text
+``agent:codex``       a filter; see ``filters.FILTER_FIELDS``
 ====================  =========================================================
 """
 
@@ -20,246 +20,238 @@ from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.text import analyzer
 
 MAX_CHARS = 10_000
-"""How much of a query is read, in characters."""
+"""How many characters of a query are read."""
 
 MAX_WORDS = 64
 """How many different words of a query are searched for: its first ones."""
 
 FLAG_CHARS = 2
-"""After one hyphen, so many letters are a flag (``-rf``), more are an exclusion."""
+"""After one hyphen so many letters are a flag (``-rf``), more are an exclusion."""
 
 PART_CHARS = 3
-"""From so many letters on, the last part of an identifier is looked on from."""
+"""An unfinished identifier is completed from its last part if that is so long."""
 
 _TOKEN = re.compile(
-    r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<said>[^"]+)"|\S+'
+    r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<quoted>[^"]+)"|\S+'
 )
-
 _EXCLUDED = re.compile(rf"-(\w[\w.@/-]{{{FLAG_CHARS},}}\*?)$")
 _HASH = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word that is asked for."""
+    """A word to search for."""
 
     text: str
-    """As it was typed."""
+    """The word as it was typed."""
     terms: tuple[str, ...]
-    """What answers it: all of these, each as ``words.needed`` gives it."""
+    """A text matches if it has all of these; see ``analyzer.query_terms``."""
     exact: str = ""
-    """The term of the word exactly as it stands, if that is another one: a text that
-    has it is the better answer."""
+    """The term of the word exactly as typed, if it is another one: texts that have it
+    match better."""
     prefix: str = ""
-    """How terms begin that answer as well as the last of its own, since it may go on;
-    "" if it is whole. That is as it was typed: "retries" goes on to no "retrieve"."""
+    """Terms that begin so match as well as the last of ``terms``; "" for none. It is as
+    typed: "retries" does not match "retrieve"."""
 
     @property
     def is_prefix(self) -> bool:
-        """Whether it may go on."""
+        """Whether it may be completed."""
         return bool(self.prefix)
+
+    def matches(self, terms: set[str]) -> bool:
+        """Return True if the terms of a text match."""
+        *first, last = self.terms
+        return terms.issuperset(first) and (
+            last in terms
+            or (self.is_prefix and any(term.startswith(self.prefix) for term in terms))
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query, read."""
+    """A parsed query."""
 
     text: str
-    """What was typed."""
+    """The query as it was typed."""
     words: tuple[Word, ...] = ()
-    """What is asked for, phrases' words included; each once."""
+    """The words to search for, those of phrases included, each once."""
     phrases: tuple[str, ...] = ()
-    """Texts that must stand there as they are, folded."""
+    """Texts that must occur as they are, folded."""
     phrase_terms: tuple[str, ...] = ()
-    """The terms of these: who holds the words of a phrase has them all."""
+    """The terms of the phrases."""
     excluded: tuple[Word, ...] = ()
-    """Words that must not be there."""
+    """Words that must not occur."""
     excluded_phrases: tuple[str, ...] = ()
-    """Texts that must not be there, folded."""
+    """Texts that must not occur, folded."""
     filters: Filters = EVERYTHING
     hints: tuple[str, ...] = ()
-    """What of it could not be understood, each a sentence."""
+    """Sentences about what could not be understood."""
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """All terms that are asked for, each once, in their order."""
+        """All terms to search for, each once."""
         return tuple(dict.fromkeys(t for word in self.words for t in word.terms))
 
     @property
     def prefixes(self) -> frozenset[str]:
-        """How terms begin that answer as well as the last of a word's own."""
+        """The prefixes of all words."""
         return frozenset(word.prefix for word in self.words if word.is_prefix)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for that could be looked up."""
+        """Whether there is nothing to search for."""
         return not (self.words or self.phrases)
 
     @property
     def has_only_stop_words(self) -> bool:
-        """Whether it has words, and none that could be looked up."""
+        """Whether no index contains any of its words."""
         return not any(analyzer.is_indexed(word.text) for word in self.words)
 
     @property
     def needs_text(self) -> bool:
-        """Whether which words a text holds does not tell if it answers."""
+        """Whether the terms of a text do not tell if it matches."""
         return bool(self.phrases or self.excluded or self.excluded_phrases)
 
     def matches(self, text: str) -> bool:
-        """Whether a text holds every phrase, and nothing that must not be there."""
+        """Return True if a text has all phrases and nothing excluded."""
         if not self.needs_text:
             return True
-        said = analyzer.fold(text)
-        if not all(phrase in said for phrase in self.phrases):
+        folded = analyzer.fold(text)
+        if not all(phrase in folded for phrase in self.phrases):
             return False
-        if any(phrase in said for phrase in self.excluded_phrases):
+        if any(phrase in folded for phrase in self.excluded_phrases):
             return False
-        return not (self.excluded and self._is_excluded(text))
+        return not (self.excluded and self._has_excluded(text))
 
-    def _is_excluded(self, text: str) -> bool:
-        # Stop words are no terms, and can be excluded.
-        held = {*analyzer.terms(text), *map(analyzer.fold, analyzer.words(text))}
-        return any(_holds(word, held) for word in self.excluded)
-
-
-def _holds(word: Word, held: set[str]) -> bool:
-    *whole, last = word.terms
-    if not held.issuperset(whole):
-        return False
-    return last in held or (
-        word.is_prefix and any(term.startswith(word.prefix) for term in held)
-    )
+    def _has_excluded(self, text: str) -> bool:
+        # Stop words are no terms, but can be excluded.
+        terms = {*analyzer.terms(text), *map(analyzer.fold, analyzer.words(text))}
+        return any(word.matches(terms) for word in self.excluded)
 
 
 @dataclass(slots=True)
-class _Reading:
-    """A query that is being read."""
+class _Parts:
+    """The parts of a query while it is parsed."""
 
     zone: tzinfo
-    typed: list[tuple[str, bool]] = field(default_factory=list)
+    filters: Filters
+    tokens: list[tuple[str, bool]] = field(default_factory=list)
+    """What is no syntax, and whether it is the end of the query."""
     phrases: list[str] = field(default_factory=list)
-    without: list[str] = field(default_factory=list)
-    without_phrases: list[str] = field(default_factory=list)
-    filters: Filters = EVERYTHING
+    excluded: list[str] = field(default_factory=list)
+    excluded_phrases: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
 
 
 def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
-    """Read what was typed.
+    """Parse what was typed.
 
     Args:
-        text: Any string; only its first ``CAP_CHARS`` characters are read.
-        zone: The calendar's time zone, in which dates are meant.
-        filters: Conditions that hold besides; those typed go before them.
+        text: Any text; only its first ``MAX_CHARS`` characters are read.
+        zone: The time zone of dates.
+        filters: Filters besides those typed, which replace them.
     """
-    reading = _Reading(zone, filters=filters)
-    # What a shell hands on of bytes that are no text.
+    parts = _Parts(zone, filters)
+    # A shell may pass bytes that are no text.
     text = text.encode("utf-8", "replace").decode()
     if len(text) > MAX_CHARS:
-        reading.hints.append(f"Only the first {MAX_CHARS:,} characters were read.")
+        parts.hints.append(f"Only the first {MAX_CHARS:,} characters were read.")
     for match in _TOKEN.finditer(text[:MAX_CHARS]):
-        _take(reading, match, is_last=match.end() == len(text))
-    found = _words(reading.typed)
-    if len(found) > MAX_WORDS:
-        reading.hints.append(f"Only the first {MAX_WORDS} words were searched for.")
+        _add_token(parts, match, is_last=match.end() == len(text))
+    words = _words(parts.tokens)
+    if len(words) > MAX_WORDS:
+        parts.hints.append(f"Only the first {MAX_WORDS} words were searched for.")
     return Query(
         text=text,
-        words=tuple(found[:MAX_WORDS]),
-        phrases=tuple(dict.fromkeys(map(analyzer.fold, reading.phrases))),
-        phrase_terms=_quoted(reading.phrases),
-        excluded=tuple(_words([(word, False) for word in reading.without])),
-        excluded_phrases=tuple(map(analyzer.fold, reading.without_phrases)),
-        filters=reading.filters,
-        hints=tuple(dict.fromkeys(reading.hints)),
+        words=tuple(words[:MAX_WORDS]),
+        phrases=tuple(dict.fromkeys(map(analyzer.fold, parts.phrases))),
+        phrase_terms=_phrase_terms(parts.phrases),
+        excluded=tuple(_words([(word, False) for word in parts.excluded])),
+        excluded_phrases=tuple(map(analyzer.fold, parts.excluded_phrases)),
+        filters=parts.filters,
+        hints=tuple(dict.fromkeys(parts.hints)),
     )
 
 
-def correct(typed: str, looked_up: str, meant: str) -> str:
-    """What was typed with its misspelt words put right, times and all.
+def correct(typed: str, searched: str, corrected: str) -> str:
+    """Correct the misspelt words in all that was typed, dates included.
 
     Args:
         typed: All that was typed.
-        looked_up: What of it was looked up.
-        meant: The same, put right; "" where there is nothing to say.
+        searched: The part of it that was searched for.
+        corrected: The same corrected; "" if there is nothing to correct.
     """
-    for word, right in zip(looked_up.split(), meant.split(), strict=False):
+    for word, right in zip(searched.split(), corrected.split(), strict=False):
         if word != right:
             typed = typed.replace(word, right, 1)
-    return typed if meant else ""
+    return typed if corrected else ""
 
 
-def _take(reading: _Reading, match: re.Match[str], *, is_last: bool) -> None:
-    typed, name = match.group(), (match["name"] or "").lower()
+def _add_token(parts: _Parts, match: re.Match[str], *, is_last: bool) -> None:
+    token, name = match.group(), (match["name"] or "").lower()
+    quoted = (match["quoted"] or "").strip()
     if name in FILTER_FIELDS:
-        _filter(reading, name, match["value"].strip('"'))
-    elif typed[0] == "-" and _named(typed[1:]) in FILTER_FIELDS:
-        reading.hints.append(f"{typed}: a filter says what to keep, not what to drop.")
-    elif match["said"] and match["said"].strip():
-        said = match["said"].strip()
-        if match["not"]:
-            reading.without_phrases.append(said)
-        else:
-            reading.phrases.append(said)
-            reading.typed.append((said, False))
-    elif excluded := _EXCLUDED.match(typed):
-        reading.without.append(excluded[1])
+        _add_filter(parts, name, match["value"].strip('"'))
+    elif token[0] == "-" and _filter_name(token) in FILTER_FIELDS:
+        parts.hints.append(f"{token}: a filter says what to keep, not what to drop.")
+    elif quoted and match["not"]:
+        parts.excluded_phrases.append(quoted)
+    elif quoted:
+        parts.phrases.append(quoted)
+        parts.tokens.append((quoted, False))
+    elif excluded := _EXCLUDED.match(token):
+        parts.excluded.append(excluded[1])
     else:
-        reading.typed.append((typed, is_last))
+        parts.tokens.append((token, is_last))
 
 
-def _words(typed: list[tuple[str, bool]]) -> list[Word]:
-    """The words of what was typed; stop words only where there is nothing else."""
-    found = [
-        word for text, is_last in typed for word in _of_token(text, is_last=is_last)
-    ]
-    telling = [word for word in found if analyzer.is_indexed(word.text)]
-    return list({word.terms: word for word in telling or found}.values())
-
-
-def _named(typed: str) -> str:
-    """What stands before a colon, if there is one."""
-    name, colon, _ = typed.partition(":")
+def _filter_name(token: str) -> str:
+    """Return the name before the colon of ``-name:value``; "" if there is none."""
+    name, colon, _ = token[1:].partition(":")
     return name.lower() if colon else ""
 
 
-def _quoted(phrases: list[str]) -> tuple[str, ...]:
-    """What can be looked up of phrases: their words without stop words."""
-    found = [chunk for said in phrases for chunk in analyzer.words(said)]
-    telling = filter(analyzer.is_indexed, found)
-    return tuple(
-        dict.fromkeys(t for chunk in telling for t in analyzer.query_terms(chunk))
-    )
+def _add_filter(parts: _Parts, name: str, value: str) -> None:
+    one = FILTER_FIELDS[name]
+    try:
+        parts.filters = one.read(parts.filters, value, parts.zone)
+    except ValueError:
+        parts.hints.append(f"{name}: takes {one.description}, not “{value}”.")
 
 
-def _of_token(token: str, *, is_last: bool) -> list[Word]:
-    is_open = token.endswith("*") or (is_last and token[-1].isalnum())
-    found = [_word(chunk) for chunk in analyzer.words(token)]
+def _words(tokens: list[tuple[str, bool]]) -> list[Word]:
+    """Return the words of tokens; stop words only if there are no others."""
+    words = [word for token in tokens for word in _token_words(*token)]
+    indexed = [word for word in words if analyzer.is_indexed(word.text)]
+    return list({word.terms: word for word in indexed or words}.values())
+
+
+def _token_words(token: str, is_last: bool) -> list[Word]:
+    is_unfinished = token.endswith("*") or (is_last and token[-1].isalnum())
+    found = [_word(text) for text in analyzer.words(token)]
     found = [word for word in found if word.terms]
-    if is_open and found:
-        found[-1] = replace(found[-1], prefix=_begun(found[-1].text))
+    if is_unfinished and found:
+        found[-1] = replace(found[-1], prefix=_prefix(found[-1].text))
     return found
 
 
-def _begun(chunk: str) -> str:
-    """What of an unfinished word goes on: its last part, if it is no mere hint."""
-    part = analyzer.last_part(chunk)
-    return part if len(part) >= PART_CHARS else analyzer.fold(chunk)
+def _prefix(text: str) -> str:
+    part = analyzer.last_part(text)
+    return part if len(part) >= PART_CHARS else analyzer.fold(text)
 
 
-def _word(chunk: str) -> Word:
-    folded = analyzer.fold(chunk)
+def _word(text: str) -> Word:
+    folded = analyzer.fold(text)
     if _HASH.fullmatch(folded):
-        return Word(chunk, (folded,), prefix=folded)
-    terms = tuple(analyzer.query_terms(chunk))
-    whole = analyzer.terms(chunk)[0]
-    return Word(chunk, terms, "" if whole in terms else whole)
+        return Word(text, (folded,), prefix=folded)
+    terms = tuple(analyzer.query_terms(text))
+    exact = analyzer.terms(text)[0]
+    return Word(text, terms, "" if exact in terms else exact)
 
 
-def _filter(reading: _Reading, name: str, value: str) -> None:
-    """Narrow the query, or say why this does not."""
-    try:
-        reading.filters = FILTER_FIELDS[name].read(reading.filters, value, reading.zone)
-    except ValueError:
-        reading.hints.append(
-            f"{name}: takes {FILTER_FIELDS[name].description}, not “{value}”."
-        )
+def _phrase_terms(phrases: list[str]) -> tuple[str, ...]:
+    words = [word for phrase in phrases for word in analyzer.words(phrase)]
+    indexed = filter(analyzer.is_indexed, words)
+    return tuple(
+        dict.fromkeys(term for word in indexed for term in analyzer.query_terms(word))
+    )

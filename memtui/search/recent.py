@@ -1,12 +1,11 @@
-"""Listed: the newest of what filters or a time leave, where no word is looked for."""
+"""Queries without words: the newest of what filters and dates let pass."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memtui.model.filters import FILTER_FIELDS, Filters
 from memtui.model.hits import (
     CombinedHit,
-    CombinedResult,
     HitKind,
     HitSource,
     IndexMatch,
@@ -19,86 +18,73 @@ from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.store import nodes, segments, sessions
 
-NOTE = "No word is looked for: the newest are listed. Type one to find it among them."
-"""The note that tells a list from what was found."""
+NOTE = "Without a word to search for, the newest are listed."
+MESSAGES_ONLY = "role: applies to messages: the newest are listed under messages only."
 
-MESSAGES_ONLY = "role: is of messages: these are listed among the messages alone."
-
-READ = 200
-"""How many of the newest segments are gone through for one of each session."""
+MAX_SEGMENTS = 200
+"""How many of the newest segments are read to find one of each session."""
 
 
-def recent_query(query: Query, times: DatedQuery) -> Query | None:
-    """What is to be listed; None where a word is looked for, or nothing is said.
+def recent_query(query: Query, dated: DatedQuery) -> Query | None:
+    """Return the query to list the newest for; None if it has words, or no filters.
 
-    Args:
-        query: What was typed.
-        times: The times that were typed; of several all between the ends is meant.
+    Several periods are taken as one, from the first to the last.
     """
-    typed = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
-    is_said = bool(times.periods) or (typed and not query.hints)
-    if not (query.is_empty and is_said) or query.needs_text:
+    has_filters = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
+    is_restricted = bool(dated.periods) or (has_filters and not query.hints)
+    if not (query.is_empty and is_restricted) or query.needs_text:
         return None
-    return replace(query, filters=query_dates.restrict(query.filters, times.periods))
+    return replace(query, filters=query_dates.restrict(query.filters, dated.periods))
 
 
-def notes(times: DatedQuery) -> tuple[str, ...]:
-    """What is said of a list: the times that were understood, and that it is one."""
-    return (*(f"{period.label}." for period in times.periods), NOTE)
+def notes(dated: DatedQuery) -> tuple[str, ...]:
+    """Return the periods of the query, and a note that this is no ranking."""
+    return (*(f"{period.label}." for period in dated.periods), NOTE)
 
 
 def list_nodes(query: Query, limit: int) -> TeleportResult:
-    """The newest nodes; inside ``connected()``."""
-    names = [node.node_id for node in _nodes(query.filters, limit)]
-    matches = [IndexMatch(HitKind.NODE, name, 1.0, name) for name in names]
+    """Return the newest nodes; needs an open connection to the store."""
+    found = [one.node_id for one in _read_nodes(query.filters, limit)]
+    matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
     return TeleportResult(query.text, hydrate.hits(matches, query), is_recent=True)
 
 
-def list_sessions(query: Query, limit: int) -> CombinedResult:
-    """The newest segment of each of the newest sessions; inside ``connected()``.
+def list_sessions(query: Query, limit: int) -> tuple[CombinedHit, ...]:
+    """Return the newest segment of each session; needs an open connection.
 
-    Where only wider nodes are asked for, these: they are of no one session.
+    If the query asks for wider nodes, these are returned: they have many sessions.
     """
     levels = query.filters.levels
     if levels and TocLevel.SEGMENT not in levels:
-        wide = map(_wide, _nodes(query.filters, limit))
-        return CombinedResult(query.text, tuple(wide), is_recent=True)
-    found = _nodes(query.filters, READ)
+        wide = _read_nodes(query.filters, limit)
+        return tuple(_hit(one, "", "", ", ".join(one.projects)) for one in wide)
+    found = _read_nodes(query.filters, MAX_SEGMENTS)
     places = segments.get_starts(node.node_id for node in found)
     newest: dict[int, TocNode] = {}
     for node in found:
         if node.node_id in places:
             newest.setdefault(places[node.node_id][0], node)
-    return CombinedResult(query.text, tuple(_moments(newest, limit)), is_recent=True)
+    known = sessions.get_many(newest)
+    return tuple(
+        _hit(node, session.agent, session.session_id, session.project)
+        for number, node in [*newest.items()][:limit]
+        if (session := known.get(number))
+    )
 
 
-def _nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
-    most = READ if filters.support else limit
+def _read_nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
+    most = MAX_SEGMENTS if filters.support else limit
     found = nodes.get_many(nodes.list_recent(filters, most))
-    kept = [
+    passing = [
         node
         for node in found
         if not filters.support
-        or filters.support & {one.support for one in node.bullets}
+        or filters.support & {bullet.support for bullet in node.bullets}
     ]
-    return kept[:limit]
+    return passing[:limit]
 
 
-def _moments(newest: dict[int, TocNode], limit: int) -> Iterator[CombinedHit]:
-    known = sessions.get_many(newest)
-    for number, node in [*newest.items()][:limit]:
-        session = known.get(number)
-        if session is None:
-            continue
-        yield _moment(node, session.agent, session.session_id, session.project)
-
-
-def _wide(node: TocNode) -> CombinedHit:
-    return _moment(node, "", "", ", ".join(node.projects))
-
-
-def _moment(node: TocNode, agent: str, session_id: str, project: str) -> CombinedHit:
-    said = node.bullets[0].text if node.bullets else node.headline
+def _hit(node: TocNode, agent: str, session_id: str, project: str) -> CombinedHit:
     return CombinedHit(
         agent=agent,
         session_id=session_id,
@@ -110,7 +96,7 @@ def _moment(node: TocNode, agent: str, session_id: str, project: str) -> Combine
         event_id="",
         grip_id="",
         role=None,
-        snippet=Snippet(said),
+        snippet=Snippet(node.bullets[0].text if node.bullets else node.headline),
         score=1.0,
         layers=frozenset({HitSource.NODES}),
         is_unsummarised=False,

@@ -1,4 +1,4 @@
-"""Meaning: the names in a query's filters as they are kept."""
+"""Resolves names as they were typed: sessions, agents and projects."""
 
 from dataclasses import replace
 
@@ -6,81 +6,76 @@ from memtui.errors import AmbiguousError, MemtuiError
 from memtui.model.events import clean
 from memtui.search.query import Query
 from memtui.store import database, scopes, sessions
-from memtui.text.fencing import neutralize_line as neutral
+from memtui.text.fencing import neutralize_line
 
-CANDIDATES = 5
-"""How many sessions are named when an id could be any of them."""
+MAX_NAMED = 5
+"""How many sessions an error names."""
 
 
 class SessionNameError(MemtuiError):
-    """A name is that of no session, or of more than one."""
+    """A name is not that of exactly one session."""
 
 
 class UnknownSessionError(SessionNameError):
-    """No session is called so."""
+    """No session has this name."""
 
 
 class AmbiguousSessionError(SessionNameError, AmbiguousError):
-    """Several sessions are called so."""
+    """Several sessions have this name."""
 
 
-def find_session(asked: str) -> tuple[str, str]:
-    """The agent and the id of a session that is named by ``[agent:]id``.
+def find_session(name: str) -> tuple[str, str]:
+    """Return the agent and the id of the session with a name.
 
-    As much of the id is enough as no other session begins with.
+    Args:
+        name: ``[agent:]id``, or the beginning of it that no other session has.
 
     Raises:
         UnknownSessionError: There is no such session.
-        AmbiguousSessionError: There is more than one.
+        AmbiguousSessionError: There are several.
     """
     with database.connection():
-        agent, name = split_name(asked)
-        found = sessions.find_by_name(name, agent, is_prefix=False) if name else []
-        if not found and name:
-            found = sessions.find_by_name(name, agent, is_prefix=True)
+        agent, start = _split(name)
+        found = sessions.find_by_name(start, agent, is_prefix=False) if start else []
+        if not found and start:
+            found = sessions.find_by_name(start, agent, is_prefix=True)
     if not found:
         raise UnknownSessionError(
-            f"there is no session {asked!r}; see them: memtui sessions"
+            f"there is no session {name!r}; see them: memtui sessions"
         )
     if len(found) > 1:
-        named = [f"{agent}:{name}" for agent, name in found[:CANDIDATES]]
-        raise AmbiguousSessionError(asked, "sessions", named, len(found))
+        names = [f"{agent}:{session}" for agent, session in found[:MAX_NAMED]]
+        raise AmbiguousSessionError(name, "sessions", names, len(found))
     return found[0]
 
 
-def split_name(asked: str) -> tuple[str, str]:
-    """The agent and what an id begins with in ``[agent:]id``; inside ``connected()``.
-
-    Where no agent is named that is known, there is none, and all of it is of the id.
-    """
-    asked = clean(asked).strip()
-    agent, colon, name = asked.partition(":")
-    return (agent, name) if colon and agent in sessions.list_agents() else ("", asked)
+def _split(name: str) -> tuple[str, str]:
+    """Split ``[agent:]id``; without a known agent, all of it is the id."""
+    name = clean(name).strip()
+    agent, colon, start = name.partition(":")
+    is_known = bool(colon) and agent in sessions.list_agents()
+    return (agent, start) if is_known else ("", name)
 
 
 def resolve(query: Query) -> tuple[Query, list[str]]:
-    """A query with its filters as they are kept, however they were typed.
+    """Return a query whose filters have the names in the store, and notes.
 
-    A session is named by ``[agent:]id``, or by how that begins; those it could be any
-    of are all looked through.
-
-    Returns:
-        The query; and of each name that is that of nothing, or of several sessions, a
-        sentence or more.
+    A session may be given as ``[agent:]id``, or by its beginning: then all sessions
+    that begin so are searched. The notes name what is unknown or ambiguous.
     """
-    scope, unknown = scopes.resolve_names(query.filters.scope)
+    scope, notes = scopes.resolve_names(query.filters.scope)
     query = replace(query, filters=replace(query.filters, scope=scope))
-    said = query.filters.session
-    if not said:
-        return query, unknown
-    of = query.filters.scope
-    agent, name = split_name(said)
+    name = query.filters.session
+    if not name:
+        return query, notes
+    agent, session = _split(name)
+    is_without_agent = bool(scope.agent) and not agent
     try:
-        agent, name = find_session(
-            f"{of.agent}:{said}" if of.agent and not agent else said
+        agent, session = find_session(
+            f"{scope.agent}:{name}" if is_without_agent else name
         )
     except SessionNameError as error:
-        unknown += map(neutral, str(error).splitlines())
-    of = replace(of, agent=of.agent or agent)
-    filters = replace(query.filters, scope=of, session=name)
-    return replace(query, filters=filters), unknown
+        notes += map(neutralize_line, str(error).splitlines())
+    scope = replace(scope, agent=scope.agent or agent)
+    filters = replace(query.filters, scope=scope, session=session)
+    return replace(query, filters=filters), notes

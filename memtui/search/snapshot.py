@@ -54,7 +54,7 @@ Postings = tuple["array[int]", "array[float]"]
 
 
 @dataclass(frozen=True, slots=True)
-class ModelCondition:
+class DocumentCondition:
     """What a document must fulfil besides having some of a query's words."""
 
     filters: Filters
@@ -65,7 +65,7 @@ class ModelCondition:
     excluded: tuple[Word, ...] = ()
 
     @property
-    def for_segments(self) -> "ModelCondition":
+    def for_segments(self) -> "DocumentCondition":
         """The same for documents of all levels."""
         return replace(self, filters=replace(self.filters, levels=frozenset()))
 
@@ -171,12 +171,12 @@ class Snapshot:
         segments = Term(FILTERS, node_documents.SEGMENT).docs(self._searcher)
         return sorted(segments, key=self.starts.__getitem__)
 
-    def _passing_all(self, condition: ModelCondition) -> frozenset[int] | None:
+    def _passing_all(self, condition: DocumentCondition) -> frozenset[int] | None:
         """Return the documents that fulfil a condition; None if all do."""
         sets = list(self._passing(condition))
         return frozenset.intersection(*sets) if sets else None
 
-    def _passing(self, condition: ModelCondition) -> Iterator[frozenset[int]]:
+    def _passing(self, condition: DocumentCondition) -> Iterator[frozenset[int]]:
         groups = node_documents.filter_groups(condition.filters)
         clauses = [Or([Term(FILTERS, token) for token in group]) for group in groups]
         clauses += [Term(WORDS, term) for term in condition.required]
@@ -199,7 +199,7 @@ class Snapshot:
     def search(
         self,
         query: Query,
-        condition: ModelCondition,
+        condition: DocumentCondition,
         limit: int,
         *,
         is_recent_first: bool,

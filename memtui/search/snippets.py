@@ -1,4 +1,4 @@
-"""Snippets: of several lines the one that answers a query best, cut around it."""
+"""Snippets and quotes: the lines and passages of a text that match a query."""
 
 import math
 from bisect import bisect_right
@@ -9,97 +9,92 @@ from memtui.search.query import Query
 from memtui.text import analyzer, cues, prose
 
 MAX_CHARS = 200
-"""The most a snippet shows, in characters."""
+"""The most characters of a snippet."""
 
-ASIDE = MAX_CHARS // 3
-"""How much is shown before what answers, and at the least from it on."""
+LEAD_CHARS = MAX_CHARS // 3
+"""How many characters are shown before the match, and at least after its start."""
+
+WHOLE_CHARS = 400
+"""A message of at most so many characters is quoted whole."""
+
+QUOTE_CHARS = 320
+"""The most characters of a quote from a longer message."""
+
+MAX_QUOTES = 3
+"""How many quotes are taken from one message."""
+
+READ_CHARS = 20_000
+"""How many characters of a message are read for quotes."""
+
+ANNOUNCEMENT = 0.6
+"""The factor on the score of a sentence that announces what somebody will do."""
+
+WORDING = 0.1
+"""How much the wording of a sentence counts; see ``cues.wording_score``."""
+
+MIN_WEIGHT = 0.1
+"""The weight of a term that all of the messages have."""
+
+LINE_START = " \t-*#>"
+"""Characters before the first word of a line."""
 
 
-def best_line(lines: Sequence[str], asked: Query) -> str:
-    """The line that holds most of the terms asked for; the first one among equals.
+def best_line(lines: Sequence[str], query: Query) -> str:
+    """Return the line with the most terms of a query, cut around them.
 
     Args:
-        lines: Bullets, or one excerpt; at least one.
-        asked: The query.
+        lines: At least one; among equals the first is taken.
+        query: The query.
     """
-    sought = [*asked.phrases, *_typed(asked)]
+    compounds = [analyzer.fold(w.text) for w in query.words if len(w.terms) > 1]
+    exact = [*query.phrases, *compounds]
 
-    def telling(line: str) -> tuple[int, int]:
-        folded = analyzer.fold(line) if sought else ""
-        return sum(one in folded for one in sought), len(matching_terms(line, asked))
+    def score(line: str) -> tuple[int, int]:
+        folded = analyzer.fold(line) if exact else ""
+        return sum(one in folded for one in exact), len(matching_terms(line, query))
 
-    best = max(lines, key=telling)
+    best = max(lines, key=score)
     if len(best) <= MAX_CHARS:
         return best
-    marks = find_marks(best, asked)
-    folded = analyzer.fold(best) if sought else ""
-    first = min((folded.find(one) for one in sought if one in folded), default=-1)
+    folded = analyzer.fold(best) if exact else ""
+    first = min((folded.find(one) for one in exact if one in folded), default=-1)
     if first < 0:
+        marks = find_marks(best, query)
         first = marks[0][0] if marks else 0
-    # At a blank where there is one near; what matched is never cut off with a long run.
-    start = max(first - ASIDE, 0)
-    blank = best.rfind(" ", max(0, start - ASIDE), start)
+    # Cut at a blank if there is one nearby, so that a long word never hides the match.
+    start = max(first - LEAD_CHARS, 0)
+    blank = best.rfind(" ", max(0, start - LEAD_CHARS), start)
     start = blank + 1 if blank >= 0 else start
     end = start + MAX_CHARS
-    blank = best.rfind(" ", first + ASIDE, end)
+    blank = best.rfind(" ", first + LEAD_CHARS, end)
     end = blank if blank >= 0 and end < len(best) else end
     return f"{'…' if start else ''}{best[start:end]}{'…' if end < len(best) else ''}"
 
 
-def _typed(asked: Query) -> list[str]:
-    """The compounds of a query as they were typed, folded."""
-    return [analyzer.fold(word.text) for word in asked.words if len(word.terms) > 1]
+def matching_terms(text: str, query: Query) -> set[str]:
+    """Return the terms of a text that match a query."""
+    return analyzer.matching_terms(text, query.terms, query.prefixes)
 
 
-def matching_terms(text: str, asked: Query) -> set[str]:
-    """The terms of a text that answer a query, in any form."""
-    return analyzer.matching_terms(text, asked.terms, asked.prefixes)
-
-
-def find_marks(text: str, asked: Query) -> list[tuple[int, int]]:
-    """Where a text holds what answers a query, in any form; touching ones joined."""
-    if asked.has_only_stop_words:
-        return analyzer.find_spans(text, matching_terms(text, asked))
-    return analyzer.find_spans(text, asked.terms, asked.prefixes)
-
-
-WHOLE_CHARS = 400
-"""A message of no more characters is quoted whole."""
-
-QUOTE_CHARS = 320
-"""The most characters of a quote from a longer one."""
-
-MANY = 3
-"""How many quotes one message gives at most."""
-
-READ_CHARS = 20_000
-"""How much of a message is looked through, in characters."""
-
-ANNOUNCED = 0.6
-"""What saying what one is about to do is worth, against saying what is so."""
-
-WORDED = 0.1
-"""What a sentence's wording counts beside the words it holds (``cues.worth``)."""
-
-LEAST = 0.1
-"""What a word is worth that all of the messages hold."""
-
-BULLETS = " \t-*#>"
-"""What may stand before the first word of a line."""
+def find_marks(text: str, query: Query) -> list[tuple[int, int]]:
+    """Return the spans of a text that match a query; touching ones are joined."""
+    if query.has_only_stop_words:
+        return analyzer.find_spans(text, matching_terms(text, query))
+    return analyzer.find_spans(text, query.terms, query.prefixes)
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a message."""
+    """A part of a message to quote."""
 
     start: int
     end: int
     score: float
-    """What of the query it holds: at most what all of its words are worth."""
+    """The weights of the query's terms in it."""
 
 
 class Sentences:
-    """The sentences of one message, and which of them hold what is asked for."""
+    """The sentences of one message, and which terms of a query they have."""
 
     def __init__(self, text: str, query: Query) -> None:
         self._text, self._query = text[:READ_CHARS], query
@@ -111,86 +106,87 @@ class Sentences:
         starts = [start for start, _ in self._spans]
         marks = analyzer.find_spans(self._text, query.terms, query.prefixes)
         marked = {bisect_right(starts, start) - 1 for start, _ in marks}
-        self._held = {
+        self._terms = {
             at: matching_terms(self._text[slice(*self._spans[at])], query)
             for at in sorted(marked)
             if at >= 0
         }
 
     @property
-    def held(self) -> set[str]:
-        """All that they hold of the query."""
-        return set().union(*self._held.values())
+    def terms(self) -> set[str]:
+        """All terms of the query that the message has."""
+        return set().union(*self._terms.values())
 
-    def passages(self, worth: Mapping[str, float]) -> list[Passage]:
-        """The stretches that answer best, best first.
+    def passages(self, weights: Mapping[str, float]) -> list[Passage]:
+        """Return the passages that match best, best first.
 
         Args:
-            worth: What each term of the query is worth.
+            weights: Those of the query's terms.
         """
         if len(self._text) <= WHOLE_CHARS:
-            total = sum(worth.get(term, 0.0) for term in self.held)
+            total = sum(weights.get(term, 0.0) for term in self.terms)
             return [Passage(0, len(self._text), total)]
-        value = {at: self._value(at, worth) for at in self._held}
-        taken: set[int] = set()
+        scores = {at: self._score(at, weights) for at in self._terms}
+        used: set[int] = set()
         found: list[Passage] = []
-        for at in sorted(value, key=lambda at: -value[at]):
-            if len(found) == MANY:
+        for at in sorted(scores, key=lambda at: -scores[at]):
+            if len(found) == MAX_QUOTES:
                 break
-            if at not in taken:
-                first, last = self._widened(at, value, taken)
-                taken.update(range(first, last + 1))
-                found.append(self._piece(first, last, value[at]))
+            if at not in used:
+                first, last = self._extend(at, scores, used)
+                used.update(range(first, last + 1))
+                found.append(self._passage(first, last, scores[at]))
         return found or [Passage(0, min(len(self._text), QUOTE_CHARS), 0.0)]
 
-    def _value(self, at: int, worth: Mapping[str, float]) -> float:
-        said = self._text[slice(*self._spans[at])].strip(BULLETS)
-        value = sum(worth.get(term, 0.0) for term in self._held[at])
-        value *= ANNOUNCED if cues.is_announcement(said) else 1.0
-        return value * (1.0 + WORDED * max(-1.0, min(1.0, cues.wording_score(said))))
+    def _score(self, at: int, weights: Mapping[str, float]) -> float:
+        sentence = self._text[slice(*self._spans[at])].strip(LINE_START)
+        score = sum(weights.get(term, 0.0) for term in self._terms[at])
+        score *= ANNOUNCEMENT if cues.is_announcement(sentence) else 1.0
+        wording = max(-1.0, min(1.0, cues.wording_score(sentence)))
+        return score * (1.0 + WORDING * wording)
 
-    def _widened(
-        self, at: int, value: Mapping[int, float], taken: set[int]
+    def _extend(
+        self, at: int, scores: Mapping[int, float], used: set[int]
     ) -> tuple[int, int]:
-        """A sentence with those before and after it that a quote has room for."""
+        """Return the first and last sentence of a passage around a sentence."""
         first = last = at
         while True:
-            beside = [
+            neighbours = [
                 one
                 for one in (last + 1, first - 1)
                 if 0 <= one < len(self._spans)
-                and one not in taken
+                and one not in used
                 and self._spans[max(last, one)][1] - self._spans[min(first, one)][0]
                 <= QUOTE_CHARS
             ]
-            if not beside:
+            if not neighbours:
                 return first, last
-            best = max(beside, key=lambda one: value.get(one, 0.0))
+            best = max(neighbours, key=lambda one: scores.get(one, 0.0))
             first, last = min(first, best), max(last, best)
 
-    def _piece(self, first: int, last: int, worth: float) -> Passage:
+    def _passage(self, first: int, last: int, score: float) -> Passage:
         start, end = self._spans[first][0], self._spans[last][1]
         if end - start > QUOTE_CHARS:
-            # One long sentence, a log's line say: what is around the first mark.
-            said = self._text[start:end]
-            marks = analyzer.find_spans(said, self._query.terms, self._query.prefixes)
+            # One long sentence, such as a line of a log: cut around the first mark.
+            text = self._text[start:end]
+            marks = analyzer.find_spans(text, self._query.terms, self._query.prefixes)
             start += max(0, (marks[0][0] if marks else 0) - QUOTE_CHARS // 3)
             start = self._text.find(" ", start, start + QUOTE_CHARS // 6) + 1 or start
             end = min(end, start + QUOTE_CHARS)
-        return Passage(start, end, worth)
+        return Passage(start, end, score)
 
-    def text(self, piece: Passage) -> str:
-        """A stretch's words, with an ellipsis where the message goes on."""
-        before, after = self._text[: piece.start], self._text[piece.end :]
-        said = self._text[piece.start : piece.end].strip()
-        return f"{'…' if before.strip() else ''}{said}{'…' if after.strip() else ''}"
+    def text(self, passage: Passage) -> str:
+        """Return a passage, with an ellipsis where the message goes on."""
+        before, after = self._text[: passage.start], self._text[passage.end :]
+        text = self._text[passage.start : passage.end].strip()
+        return f"{'…' if before.strip() else ''}{text}{'…' if after.strip() else ''}"
 
 
-def term_weights(texts: Sequence[Sentences], query: Query) -> dict[str, float]:
-    """What each term is worth among some messages: the more, the fewer hold it."""
-    held, size = [one.held for one in texts], len(texts)
-    counts = {term: sum(term in one for one in held) for term in query.terms}
+def term_weights(messages: Sequence[Sentences], query: Query) -> dict[str, float]:
+    """Return the weight of each term: the higher, the fewer of the messages have it."""
+    found, total = [one.terms for one in messages], len(messages)
+    counts = {term: sum(term in terms for terms in found) for term in query.terms}
     return {
-        term: LEAST + math.log(1 + (size - count + 0.5) / (count + 0.5))
+        term: MIN_WEIGHT + math.log(1 + (total - count + 0.5) / (count + 0.5))
         for term, count in counts.items()
     }

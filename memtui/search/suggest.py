@@ -8,10 +8,10 @@ from memtui.text.analyzer import fold
 from memtui.text.stemmer import stem
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_"
-"""What a slip of the finger may put in."""
+"""The letters that may have been typed by mistake."""
 
 SHORTEST, LONGEST = 4, 40
-"""Words of fewer letters are close to too many others; longer ones are no words."""
+"""Shorter words resemble too many others; longer ones are no words."""
 
 TWO_EDITS = 6
 """Words of so many letters may be two edits off, shorter ones one."""
@@ -59,7 +59,7 @@ def _correction(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
 
 
 def _similar(snapshot: Snapshot, word: str) -> Iterator[tuple[int, str]]:
-    """Return terms one edit off, or two behind a right beginning, with the edits."""
+    """Yield (edits, term) for terms one edit off, or two after a right beginning."""
     for other in set(neighbours(word, BEGINNING)) - {word}:
         if snapshot.frequency(other):
             yield 1, other
@@ -85,15 +85,11 @@ def _as_written(snapshot: Snapshot, term: str) -> str:
 
 
 def distance(one: str, other: str, most: int) -> int:
-    """How many letters are put in, left out, mistaken or exchanged with the next one.
+    """Return the Damerau-Levenshtein distance of two words, at most ``most`` + 1.
 
+    It counts letters inserted, deleted, replaced or exchanged with the next one
     (F. J. Damerau, "A technique for computer detection and correction of spelling
-    errors", 1964; no stretch is edited twice.)
-
-    Args:
-        one: A word.
-        other: Another.
-        most: What is more than this is not counted further.
+    errors", 1964; no part is edited twice).
     """
     if abs(len(one) - len(other)) > most:
         return most + 1
@@ -114,11 +110,11 @@ def distance(one: str, other: str, most: int) -> int:
 
 
 def neighbours(word: str, within: int) -> Iterator[str]:
-    """What is one edit away from a word, some of it twice.
+    """Yield what is one edit away from a word, some of it twice.
 
     Args:
         word: The word.
-        within: Up to which of its letters it is edited.
+        within: Only the first letters are edited, up to this one.
     """
     cuts = [(word[:at], word[at:]) for at in range(min(within, len(word)) + 1)]
     for start, end in cuts:

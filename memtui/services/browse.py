@@ -11,7 +11,7 @@ from memtui.model.calendar import CalendarYear, DateRange
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
-from memtui.store import database, days, nodes, scoped_nodes, scopes
+from memtui.store import database, days, nodes, scoped_nodes, scopes, segments, sessions
 from memtui.store import surprise as store_surprise
 
 PAGE_SIZE = 500
@@ -207,6 +207,29 @@ def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
     first = calendar.period(node_id).first
     far = {name: abs((calendar.period(name).first - first).days) for name in found}
     return min(reversed(found), key=lambda name: far[name], default="")
+
+
+def find_session_node(agent: str, session_id: str, at: datetime) -> str:
+    """Return the id of the node to show for a time of a session.
+
+    It is the segment at that time, or the nearest one; while that has no summary, the
+    narrowest node above it that has one. "" if there is none.
+
+    Args:
+        agent: The session's agent.
+        session_id: The session's id.
+        at: An aware time.
+    """
+    with database.connection():
+        number = sessions.get_number(agent, session_id)
+        nearest = (
+            segments.find_nearest(number, to_ms(at)) if number is not None else None
+        )
+        if nearest is None:
+            return ""
+        path = calendar.path(nearest)
+        known = {entry.node_id for entry in nodes.get_entries(path)}
+        return next((node_id for node_id in reversed(path) if node_id in known), "")
 
 
 MAX_KEYWORDS = 5_000

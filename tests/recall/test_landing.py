@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.events import Event
-from memtui.search.combined import locate
+from memtui.services.browse import find_session_node
 from memtui.services.sources import expand_event
 from memtui.store import database, events, sessions
 from memtui.workspace import Workspace
@@ -29,12 +29,12 @@ def test_a_moment_lands_in_its_segment_and_one_outside_in_the_nearest(
         first.timestamp - timedelta(days=400),
         last.timestamp + timedelta(days=400),
     ):
-        assert locate(*WORK, at) == home
+        assert find_session_node(*WORK, at) == home
 
 
 def test_a_session_without_segments_has_no_place_yet(full_house: Workspace) -> None:
     at = datetime(2024, 1, 15, tzinfo=UTC)
-    assert locate("claude-code", "nobody", at) == ""
+    assert find_session_node("claude-code", "nobody", at) == ""
 
 
 def test_a_message_is_opened_between_those_around_it(full_house: Workspace) -> None:

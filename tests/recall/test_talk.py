@@ -264,7 +264,7 @@ def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
     house.paths.message_index.write_bytes(b"no database at all" * 1000)
     answer = house.session_search.find("quay")
     assert texts(answer) == ["quay"]
-    assert "broken" in answer.notes[0]
+    assert "damaged" in answer.notes[0]
     listen(house)
     answer = house.session_search.find("quay")
     assert (texts(answer), answer.notes) == (["quay"], ())

@@ -90,7 +90,7 @@ def test_a_search_for_roles_says_that_it_looks_through_summaries(
 ) -> None:
     answer = full_house.teleport.find("token role:user")
     assert answer.hits == ()
-    assert answer.hints == (nodes.OF_MESSAGES,)
+    assert answer.hints == (nodes.MESSAGES_ONLY,)
 
 
 def test_without_a_word_there_is_a_hint(full_house: Workspace) -> None:
@@ -104,7 +104,7 @@ def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
     full_house: Workspace,
 ) -> None:
     answer = full_house.teleport.find("the of and ")
-    assert answer.hints == (nodes.NOT_TELLING,)
+    assert answer.hints == (nodes.STOP_WORDS,)
     assert full_house.teleport.find("the token of ").hints == ()
 
 
@@ -113,7 +113,7 @@ def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
 ) -> None:
     monkeypatch.setattr(snapshot, "POSTINGS", 3)
     note = full_house.teleport.find("Tokens refreshing ").note
-    assert note.startswith("Too common to look at all that holds it: Tokens, refr")
+    assert note.startswith("Too common to search everywhere: Tokens, refr")
 
 
 def test_what_cannot_be_understood_is_said(full_house: Workspace) -> None:
@@ -141,7 +141,7 @@ def test_a_rare_phrase_of_common_words_is_found(
 def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nodes, "LOOKED_AT", (4, 8))
+    monkeypatch.setattr(nodes, "CHECK_LIMITS", (4, 8))
     read: list[str] = []
     admitted = hydrate.filter_matches
 
@@ -240,7 +240,7 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
         house = Workspace(in_home(home), settings)
         answer = house.teleport.find("mutex", limit=500)
         assert answer.hits, name
-        assert answer.note in ("", nodes.BROKEN)
+        assert answer.note in ("", nodes.NO_INDEX)
         assert house.pipeline.run_until_idle(lambda _: None) == []
         answer = house.teleport.find("mutex", limit=500)
         assert {hit.target_id for hit in answer.hits} == whole, name
@@ -259,7 +259,7 @@ def test_damage_that_a_search_meets_is_mended_behind_it(
     for piece in full_house.paths.index.glob("*.seg"):
         piece.write_bytes(piece.read_bytes()[:100])
     full_house.teleport.close()
-    assert full_house.teleport.find("mutex").note == nodes.BROKEN
+    assert full_house.teleport.find("mutex").note == nodes.NO_INDEX
     assert full_house.pipeline.run_until_idle(lambda _: None) == []
     answer = full_house.teleport.find("mutex", limit=500)
     assert answer.note == ""

@@ -219,7 +219,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
         await settle(pilot)
         for view in SearchView:
             screen = await ask(pilot, settle, "session", view)
-            assert screen.results and "is made anew" in note(screen)
+            assert screen.results and "is rebuilt" in note(screen)
             await pilot.press("escape")
 
 

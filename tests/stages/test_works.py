@@ -469,7 +469,7 @@ def test_a_broken_index_is_made_again(
     for file in house.paths.index.glob("*.seg"):
         file.unlink()
     house.teleport.close()
-    assert "broken" in house.teleport.find("ferry importer").note
+    assert "damaged" in house.teleport.find("ferry importer").note
     settle(made(house, clock))
     answer = house.teleport.find("ferry importer")
     assert (bool(answer.hits), answer.note) == (True, "")

@@ -21,8 +21,7 @@ from textual.worker import Worker, WorkerState
 from memtui.model import sessions
 from memtui.model.events import EventPosition
 from memtui.model.sessions import ResumeCommand
-from memtui.search import combined
-from memtui.services import conversation, export
+from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
     ConversationGoneError,
     ConversationInfo,
@@ -645,7 +644,9 @@ class ReaderScreen(BaseScreen[None]):
         if (turn := self._selected_turn()) is None:
             return
         event = turn.event
-        read = partial(combined.locate, event.agent, event.session_id, event.timestamp)
+        read = partial(
+            browse.find_session_node, event.agent, event.session_id, event.timestamp
+        )
         self.load(read, self._go_to_node, PLACE)
 
     def _go_to_node(self, node_id: str) -> None:

@@ -21,7 +21,6 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.filters import Filters
 from memtui.model.scope import Scope
-from memtui.search import combined
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers
@@ -351,7 +350,9 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         if target.node_id:
             self._leave(target)
             return
-        find = partial(combined.locate, target.agent, target.session_id, target.at)
+        find = partial(
+            browse.find_session_node, target.agent, target.session_id, target.at
+        )
         workers.load(self, find, partial(self.land, target), LANDING)
 
     def land(self, target: JumpTarget, node_id: str) -> None:
