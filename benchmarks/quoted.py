@@ -8,6 +8,7 @@ from memtui.model import grips
 from memtui.model.events import Event
 from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocLevel, TocNode
+from memtui.model.summaries import Keyword
 from memtui.model.verdicts import (
     EventQuote,
     Support,
@@ -54,7 +55,9 @@ def _make(_: SummaryStage, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]
         start_time=work.segment.start_time,
         end_time=work.segment.end_time,
         bullets=bullets,
-        keywords=keywords.keywords_from_words(found),
+        keywords=tuple(
+            Keyword(word, keywords.classify_origin(word, {}), 1.0) for word in found
+        ),
         status=NodeStatus.PROVISIONAL if work.range.is_open else NodeStatus.CURRENT,
         counts=NodeCounts(1, work.range.events, work.range.messages),
         agents=(work.agent,),

@@ -415,14 +415,6 @@ def parent_keywords(
     return _select_best(found, MAX_KEYWORDS[level])
 
 
-def keywords_from_words(ranked: Sequence[str]) -> tuple[Keyword, ...]:
-    """Return keywords of which only the words and their order are known."""
-    return tuple(
-        Keyword(word, classify_origin(word, {}), round(_rank_weight(place), 3))
-        for place, word in enumerate(ranked)
-    )
-
-
 def _heaviest(weights: Mapping[str, float]) -> str:
     return min(weights, key=lambda key: (-weights[key], key))
 
