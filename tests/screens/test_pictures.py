@@ -131,7 +131,7 @@ def test_contents_failing(
     def broken(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("memtui.services.browse.list_years", broken)
+    monkeypatch.setattr("memtui.services.browse.list_children", broken)
     run = steps(settle)
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 

@@ -348,8 +348,12 @@ async def test_the_palette_opens_it(refused: MemtuiApp, settle: Settle) -> None:
 
 
 async def test_what_cannot_be_read_says_why(
-    refused: MemtuiApp, refusing: Workspace, settle: Settle
+    refused: MemtuiApp,
+    refusing: Workspace,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(QuarantineScreen, "RELOAD_INTERVAL_S", 60.0)
     async with refused.run_test() as pilot:
         await opened(pilot, settle)
         (refusing.paths.spool / "bad" / "1709.4.0a1d.json").unlink()
