@@ -33,8 +33,8 @@ take as long as the process took to start, which is much more work."""
 PATIENT = """
 import sys
 from memtui.cli.main import main
-from memtui.pipeline.pipeline import Works
-Works.stop.__kwdefaults__["wait_s"] = 60.0
+from memtui.pipeline.pipeline import Pipeline
+Pipeline.stop.__kwdefaults__["wait_s"] = 60.0
 sys.exit(main())
 """
 """memtui, which waits for its threads to note that they were stopped: on a busy machine
