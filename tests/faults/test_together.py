@@ -22,12 +22,12 @@ Kept = Callable[[Path], str]
 WORKS = """
 import json, sys
 from pathlib import Path
-from memtui.workspace import House
+from memtui.workspace import Workspace
 from memtui.paths import in_home
 from memtui.settings import Settings
 settings = Settings(store_time_zone="UTC")
-house = House(in_home(Path(sys.argv[1])), settings)
-house.start(lambda p: print(json.dumps([p.is_ours, p.queued, p.error]), flush=True))
+house = Workspace(in_home(Path(sys.argv[1])), settings)
+house.start(lambda p: print(json.dumps([p.is_active, p.queued, p.error]), flush=True))
 sys.stdin.read()
 house.stop()
 """
