@@ -75,14 +75,16 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
 ) -> None:
     said = secrets_said(broken_off)
     assert (said["is_well"], said["remedy"]) == (False, "memtui redact")
-    assert "still there" in said["message"]
+    assert "interrupted" in said["message"]
     run(broken_off, "redact", "--dry-run")
     assert not secrets_said(broken_off)["is_well"]
 
     told = run(broken_off, *words)
     assert told.returncode == 0, told.stderr
     if words == ("redact",):
-        assert told.stdout.startswith("A forgetting that was broken off is done now:")
+        assert told.stdout.startswith(
+            "A forgetting that was interrupted is finished now:"
+        )
     assert "there is no session" in run(broken_off, "session", "shop-1").stdout
     assert secrets_said(broken_off)["is_well"]
     assert b"customers lose their basket" not in (broken_off / "memory.db").read_bytes()

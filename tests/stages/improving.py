@@ -333,7 +333,7 @@ SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id
 JOIN bullets b ON b.version_id = v.id
 WHERE v.is_by_model AND NOT b.is_withheld AND (b.support = 'unsupported' OR NOT EXISTS (
   SELECT 1 FROM bullet_grips l JOIN grips g ON g.id = l.grip_id
-  JOIN events e ON e.id = g.start_id WHERE l.bullet_id = b.id))
+  JOIN events e ON e.id = g.start_event_id WHERE l.bullet_id = b.id))
 """
 REJECTED = """
 SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id

@@ -167,7 +167,9 @@ def test_on_a_full_disk_a_file_that_was_there_stays(
 ) -> None:
     file = tmp_path / "memory.bak"
     file.write_text("the copy of yesterday")
-    steps = "database.db.init(str(store)); fill(); backup.create(file, may_replace=True)"
+    steps = (
+        "database.db.init(str(store)); fill(); backup.create(file, may_replace=True)"
+    )
     on_a_full_disk(steps, store, file)
     assert file.read_text() == "the copy of yesterday"
     assert list(tmp_path.glob(".*")) == []
