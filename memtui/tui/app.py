@@ -29,11 +29,13 @@ from memtui.errors import MemtuiError
 from memtui.model.scope import ALL, Scope
 from memtui.tui import commands, garbage, palette, rendering, themes, workers
 from memtui.tui.messages import (
+    LoadFailed,
     NodeRequested,
     ProgressReported,
     ScopeChanged,
     SessionRequested,
     SettingChanged,
+    TocLoaded,
 )
 from memtui.tui.themes import DARK, THEMES, stylesheets
 
@@ -112,6 +114,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self._open_workspace, self._opening = open_workspace, opening
         self.now, self._hooks, self._settings = now, hooks, settings
         self._workspace: Workspace | None = None
+        self._is_started = False
         self._progress: PipelineProgress | None = None
         """The last report of the pipeline."""
         self._failures: FailureLog | None = None
@@ -152,7 +155,7 @@ class MemtuiApp(App[str | MemtuiError]):
         return workspace
 
     def _enter(self, workspace: "Workspace") -> None:
-        """Show the contents, then start the pipeline."""
+        """Show the contents."""
         from memtui.tui.screens.contents import ContentsScreen
         from memtui.tui.widgets.failure_log import FailureLog
 
@@ -160,7 +163,14 @@ class MemtuiApp(App[str | MemtuiError]):
         self.push_screen(
             ContentsScreen(workspace, self.now, self._model_promise, scope=self.scope)
         )
-        self.call_after_refresh(self._start)
+
+    @on(TocLoaded)
+    @on(LoadFailed)
+    def start_pipeline(self) -> None:
+        """Start the pipeline once the contents are shown, which it would delay."""
+        if not self._is_started:
+            self._is_started = True
+            self.call_after_refresh(self._start)
 
     def _start(self) -> None:
         garbage.freeze()
