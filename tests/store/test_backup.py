@@ -179,7 +179,8 @@ def test_on_a_full_disk_a_file_that_was_there_stays(
     "steps",
     (
         "fill(); backup.restore(backup.prepare_restore(file, store), store)",
-        "draft = backup.prepare_restore(file, store); fill(); backup.restore(draft, store)",
+        "draft = backup.prepare_restore(file, store); fill();"
+        " backup.restore(draft, store)",
     ),
 )
 def test_on_a_full_disk_the_store_stays_as_it_was(
