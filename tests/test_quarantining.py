@@ -99,7 +99,7 @@ def test_dropping_is_asked_for_and_told(home: Path) -> None:
     told = memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
     assert data_of(told.stdout)["notes"] == 1
     assert (home.parent / "t.jsonl").exists()
-    assert memtui(home, "quarantine").stdout.startswith("Nothing lies here")
+    assert memtui(home, "quarantine").stdout.startswith("Empty: ")
     assert data_of(memtui(home, "stats", "--json").stdout)["problems"] == 0
 
 
@@ -108,11 +108,11 @@ def test_dropping_is_asked_for_and_told(home: Path) -> None:
     [
         (("show", "../../memory.db"), "nothing in the quarantine is called"),
         (("show", "nobody"), "memtui quarantine list names all"),
-        (("show",), "say what to show: memtui quarantine show NAME…; memtui"),
-        (("drop",), "say what to drop: memtui quarantine drop NAME…, or --all;"),
-        (("retry", "2.json", "--all"), "say what to do"),
+        (("show",), "name the entries: memtui quarantine show NAME…; memtui"),
+        (("drop",), "name the entries: memtui quarantine drop NAME…, or --all;"),
+        (("retry", "2.json", "--all"), "use memtui quarantine list"),
         (("list", "2.json"), "list takes no names"),
-        (("frobnicate",), "say what to do"),
+        (("frobnicate",), "use memtui quarantine list"),
     ],
 )
 def test_what_is_not_understood_does_nothing(

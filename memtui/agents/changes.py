@@ -191,7 +191,7 @@ def _read_time(workspace: "Workspace", timestamp: str) -> datetime:
 def _added(
     workspace: "Workspace", agent: str, name: str, at: datetime, done: str
 ) -> Reply:
-    when = "in a moment" if _is_worked(workspace) else "as soon as a memtui works"
+    when = "in a moment" if _has_worker(workspace) else "as soon as a memtui works"
     head = {"session": f"{agent}:{name}", "timestamp": at.isoformat()}
     lead = [f"{key}: {value}" for key, value in head.items()]
     notes = (f"{done}. It shows {when}.",)
@@ -233,14 +233,14 @@ def _find_jobs(names: Sequence[str]) -> list[Job]:
     return model_jobs.find_jobs(names or (model_jobs.ALL_JOBS,))
 
 
-def _is_worked(workspace: "Workspace") -> bool:
+def _has_worker(workspace: "Workspace") -> bool:
     return bool(worker_lock.find_holder(workspace.paths.worker_lock))
 
 
 def _job_statuses(
     workspace: "Workspace", chosen: Sequence[Job], done: str = ""
 ) -> Reply:
-    is_worked = _is_worked(workspace)
+    is_worked = _has_worker(workspace)
     works = (
         "A memtui is at work." if is_worked else "No memtui is at work: no job runs."
     )

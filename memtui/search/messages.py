@@ -110,7 +110,7 @@ class RankedMessage:
     conversation: float
     """BM25 of its whole conversation."""
     score: float
-    """0 to 1 (decisions §8)."""
+    """0 to 1."""
 
 
 @dataclass(slots=True)
@@ -310,7 +310,7 @@ def _passes(one: IndexableEvent, within: MessageFilter) -> bool:
 
 
 def _score(ratio: float, share: float, query: Query) -> float:
-    """Return a message's score (decisions §8); one that has a phrase is good."""
+    """Return a message's score; one that has a phrase is good."""
     if not query.words or query.has_only_stop_words:
         return 1.0
     score = min(1.0, ratio) * share

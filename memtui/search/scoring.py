@@ -90,7 +90,7 @@ MIN_RECENCY = 0.5
 # Weights of messages and sessions
 
 SESSION_TITLE, SESSION_SUMMARY = 2.0, 3.0
-"""The weights of a term in a session's title and in its summary (decisions §8)."""
+"""The weights of a term in a session's title and in its summary."""
 
 TITLE_SHARE = 0.5
 """What the title and summary of its session add to a message in a search of messages,
@@ -102,12 +102,12 @@ ROLE_WEIGHTS = {
     EventRole.SYSTEM: 1.0,
     EventRole.TOOL: 1.0,
 }
-"""The weight of a term by who wrote the message (decisions §8)."""
+"""The weight of a term by who wrote the message."""
 
 EQUAL_ROLES = dict.fromkeys(EventRole, 1.0)
 
 TOOL_TURN = 1.3
-"""The weight of a turn that used tools (decisions §8)."""
+"""The weight of a turn that used tools."""
 
 B = 0.6
 """BM25's b: how much the length of a message matters, from 0 to 1."""

@@ -1,7 +1,7 @@
 """One commit of the node index, and the ranking of its documents for a query.
 
 Postings are read through Whoosh's ``IndexReader`` and added up here, because the score
-(see ``memory.queries.scores``) depends on how many of the query's terms a document has.
+(see ``scoring``) depends on how many of the query's terms a document has.
 Whoosh's searcher adds up terms only, and takes three to five times as long.
 """
 
@@ -71,7 +71,7 @@ class DocumentCondition:
 
 
 class Snapshot:
-    """A commit of the index that is open for reading. Also a ``looking.Lexicon``."""
+    """A commit of the index that is open for reading. It is a ``scoring.Lexicon``."""
 
     def __init__(self, reader: Any) -> None:
         """Take an ``IndexReader``; what is read with it is kept until it is closed."""
@@ -205,11 +205,11 @@ class Snapshot:
         is_recent_first: bool,
     ) -> IndexMatches:
         """Return the best documents, the best first and the latest among equals."""
-        units = scoring.weighted_terms(query, self)
-        if not units or not self.size:
+        terms = scoring.weighted_terms(query, self)
+        if not terms or not self.size:
             return IndexMatches()
         allowed = self._allowed(condition)
-        sums, left_out = self._add_up(units, allowed, limit)
+        sums, left_out = self._add_up(terms, allowed, limit)
         passing = sums if allowed is None else sums.keys() & allowed
         totals = _totals([sums[n] for n in passing])
         if is_recent_first:
@@ -217,53 +217,53 @@ class Snapshot:
             ages = [(newest - self.ends[n]) / MINUTES_A_DAY for n in passing]
             totals = [t * scoring.recency(a) for t, a in zip(totals, ages, strict=True)]
         best = nlargest(limit, zip(totals, passing, strict=True))
-        most = sum(unit.idf for unit in units) * len(units)
+        most = sum(term.idf for term in terms) * len(terms)
         in_segments = self._allowed(condition.for_segments)
         matches = [self._match(t / most, n, sums, in_segments) for t, n in best]
         return IndexMatches(tuple(matches), tuple(left_out))
 
     def _add_up(
-        self, units: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
+        self, terms: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
     ) -> tuple[dict[int, float], list[str]]:
-        """Return ONE_TERM for each unit a document has, plus the units' weights.
+        """Return ONE_TERM for each term a document has, plus the terms' weights.
 
-        The rarest units come first. When ``POSTINGS`` have been read, the others count
+        The rarest terms come first. When ``POSTINGS`` have been read, the others count
         in the documents found so far; they are returned too if that may be too few.
         """
         sums: dict[int, float] = {}
         left_out: list[str] = []
         room = POSTINGS
-        rest = sorted(units, key=self._size)
+        rest = sorted(terms, key=self._size)
         while rest:
-            unit, size = rest[0], self._size(rest[0])
+            term, size = rest[0], self._size(rest[0])
             is_enough = size >= COMMON and self._are_enough(sums, rest, allowed, limit)
             if sums and (is_enough or size > room):
-                best = self._best_forms(unit, among=sums)
+                best = self._best_forms(term, among=sums)
             else:
-                best = self._best_forms(unit)
+                best = self._best_forms(term)
             if size > room and not is_enough:
-                left_out.append(unit.term)
+                left_out.append(term.term)
             _combine(sums, best, add)
             room -= size
             del rest[0]
         return sums, left_out
 
-    def _size(self, unit: WeightedTerm) -> int:
-        return sum(self.frequency(form.term) for form in unit.forms)
+    def _size(self, term: WeightedTerm) -> int:
+        return sum(self.frequency(form.term) for form in term.forms)
 
     def _best_forms(
-        self, unit: WeightedTerm, among: Collection[int] | None = None
+        self, term: WeightedTerm, among: Collection[int] | None = None
     ) -> dict[int, float]:
-        """Return ONE_TERM plus the weight of a unit's best form in each document.
+        """Return ONE_TERM plus the weight of a term's best form in each document.
 
         Args:
-            unit: The unit.
+            term: The term.
             among: The documents that are looked at; None for all, or for as many as
                 ``POSTINGS`` allows.
         """
         best: dict[int, float] = {}
         room = POSTINGS
-        for form in unit.forms:
+        for form in term.forms:
             numbers, weights = self.postings(form.term)
             if among is not None:
                 found = _lookup(numbers, weights, among)
@@ -272,7 +272,7 @@ class Snapshot:
             else:
                 found = dict(zip(numbers, weights, strict=True))
                 room -= len(numbers)
-            factor = form.factor * unit.idf
+            factor = form.factor * term.idf
             weighed = [ONE_TERM + factor * weight for weight in found.values()]
             _combine(best, dict(zip(found, weighed, strict=True)), max)
         return best
@@ -284,10 +284,10 @@ class Snapshot:
         allowed: frozenset[int] | None,
         limit: int,
     ) -> bool:
-        """Return whether no document with only the rest of the units can be a match."""
+        """Return True if no document with only the rest of the terms can be a match."""
         passing = sums if allowed is None else sums.keys() & allowed
         best = nlargest(limit, _totals([sums[n] for n in passing]))
-        most = sum(unit.idf for unit in rest) * len(rest)
+        most = sum(term.idf for term in rest) * len(rest)
         return len(best) == limit > 0 and best[-1] * scoring.MIN_RECENCY >= most
 
     def _match(

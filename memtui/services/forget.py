@@ -53,7 +53,7 @@ from memtui.text import secrets
 HOOK_PROBLEMS = "hooks"
 """The source under which problems with hook files are counted."""
 
-MIN_NEEDLE_CHARS = 6
+MIN_SEARCH_CHARS = 6
 """A shorter text is found anywhere."""
 
 MAX_NEEDLE_CHARS = 40
@@ -353,7 +353,7 @@ def _list_needles(kind: TombstoneKind, added: Sequence[Tombstone]) -> list[bytes
 
 def _encode(text: str) -> Iterator[bytes]:
     """Yield a text as it may be written in a record."""
-    if len(text) < MIN_NEEDLE_CHARS:
+    if len(text) < MIN_SEARCH_CHARS:
         return
     escaped = json.dumps(text)[1:-1]
     partly_escaped = json.dumps(text, ensure_ascii=False)[1:-1]

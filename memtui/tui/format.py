@@ -144,18 +144,18 @@ def support_counts(bullets: Sequence[Bullet]) -> str:
     return f"{text}, {weak} weak" if weak else text
 
 
-def author(node: TocNode, *, is_refused: bool = False) -> str:
+def author(node: TocNode, *, is_rejected: bool = False) -> str:
     """Say who wrote a summary; empty if there is none.
 
     Args:
         node: The node.
-        is_refused: Whether a model's version of it was rejected.
+        is_rejected: Whether a model's version of it was rejected.
     """
     if node.is_by_model:
         return f"written by {node.generation.model}"
     if not node.summarizer:
         return ""
-    why = " (a model's version was rejected: v)" if is_refused else ""
+    why = " (a model's version was rejected: v)" if is_rejected else ""
     return f"extract{why}"
 
 

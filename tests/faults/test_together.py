@@ -89,7 +89,7 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
         assert not heard(waiting)[0]
         asked = subprocess.run(memtui(home, "work"), capture_output=True, check=False)
         assert asked.returncode == 1
-        assert b"another memtui works this store" in asked.stderr
+        assert b"another memtui is running on this store" in asked.stderr
         imports = [
             subprocess.Popen(
                 memtui(home, "import", str(folder)), stdout=subprocess.DEVNULL

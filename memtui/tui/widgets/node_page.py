@@ -237,7 +237,7 @@ def _origin(node: TocNode, *, is_rejected: bool) -> list[str]:
     """Return who wrote the summary and how reliable it is."""
     status = format.status_text(node.status, is_pinned=node.is_pinned)
     return [
-        format.author(node, is_refused=is_rejected),
+        format.author(node, is_rejected=is_rejected),
         format.support_counts(node.bullets),
         status if node.bullets or node.is_pinned else "",
         f"rejected: {node.rejection}" if node.rejection else "",
