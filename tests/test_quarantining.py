@@ -68,8 +68,8 @@ def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
         '{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}'
     )
     told = memtui(home, "quarantine", "retry", "--all", code=1).stdout
-    assert "1 entry taken.\n" in told
-    assert f"2 entries refused again:\n    {NAME}\n        line 1: not valid" in told
+    assert "1 entry stored.\n" in told
+    assert f"2 entries skipped again:\n    {NAME}\n        line 1: not valid" in told
     assert data_of(memtui(home, "stats", "--json").stdout)["messages"] == 2
     assert len(entries(home)) == 2
 
@@ -78,7 +78,7 @@ def test_while_another_memtui_works_it_takes_what_is_put_back(home: Path) -> Non
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     told = memtui(home, "quarantine", "retry", "2.json").stdout
-    assert told == "1 file put back: the memtui that works this store takes it next.\n"
+    assert told == "1 file put back for the memtui that is running.\n"
     assert (home / "spool" / "new" / "2.json").exists()
     claim.release()
 
@@ -100,7 +100,7 @@ def test_dropping_is_asked_for_and_told(home: Path) -> None:
     assert data_of(told.stdout)["notes"] == 1
     assert (home.parent / "t.jsonl").exists()
     assert memtui(home, "quarantine").stdout.startswith("Empty: ")
-    assert data_of(memtui(home, "stats", "--json").stdout)["problems"] == 0
+    assert data_of(memtui(home, "stats", "--json").stdout)["skipped"] == 0
 
 
 @pytest.mark.parametrize(
