@@ -52,7 +52,7 @@ def as_found() -> Iterator[None]:
     finally:
         leave_store()
         database.db.init(store[0], pragmas=pragmas, **store[1])
-        projects.locate_project.cache_clear()  # the one memory of what was read from the disk
+        projects.locate_project.cache_clear()
         for put_back, what in found:
             put_back(what)
 

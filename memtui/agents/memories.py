@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 MAX_MEMORIES = 20
 
 KEY_SURPRISE = 0.7
-"""A segment at least as surprising is a key moment (decisions §9)."""
+"""A segment at least as surprising is a key moment."""
 
 DETAILED_RANKS = 2
 """By default key moments among so many ranks have details."""
@@ -109,7 +109,7 @@ def retrieve_memory(
 def has_details(
     rank: int, surprise: float | None, detail_limit: int | None, count: int
 ) -> bool:
-    """Decide whether a memory is given with its messages (decisions §9).
+    """Decide whether a memory is given with its messages.
 
     Args:
         rank: Its rank, from 1.

@@ -1,7 +1,7 @@
 """The calendar of the table of contents: ids, titles and bounds of nodes.
 
 Weeks are ISO-8601. A week belongs to the month, and so to the year, of its Thursday;
-months and years hold whole weeks (decisions §5). All of it follows from a node's id
+months and years hold whole weeks. All of it follows from a node's id
 and the store's time zone, never from the events under it.
 """
 
@@ -56,7 +56,7 @@ def segment_id(day: date, event_id: str) -> str:
 
 
 def period(node_id: str) -> Period:
-    """Parse a node's id, in the canonical or an older form (decisions §5).
+    """Parse a node's id, in the canonical or an older form.
 
     Raises:
         ValueError: This is not the id of a node.

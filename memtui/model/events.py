@@ -2,7 +2,7 @@
 
 Events are facts about the past: made once, never changed. Their id is a ULID whose
 time part is the source's own timestamp and whose random part is a hash of what the
-event is, so that meeting the same event again gives the same id (decisions §1).
+event is, so that meeting the same event again gives the same id.
 """
 
 import hashlib
@@ -37,14 +37,14 @@ class Provenance:
 
 
 CLOCK_SKEW = timedelta(minutes=5)
-"""How far in the future a timestamp may be (decisions §1)."""
+"""How far in the future a timestamp may be."""
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 """An earlier timestamp is an error: seconds taken for milliseconds."""
 
 
 class EventType(StrEnum):
-    """The types of events (seed 1)."""
+    """The types of events."""
 
     SESSION_START = "session_start"
     USER_MESSAGE = "user_message"
@@ -57,7 +57,7 @@ class EventType(StrEnum):
 
 
 class EventRole(StrEnum):
-    """The author of an event (seed 1)."""
+    """The author of an event."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -75,7 +75,7 @@ TYPICAL_ROLE = {
     EventType.SUBAGENT_STOP: EventRole.SYSTEM,
     EventType.SESSION_END: EventRole.SYSTEM,
 }
-"""The role of events whose source names none (seed 1)."""
+"""The role of events whose source names none."""
 
 TYPE_ORDER = {
     EventType.SESSION_START: 0,
@@ -108,7 +108,7 @@ class EventRefused(ValueError):
 class Event:
     """One event of a conversation; never changed.
 
-    The fields of seed 1 come first. A message that arrived as the person's but was
+    A message that arrived as the person's but was
     written by the agent's own machinery (a compaction summary, a command wrapper) has
     the type ``user_message`` and the role ``system``; ``metadata["kind"]`` says what
     it is.
@@ -207,7 +207,7 @@ def make(
 
 
 def _find_error(timestamp: datetime, event_type: EventType, text: str) -> str:
-    """Return why an event is invalid (seed 1); "" if it is valid."""
+    """Return why an event is invalid; "" if it is valid."""
     if timestamp.tzinfo is None:
         return "the timestamp has no time zone"
     if timestamp < EARLIEST:
@@ -233,7 +233,7 @@ def find_name_error(session_id: str, agent: str = "") -> str:
 def event_id(
     agent: str, session_id: str, event_type: str, key: str, at: datetime
 ) -> str:
-    """Return the ULID of an event: the time and 80 bits of a hash (decisions §1)."""
+    """Return the ULID of an event: the time and 80 bits of a hash."""
     from ulid import ULID
 
     named = "\x1f".join((agent, session_id, event_type, key))

@@ -15,7 +15,7 @@ ID_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Grip:
-    """A verbatim excerpt and the events it is from (seed 1)."""
+    """A verbatim excerpt and the events it is from."""
 
     grip_id: str
     excerpt: str
@@ -39,7 +39,7 @@ class Expansion:
 
 
 def grip_id(node_id: str, bullet: str, start: Event) -> str:
-    """Return the id of a grip, the same whenever it is made again (decisions §6)."""
+    """Return the id of a grip, the same whenever it is made again."""
     key = "\x1f".join((node_id, bullet, start.event_id)).encode("utf-8", "replace")
     digest = hashlib.blake2b(key, digest_size=ID_BYTES).hexdigest()
     return f"grip:{start.timestamp_ms}:{digest}"

@@ -67,7 +67,7 @@ class IndexMatch:
     kind: HitKind
     target_id: str
     score: float
-    """0 to 1: the share of the query's upper bound (decisions §8)."""
+    """0 to 1: the share of the query's upper bound."""
     landing_id: str = ""
     """The node to open: the best segment below a wide node, else the node itself."""
 
@@ -134,7 +134,7 @@ class TeleportResult:
 
 
 SNIPPET_BYTES = 1_024
-"""The maximum size of a message in a window (decisions §8)."""
+"""The maximum size of a message in a window."""
 
 WINDOW_MESSAGES = 16
 """The maximum number of messages in a window."""
@@ -185,7 +185,7 @@ class MessageHit:
     msg_idx: int
     """Its index among the messages of its conversation; -1 if no message matches."""
     score: float
-    """0 to 1: the best message's share of the query's upper bound (decisions §8),
+    """0 to 1: the best message's share of the query's upper bound,
     scaled by this one's score; it falls with the rank."""
     window: tuple[WindowMessage, ...]
     about: Snippet = NO_SNIPPET

@@ -1,7 +1,6 @@
 """The table of contents: year → month → week → day → segment.
 
-A node summarises a period, or a segment. It has versions, which are never changed
-(decisions §5).
+A node summarises a period, or a segment. It has versions, which are never changed.
 """
 
 from dataclasses import dataclass, field
@@ -41,7 +40,7 @@ BULLET_COUNTS = {
     TocLevel.MONTH: (5, 8),
     TocLevel.YEAR: (3, 5),
 }
-"""The range of the number of bullets, fewer if there is less to say (decisions §5)."""
+"""The range of the number of bullets, fewer if there is less to say."""
 
 MAX_KEYWORDS = {
     TocLevel.SEGMENT: 10,
@@ -50,7 +49,7 @@ MAX_KEYWORDS = {
     TocLevel.MONTH: 7,
     TocLevel.YEAR: 7,
 }
-"""The maximum number of keywords (decisions §5)."""
+"""The maximum number of keywords."""
 
 
 class NodeStatus(StrEnum):
@@ -95,7 +94,7 @@ class NodeCounts:
 
 @dataclass(frozen=True, slots=True)
 class TocNode:
-    """A version of a node with all its content (seed 1).
+    """A version of a node with all its content.
 
     ``title`` is the calendar's ("Monday, January 15, 2024"), ``headline`` the
     summariser's; a segment's title is its headline. ``end_time`` is the first moment

@@ -56,7 +56,7 @@ NO_STATS = GenerationStats()
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A title, a few bullets and keywords (seed 0).
+    """A title, a few bullets and keywords.
 
     ``keywords`` are what a model proposes beside those that are found without one.
     """

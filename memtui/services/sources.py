@@ -15,14 +15,14 @@ SEARCH_SOURCE = "search"
 """The source of an event that was found by a search, without a grip."""
 
 WINDOW_MS = 3_600_000
-"""How far around the excerpt events are searched (decisions §6)."""
+"""How far around the excerpt events are searched."""
 
 
 def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansion:
     """Return the events of a grip and those around them, of the same session.
 
     The window reaches from an hour before the first event of the excerpt to an hour
-    after its last (decisions §6). An unknown grip has no events.
+    after its last. An unknown grip has no events.
 
     Args:
         grip_id: Its id, or a citation: the beginning of its id, or of an event's.

@@ -197,7 +197,7 @@ def _to_run(row: JobRunRow) -> JobRun:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The progress of a job (seed 0)."""
+    """The progress of a job."""
 
     job_name: str
     level: TocLevel

@@ -1,7 +1,7 @@
 """The outbox: pending work, written in the transaction that makes it necessary.
 
 A row is deleted in the transaction that makes its effect durable; or its effect may be
-repeated, and the row is deleted afterwards (decisions §3).
+repeated, and the row is deleted afterwards.
 """
 
 import json
