@@ -158,9 +158,7 @@ def _top_parser() -> Parser:
         "readable: a table of contents from years to segments, where every line\n"
         "leads to the messages it is based on. Without a command the app opens.\n"
         "Everything stays on this machine.",
-        epilog="\n".join(
-            [*lines, "", "More on a command: memtui COMMAND --help"]
-        ).strip(),
+        epilog="\n".join(lines).strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"memtui {__version__}")

@@ -46,7 +46,7 @@ MEMORY_MB = 64
 """How much memory Whoosh uses for what it has not written yet."""
 
 SCHEMA_VERSION = "5"
-"""Raise it when other documents or fields are indexed: the index is then rebuilt."""
+"""Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 LARGE, SMALL = 25_000, 400
 """The most documents of a segment that is merged, which takes up to 0.7 ms for each:

@@ -38,6 +38,7 @@ def _kind(name: str, *shapes: str) -> KeyKind:
     )
 
 
+# A new kind may also belong in _CUT and _INNER below; raise secrets.RULES_VERSION.
 KINDS = (
     _kind("anthropic key", rf"sk-ant-[a-z]+\d\d-{_U}{{16,}}", rf"sk-ant-{_U}{{24,}}"),
     _kind("openrouter key", rf"sk-or-v\d-{_W}{{32,}}"),

@@ -224,7 +224,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def _update_branch(
         self, branch: TreeNode[TocRow], lines: Sequence[TocEntry]
     ) -> None:
-        """Make a branch show these lines, its first ones; rows that stay keep open."""
+        """Show these lines at the top of a branch; remaining rows stay expanded."""
         more = _more_row(branch)
         if more is not None:
             more.remove()
@@ -279,7 +279,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     # Going to a node
 
     def reveal(self, node_id: str) -> None:
-        """Expand the path to a node, put the cursor on it, and post ``Revealed``."""
+        """Expand the path to a node, select it, and post ``NodeRevealed``."""
         read = partial(browse.get_path, node_id)
         workers.load(self, read, self._follow, SEEK_GROUP)
 
