@@ -2,7 +2,7 @@
 
 The same conversations as ``benchmarks.conversations`` has, and one long session after
 them. Every stage runs over them once, as ``memtui work --until-idle`` has it, with the
-extractive summariser; in large stores the summaries of segments only quote (see
+extractive summarizer; in large stores the summaries of segments only quote (see
 ``benchmarks.quoted``), since making them would take an hour. A store is made once and
 stays:
 

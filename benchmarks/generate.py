@@ -2,7 +2,7 @@
 
 Claude Code's files, one a session: a person's message, then the assistant's words and
 calls of tools with their results. Words follow Zipf's law over prose and identifiers,
-since what an index or a summariser costs depends on how often words come back. Run it
+since what an index or a summarizer costs depends on how often words come back. Run it
 from the checkout:
 
     python -m benchmarks.generate FOLDER --messages 100000

@@ -32,7 +32,7 @@ from memtui.text import prose
 
 AIMS = {
     "verbatim": 0.97,
-    "extractive summariser's own": 0.97,
+    "extractive summarizer's own": 0.97,
     "reworded": 0.90,
     "true action": 0.90,
     "two sentences in one": 0.0,
@@ -123,7 +123,7 @@ def main() -> int:
             table.add(kind, half, verdict)
         own = extractive.summarize_segment(source.stretch.events).bullets
         for verdict in claims.check_against_texts(own, source.passages):
-            table.add("extractive summariser's own", half, verdict)
+            table.add("extractive summarizer's own", half, verdict)
         for kind, verdict in _deeds(source.stretch, acting):
             table.add(kind, half, verdict)
     for kind, (texts, said) in foreign.BULLETS.items():

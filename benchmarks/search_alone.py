@@ -49,8 +49,8 @@ def rebuild(paths: Paths) -> dict[str, float]:
     """Rebuild the index; return the seconds that took, in all and for its parts."""
     from memtui.pipeline.indexers import MessageIndexer
 
-    analysed, added = Clocked(analyzer.terms), Clocked(MessageIndex.add_older)
-    analyzer.terms = analysed
+    analyzed, added = Clocked(analyzer.terms), Clocked(MessageIndex.add_older)
+    analyzer.terms = analyzed
     MessageIndex.add_older = partialmethod(added)  # type: ignore[assignment]
     index = MessageIndex(paths.message_index)
     index.delete()
@@ -61,8 +61,8 @@ def rebuild(paths: Paths) -> dict[str, float]:
             pass
     return {
         "whole_s": time.perf_counter() - began_s,
-        "words_s": analysed.taken_s,
-        "sqlite_s": added.taken_s - analysed.taken_s,
+        "words_s": analyzed.taken_s,
+        "sqlite_s": added.taken_s - analyzed.taken_s,
         "messages": index.status().messages,
     }
 

@@ -147,7 +147,7 @@ def house(tmp_path: Path, settings: Settings) -> Iterator[Workspace]:
 
 @pytest.fixture(scope="session")
 def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the history of ``tests/data``, summarised, rolled up and indexed.
+    """A home with the history of ``tests/data``, summarized, rolled up and indexed.
 
     It is made once; whoever wants to live there takes a copy.
     """
@@ -164,7 +164,7 @@ def digested(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def full_house(
     digested: Path, tmp_path: Path, settings: Settings
 ) -> Iterator[Workspace]:
-    """A house with the history of ``tests/data``, summarised, rolled up and indexed."""
+    """A house with the history of ``tests/data``, summarized, rolled up and indexed."""
     shutil.copytree(digested, tmp_path / "home")
     house = Workspace(in_home(tmp_path / "home"), settings)
     yield house

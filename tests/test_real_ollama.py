@@ -75,7 +75,7 @@ Ask = Callable[[Client], Coroutine[Any, Any, Any]]
 
 
 def within(options: ModelOptions, ask: Ask) -> Any:
-    """What the server answers without a summariser between."""
+    """What the server answers without a summarizer between."""
 
     async def asked() -> Any:
         place = parse_address(options.url, options.allowed_hosts)
@@ -109,7 +109,7 @@ def test_it_is_ready_and_tells_what_it_is(ollama: Ollama) -> None:
     assert health.model in ollama.identity and health.window_tokens >= 2048
 
 
-def test_a_segment_is_summarised(
+def test_a_segment_is_summarized(
     ollama: Ollama, told: list[ModelProgress], learned: list[Capability]
 ) -> None:
     said = " ".join(is_a_summary(ollama, segment_of()))
@@ -153,7 +153,7 @@ def test_our_estimate_of_a_prompt_is_never_far_too_low(ollama: Ollama) -> None:
     ],
     ids=["chinese", "german"],
 )
-def test_a_log_is_summarised_in_its_own_language(
+def test_a_log_is_summarized_in_its_own_language(
     ollama: Ollama, talk: list[tuple[str, str]]
 ) -> None:
     said = " ".join(is_a_summary(ollama, segment_of(*talk)))

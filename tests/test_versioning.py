@@ -178,14 +178,14 @@ def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
     assert "name the node" in memtui(home, "show", "--version", "2", code=2).stderr
 
 
-def test_what_is_not_summarised_yet_says_so(home: Path) -> None:
+def test_what_is_not_summarized_yet_says_so(home: Path) -> None:
     pending = "toc:day:2024-06-01"
     store.open_at(home / "memory.db")
     with database.transaction():
         rollup_queue.add([pending], UTC)
-    said = "toc:day:2024-06-01 has no version yet: it is summarised by itself"
+    said = "toc:day:2024-06-01 has no version yet: it is summarized by itself"
     assert said in memtui(home, "pin", pending, code=1).stderr
     assert said in memtui(home, "regenerate", pending, code=1).stderr
-    assert "Not summarised yet" in memtui(home, "versions", pending).stdout
+    assert "Not summarized yet" in memtui(home, "versions", pending).stdout
     told = memtui(home, "show", pending, "--version", "1", code=1).stderr
     assert "it has none yet" in told

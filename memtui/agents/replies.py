@@ -274,7 +274,7 @@ def _most_parts(
 
 
 def _harmless(reply: Reply, limit: int) -> Reply:
-    """Shorten the items of a reply to the budget, and neutralise all stored text."""
+    """Shorten the items of a reply to the budget, and neutralize all stored text."""
     chars = max(ITEM_CHARS, limit * CHARS_PER_TOKEN // max(1, len(reply.items)))
     items = [reply.shorten(item, chars) for item in reply.items]
     return replace(
@@ -287,7 +287,7 @@ def _harmless(reply: Reply, limit: int) -> Reply:
 
 
 def _neutral(value: Any, multiline: str = "", name: str = "") -> Any:
-    """Neutralise the texts of a value; those below ``multiline`` keep line breaks."""
+    """Neutralize the texts of a value; those below ``multiline`` keep line breaks."""
     if isinstance(value, str):
         is_multiline = multiline and name == multiline
         return (

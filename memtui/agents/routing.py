@@ -58,7 +58,7 @@ VAGUE = frozenset(
     memories memory mention mentioned might new next note notes overview past people
     please problem problems progress project projects question questions recall
     recap recent recently remember remind said saw say see seen session sessions
-    show something sort status stuff subject summarise summarize summary talk talked
+    show something sort status stuff subject summarize summarize summary talk talked
     tell thing things think thought today told topic topics try trying update
     updates use used want wanted way week work worked working works wrote
     """.split()  # noqa: SIM905 - a list of so many words is read more easily so

@@ -41,7 +41,7 @@ MAX_SEGMENTS = 10_000
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
 IS_GRIP = "That is no node but a citation: expand_grip opens it."
 NO_TOKEN = "There is no such token: this is the beginning."
-NO_TIME = 'No date or time was recognised. Try "last week", "in March", "2025-03-14".'
+NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
 HIDDEN = "Bullets that rest on other work than {} are left out: {}."
 _OFFSET = re.compile("[0-9]{1,9}")
 

@@ -268,7 +268,7 @@ def count_tokens(events: Iterable[Event], counter: TokenCounter) -> list[Event]:
 
 
 def store_session_metadata(found: Iterable[SessionMetadata]) -> None:
-    """Store what is known of sessions; summarise those again that change projects."""
+    """Store what is known of sessions; summarize those again that change projects."""
     for metadata in found:
         moved = sessions.update_metadata(metadata)
         if moved is not None:

@@ -110,7 +110,7 @@ def _print_versions(args: Namespace, zone: tzinfo, turn: str) -> int:
 def _version_lines(history: TocHistory, zone: tzinfo, turn: str) -> Iterator[str]:
     yield history.entry.title
     if not history.versions:
-        yield "Not summarised yet: that is automatic as soon as memtui runs."
+        yield "Not summarized yet: that is automatic as soon as memtui runs."
     for one in history.versions:
         parts = [
             f"{one.version:>3}",

@@ -28,7 +28,7 @@ STAGES = {
     "ingest": "reading hook files",
     "tail": "reading transcripts",
     "segment": "making segments",
-    "summarize": "summarising",
+    "summarize": "summarizing",
     "rollup": "rolling up",
     "index": "indexing",
     "messages": "indexing messages",

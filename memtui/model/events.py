@@ -31,7 +31,7 @@ class Provenance:
     route: str
     """The way it came."""
     source_hash: bytes | None = None
-    """The hash by which copies in other sessions are recognised."""
+    """The hash by which copies in other sessions are recognized."""
     copies: tuple[SourceCopy, ...] = ()
     """Its further copies."""
 
@@ -133,7 +133,7 @@ class Event:
     """The counter of the tokens."""
     source_id: str = ""
     """Its id in the source, if unique across sessions: copies of a conversation (forks,
-    resumed sessions) are recognised by it."""
+    resumed sessions) are recognized by it."""
     provenance: Provenance | None = None
     """Set for an event that was exported by another store."""
 

@@ -13,7 +13,7 @@ from memtui.model.verdicts import Support
 
 
 class SummaryMaker(StrEnum):
-    """The kinds of summarisers."""
+    """The kinds of summarizers."""
 
     MODEL = "model"
     EXTRACTIVE = "extractive"
@@ -33,7 +33,7 @@ class Filters:
     support: frozenset[Support] = frozenset()
     """Verdicts, one of which a bullet of the node has."""
     maker: SummaryMaker | None = None
-    """The summariser of nodes and grips."""
+    """The summarizer of nodes and grips."""
     since: datetime | None = None
     """Nothing that ended earlier; aware."""
     until: datetime | None = None

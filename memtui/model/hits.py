@@ -222,7 +222,7 @@ class CombinedHit:
     score: float
     """0 to 1, as in teleport."""
     layers: frozenset[HitSource]
-    is_unsummarised: bool
+    is_unsummarized: bool
     """Whether only messages match and no summary."""
 
     @property

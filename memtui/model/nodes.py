@@ -1,6 +1,6 @@
 """The table of contents: year → month → week → day → segment.
 
-A node summarises a period, or a segment. It has versions, which are never changed.
+A node summarizes a period, or a segment. It has versions, which are never changed.
 """
 
 from dataclasses import dataclass, field
@@ -89,7 +89,7 @@ class NodeCounts:
     messages: int = 0
     """Messages of the user and the assistant."""
     subagent_events: int = 0
-    """Events of subagents: stored, but not summarised."""
+    """Events of subagents: stored, but not summarized."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class TocNode:
     """A version of a node with all its content.
 
     ``title`` is the calendar's ("Monday, January 15, 2024"), ``headline`` the
-    summariser's; a segment's title is its headline. ``end_time`` is the first moment
+    summarizer's; a segment's title is its headline. ``end_time`` is the first moment
     that is no longer covered; for a segment the time of its last event.
     """
 
@@ -117,7 +117,7 @@ class TocNode:
     headline: str = ""
     status: NodeStatus = NodeStatus.PENDING
     summarizer: str = ""
-    """The summariser with the version of its rules: ``extractive-2``."""
+    """The summarizer with the version of its rules: ``extractive-2``."""
     input_hash: str = ""
     """A hash of its input: equal input makes no new version."""
     counts: NodeCounts = field(default_factory=NodeCounts)

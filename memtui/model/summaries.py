@@ -6,9 +6,9 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class DraftBullet:
-    """A bullet as a summariser writes it.
+    """A bullet as a summarizer writes it.
 
-    ``refs`` are places in what the summariser was given: of events for a segment, of
+    ``refs`` are places in what the summarizer was given: of events for a segment, of
     the children's bullets (all of them in a row) for a roll-up. They are a hint; what
     a bullet rests on is decided by its wording.
     """

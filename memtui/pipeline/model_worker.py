@@ -356,7 +356,7 @@ MIN_AGES = {
     TocLevel.MONTH: timedelta(hours=24),
     TocLevel.YEAR: timedelta(days=7),
 }
-"""How long a period must be over before a model summarises it."""
+"""How long a period must be over before a model summarizes it."""
 
 MAX_PAUSE = timedelta(minutes=30)
 

@@ -1,7 +1,7 @@
 """Decides which job of the model runs next, and records its runs.
 
 Requested runs come first, then scheduled ones from the days up, then roll-ups of what
-has just been summarised. A time that passes while its job runs is skipped and counted.
+has just been summarized. A time that passes while its job runs is skipped and counted.
 A paused job runs only on request. A missed run is made up for once, when the pipeline
 starts.
 """

@@ -79,7 +79,7 @@ class SegmentationStage:
             known for known in new_segments if before.get(known.segment_id) != known
         ]
         segments.save(changed)
-        # A segment's end is the context of the next one: summarise that one again.
+        # A segment's end is the context of the next one: summarize that one again.
         names = {known.segment_id for known in changed}
         segments.request_summaries(
             b.segment_id for a, b in pairwise(new_segments) if a.segment_id in names

@@ -1,4 +1,4 @@
-"""Summarise segments (segments → summaries with grips), and build versions of nodes.
+"""Summarize segments (segments → summaries with grips), and build versions of nodes.
 
 Every draft, an extract or a model's, becomes a version in ``SegmentWork.make_version``
 or ``ParentWork.make_version``.
@@ -62,7 +62,7 @@ class NewVersion:
 
 @dataclass(frozen=True, slots=True)
 class SegmentWork:
-    """A segment to summarise, with what its node needs."""
+    """A segment to summarize, with what its node needs."""
 
     range: SegmentRange
     segment: Segment
@@ -134,7 +134,7 @@ class SegmentWork:
 
 @dataclass(frozen=True, slots=True)
 class ParentWork:
-    """A day, week, month or year to summarise, with its children."""
+    """A day, week, month or year to summarize, with its children."""
 
     name: str
     children: tuple[TocNode, ...]
@@ -260,7 +260,7 @@ SEGMENTS_AT_ONCE = 20
 
 
 class SummaryStage:
-    """Summarises pending segments."""
+    """Summarizes pending segments."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class SummaryStage:
         self.changed = ChangedNodes()
 
     def step(self) -> int:
-        """Summarise a batch of segments; return how many were tried."""
+        """Summarize a batch of segments; return how many were tried."""
         if not self._is_renewed:
             self._request_outdated()
         now_ms = to_ms(self._clock())
@@ -306,7 +306,7 @@ class SummaryStage:
                 summarize_surprise.surprise_score,
                 summarize_surprise.MAX_SESSIONS_PER_TERM,
             )
-            segments.set_summarised(done)
+            segments.set_summarized(done)
             for item, _ in failed:
                 tries = segments.count_attempts(item.name)
                 segments.set_failed(item.name, next_retry_ms(tries, now_ms))
@@ -355,4 +355,4 @@ class SummaryStage:
 
 
 class SummaryFailedError(Exception):
-    """A segment could not be summarised; it will be tried again."""
+    """A segment could not be summarized; it will be tried again."""

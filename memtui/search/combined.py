@@ -346,10 +346,10 @@ def _hits(
                     event_id=event.event_id,
                     subagent=event.subagent,
                 )
-            is_summarised = place not in unsure or _is_summarised(
+            is_summarized = place not in unsure or _is_summarized(
                 one.message, summaries.get(place), query
             )
-            yield replace(hit, is_unsummarised=not is_summarised)
+            yield replace(hit, is_unsummarized=not is_summarized)
 
 
 def _event(one: RankedSession) -> Event | None:
@@ -391,7 +391,7 @@ def _hit(
         snippet=snippet,
         score=one.score,
         layers=one.sources,
-        is_unsummarised=False,
+        is_unsummarized=False,
     )
 
 
@@ -401,7 +401,7 @@ def _snippet(text: str, query: Query) -> Snippet:
     return Snippet(line, tuple(find_marks(line, query)))
 
 
-def _is_summarised(
+def _is_summarized(
     message: RankedMessage | None, node: TocNode | None, query: Query
 ) -> bool:
     """Return True if a summary has all terms of the query that the message has."""

@@ -322,7 +322,7 @@ class MessageIndex:
         Raises:
             SearchError: The index is missing, damaged or in use.
         """
-        entries = self._analyse(events)
+        entries = self._analyze(events)
         with self._writing() as db:
             _add(db, entries)
 
@@ -335,7 +335,7 @@ class MessageIndex:
         Raises:
             SearchError: The index is missing, damaged or in use.
         """
-        entries = self._analyse(events)
+        entries = self._analyze(events)
         with self._writing() as db:
             _add(db, entries)
             changes: dict[str, object] = {"is_complete": int(not events)}
@@ -367,7 +367,7 @@ class MessageIndex:
                 rows,
             )
 
-    def _analyse(self, events: Iterable[IndexableEvent]) -> "list[_Entry]":
+    def _analyze(self, events: Iterable[IndexableEvent]) -> "list[_Entry]":
         entries = []
         for event in events:
             role = event.indexed_role

@@ -99,5 +99,5 @@ def _hit(node: TocNode, agent: str, session_id: str, project: str) -> CombinedHi
         snippet=Snippet(node.bullets[0].text if node.bullets else node.headline),
         score=1.0,
         layers=frozenset({HitSource.NODES}),
-        is_unsummarised=False,
+        is_unsummarized=False,
     )

@@ -479,7 +479,7 @@ def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float
 
 
 class _TermsOfWords(dict[str, tuple[str, ...]]):
-    """The wanted ones among the terms of each word; a word is analysed once."""
+    """The wanted ones among the terms of each word; a word is analyzed once."""
 
     def __init__(self, wanted: frozenset[str]) -> None:
         self._wanted, self._may_match = wanted, analyzer.term_prefilter(wanted)

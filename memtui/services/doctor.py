@@ -385,8 +385,8 @@ class Doctor:
             text = plural(queue.count, *QUEUE_NOUNS[queue.action])
             parts.append(f"{text} (oldest {since})")
         if new_segments:
-            many = "segments to summarise"
-            parts.append(plural(new_segments, "segment to summarise", many))
+            many = "segments to summarize"
+            parts.append(plural(new_segments, "segment to summarize", many))
         if dirty_nodes:
             parts.append(plural(dirty_nodes, "node to roll up", "nodes to roll up"))
         message = ", ".join(parts) or "nothing waits"

@@ -125,7 +125,7 @@ def _list_versions(node_id: str) -> list[TocVersion]:
     found = nodes.list_versions(node_id)
     if not any(version.is_shown for version in found):
         raise MemtuiError(
-            f"{node_id} has no version yet: it is summarised by itself, as soon as a"
+            f"{node_id} has no version yet: it is summarized by itself, as soon as a"
             " memtui works"
         )
     return found

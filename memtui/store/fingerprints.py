@@ -1,4 +1,4 @@
-"""Hashes by which copies of an event are recognised.
+"""Hashes by which copies of an event are recognized.
 
 Copies that came by different routes have the same fingerprint, copies in other sessions
 the same source hash.

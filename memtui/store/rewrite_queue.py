@@ -109,7 +109,7 @@ def add_outdated(summarizer_prefix: str) -> int:
     """Add the nodes whose last version by a model was made by other prompts.
 
     Args:
-        summarizer_prefix: How the names of summarisers with the current prompts begin.
+        summarizer_prefix: How the names of summarizers with the current prompts begin.
 
     Returns:
         The number of nodes added.

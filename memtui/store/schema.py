@@ -67,8 +67,8 @@ class EventRow(Table):
     """An event.
 
     ``fingerprint`` is a hash of its content, by which copies that came by another route
-    are recognised; ``source_hash`` one of its id in the source, by which copies in
-    other sessions are recognised.
+    are recognized; ``source_hash`` one of its id in the source, by which copies in
+    other sessions are recognized.
     """
 
     id = peewee.FixedCharField(max_length=26, primary_key=True)
@@ -142,7 +142,7 @@ class SubagentRow(Table):
 class SegmentRow(Table):
     """A segment.
 
-    ``summarised_events`` is how many events its last summary was made from; ``terms``
+    ``summarized_events`` is how many events its last summary was made from; ``terms``
     are the start of its session in seconds and the hashes of its terms, packed as
     32-bit integers (see ``surprise``).
     """
@@ -159,7 +159,7 @@ class SegmentRow(Table):
     subagent_events = peewee.IntegerField()
     is_open = peewee.BooleanField()
     needs_summary = peewee.BooleanField()
-    summarised_events = peewee.IntegerField(default=0)
+    summarized_events = peewee.IntegerField(default=0)
     attempts = peewee.IntegerField(default=0)
     retry_ms = peewee.BigIntegerField(default=0)
     surprise = peewee.FloatField(null=True)

@@ -14,7 +14,7 @@ from memtui.store.database import db, insert, is_due
 from memtui.store.schema import SegmentRow
 
 GROWTH = (3, 2)
-"""An open segment is summarised again when it has grown to three halves of the events
+"""An open segment is summarized again when it has grown to three halves of the events
 of its last summary: a live session costs a few summaries, not one for each event."""
 
 
@@ -117,14 +117,14 @@ def save(segments: Sequence[SegmentRange]) -> None:
     ids = [segment.segment_id for segment in segments]
     rows = SegmentRow.select(
         SegmentRow.id,
-        SegmentRow.summarised_events,
+        SegmentRow.summarized_events,
         SegmentRow.surprise,
         SegmentRow.terms,
     ).where(SegmentRow.id.in_(ids))
     before = {name: columns for name, *columns in rows.tuples()} if ids else {}
     values: list[tuple[object, ...]] = []
     for segment in segments:
-        summarised, figure, terms = before.get(segment.segment_id, (0, None, None))
+        summarized, figure, terms = before.get(segment.segment_id, (0, None, None))
         values.append(
             (
                 segment.segment_id,
@@ -139,7 +139,7 @@ def save(segments: Sequence[SegmentRange]) -> None:
                 segment.subagent_events,
                 segment.is_open,
                 True,  # needs_summary
-                summarised,
+                summarized,
                 0,  # attempts
                 0,  # retry_ms
                 figure,
@@ -156,24 +156,24 @@ def delete(segment_ids: Sequence[str]) -> None:
 
 
 def request_all_summaries() -> None:
-    """Have every segment summarised again."""
-    SegmentRow.update(needs_summary=True, summarised_events=0).execute()
+    """Have every segment summarized again."""
+    SegmentRow.update(needs_summary=True, summarized_events=0).execute()
 
 
 def request_summaries(segment_ids: Iterable[str]) -> None:
-    """Have these segments summarised again."""
+    """Have these segments summarized again."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.id.in_(list(segment_ids))
     ).execute()
 
 
 def request_session_summaries(number: int) -> None:
-    """Have all segments of a session summarised again."""
+    """Have all segments of a session summarized again."""
     SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
 
 
 def request_summary_at(number: int, at_ms: int) -> None:
-    """Have a session's segment at a time summarised again."""
+    """Have a session's segment at a time summarized again."""
     SegmentRow.update(needs_summary=True).where(
         SegmentRow.session == number,
         SegmentRow.start_ms <= at_ms,
@@ -222,7 +222,7 @@ def close_silent(before_ms: int) -> int:
 
 
 def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
-    """Return segments to summarise now, open ones first."""
+    """Return segments to summarize now, open ones first."""
     rows = (
         SegmentRow.select()
         .where(_needs_summary(), is_due(SegmentRow.retry_ms, now_ms))
@@ -233,7 +233,7 @@ def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
 
 
 def count_pending() -> int:
-    """Count the segments to summarise, now or at a retry."""
+    """Count the segments to summarize, now or at a retry."""
     return int(SegmentRow.select().where(_needs_summary()).count())
 
 
@@ -246,14 +246,14 @@ def count_failing(now_ms: int) -> int:
 def _needs_summary() -> Any:
     """Return the condition that a segment needs a summary, an open one if it grew."""
     factor, divisor = GROWTH
-    has_grown = SegmentRow.events * divisor >= SegmentRow.summarised_events * factor
+    has_grown = SegmentRow.events * divisor >= SegmentRow.summarized_events * factor
     return SegmentRow.needs_summary & (~SegmentRow.is_open | has_grown)
 
 
-def set_summarised(segments: Sequence[SegmentRange]) -> None:
+def set_summarized(segments: Sequence[SegmentRange]) -> None:
     """Note that segments have a summary of all their events."""
     ids = [segment.segment_id for segment in segments]
-    SegmentRow.update(needs_summary=False, summarised_events=SegmentRow.events).where(
+    SegmentRow.update(needs_summary=False, summarized_events=SegmentRow.events).where(
         SegmentRow.id.in_(ids)
     ).execute()
 

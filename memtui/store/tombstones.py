@@ -1,6 +1,6 @@
 """Tombstones: forgotten content that must not be stored again.
 
-A tombstone holds no text: ids, names, dates, and hashes that recognise copies of what
+A tombstone holds no text: ids, names, dates, and hashes that recognize copies of what
 was forgotten. Those hashes (kinds ``fingerprint`` to ``subagent``) share the time of
 creation of the tombstone they belong to, and are removed with it.
 """
@@ -36,9 +36,9 @@ class TombstoneKind(StrEnum):
     BEFORE = "before"
     """Everything before a time."""
     FINGERPRINT = "fingerprint"
-    """The fingerprint of an event, by which copies of other routes are recognised."""
+    """The fingerprint of an event, by which copies of other routes are recognized."""
     SOURCE = "source"
-    """The source hash of an event, by which copies in other sessions are recognised."""
+    """The source hash of an event, by which copies in other sessions are recognized."""
     TITLE = "title"
     """The hash of a title that may contain forgotten text."""
     SUBAGENT = "subagent"

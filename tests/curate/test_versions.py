@@ -149,7 +149,7 @@ def test_what_is_not_there_is_named_with_what_is(house: Workspace) -> None:
         versions.unpin(DAY, house.zone, NOW)
 
 
-def test_what_is_not_summarised_yet_has_nothing_to_choose(house: Workspace) -> None:
+def test_what_is_not_summarized_yet_has_nothing_to_choose(house: Workspace) -> None:
     pending = "toc:day:2024-06-01"
     with database.transaction():
         rollup_queue.add([pending], house.zone)

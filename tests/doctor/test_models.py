@@ -24,7 +24,7 @@ Set = Callable[..., None]
 
 @pytest.fixture
 def summaries(monkeypatch: pytest.MonkeyPatch) -> Set:
-    """Sets who summarises."""
+    """Sets who summarizes."""
 
     def put(**values: str) -> None:
         for name, value in values.items():
@@ -108,7 +108,7 @@ def test_a_model_that_is_missing_is_to_be_pulled(
     assert found["remedy"] == f"ollama pull {named or 'qwen3:4b'}"
 
 
-def test_a_model_that_must_not_summarise_is_to_be_named_otherwise(
+def test_a_model_that_must_not_summarize_is_to_be_named_otherwise(
     ask: Ask, summaries: Set
 ) -> None:
     with serving(Model("tiny:1b", size="1.0B")) as stub:

@@ -27,7 +27,7 @@ HOUR = timedelta(hours=1)
 
 
 class Moody(ExtractiveSummarizer):
-    """A summariser that fails while it is told to."""
+    """A summarizer that fails while it is told to."""
 
     fails = False
 

@@ -19,7 +19,7 @@ def test_a_moment_leads_to_its_message_and_to_its_segment(
     assert first.title == node.headline
     assert node.start_time <= first.at <= node.end_time
     assert 0 < first.score <= 1
-    assert not first.is_unsummarised
+    assert not first.is_unsummarized
 
 
 def test_each_session_answers_once_the_best_first(full_house: Workspace) -> None:
@@ -35,7 +35,7 @@ def test_what_no_summary_holds_is_found_and_marked_so(full_house: Workspace) -> 
         line("A zeppelin, an aside", 2, role=EventRole.ASSISTANT, session="new"),
     )
     (hit,) = full_house.search.find("zeppelin").hits
-    assert hit.is_unsummarised
+    assert hit.is_unsummarized
     assert hit.layers == {HitSource.MESSAGES}
     assert hit.node_id == "", "no segment yet"
     assert hit.title == "Shall we?"

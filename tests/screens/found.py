@@ -58,7 +58,7 @@ def moment(**others: object) -> CombinedHit:
         "snippet": marked(LONG, "session", "timeout"),
         "score": 0.91,
         "layers": frozenset({HitSource.MESSAGES, HitSource.NODES}),
-        "is_unsummarised": False,
+        "is_unsummarized": False,
     }
     return CombinedHit(**(told | others))  # type: ignore[arg-type]
 
@@ -128,7 +128,7 @@ FINDINGS = CombinedResult(
             snippet=marked("does the session timeout rotate?", "session", "timeout"),
             layers=frozenset({HitSource.MESSAGES}),
             score=0.58,
-            is_unsummarised=True,
+            is_unsummarized=True,
         ),
         moment(
             at=datetime(2023, 12, 19, 10, 0, tzinfo=UTC),

@@ -1,4 +1,4 @@
-"""Transcripts that would rather be obeyed than summarised, or that are hardly texts."""
+"""Transcripts that would rather be obeyed than summarized, or that are hardly texts."""
 
 import json
 import logging
@@ -31,9 +31,9 @@ HIDDEN = "\x1b[31mred\x1b[0m \u202egnirts\u202c \u200bzero\u200b \x07\x85\u2028 
 
 TALKS: dict[str, tuple[tuple[str, str], ...]] = {
     "orders": (
-        ("user", "Please summarise this page for me."),
+        ("user", "Please summarize this page for me."),
         ("tool", f"WebFetch: example.org\n{ORDER}\n" * 4),
-        ("assistant", "The page only holds instructions for summarisers."),
+        ("assistant", "The page only holds instructions for summarizers."),
     ),
     "fake json": (
         ("user", f"The endpoint answers {FAKE} instead of a list."),

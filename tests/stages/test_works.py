@@ -197,7 +197,7 @@ def test_a_segment_is_live_until_a_silence_closes_it(
     assert not any(year.is_live for year in browse.list_children())
 
 
-def test_a_live_segment_is_not_summarised_at_every_event(
+def test_a_live_segment_is_not_summarized_at_every_event(
     works: Pipeline, tmp_path: Path, clock: Clock
 ) -> None:
     clock.now = START + timedelta(minutes=20)
@@ -249,7 +249,7 @@ def test_what_is_said_to_wait_grows_less_with_each_stretch_that_is_summed_up(
 
 
 class Poisoned(ExtractiveSummarizer):
-    """A summariser that fails on some segments."""
+    """A summarizer that fails on some segments."""
 
     is_ill = True
 
@@ -279,14 +279,14 @@ def test_a_segment_that_fails_is_tried_again_and_blocks_nothing(
 
 
 class Renewed(ExtractiveSummarizer):
-    """The same summariser by rules of a later version."""
+    """The same summarizer by rules of a later version."""
 
     @property
     def identity(self) -> str:
         return "extractive-later"
 
 
-def test_what_was_summarised_by_other_rules_is_summarised_anew(
+def test_what_was_summarized_by_other_rules_is_summarized_anew(
     house: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     works = made(house, clock)
@@ -302,7 +302,7 @@ def test_what_was_summarised_by_other_rules_is_summarised_anew(
 
 
 class Rambling(ExtractiveSummarizer):
-    """A summariser whose answers no screen should show as they are."""
+    """A summarizer whose answers no screen should show as they are."""
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         return Summary(
@@ -320,7 +320,7 @@ class Rambling(ExtractiveSummarizer):
         return Summary("Week", (DraftBullet("made up", refs=(99, -1)),), ())
 
 
-def test_whatever_a_summariser_answers_passes_the_same_gate(
+def test_whatever_a_summarizer_answers_passes_the_same_gate(
     house: Workspace, tmp_path: Path, clock: Clock
 ) -> None:
     works = made(house, clock, summarizer=Rambling())

@@ -1,4 +1,4 @@
-"""Segments to be summarised, and a server to ask."""
+"""Segments to be summarized, and a server to ask."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -82,7 +82,7 @@ HASTY_S = 0.5
 
 @dataclass
 class Asker:
-    """A summariser that waits for nothing, and what it told meanwhile."""
+    """A summarizer that waits for nothing, and what it told meanwhile."""
 
     url: str
     slept: list[float] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Asker:
         known: Sequence[Capability] = (),
         **more: object,
     ) -> Ollama:
-        """The summariser."""
+        """The summarizer."""
         callbacks: dict[str, Any] = {
             "report": self.told.append,
             "clock": self.clock,

@@ -165,7 +165,7 @@ def test_injected_text_is_never_quoted() -> None:
             timestamp=START + timedelta(minutes=1),
             event_type=EventType.USER_MESSAGE,
             role=EventRole.SYSTEM,
-            text="The zebra was summarised before.",
+            text="The zebra was summarized before.",
             source_key="z",
         ),
         caveat,
@@ -226,7 +226,7 @@ def test_almost_empty_segments_get_a_title_and_a_bullet(text: str) -> None:
         max_size=6,
     )
 )
-def test_any_conversation_can_be_summarised(turns: list[tuple[str, str]]) -> None:
+def test_any_conversation_can_be_summarized(turns: list[tuple[str, str]]) -> None:
     try:
         run = talk(*turns)
     except events.EventRefused:

@@ -15,7 +15,7 @@ from tests.stub.server import Stub
 
 
 def settings(**more: object) -> Settings:
-    """Settings of who summarises."""
+    """Settings of who summarizes."""
     values: dict[str, Any] = {f"summaries_{name}": one for name, one in more.items()}
     return Settings(**values)
 

@@ -48,7 +48,7 @@ def is_kept(stub: Stub) -> None:
     assert max(Counter(name for name, _ in stub.memory.loads).values()) == 1
 
 
-def test_a_segment_is_summarised_with_what_it_took(
+def test_a_segment_is_summarized_with_what_it_took(
     stub: Stub, asker: Asker, segment: Segment
 ) -> None:
     summary = asker.ollama().summarize_segment(segment)
@@ -69,7 +69,7 @@ def test_a_segment_is_summarised_with_what_it_took(
     is_kept(stub)
 
 
-def test_a_node_is_summarised_out_of_its_childrens_bullets(
+def test_a_node_is_summarized_out_of_its_childrens_bullets(
     stub: Stub, asker: Asker
 ) -> None:
     def day(number: int, *texts: str) -> TocNode:
@@ -284,7 +284,7 @@ def test_a_model_that_obeys_the_log_gives_no_summary(stub: Stub, asker: Asker) -
         asker.ollama().summarize_segment(segment_of(*HOSTILE["orders"]))
 
 
-def test_tool_calls_alone_are_summarised(stub: Stub, asker: Asker) -> None:
+def test_tool_calls_alone_are_summarized(stub: Stub, asker: Asker) -> None:
     summary = asker.ollama().summarize_segment(segment_of(*HOSTILE["tools"]))
     assert summary.generation.parts == 4
     assert all("make step" in claim.text for claim in summary.bullets)

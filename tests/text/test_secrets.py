@@ -281,7 +281,7 @@ def test_any_text_can_be_redacted_and_a_second_time_changes_nothing(text: str) -
     ),
     st.booleans(),
 )
-def test_serialised_json_can_still_be_read(value: object, is_ascii: bool) -> None:
+def test_serialized_json_can_still_be_read(value: object, is_ascii: bool) -> None:
     for separators in ((",", ":"), (", ", ": ")):
         text = json.dumps(value, ensure_ascii=is_ascii, separators=separators)
         json.loads(redact(text).text)

@@ -27,12 +27,12 @@ FORMATS: tuple[SourceFormat, ...] = (
     aider.FORMAT,
     claude_code.FORMAT,
 )
-"""All formats, those that are recognised most reliably first."""
+"""All formats, those that are recognized most reliably first."""
 
 FORMATS_BY_NAME = {one.name: one for one in FORMATS}
 
 HEAD_LINES = 50
-"""The number of lines read to recognise a file's format."""
+"""The number of lines read to recognize a file's format."""
 
 
 def find_files(path: Path) -> list[Path]:

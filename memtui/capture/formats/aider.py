@@ -79,7 +79,7 @@ _ERROR = re.compile(
 _MODEL = re.compile(r"(?:Main model|Model): (\S+)")
 
 _HEAD_BYTES = 4096
-"""The part of a file that is read to recognise it."""
+"""The part of a file that is read to recognize it."""
 
 _MILLISECOND = timedelta(milliseconds=1)
 

@@ -118,7 +118,7 @@ State = Mapping[str, Any]
 
 
 class SourceFormat(ABC):
-    """One format of conversation files: how to recognise it and how to read it."""
+    """One format of conversation files: how to recognize it and how to read it."""
 
     name: str
     """``claude-code``: the agent's name in settings and reports."""

@@ -651,7 +651,7 @@ class _Thread:
     id was made is a copy.
 
     Most events have no id of their own, so their source id is made of the turn and the
-    text: original and copy get the same one, and the store recognises them. A turn
+    text: original and copy get the same one, and the store recognizes them. A turn
     without id is known by its number and its session.
     """
 

@@ -246,7 +246,7 @@ def _event(
     metadata: Mapping[str, str] | None = None,
     subagent: str = "",
 ) -> Event:
-    # With a source_key, an event that is sent again is recognised whenever that is.
+    # With a source_key, an event that is sent again is recognized whenever that is.
     source_key = payload.text("source_key")
     if source_key:
         key = f"{source_key}\x1f{text}"

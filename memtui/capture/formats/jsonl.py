@@ -199,7 +199,7 @@ def _fingerprint(file: BinaryIO, offset: int) -> str:
 
 
 def read_head(path: Path, limit: int) -> list[Record]:
-    """Return the records among a file's first lines, to recognise its format.
+    """Return the records among a file's first lines, to recognize its format.
 
     Raises:
         OSError: The file cannot be read.

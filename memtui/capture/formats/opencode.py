@@ -5,7 +5,7 @@ the folder ``storage`` beside it.
 
 A message is yielded once, when it is finished: OpenCode marks an assistant's message as
 completed, and writes all parts of a prompt at once. Later changes change nothing. A
-fork is a copy with new ids; its messages are recognised by their times and texts.
+fork is a copy with new ids; its messages are recognized by their times and texts.
 
 The cursor remembers when the latest messages were changed, which of those were yielded
 and which are unfinished. OpenCode changes a message's time when it completes it, so
@@ -460,7 +460,7 @@ class _Database:
         yield from [InvalidRecord("a part without its message")] * lost
 
     def contents(self) -> _Contents:
-        """Summarise what each session holds now."""
+        """Summarize what each session holds now."""
         return {_short_id(session): summary for session, summary in self._summaries()}
 
     def _summaries(self) -> list[tuple[object, list[float]]]:

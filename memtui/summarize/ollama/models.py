@@ -204,7 +204,7 @@ def choose(
     for found in (loaded, known, usual):
         if found:
             return found[0]
-    raise ModelNotFoundError("Ollama has no model that summarises well")
+    raise ModelNotFoundError("Ollama has no model that summarizes well")
 
 
 def _named(models: Sequence[Model], name: str) -> Model:
@@ -295,7 +295,7 @@ async def discover(
                 return Discovery(version, model, tokens, tuple(found))
         if options.model:
             raise ModelNotFoundError(
-                f"{model.name} cannot summarise: {reason}",
+                f"{model.name} cannot summarize: {reason}",
                 f"{PULL}, and name that in summaries.model",
             )
         tried.add(model.key)

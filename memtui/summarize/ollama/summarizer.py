@@ -437,7 +437,7 @@ class SummaryTask:
             OllamaError: It cannot be done now, or not with this model.
         """
         if not log.turns:
-            raise EmptyLogError("there is no text to summarise")
+            raise EmptyLogError("there is no text to summarize")
         session = self._session
         began_s = session.callbacks.clock()
         await session.choose()

@@ -265,7 +265,7 @@ def _combined_result(hit: CombinedHit) -> SearchResult:
             session_id=hit.session_id,
         ),
         details=_details(hit.project, hit.agent, _subagent(hit.subagent)),
-        is_unsummarized=hit.is_unsummarised,
+        is_unsummarized=hit.is_unsummarized,
     )
 
 

@@ -88,7 +88,7 @@ def served(home: Path, *words: str) -> Iterator[Agent]:
 
 
 def filled(home: Path) -> Path:
-    """A home with the history of ``tests/data``, summarised and indexed."""
+    """A home with the history of ``tests/data``, summarized and indexed."""
     settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
     house = Workspace(in_home(home), settings)
     for _ in house.pipeline.importer().run([HISTORY]):
