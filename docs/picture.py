@@ -1,4 +1,4 @@
-"""Draws the pictures of the README: screens of the demo's store, as SVGs.
+"""Draw the pictures of the README: screens of the demo's store, as SVG files.
 
 Run it from the checkout: ``python docs/picture.py [NAME…]``.
 """
@@ -16,12 +16,12 @@ from textual.worker import WorkerError
 from memtui import demo
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
-from memtui.settings import Held, Settings
+from memtui.settings import EXTRACTIVE, Settings
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
 
 TODAY = date(2026, 7, 31)
-"""The day the pictures were taken: the demo's dates follow it."""
+"""The day on which the demo's three months end."""
 
 SIZE = (120, 36)
 """Columns and lines."""
@@ -39,15 +39,14 @@ PICTURES: dict[str, tuple[str, ...]] = {
 }
 """The keys that lead to each picture, from the first screen."""
 
+SETTINGS = Settings(store_time_zone="UTC", summaries_provider=EXTRACTIVE)
+
 
 async def draw(folder: Path, keys: tuple[str, ...]) -> str:
-    """Go where keys lead in a store that is filled, and take the picture."""
-    given = {"store.time_zone": "UTC", "summaries.provider": "extractive"}
-    held = {name: Held(value, "picture") for name, value in given.items()}
+    """Press keys in the app over a filled store, and return its screen as SVG."""
     now = datetime.combine(TODAY, datetime.min.time(), UTC).replace(hour=12)
     app = MemtuiApp(
-        lambda: Workspace(in_home(folder), Settings(held), is_demo=True),
-        now=lambda: now,
+        lambda: Workspace(in_home(folder), SETTINGS, is_demo=True), now=lambda: now
     )
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
@@ -58,23 +57,23 @@ async def draw(folder: Path, keys: tuple[str, ...]) -> str:
 
 
 async def settle(pilot: Pilot[str | MemtuiError]) -> None:
-    """Wait until all that was asked for is read and shown."""
+    """Wait until everything is loaded and shown."""
     await pilot.pause(0.3)
-    while waited := [one for one in pilot.app.workers if not one.is_finished]:
-        for worker in waited:
+    while running := [one for one in pilot.app.workers if not one.is_finished]:
+        for worker in running:
             with suppress(WorkerError):
                 await worker.wait()
         await pilot.pause()
 
 
 def fill(folder: Path) -> None:
-    """Fill a store with the demo."""
-    house = Workspace(in_home(folder), Settings({"store.time_zone": Held("UTC", "")}))
+    """Fill a store with the demo's conversations."""
+    workspace = Workspace(in_home(folder), SETTINGS)
     demo.write(folder / "history", today=TODAY, zone=UTC)
-    for _ in house.pipeline.importer().run([folder / "history"]):
+    for _ in workspace.pipeline.importer().run([folder / "history"]):
         pass
-    house.pipeline.run_until_idle(lambda _: None)
-    house.stop()
+    workspace.pipeline.run_until_idle(lambda _: None)
+    workspace.stop()
 
 
 if __name__ == "__main__":
