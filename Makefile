@@ -1,26 +1,27 @@
-# make run     set up what is missing and open memtui      (ARGS="demo" passes words on)
-# make test    set up what is missing and run the tests that belong to every change,
-#              in less than four minutes on two cores      (ARGS="-k hook" passes words on)
+# make run     set up what is missing and open memtui      (ARGS="demo" opens the demo)
+# make test    set up what is missing and run the tests for every change: unit tests and
+#              one journey per screen, less than four minutes on two cores
+#                                                          (ARGS="-k hook": pytest options)
 # make test-full
-#              all tests but those of make torture, with more examples: twelve minutes
-# make torture kills, full disks, floods and much more damaged input: half an hour, before
-#              a release
-# make check   lint, format, types and the contracts between folders
+#              all tests except those of make torture, with more examples: twelve minutes
+# make torture kills, full disks, floods and more damaged input: half an hour, before a
+#              release
+# make check   lint, format, types and import contracts
 # make shape   size and structure of the code, and the files that two tasks need
-# make bench-import, make bench-secrets, make bench-start, make bench-hook,
-# make bench-tail, make bench-search, make bench-teleport, make bench-ui,
-# make bench-agents
-#              measure; see benchmarks/
-# make eval    how well bullets find their sources (docs/grounding.md), and searches the
-#              sessions that answer (docs/search.md), on labelled data
+# make bench-import, bench-secrets, bench-start, bench-hook, bench-tail, bench-search,
+# bench-teleport, bench-ui, bench-agents
+#              benchmarks; see benchmarks/
+# make eval    accuracy of grounding (docs/grounding.md), and quality of summaries and
+#              search (docs/performance.md), on labelled data
 # make screenshots
-#              draw the README's pictures anew       (ARGS="search" draws that one)
+#              draw the pictures of the README             (ARGS="search": only that one)
 
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 
-# Constraints hold for what builds the package too; older and newer pip read either name.
+# The constraints apply to build dependencies, too; older and newer versions of pip read
+# different variables.
 INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet -c constraints.txt
 
@@ -29,8 +30,8 @@ INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 run: $(VENV)/.runs
 	@$(BIN)/memtui $(ARGS)
 
-# Bare pytest runs what make test-full runs, with the few examples of make test. A later
-# -m in ARGS replaces that of a tier.
+# Without options, pytest runs the tests of make test-full with the few examples of make
+# test. A second -m in ARGS replaces the first.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 test: $(VENV)/.tests
@@ -103,7 +104,7 @@ eval-summaries: $(VENV)/.runs
 clean:
 	rm -rf $(VENV) .cache
 
-# The stamps are newer than what they were made from, or they are made again.
+# These files are stamps: their times say when the packages were installed.
 $(VENV)/.runs: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Setting up memtui in $(VENV) …"
 	@$(INSTALL) -e '.[mcp]'
@@ -114,7 +115,7 @@ $(VENV)/.tests: $(BIN)/python pyproject.toml constraints.txt
 	@$(INSTALL) -e '.[dev]'
 	@touch $@ $(VENV)/.runs
 
-# PYTHON=… names one interpreter; otherwise the first that is new enough is taken.
+# PYTHON=… selects an interpreter; by default the first one that is new enough is used.
 PYTHON ?= python3 python3.14 python3.13 python3.12 python3.11
 
 $(BIN)/python:
