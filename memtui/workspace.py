@@ -17,7 +17,7 @@ from memtui import settings as settings_module
 from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun
-from memtui.model.model_state import ModelCondition, ModelProgress, RewriteOutlook
+from memtui.model.model_state import ModelCondition, ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcript_folders
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from memtui.services.jobs import JobStatus, WorkStatus
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import Capability, ModelOptions
-    from memtui.summarize.ollama.prompts import Log
+    from memtui.summarize.ollama.prompts import PromptInput
     from memtui.summarize.summarizer import Summarizer
     from memtui.text.tokens import TokenCounter
 
 
 log = logging.getLogger(__name__)
-Report = Callable[["PipelineProgress"], None]
+ReportProgress = Callable[["PipelineProgress"], None]
 
 
 def resolve_paths(
@@ -121,7 +121,7 @@ class Workspace:
             if self._pipeline is None:
                 from memtui.pipeline.pipeline import Pipeline
 
-                self._pipeline = Pipeline(self._pipeline_setup())
+                self._pipeline = Pipeline(self._pipeline_config())
             return self._pipeline
 
     def count_tokens(self, text: str) -> int:
@@ -136,32 +136,34 @@ class Workspace:
         """The search in nodes and their sources."""
         from memtui.search.nodes import Teleport
 
-        return Teleport(self.paths.index, self.zone, _now)
+        return Teleport(self.paths.index, self.zone, _utc_now)
 
     @cached_property
     def search(self) -> "CombinedSearch":
         """The search in messages and summaries."""
         from memtui.search.combined import CombinedSearch
 
-        return CombinedSearch(self.teleport, self._message_searcher, self.zone, _now)
+        return CombinedSearch(
+            self.teleport, self._message_searcher, self.zone, _utc_now
+        )
 
     @cached_property
     def session_search(self) -> "SessionSearch":
         """The search in messages."""
         from memtui.search.messages import SessionSearch
 
-        return SessionSearch(self._message_searcher, self.zone, _now)
+        return SessionSearch(self._message_searcher, self.zone, _utc_now)
 
     @cached_property
     def quotes(self) -> "QuoteSearch":
         """The search in everything that quotes what was said."""
         from memtui.search.quotes import QuoteSearch
 
-        return QuoteSearch(self.search, self._message_searcher, self.zone, _now)
+        return QuoteSearch(self.search, self._message_searcher, self.zone, _utc_now)
 
     def now(self) -> datetime:
         """Return the time."""
-        return _now()
+        return _utc_now()
 
     @cached_property
     def counter(self) -> "TokenCounter":
@@ -204,14 +206,14 @@ class Workspace:
     @property
     def jobs(self) -> "JobsController":
         """The model's jobs and the queues of the pipeline."""
-        return JobsController(self, _now)
+        return JobsController(self, _utc_now)
 
     @property
     def schedules(self) -> "Schedules":
         """When the model's jobs are due."""
         return job_schedules(self.settings, self.zone, self.paths.store)
 
-    def _pipeline_setup(self) -> "PipelineConfig":
+    def _pipeline_config(self) -> "PipelineConfig":
         from memtui.capture.policy import CapturePolicy, Exclusions
         from memtui.pipeline.pipeline import PipelineConfig
         from memtui.summarize.segmenter import SegmentRules
@@ -225,21 +227,21 @@ class Workspace:
             lock_file=self.paths.worker_lock,
             zone=self.zone,
             rules=SegmentRules(
-                silence_s=settings.segments_max_gap_min * 60,
-                limit_tokens=settings.segments_max_tokens,
-                overlap_s=settings.segments_overlap_min * 60,
-                overlap_tokens=settings.segments_overlap_tokens,
+                max_gap_s=settings.segments_max_gap_min * 60,
+                max_tokens=settings.segments_max_tokens,
+                context_s=settings.segments_overlap_min * 60,
+                context_tokens=settings.segments_overlap_tokens,
             ),
             counter=self.counter,
             summarizer=ExtractiveSummarizer(),
-            clock=_now,
+            clock=_utc_now,
             agent="agent",
             with_subagents=settings.segments_include_subagents,
             with_tools=settings.search_include_tools,
             policy=CapturePolicy(Exclusions(settings.exclude_patterns), self.project),
             watched=self.watched_folders,
             make_model=None if self.uses_no_model else self._summarizer,
-            is_model_requested=self._wants_model,
+            is_model_requested=self._is_model_configured,
             schedules=self.schedules,
         )
 
@@ -249,7 +251,7 @@ class Workspace:
         return self.is_demo or self.settings.summaries_provider == EXTRACTIVE
 
     @property
-    def _wants_model(self) -> bool:
+    def _is_model_configured(self) -> bool:
         """Whether the user has set up a model, so that a missing one is reported."""
         settings = self.settings
         is_named = map(settings.is_set, ("summaries.model", "summaries.url"))
@@ -258,7 +260,7 @@ class Workspace:
     def _summarizer(self, report: "Callable[[ModelProgress], None]") -> "Summarizer":
         return create_ollama(self.settings, report)
 
-    def start(self, report: Report) -> None:
+    def start(self, report: ReportProgress) -> None:
         """Start the pipeline on a thread of its own; it reports from its threads."""
 
         def start() -> None:
@@ -315,7 +317,11 @@ class Workspace:
             )
 
     def start_import(
-        self, histories: Sequence[AgentHistory], report: Report, *, is_watched: bool
+        self,
+        histories: Sequence[AgentHistory],
+        report: ReportProgress,
+        *,
+        is_watched: bool,
     ) -> None:
         """Import histories on a thread of its own, while the pipeline runs.
 
@@ -334,7 +340,7 @@ class Workspace:
         ).start()
 
     def _import(
-        self, folders: Sequence[Path], agents: set[str], report: Report
+        self, folders: Sequence[Path], agents: set[str], report: ReportProgress
     ) -> None:
         from memtui.capture import formats
 
@@ -402,7 +408,7 @@ class Workspace:
         report(replace(retried, problems=retried.problems + errors))
 
 
-def _now() -> datetime:
+def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
@@ -412,7 +418,7 @@ def has_active_worker(paths: Paths) -> bool | None:
     return None if holder is None else bool(holder)
 
 
-def describe_turn(settings: Settings, has_worker: bool | None) -> str:
+def describe_when_due(settings: Settings, has_worker: bool | None) -> str:
     """Tell when the model does what was requested, and in which process."""
     if note := why_no_model(settings):
         return note
@@ -423,9 +429,9 @@ def describe_turn(settings: Settings, has_worker: bool | None) -> str:
     return "memtui is not running now: it is done when memtui next runs."
 
 
-def rewrite_outlook(
+def rewrite_forecast(
     settings: Settings, progress: "PipelineProgress | None", *, is_demo: bool = False
-) -> RewriteOutlook:
+) -> RewriteForecast:
     """Tell when the model writes a requested version, as far as this app knows.
 
     Args:
@@ -434,24 +440,24 @@ def rewrite_outlook(
         is_demo: Whether the demo is open, which uses no model.
     """
     if is_demo:
-        return RewriteOutlook("The demo uses no model.", is_possible=False)
+        return RewriteForecast("The demo uses no model.", is_possible=False)
     if note := why_no_model(settings):
-        return RewriteOutlook(note, is_possible=False)
+        return RewriteForecast(note, is_possible=False)
     if progress is None:
-        return RewriteOutlook(NEXT)
+        return RewriteForecast(IS_NEXT)
     if not progress.is_active:
-        return RewriteOutlook(describe_turn(settings, has_worker=True))
+        return RewriteForecast(describe_when_due(settings, has_worker=True))
     health = progress.model.health
     if health is None or health.is_ready:
-        return RewriteOutlook(AFTER if progress.model.node_id else NEXT)
+        return RewriteForecast(IS_AFTER_CURRENT if progress.model.node_id else IS_NEXT)
     reason = f"{health.message[:1].upper()}{health.message[1:]}."
-    remedy = REMEDIES.get(health.condition, "It is tried again by itself.")
-    return RewriteOutlook(f"{reason} {remedy}", is_possible=False)
+    remedy = MODEL_FIXES.get(health.condition, "It is tried again by itself.")
+    return RewriteForecast(f"{reason} {remedy}", is_possible=False)
 
 
-NEXT, AFTER = "It is next.", "It comes after the one being written."
+IS_NEXT, IS_AFTER_CURRENT = "It is next.", "It comes after the one being written."
 
-REMEDIES = {
+MODEL_FIXES = {
     ModelCondition.OFFLINE: "Start Ollama (ollama serve); the rest is automatic.",
     ModelCondition.MODEL_MISSING: "Once it is installed, the rest is automatic.",
     ModelCondition.REFUSED: "Change that in the settings; see memtui config show.",
@@ -505,7 +511,9 @@ def create_ollama(
             for server, digest, mode in meta.capabilities()
             if mode in modes
         ]
-    callbacks = Callbacks(report=report, learned=_store, accept=_rejection)
+    callbacks = Callbacks(
+        report=report, save_capability=_save_capability, find_rejection=_find_rejection
+    )
     return Ollama(model_options(settings), known, callbacks)
 
 
@@ -523,12 +531,12 @@ def model_options(settings: Settings) -> "ModelOptions":
     )
 
 
-def _store(found: "Capability") -> None:
+def _save_capability(found: "Capability") -> None:
     with database.transaction():
         meta.add_capability(found.server, found.digest, found.mode.value)
 
 
-def _rejection(draft: Summary, log: "Log") -> str:
+def _find_rejection(draft: Summary, log: "PromptInput") -> str:
     from memtui.summarize import draft as summarize_draft
 
     return summarize_draft.rejection_reason(draft, [turn.text for turn in log.turns])
@@ -554,9 +562,9 @@ class JobsController:
         """Why summaries never use a model; "" if they do."""
         return why_no_model(self._workspace.settings)
 
-    def describe_turn(self) -> str:
+    def describe_when_due(self) -> str:
         """Tell when the model does what was requested, and in which process."""
-        return describe_turn(self._workspace.settings, self.has_worker)
+        return describe_when_due(self._workspace.settings, self.has_worker)
 
     def read_work(self) -> "WorkStatus":
         """Read the queues of the pipeline and the state of the jobs."""
@@ -588,4 +596,4 @@ class JobsController:
     def request_run(self, *chosen: Job) -> str:
         """Request a run of jobs, and tell when it happens."""
         self._service.request_run(chosen, self._clock())
-        return self.describe_turn()
+        return self.describe_when_due()

@@ -40,17 +40,17 @@ class Page:
         self._socket, self._numbers = socket, itertools.count(1)
         self._drawn = b""
 
-    async def ask(self, method: str, **given: Any) -> dict[str, Any]:
+    async def send_command(self, method: str, **given: Any) -> dict[str, Any]:
         """Have one thing done; what is told meanwhile is kept."""
         number = next(self._numbers)
         await self._socket.send_json({"id": number, "method": method, "params": given})
         while True:
-            told = await self._hear()
+            told = await self._receive()
             if told.get("id") == number:
                 assert "error" not in told, told
                 return dict(told["result"])
 
-    async def _hear(self) -> dict[str, Any]:
+    async def _receive(self) -> dict[str, Any]:
         told: dict[str, Any] = json.loads((await self._socket.receive()).data)
         if told.get("method") == "Network.webSocketFrameReceived":
             frame = told["params"]["response"]
@@ -60,23 +60,23 @@ class Page:
 
     async def open(self, address: str) -> None:
         """Open an address and wait until its page is there."""
-        await self.ask("Page.navigate", url=address)
-        while (await self._hear()).get("method") != "Page.loadEventFired":
+        await self.send_command("Page.navigate", url=address)
+        while (await self._receive()).get("method") != "Page.loadEventFired":
             pass
 
-    async def draws(self, words: str) -> None:
+    async def wait_for_text(self, words: str) -> None:
         """Wait until the app in the page was told to draw these words; forget them."""
         while words.encode() not in self._drawn:
-            await self._hear()
+            await self._receive()
         self._drawn = b""
 
-    async def becomes(self, expression: str) -> None:
+    async def wait_until(self, expression: str) -> None:
         """Wait until something holds in the page."""
         hoped = (
             "new Promise(done => { const look = () => (" + expression + ")"
             " ? done(true) : requestAnimationFrame(look); look() })"
         )
-        told = await self.ask(
+        told = await self.send_command(
             "Runtime.evaluate", expression=hoped, awaitPromise=True, returnByValue=True
         )
         assert told["result"].get("value") is True, told
@@ -84,12 +84,14 @@ class Page:
     async def press(self, text: str, key: str = "") -> None:
         """Press a key; ``key`` names one that types no letter."""
         of = {"key": key or text, "windowsVirtualKeyCode": 13 if key == "Enter" else 0}
-        await self.ask("Input.dispatchKeyEvent", type="keyDown", text=text, **of)
-        await self.ask("Input.dispatchKeyEvent", type="keyUp", **of)
+        await self.send_command(
+            "Input.dispatchKeyEvent", type="keyDown", text=text, **of
+        )
+        await self.send_command("Input.dispatchKeyEvent", type="keyUp", **of)
 
 
 @asynccontextmanager
-async def page(folder: Path, address: str) -> AsyncIterator[Page]:
+async def open_page(folder: Path, address: str) -> AsyncIterator[Page]:
     """A browser of its own with this page; ended in any case."""
     process = await asyncio.create_subprocess_exec(
         str(CHROMIUM),
@@ -113,8 +115,8 @@ async def page(folder: Path, address: str) -> AsyncIterator[Page]:
             (url,) = (t["webSocketDebuggerUrl"] for t in tabs if t["type"] == "page")
             async with session.ws_connect(url, max_msg_size=0) as socket:
                 found = Page(socket)
-                await found.ask("Network.enable")
-                await found.ask("Page.enable")
+                await found.send_command("Network.enable")
+                await found.send_command("Page.enable")
                 async with asyncio.timeout(PATIENCE_S):
                     await found.open(address)
                     yield found

@@ -18,7 +18,7 @@ from memtui.cli.main import main
 from tests import surroundings
 
 
-def data_of(printed: str) -> Any:
+def json_data(printed: str) -> Any:
     """The data of a JSON answer; its envelope is seen to be whole."""
     told = json.loads(printed)
     assert list(told) == ["version", "status", "data", "error", "meta"]
@@ -29,36 +29,36 @@ def data_of(printed: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CommandOutput:
     """What a command printed, where nobody looks."""
 
     stdout: str
     stderr: str
 
 
-def memtui(home: Path, *words: str, code: int = 0) -> Told:
+def run_memtui(home: Path, *words: str, code: int = 0) -> CommandOutput:
     """Run a command in a home; see ``run``."""
-    return run("--home", str(home), *words, code=code)
+    return run_in_process("--home", str(home), *words, code=code)
 
 
-def run(*words: str, code: int = 0) -> Told:
+def run_in_process(*words: str, code: int = 0) -> CommandOutput:
     """Run a command within this process, and see that it ends as it should.
 
     To start another one takes ten times as long.
     """
-    with surroundings.as_found(), _files() as (told, said):
+    with surroundings.restored_state(), _redirected_streams() as (told, said):
         try:
             ended = main(words)
         except SystemExit as left:  # so the grammar answers
             ended = int(left.code or 0)
-        answer = Told(_read(told), _read(said))
+        answer = CommandOutput(_read(told), _read(said))
     assert ended == code, answer
     assert "Traceback" not in answer.stderr
     return answer
 
 
 @contextmanager
-def _files() -> Iterator[tuple[TextIO, TextIO]]:
+def _redirected_streams() -> Iterator[tuple[TextIO, TextIO]]:
     """Standard input that is empty, and files for what is printed."""
     names = "stdin", "stdout", "stderr"
     before = [getattr(sys, name) for name in names]
@@ -82,7 +82,9 @@ def _read(file: TextIO) -> str:
     return file.read()
 
 
-def apart(home: Path, *words: str, code: int = 0) -> "subprocess.CompletedProcess[str]":
+def run_separately(
+    home: Path, *words: str, code: int = 0
+) -> "subprocess.CompletedProcess[str]":
     """Run a command in a process of its own, as a person does."""
     told = subprocess.run(
         [sys.executable, "-m", "memtui", "--home", str(home), *words],
@@ -96,7 +98,7 @@ def apart(home: Path, *words: str, code: int = 0) -> "subprocess.CompletedProces
     return told
 
 
-def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
+def run_with_answer(home: Path, *words: str, answer: str) -> tuple[str, str]:
     """What is printed, and what is shown to a person who gives an answer."""
     ours, theirs = pty.openpty()
     os.write(ours, f"{answer}\n".encode())
@@ -113,14 +115,14 @@ def at_a_terminal(home: Path, *words: str, answer: str) -> tuple[str, str]:
     return told.stdout.decode(), shown
 
 
-def read_by_a_person(home: Path, *words: str, code: int = 0) -> str:
+def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
     """Run a command within this process, its answer going to a terminal; the answer."""
     here, there = os.openpty()
     tty.setraw(there)
     shown: list[bytes] = []
-    reader = threading.Thread(target=lambda: shown.extend(_printed(here)))
+    reader = threading.Thread(target=lambda: shown.extend(_read_terminal(here)))
     reader.start()
-    with surroundings.as_found(), _files() as (_, said):
+    with surroundings.restored_state(), _redirected_streams() as (_, said):
         try:
             with os.fdopen(there, "w", encoding="utf-8", newline="") as sys.stdout:
                 ended = main(("--home", str(home), *words))
@@ -134,7 +136,7 @@ def read_by_a_person(home: Path, *words: str, code: int = 0) -> str:
     return told
 
 
-def _printed(terminal: int) -> Iterator[bytes]:
+def _read_terminal(terminal: int) -> Iterator[bytes]:
     while True:
         try:
             if not (some := os.read(terminal, 65_536)):

@@ -71,7 +71,7 @@ def often(number: int) -> Callable[[Any], Any]:
     )
 
 
-surroundings.begin()
+surroundings.prepare_process()
 
 NOT_THE_MEMORY = {"created_at"}
 """When a version was made differs from run to run; what it says must not."""
@@ -100,8 +100,8 @@ pytest_textual_snapshot.SVGImageExtension = TopLevelSVG
 @pytest.fixture(autouse=True)
 def _surroundings_as_found() -> Iterator[None]:
     """No test finds what the one before it did to the process."""
-    with surroundings.as_found():
-        surroundings.leave_store()
+    with surroundings.restored_state():
+        surroundings.close_store()
         yield
 
 

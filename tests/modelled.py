@@ -16,7 +16,7 @@ DIGEST = "2bfd38a7daafc0ffee"
 AT = datetime(2024, 2, 20, 3, 30, tzinfo=UTC)
 """When the model's versions are made."""
 
-FACTS = GenerationStats(
+STATS = GenerationStats(
     model=MODEL,
     digest=DIGEST,
     server="0.12.3",
@@ -28,7 +28,7 @@ FACTS = GenerationStats(
 )
 
 
-def weak(text: str, node: TocNode) -> Bullet:
+def weak_bullet(text: str, node: TocNode) -> Bullet:
     """A bullet of which the source lacks a name and a number."""
     features = VerdictFeatures(0.5, 8, ("payments.py", "42"), ("payments.py", "42"))
     verdict = Verdict(Support.WEAK, features, ("session",), spans=_spans(node))
@@ -39,12 +39,12 @@ def _spans(node: TocNode) -> tuple[EventQuote, ...]:
     return node.bullets[0].verdict.spans
 
 
-def withheld(text: str) -> Bullet:
+def unsupported_bullet(text: str) -> Bullet:
     """A bullet that no source says."""
     return Bullet(text, (), Verdict(Support.UNSUPPORTED, VerdictFeatures(0.1, 6)))
 
 
-def add(
+def add_model_version(
     node_id: str,
     headline: str,
     *,
@@ -67,7 +67,7 @@ def add(
         sound = [b for b in before.bullets if b.support is Support.SUPPORTED]
         bullets = tuple(sound[:3])
         if with_weak:
-            bullets = (weak(with_weak, before), *bullets)
+            bullets = (weak_bullet(with_weak, before), *bullets)
         node = replace(
             before,
             headline=headline,
@@ -75,7 +75,7 @@ def add(
             withheld=held,
             summarizer=f"ollama-1 {MODEL} {DIGEST[:12]}",
             input_hash=hashing.content_hash(MODEL, headline, before.input_hash),
-            generation=FACTS,
+            generation=STATS,
             rejection=rejected,
         )
         versions.add_from_model(node, to_ms(AT))

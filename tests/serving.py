@@ -20,19 +20,19 @@ HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 PATIENCE_S = 30.0
 """Far more than anything takes here, on a busy machine too."""
 
-TURN_S = 0.01
+POLL_S = 0.01
 
 
-def until(holds: Callable[[], bool]) -> None:
+def wait_until(holds: Callable[[], bool]) -> None:
     """Look again and again until something is so."""
     latest_s = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < latest_s
-        time.sleep(TURN_S)
+        time.sleep(POLL_S)
 
 
 @dataclass(frozen=True)
-class Served:
+class WebServer:
     """A server that runs."""
 
     home: Path
@@ -49,7 +49,7 @@ class Served:
         """What a browser has to know."""
         return self.address.partition("?key=")[2]
 
-    def tabs(self) -> set[int]:
+    def child_processes(self) -> set[int]:
         """The processes it has begun that still run."""
         told = subprocess.run(
             ["ps", "-A", "-o", "pid=,ppid=,stat="],
@@ -75,7 +75,7 @@ def is_running(pid: int) -> bool:
     return bool(told.stdout.strip()) and not told.stdout.strip().startswith("Z")
 
 
-def fill(home: Path) -> None:
+def fill_store(home: Path) -> None:
     """Keep the written history in a home."""
     settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
     house = Workspace(in_home(home), settings)
@@ -86,7 +86,7 @@ def fill(home: Path) -> None:
 
 
 @contextmanager
-def serving(home: Path) -> Iterator[Served]:
+def run_web_server(home: Path) -> Iterator[WebServer]:
     """Serve a home at a free port; ended in any case."""
     process = subprocess.Popen(
         [sys.executable, "-m", "memtui", "--home", str(home), "web", "--port=0"],
@@ -99,7 +99,7 @@ def serving(home: Path) -> Iterator[Served]:
         said = process.stdout.readline()
         found = re.search(r"http://\S+", said)
         assert found, said
-        yield Served(home, process, found[0])
+        yield WebServer(home, process, found[0])
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

@@ -17,47 +17,47 @@ from memtui.capture import projects
 from memtui.store import database
 from memtui.tui import garbage
 
-OURS = ((garbage, "_is_reduced"), (database, "_open_file"))
+MODULE_GLOBALS = ((garbage, "_is_reduced"), (database, "_open_file"))
 """What memtui's modules set anew while they run, beside the one database."""
 
 LOGGERS = ("", "watchfiles")
 """The loggers whose levels a command sets."""
 
-PHASE = "PYTEST_CURRENT_TEST"
+PYTEST_VARIABLE = "PYTEST_CURRENT_TEST"
 """Told in the environment by pytest itself."""
 
 
-LOOKS = 200_000, 20, 20
+GC_THRESHOLDS = 200_000, 20, 20
 """How seldom Python looks for garbage: as it usually does takes a sixth of the time."""
 
 
-def begin() -> None:
+def prepare_process() -> None:
     """Make this process, and all that it begins, fit for tests."""
     # Else each of the hundreds of processes that are begun would compile all anew.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # What runs behind ignores an interrupt, and so would all that it begins.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    gc.set_threshold(*LOOKS)
+    gc.set_threshold(*GC_THRESHOLDS)
 
 
 @contextmanager
-def as_found() -> Iterator[None]:
+def restored_state() -> Iterator[None]:
     """Put back afterwards all that belongs to the process."""
-    found = [(put_back, look()) for look, put_back in _KEPT]
+    found = [(put_back, look()) for look, put_back in _STATE]
     store = database.db.database, dict(database.db.connect_params)
     pragmas = list(database.db._pragmas)
     try:
         yield
     finally:
-        leave_store()
+        close_store()
         database.db.init(store[0], pragmas=pragmas, **store[1])
         projects.locate_project.cache_clear()
         for put_back, what in found:
             put_back(what)
 
 
-def leave_store() -> None:
+def close_store() -> None:
     """Have no store open, whatever a fixture that many tests share has opened."""
     database.close()
     database.db.init(None)
@@ -70,7 +70,7 @@ def _mask() -> int:
 
 
 def _set_environment(found: Mapping[str, str]) -> None:
-    for name in {*os.environ, *found} - {PHASE}:
+    for name in {*os.environ, *found} - {PYTEST_VARIABLE}:
         if name not in found:
             del os.environ[name]
         elif os.environ.get(name) != found[name]:
@@ -102,11 +102,11 @@ def _set_logging(found: tuple[bool, list[logging.Handler], list[int]]) -> None:
         logging.getLogger(name).setLevel(level)
 
 
-def _ours() -> list[tuple[ModuleType, str, Any]]:
-    return [(module, name, getattr(module, name)) for module, name in OURS]
+def _module_globals() -> list[tuple[ModuleType, str, Any]]:
+    return [(module, name, getattr(module, name)) for module, name in MODULE_GLOBALS]
 
 
-def _set_ours(found: list[tuple[ModuleType, str, Any]]) -> None:
+def _set_module_globals(found: list[tuple[ModuleType, str, Any]]) -> None:
     for module, name, value in found:
         setattr(module, name, value)
 
@@ -115,7 +115,7 @@ def _set_path(found: list[str]) -> None:
     sys.path[:] = found
 
 
-_KEPT: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
+_STATE: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (_mask, os.umask),
     (os.getcwd, os.chdir),
     (lambda: dict(os.environ), _set_environment),
@@ -123,6 +123,6 @@ _KEPT: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (gc.get_threshold, lambda found: gc.set_threshold(*found)),
     (_handlers, _set_handlers),
     (_logging, _set_logging),
-    (_ours, _set_ours),
+    (_module_globals, _set_module_globals),
 )
 """How each is looked at, and how it is put back."""

@@ -21,7 +21,7 @@ _TYPES = {
 }
 
 
-def line(
+def make_message(
     text: str,
     at_s: float = 0,
     *,
@@ -45,20 +45,20 @@ def line(
     )
 
 
-def keep(*said: Event, route: str = "transcript") -> None:
+def store_messages(*said: Event, route: str = "transcript") -> None:
     """Keep what was said."""
     with database.transaction():
         store_events.add(said, route=route)
 
 
-def name(session: str, *, title: str = "", project: str = "") -> None:
+def name_session(session: str, *, title: str = "", project: str = "") -> None:
     """Say what a session is called and where it was held."""
     facts = SessionMetadata("claude-code", session, title=title, project=project)
     with database.transaction():
         sessions.update_metadata(facts)
 
 
-def listen(house: Workspace, *, with_tools: bool = False) -> int:
+def index_messages(house: Workspace, *, with_tools: bool = False) -> int:
     """Index all that is to be indexed; how many steps that took."""
     stage = MessageIndexer(
         MessageIndex(house.paths.message_index, with_tools=with_tools)

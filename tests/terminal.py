@@ -13,7 +13,7 @@ TMUX = shutil.which("tmux")
 PATIENCE_S = 20.0
 """Far more than anything takes here, on a busy machine too."""
 
-TURN_S = 0.02
+POLL_S = 0.02
 
 COLUMNS, LINES = 120, 40
 
@@ -52,21 +52,21 @@ class Terminal:
         """Whether a program has the screen to itself."""
         return self.tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
 
-    def shows(self, *words: str) -> str:
+    def wait_for_text(self, *words: str) -> str:
         """Wait until all these words are to be seen; the screen then."""
-        return self.until(lambda: all(word in self.screen for word in words))
+        return self.wait_until(lambda: all(word in self.screen for word in words))
 
-    def until(self, holds: Callable[[], bool]) -> str:
+    def wait_until(self, holds: Callable[[], bool]) -> str:
         """Wait until something holds; the screen then."""
         latest_s = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < latest_s, self.screen
-            time.sleep(TURN_S)
+            time.sleep(POLL_S)
         return self.screen
 
 
 @contextmanager
-def terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
+def open_terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
     """A terminal with a shell; ended in any case."""
     found = Terminal(folder / "tmux")
     told = [f"{name}={value}" for name, value in environment.items()]
@@ -74,7 +74,7 @@ def terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
     found.tmux("new-session", "-d", shell)
     found.tmux("resize-window", "-x", str(COLUMNS), "-y", str(LINES))
     try:
-        found.shows("ready>")
+        found.wait_for_text("ready>")
         yield found
     finally:
         found.tmux("kill-server")

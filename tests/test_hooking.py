@@ -12,8 +12,8 @@ import pytest
 
 from memtui.integrations import known_agents
 from tests import commanding
-from tests.commanding import data_of
-from tests.surroundings import as_found
+from tests.commanding import json_data
+from tests.surroundings import restored_state
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def person(tmp_path: Path) -> Path:
 
 def memtui(
     person: Path, *words: str, code: int = 0, cwd: Path | None = None
-) -> commanding.Told:
-    with as_found():
+) -> commanding.CommandOutput:
+    with restored_state():
         os.environ.clear()
         os.environ.update(surroundings(person))
         os.chdir(cwd or Path.cwd())
-        return commanding.run(*words, code=code)
+        return commanding.run_in_process(*words, code=code)
 
 
 def surroundings(person: Path) -> dict[str, str]:
@@ -50,7 +50,7 @@ def test_nothing_is_written_that_nobody_asked_for(person: Path) -> None:
     assert '+            "async": true' in told
     assert "say --yes" in told
     memtui(person, "hooks", "install", "--dry-run", "--yes")
-    assert data_of(memtui(person, "hooks", "install", "--json", code=2).stdout)
+    assert json_data(memtui(person, "hooks", "install", "--json", code=2).stdout)
     assert [path.name for path in person.iterdir()] == [".claude"]
     assert settings(person) == '{\n  "model": "opus"\n}\n'
 
@@ -59,7 +59,7 @@ def test_from_installing_to_undoing(person: Path) -> None:
     memtui(person, "hooks", "install", "--yes")
     told = memtui(person, "hooks", "install").stdout
     assert "memtui's hooks are already in" in told
-    status: Any = data_of(memtui(person, "hooks", "status", "--json").stdout)
+    status: Any = json_data(memtui(person, "hooks", "status", "--json").stdout)
     (claude,) = [one for one in status["hooks"] if one["agent"] == "claude-code"]
     assert (claude["is_installed"], claude["is_current"], claude["runs"]) == (True,) * 3
     assert "the command runs" in memtui(person, "hooks", "status", "claude-code").stdout
@@ -81,7 +81,7 @@ def test_a_hook_leaves_its_events_where_its_memtui_looks(
     subprocess.run(words, input=payload, env={"HOME": str(person)}, check=True)
     memtui(person, "--home", home, "work", "--until-idle")
     told = memtui(person, "--home", home, "stats", "--json").stdout
-    assert data_of(told)["events"] == 1
+    assert json_data(told)["events"] == 1
 
 
 def test_one_agents_bad_settings_do_not_keep_the_others_out(person: Path) -> None:

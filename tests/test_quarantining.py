@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from memtui.pipeline.worker_lock import WorkerLock
-from tests.commanding import at_a_terminal, data_of, memtui
+from tests.commanding import json_data, run_memtui, run_with_answer
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 NAME = "1763.7.0a1b.codex.Stop.json"
 
 
 def entries(home: Path) -> list[Any]:
-    told = memtui(home, "quarantine", "list", "--json").stdout
-    found: list[Any] = data_of(told)["entries"]
+    told = run_memtui(home, "quarantine", "list", "--json").stdout
+    found: list[Any] = json_data(told)["entries"]
     return found
 
 
@@ -35,30 +35,30 @@ def home(tmp_path: Path) -> Path:
     record = {"type": "user", "uuid": "u1", "sessionId": "s7", "message": told}
     good = json.dumps({**record, "timestamp": "2025-03-14T10:00:00Z"})
     (tmp_path / "t.jsonl").write_text(f"{good}\n{{broken\n")
-    memtui(home, "import", str(tmp_path / "t.jsonl"))
+    run_memtui(home, "import", str(tmp_path / "t.jsonl"))
     return home
 
 
 def test_the_list_names_what_lies_there_and_why(home: Path) -> None:
-    told = memtui(home, "quarantine").stdout
+    told = run_memtui(home, "quarantine").stdout
     assert f"{home.parent}/t.jsonl:2\n    not valid JSON\n" in told
     assert f"{NAME}\n    Tue 14 Nov 2023 22:13 · codex · Stop · 5" in told
     assert "line 1: unknown hook event 'Novelty'" in told
-    assert told == memtui(home, "quarantine", "list").stdout
+    assert told == run_memtui(home, "quarantine", "list").stdout
 
 
 def test_the_list_is_read_a_page_at_a_time(home: Path) -> None:
-    told = memtui(home, "quarantine", "--limit", "2").stdout
+    told = run_memtui(home, "quarantine", "--limit", "2").stdout
     assert told.endswith("1 to 2 of 3 entries; more: --offset 2\n")
-    told = memtui(home, "quarantine", "list", "--offset", "2").stdout
+    told = run_memtui(home, "quarantine", "list", "--offset", "2").stdout
     assert told.endswith("3 to 3 of 3 entries\n")
 
 
 def test_what_is_shown_has_no_secrets(home: Path) -> None:
-    told = memtui(home, "quarantine", "show", NAME).stdout
+    told = run_memtui(home, "quarantine", "show", NAME).stdout
     assert "line 1: not valid JSON" in told
     assert '{"session_id": "s1", "prompt": "[redacted: anthropic key]"' in told
-    (shown,) = data_of(memtui(home, "quarantine", "show", "--json", NAME).stdout)
+    (shown,) = json_data(run_memtui(home, "quarantine", "show", "--json", NAME).stdout)
     assert shown["entry"]["name"] == NAME and KEY not in shown["text"]
 
 
@@ -67,40 +67,40 @@ def test_what_is_tried_again_says_what_became_of_it(home: Path) -> None:
     file.write_text(
         '{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "Hi"}'
     )
-    told = memtui(home, "quarantine", "retry", "--all", code=1).stdout
+    told = run_memtui(home, "quarantine", "retry", "--all", code=1).stdout
     assert "1 entry stored.\n" in told
     assert f"2 entries skipped again:\n    {NAME}\n        line 1: not valid" in told
-    assert data_of(memtui(home, "stats", "--json").stdout)["messages"] == 2
+    assert json_data(run_memtui(home, "stats", "--json").stdout)["messages"] == 2
     assert len(entries(home)) == 2
 
 
 def test_while_another_memtui_works_it_takes_what_is_put_back(home: Path) -> None:
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = memtui(home, "quarantine", "retry", "2.json").stdout
+    told = run_memtui(home, "quarantine", "retry", "2.json").stdout
     assert told == "1 file put back for the memtui that is running.\n"
     assert (home / "spool" / "new" / "2.json").exists()
     claim.release()
 
 
 def test_dropping_is_asked_for_and_told(home: Path) -> None:
-    told = memtui(home, "quarantine", "drop", "--all", code=2)
+    told = run_memtui(home, "quarantine", "drop", "--all", code=2)
     assert told.stdout == "" and "--yes" in told.stderr
-    told = memtui(home, "quarantine", "drop", "--all", "--dry-run")
+    told = run_memtui(home, "quarantine", "drop", "--all", "--dry-run")
     assert "2 hook files would be dropped." in told.stdout
-    said, shown = at_a_terminal(home, "quarantine", "drop", NAME, answer="n")
+    said, shown = run_with_answer(home, "quarantine", "drop", NAME, answer="n")
     assert said == "Nothing was done.\n"
     assert "1 hook file would be dropped." in shown
     assert len(entries(home)) == 3
-    said, _ = at_a_terminal(home, "quarantine", "drop", NAME, answer="y")
+    said, _ = run_with_answer(home, "quarantine", "drop", NAME, answer="y")
     assert said == "1 hook file dropped.\n"
-    told = memtui(home, "quarantine", "drop", "--yes", "2.json")
+    told = run_memtui(home, "quarantine", "drop", "--yes", "2.json")
     assert told.stdout == "1 hook file dropped.\n"
-    told = memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
-    assert data_of(told.stdout)["notes"] == 1
+    told = run_memtui(home, "quarantine", "drop", "--all", "--yes", "--json")
+    assert json_data(told.stdout)["notes"] == 1
     assert (home.parent / "t.jsonl").exists()
-    assert memtui(home, "quarantine").stdout.startswith("Empty: ")
-    assert data_of(memtui(home, "stats", "--json").stdout)["skipped"] == 0
+    assert run_memtui(home, "quarantine").stdout.startswith("Empty: ")
+    assert json_data(run_memtui(home, "stats", "--json").stdout)["skipped"] == 0
 
 
 @pytest.mark.parametrize(
@@ -119,5 +119,5 @@ def test_what_is_not_understood_does_nothing(
     home: Path, words: tuple[str, ...], says: str
 ) -> None:
     code = 1 if words[0] == "show" and len(words) > 1 else 2
-    assert says in memtui(home, "quarantine", *words, code=code).stderr
+    assert says in run_memtui(home, "quarantine", *words, code=code).stderr
     assert len(list((home / "spool" / "bad").iterdir())) == 4

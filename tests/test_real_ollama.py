@@ -67,7 +67,7 @@ def told() -> list[ModelProgress]:
 def ollama(
     options: ModelOptions, learned: list[Capability], told: list[ModelProgress]
 ) -> Ollama:
-    callbacks = Callbacks(report=told.append, learned=learned.append)
+    callbacks = Callbacks(report=told.append, save_capability=learned.append)
     return Ollama(options, tuple(learned), callbacks)
 
 
@@ -130,7 +130,7 @@ def test_our_estimate_of_a_prompt_is_never_far_too_low(ollama: Ollama) -> None:
     segment = segment_of(*[("user", f"Fix page {n} of the shop.") for n in range(30)])
     summary = ollama.summarize_segment(segment)
     log = prompts.segment_log(segment)
-    estimated = prompts.TokenScale().prompt(
+    estimated = prompts.TokenScale().prompt_tokens(
         log, with_schema=summary.generation.mode != "lenient"
     )
     assert (

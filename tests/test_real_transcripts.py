@@ -146,7 +146,9 @@ def test_a_parents_bullets_and_keywords_come_from_its_children(
             for one in child.keywords
         }
         assert {(analyzer.fold(k.word), k.origin) for k in node.keywords} <= below
-        assert set(node.words) <= {word for child in children for word in child.words}
+        assert set(node.keyword_texts) <= {
+            word for child in children for word in child.keyword_texts
+        }
         assert node.counts.segments == sum(child.counts.segments for child in children)
 
 

@@ -15,7 +15,7 @@ from memtui.agents import http_server
 from memtui.agents.api import TOOLS, ToolRunner
 from memtui.text import fencing
 from memtui.workspace import Workspace
-from tests.commanding import data_of
+from tests.commanding import json_data
 
 KEY = "the-key"
 PATH = f"{http_server.PREFIX}retrieve_memory"
@@ -55,7 +55,7 @@ def test_memories_are_told_to_this_machine_alone(port: int) -> None:
     for wrong in ({"Host": "evil.example"}, {"Origin": "https://evil.example"}):
         status, text = post(port, question, **wrong)
         assert status == 403
-        assert data_of(text) is None
+        assert json_data(text) is None
     assert post(port, question, Content_Type="text/plain")[0] == 415
     strange = '{"query": "a", "colour": 1}'
     for body in ("", "[]", "{", '{"query": 1}', strange):
@@ -118,7 +118,7 @@ def test_what_is_no_question_is_answered_in_the_envelope(port: int) -> None:
         reply = client.getresponse()
         assert (reply.status, reply.getheader("Allow")) == (405, "POST")
         text = reply.read().decode()
-        assert method == "HEAD" or data_of(text) is None
+        assert method == "HEAD" or json_data(text) is None
         client.close()
 
 

@@ -15,13 +15,13 @@ from memtui import __version__
 from memtui.agents import replies
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER
-from tests.commanding import apart, data_of, memtui, read_by_a_person
+from tests.commanding import json_data, run_at_terminal, run_memtui, run_separately
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
 
 def asked(home: Path, *words: str, code: int = 0) -> Any:
-    return data_of(memtui(home, *words, "--json", code=code).stdout)
+    return json_data(run_memtui(home, *words, "--json", code=code).stdout)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    told = apart(home, "import", str(HISTORY))
+    told = run_separately(home, "import", str(HISTORY))
     assert told.stdout.startswith("1 file read (0 unchanged since last time): 44 new")
     return home
 
@@ -42,26 +42,26 @@ def home(imported: Path, tmp_path: Path) -> Path:
 
 
 def test_help_and_version_explain_themselves(tmp_path: Path) -> None:
-    assert "COMMAND" in apart(tmp_path, "--help").stdout
-    assert apart(tmp_path, "--version").stdout == f"memtui {__version__}\n"
+    assert "COMMAND" in run_separately(tmp_path, "--help").stdout
+    assert run_separately(tmp_path, "--version").stdout == f"memtui {__version__}\n"
 
 
 def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
     home = tmp_path / "new"
     for words in (("show",), ("toc",), ("ask", "mutex"), ("sessions",)):
-        assert "memtui import" in memtui(home, *words).stdout
-        assert "memtui import" in read_by_a_person(home, *words)
+        assert "memtui import" in run_memtui(home, *words).stdout
+        assert "memtui import" in run_at_terminal(home, *words)
     assert asked(home, "stats")["events"] == 0
 
 
 def test_a_question_makes_no_memory(tmp_path: Path) -> None:
-    told = memtui(tmp_path / "typo" / "deep", "toc")
+    told = run_memtui(tmp_path / "typo" / "deep", "toc")
     assert f"no memory in {tmp_path / 'typo' / 'deep'} yet" in told.stderr
     assert list(tmp_path.iterdir()) == []
     for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
-        said = apart(tmp_path / "typo", *changing, code=1).stderr
+        said = run_separately(tmp_path / "typo", *changing, code=1).stderr
         assert "there is no memory in" in said
-    memtui(tmp_path / "typo", "sources")
+    run_memtui(tmp_path / "typo", "sources")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -78,13 +78,13 @@ def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
     texts = [one["text"] for one in found["events"] if one.get("is_excerpt")]
     assert any(found["grip"]["excerpt"] in text for text in texts)
     assert len(found["events"]) <= len(texts) + 2
-    printed = read_by_a_person(home, "expand", grip_id)
+    printed = run_at_terminal(home, "expand", grip_id)
     assert any(line.startswith("> ") for line in printed.splitlines())
     assert found["grip"]["excerpt"] in printed
 
 
 def test_people_read_the_same_as_programs(home: Path) -> None:
-    told = read_by_a_person(home, "show", "toc:day:2024-01-18")
+    told = run_at_terminal(home, "show", "toc:day:2024-01-18")
     assert told.startswith("Thursday, January 18, 2024 (current): ")
     assert "✓ " in told
     assert "toc:segment:2024-01-18:" in told
@@ -131,20 +131,20 @@ def test_whatever_is_asked_with_a_budget_is_fenced_and_within_it(
     home: Path, words: tuple[str, ...]
 ) -> None:
     for limit in ("50", "200"):
-        told = memtui(home, *words, "--max-tokens", limit).stdout
+        told = run_memtui(home, *words, "--max-tokens", limit).stdout
         first, *_, last = told.splitlines()
         assert fencing.NOTICE in first and last.startswith("</memory ")
         assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
-        told = memtui(home, *words, "--max-tokens", limit, "--json").stdout
+        told = run_memtui(home, *words, "--max-tokens", limit, "--json").stdout
         assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
-        assert data_of(told) is not None
+        assert json_data(told) is not None
 
 
 def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
     words = ("session", "shop-1", "--subagent", "x" * 10_000, "--max-tokens", "60")
-    told = memtui(home, *words, "--json", code=1)
+    told = run_memtui(home, *words, "--json", code=1)
     assert replies.cost(told.stdout.rstrip("\n"), ESTIMATING_COUNTER) <= 60
-    assert data_of(told.stdout) is None
+    assert json_data(told.stdout) is None
     assert len(told.stderr) < 3000
 
 
@@ -152,12 +152,10 @@ def test_search_finds_what_was_said(home: Path) -> None:
     hits = asked(home, "search", "mutex", "tabs")["hits"]
     assert hits
     assert all(0 <= hit["score"] <= 1 for hit in hits)
-    assert "mutex" in read_by_a_person(home, "search", "mutex")
-    assert "Nothing matches" in read_by_a_person(home, "search", "zyxw")
-    assert "Did you mean: mutex tabs\n" in read_by_a_person(
-        home, "search", "mutxe tabs"
-    )
-    assert "the newest are listed" in read_by_a_person(home, "search", "agent:codex")
+    assert "mutex" in run_at_terminal(home, "search", "mutex")
+    assert "Nothing matches" in run_at_terminal(home, "search", "zyxw")
+    assert "Did you mean: mutex tabs\n" in run_at_terminal(home, "search", "mutxe tabs")
+    assert "the newest are listed" in run_at_terminal(home, "search", "agent:codex")
 
 
 def test_what_is_not_there_is_an_answer_with_a_note_and_no_error(home: Path) -> None:
@@ -171,7 +169,7 @@ def test_what_is_not_there_is_an_answer_with_a_note_and_no_error(home: Path) -> 
     ):
         told = asked(home, *words)
         assert (told[name], bool(told["notes"])) == ([], True), words
-        assert read_by_a_person(home, *words).strip()
+        assert run_at_terminal(home, *words).strip()
     assert "memtui show" in asked(home, "show", "nonsense")["notes"][0]
 
 
@@ -183,14 +181,14 @@ def test_importing_again_changes_nothing(home: Path) -> None:
 
 
 def test_the_index_can_be_made_again(home: Path) -> None:
-    memtui(home, "reindex")
+    run_memtui(home, "reindex")
     assert asked(home, "search", "mutex")["hits"]
 
 
 def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
     assert all(found["is_well"] for found in asked(home, "doctor")["findings"])
     (home / "spool" / "new" / "1.json").write_text("{")
-    memtui(home, "work", "--until-idle")
+    run_memtui(home, "work", "--until-idle")
     told = asked(home, "doctor", code=1)
     ill = [found["name"] for found in told["findings"] if not found["is_well"]]
     assert ill == ["quarantine"]
@@ -199,18 +197,21 @@ def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
 
 
 def test_settings_are_shown_with_where_they_came_from(home: Path) -> None:
-    told = memtui(home, "--set", "log.level=debug", "config", "show").stdout
+    told = run_memtui(home, "--set", "log.level=debug", "config", "show").stdout
     assert '"debug"' in told
     assert f"{home / 'config.toml'}:2" in told
 
 
 def test_a_settings_file_is_written_once(tmp_path: Path) -> None:
-    memtui(tmp_path / "new", "config", "init")
-    assert "exists already" in memtui(tmp_path / "new", "config", "init", code=1).stderr
+    run_memtui(tmp_path / "new", "config", "init")
+    assert (
+        "exists already"
+        in run_memtui(tmp_path / "new", "config", "init", code=1).stderr
+    )
 
 
 def test_what_does_not_exist_cannot_be_imported(home: Path) -> None:
-    assert "does not exist" in memtui(home, "import", "/no/such", code=1).stderr
+    assert "does not exist" in run_memtui(home, "import", "/no/such", code=1).stderr
 
 
 def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
@@ -233,13 +234,13 @@ def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:
     try:
         assert first.stderr is not None
         assert "memtui is working" in first.stderr.readline()
-        told = memtui(home, "work", "--until-idle", code=1)
+        told = run_memtui(home, "work", "--until-idle", code=1)
         assert "another memtui is running on this store" in told.stderr
         new = home.parent / "more.jsonl"
         line = json.loads(HISTORY.read_text().splitlines()[1])
         told_now = {**line, "text": "A new quay", "session_id": "shop-9", "key": "1"}
         new.write_text(json.dumps(told_now) + "\n")
-        assert "is running on this store" in memtui(home, "import", str(new)).stdout
+        assert "is running on this store" in run_memtui(home, "import", str(new)).stdout
         end_s = time.monotonic() + 30
         while not asked(home, "search", "quay")["hits"]:
             assert time.monotonic() < end_s, "the first one does not digest"
@@ -253,14 +254,14 @@ def test_tokens_that_cannot_be_fetched_are_said_so(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    told = memtui(home, "tokens", "fetch", code=1)
+    told = run_memtui(home, "tokens", "fetch", code=1)
     assert "could not be fetched" in told.stderr
 
 
 @pytest.mark.parametrize("inside", ["", "deeper"])
 def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
     (tmp_path / "file").write_text("")
-    told = memtui(tmp_path / "file" / inside, "stats", code=1)
+    told = run_memtui(tmp_path / "file" / inside, "stats", code=1)
     assert "is not a folder" in told.stderr
 
 
@@ -274,7 +275,7 @@ def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
     assert len(told["messages"]) == 1
     every = asked(home, "session", first["id"], "--all")
     assert every["total"] == told["session"]["events"]
-    page = read_by_a_person(home, "session", first["id"], "--limit", "1", "--all")
+    page = run_at_terminal(home, "session", first["id"], "--limit", "1", "--all")
     assert first["id"] in page
     assert "go on with offset 1" in page
 
@@ -282,5 +283,5 @@ def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
 def test_nothing_of_a_scope_is_said_so(home: Path) -> None:
     none = ("--agent", "codex", "--project", "nowhere")
     for words in (("sessions",), ("show",), ("search", "mutex")):
-        assert "nowhere" in memtui(home, *words, *none).stdout
+        assert "nowhere" in run_memtui(home, *words, *none).stdout
     assert asked(home, "show", "--project", "shop")["children"]

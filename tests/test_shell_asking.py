@@ -11,7 +11,7 @@ from memtui.agents import api, replies
 from memtui.cli import arguments, main
 from memtui.text import fencing
 from memtui.workspace import Workspace
-from tests.commanding import read_by_a_person
+from tests.commanding import run_at_terminal
 
 GOLDEN = Path(__file__).parent / "data" / "asked.json"
 """The answers of the commands below; delete it to have the tests write it again."""
@@ -87,7 +87,7 @@ def test_an_answer_is_the_same_on_a_terminal_and_in_a_pipe(
 ) -> None:
     assert main.main(["--home", str(home), *words]) == 0
     text = capsys.readouterr().out
-    assert text == read_by_a_person(home, *words)
+    assert text == run_at_terminal(home, *words)
     assert fencing.NOTICE not in text
     assert main.main(["--home", str(home), *words, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]

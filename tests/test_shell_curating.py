@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from memtui.pipeline.worker_lock import WorkerLock
-from tests.commanding import at_a_terminal, data_of, memtui, read_by_a_person
+from tests.commanding import json_data, run_at_terminal, run_memtui, run_with_answer
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
 
 def events(home: Path) -> Any:
-    return data_of(memtui(home, "stats", "--json").stdout)["events"]
+    return json_data(run_memtui(home, "stats", "--json").stdout)["events"]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("imported") / "home"
     home.mkdir()
     (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    memtui(home, "import", str(HISTORY))
+    run_memtui(home, "import", str(HISTORY))
     return home
 
 
@@ -40,55 +40,57 @@ FORGET = ("forget", "session", "shop-1")
 
 
 def test_where_nobody_can_be_asked_nothing_is_forgotten(home: Path) -> None:
-    told = memtui(home, *FORGET, code=2)
+    told = run_memtui(home, *FORGET, code=2)
     assert told.stdout == ""
     assert "--yes" in told.stderr and "--dry-run" in told.stderr
     assert events(home) == 44
 
 
 def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
-    said, shown = at_a_terminal(home, *FORGET, answer="no")
+    said, shown = run_with_answer(home, *FORGET, answer="no")
     assert said == "Nothing was done.\n"
     assert "11 events" in shown and "would be forgotten" in shown
     assert "  Sessions time out after ten minutes, customers lose their b…  (shop)" in (
         shown
     )
     assert events(home) == 44
-    said, _ = at_a_terminal(home, *FORGET, answer="y")
+    said, _ = run_with_answer(home, *FORGET, answer="y")
     assert "11 events" in said and ": forgotten." in said
     assert events(home) == 33
 
 
 def test_a_dry_run_is_told_in_json_too(home: Path) -> None:
-    told = data_of(memtui(home, *FORGET, "--dry-run", "--json").stdout)
+    told = json_data(run_memtui(home, *FORGET, "--dry-run", "--json").stdout)
     assert told["is_done"] is False
     assert told["counts"]["events"] == 11
     assert events(home) == 44
 
 
 def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
-    assert memtui(home, "forget", "--list").stdout == "Nothing was forgotten.\n"
-    memtui(home, *FORGET, "--yes")
-    assert "session  claude-code:shop-1\n" in memtui(home, "forget", "--list").stdout
-    (listed,) = data_of(memtui(home, "forget", "--list", "--json").stdout)
+    assert run_memtui(home, "forget", "--list").stdout == "Nothing was forgotten.\n"
+    run_memtui(home, *FORGET, "--yes")
+    assert (
+        "session  claude-code:shop-1\n" in run_memtui(home, "forget", "--list").stdout
+    )
+    (listed,) = json_data(run_memtui(home, "forget", "--list", "--json").stdout)
     assert listed["tombstone"]["subject"] == "shop-1"
-    memtui(home, *FORGET, "--undo")
-    memtui(home, "import", str(HISTORY))
+    run_memtui(home, *FORGET, "--undo")
+    run_memtui(home, "import", str(HISTORY))
     assert events(home) == 44
 
 
 def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = memtui(home, *FORGET, "--yes", code=1)
+    told = run_memtui(home, *FORGET, "--yes", code=1)
     assert "another memtui is running on this store: quit the app" in told.stderr
     claim.release()
     assert events(home) == 44
 
 
 def test_what_to_forget_must_be_named(home: Path) -> None:
-    assert "name what to forget" in memtui(home, "forget", code=2).stderr
-    told = memtui(home, "forget", "session", "nobody", "--yes", code=1)
+    assert "name what to forget" in run_memtui(home, "forget", code=2).stderr
+    told = run_memtui(home, "forget", "session", "nobody", "--yes", code=1)
     assert told.stderr.startswith("memtui: there is no session 'nobody'")
 
 
@@ -99,7 +101,7 @@ KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
 def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
     def found() -> Any:
         code = 1 if row else 0
-        told = data_of(memtui(home, "doctor", "--json", code=code).stdout)
+        told = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
         (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
         return one["is_well"], one["remedy"]
 
@@ -110,7 +112,7 @@ def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
         with closing(sqlite3.connect(home / "memory.db")) as db, db:
             db.execute(row)
         assert found() == (False, "memtui redact")
-        memtui(home, "redact")
+        run_memtui(home, "redact")
     row = ""
     assert found() == (True, "")
 
@@ -125,20 +127,20 @@ def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
     home: Path,
 ) -> None:
     file = quarantined(home)
-    tried = memtui(home, "redact", "--dry-run").stdout
+    tried = run_memtui(home, "redact", "--dry-run").stdout
     assert (
         tried == "1 secret would be removed from 1 hook file:\n       1  github token\n"
     )
     assert KEY in file.read_text()
-    told = memtui(home, "redact").stdout
+    told = run_memtui(home, "redact").stdout
     assert told == "1 secret removed from 1 hook file:\n       1  github token\n"
     assert KEY not in file.read_text()
-    assert memtui(home, "redact").stdout == "No secret was found.\n"
+    assert run_memtui(home, "redact").stdout == "No secret was found.\n"
 
 
 def test_redacting_is_told_in_json_too(home: Path) -> None:
     quarantined(home)
-    told = data_of(memtui(home, "redact", "--json").stdout)
+    told = json_data(run_memtui(home, "redact", "--json").stdout)
     assert (told["is_done"], told["kinds"]) == (True, {"github token": 1})
     assert (told["hook_files"], told["events"], told["errors"]) == (1, 0, [])
 
@@ -147,61 +149,64 @@ def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None
     file = quarantined(home)
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = memtui(home, "redact", code=1)
+    told = run_memtui(home, "redact", code=1)
     assert "another memtui is running on this store: quit the app" in told.stderr
-    assert "1 secret would be removed" in memtui(home, "redact", "--dry-run").stdout
+    assert "1 secret would be removed" in run_memtui(home, "redact", "--dry-run").stdout
     claim.release()
     assert KEY in file.read_text()
 
 
 def shown(home: Path) -> Any:
-    return data_of(memtui(home, "show", "--json").stdout)
+    return json_data(run_memtui(home, "show", "--json").stdout)
 
 
 def test_a_backup_is_restored_with_all_that_can_be_found(
     home: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "memory.bak"
-    said = memtui(home, "backup", str(file)).stdout
+    said = run_memtui(home, "backup", str(file)).stdout
     assert said.startswith(f"Copied to {file}: 44 events in 6 sessions, the last of")
-    assert "exists already; --force" in memtui(home, "backup", str(file), code=1).stderr
-    told = data_of(memtui(home, "backup", str(file), "--force", "--json").stdout)
+    assert (
+        "exists already; --force"
+        in run_memtui(home, "backup", str(file), code=1).stderr
+    )
+    told = json_data(run_memtui(home, "backup", str(file), "--force", "--json").stdout)
     assert (told["events"], told["bytes"]) == (44, file.stat().st_size)
     before = shown(home)
-    found = read_by_a_person(home, "search", "timeout")
-    memtui(home, *FORGET, "--yes")
+    found = run_at_terminal(home, "search", "timeout")
+    run_memtui(home, *FORGET, "--yes")
     assert shown(home) != before
 
-    refused = memtui(home, "restore", str(file), code=2)
+    refused = run_memtui(home, "restore", str(file), code=2)
     assert "--yes" in refused.stderr
     assert events(home) == 33
-    said = memtui(home, "restore", str(file), "--yes").stdout
+    said = run_memtui(home, "restore", str(file), "--yes").stdout
     first, back, named = said.splitlines()
     assert first.startswith(f"Restored from {file}: 44 events in 6 sessions")
     assert back == "To delete again what the backup brought back:"
     assert named == "    memtui forget session claude-code:shop-1"
     assert shown(home) == before
-    assert read_by_a_person(home, "search", "timeout") == found
-    assert data_of(memtui(home, "doctor", "--json").stdout)
+    assert run_at_terminal(home, "search", "timeout") == found
+    assert json_data(run_memtui(home, "doctor", "--json").stdout)
 
 
 def test_a_backup_is_restored_into_an_empty_home_unasked(
     home: Path, tmp_path: Path
 ) -> None:
     file, empty = tmp_path / "memory.bak", tmp_path / "empty"
-    memtui(home, "backup", str(file))
+    run_memtui(home, "backup", str(file))
     empty.mkdir()
     (empty / "config.toml").write_text('[store]\ntime_zone = "Asia/Tokyo"\n')
-    told = data_of(memtui(empty, "restore", str(file), "--json").stdout)
+    told = json_data(run_memtui(empty, "restore", str(file), "--json").stdout)
     assert (told["events"], told["is_done"], told["to_do"]) == (44, True, [])
     assert shown(empty) == shown(home)
 
 
 def test_a_person_is_shown_what_is_replaced_by_what(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
-    memtui(home, "backup", str(file))
-    memtui(home, *FORGET, "--yes")
-    said, shown = at_a_terminal(home, "restore", str(file), answer="n")
+    run_memtui(home, "backup", str(file))
+    run_memtui(home, *FORGET, "--yes")
+    said, shown = run_with_answer(home, "restore", str(file), answer="n")
     assert said == "Nothing was done.\n"
     assert f"{file}: 44 events in 6 sessions" in shown
     assert "The memory now: 33 events in 5 sessions" in shown
@@ -214,22 +219,22 @@ def test_while_another_memtui_works_nothing_is_restored(
     file = tmp_path / "memory.bak"
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    memtui(home, "backup", str(file))
-    told = memtui(home, "restore", str(file), "--yes", code=1)
+    run_memtui(home, "backup", str(file))
+    told = run_memtui(home, "restore", str(file), "--yes", code=1)
     assert "another memtui is running on this store: quit the app" in told.stderr
     claim.release()
 
 
 def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.bak"
-    memtui(home, "backup", str(file))
+    run_memtui(home, "backup", str(file))
     before = shown(home)
     store = home / "memory.db"
     store.write_bytes(b"no database" * 1000)
-    assert "damaged" in memtui(home, "stats", code=1).stderr
-    told = memtui(home, "restore", str(file), code=2)
+    assert "damaged" in run_memtui(home, "stats", code=1).stderr
+    told = run_memtui(home, "restore", str(file), code=2)
     assert "--yes" in told.stderr
-    memtui(home, "restore", str(file), "--yes")
+    run_memtui(home, "restore", str(file), "--yes")
     assert shown(home) == before
 
 
@@ -237,19 +242,21 @@ def test_a_backup_is_looked_at_without_changing_anything(
     home: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "memory.bak"
-    memtui(home, "backup", str(file))
-    memtui(home, "forget", "project", "shop", "--yes")
-    assert len(memtui(home, "forget", "--list").stdout.splitlines()) == 1
+    run_memtui(home, "backup", str(file))
+    run_memtui(home, "forget", "project", "shop", "--yes")
+    assert len(run_memtui(home, "forget", "--list").stdout.splitlines()) == 1
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
-    told = memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
+    told = run_memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
     assert told[0].startswith(f"{file}: 44 events in 6 sessions")
     assert told[1].startswith("The memory now: ")
     claim.release()
     raw = bytearray(file.read_bytes())
     raw[8192:12288] = b"?" * 4096
     file.write_bytes(raw)
-    told = memtui(home, "restore", str(file), "--dry-run", code=1).stderr.splitlines()
+    told = run_memtui(
+        home, "restore", str(file), "--dry-run", code=1
+    ).stderr.splitlines()
     assert "is damaged" in told[0]
     assert events(home) < 44
     assert not list(home.glob("*restoring*"))
@@ -260,9 +267,9 @@ def test_what_is_no_backup_leaves_the_memory_as_it_was(
 ) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("no backup")
-    told = memtui(home, "restore", str(file), "--yes", code=1)
+    told = run_memtui(home, "restore", str(file), "--yes", code=1)
     assert told.stderr == f"memtui: {file} is no copy of a memtui store\n"
-    told = memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
+    told = run_memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
     assert "there is no file" in told.stderr
     assert events(home) == 44
 
@@ -271,17 +278,17 @@ def test_what_was_said_is_written_to_a_file_or_to_standard_output(
     home: Path, tmp_path: Path
 ) -> None:
     file, other = tmp_path / "said.jsonl", tmp_path / "other"
-    said = memtui(home, "export", "--events", str(file)).stdout
+    said = run_memtui(home, "export", "--events", str(file)).stdout
     assert said.startswith(f"Written to {file}: 6 sessions, 44 events, 0.0 MB")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     for words in (("--events",), ("--events", "-")):
-        assert memtui(home, "export", *words).stdout == file.read_text()
-    told = memtui(home, "export", "--events", str(file), code=1).stderr
+        assert run_memtui(home, "export", *words).stdout == file.read_text()
+    told = run_memtui(home, "export", "--events", str(file), code=1).stderr
     assert "exists already; --force writes over it" in told
-    told = memtui(home, "export", "--events", str(file), "--force", "--json").stdout
-    assert data_of(told)["records"] == {"session": 6, "event": 44}
-    assert "--events" in memtui(home, "export", code=2).stderr
+    told = run_memtui(home, "export", "--events", str(file), "--force", "--json").stdout
+    assert json_data(told)["records"] == {"session": 6, "event": 44}
+    assert "--events" in run_memtui(home, "export", code=2).stderr
     other.mkdir()
     (other / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
-    memtui(other, "import", str(file))
+    run_memtui(other, "import", str(file))
     assert shown(other) == shown(home)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtui.cli import main
-from tests.commanding import data_of
+from tests.commanding import json_data
 
 Run = Callable[..., Any]
 
@@ -38,7 +38,7 @@ def memtui(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         home = str(tmp_path / "memtui")
         assert main.main(["--home", home, *words]) == code
         told = capsys.readouterr()
-        return data_of(told.out) if "--json" in words else told.out + told.err
+        return json_data(told.out) if "--json" in words else told.out + told.err
 
     return run
 

@@ -11,7 +11,7 @@ from memtui.model.events import to_ms
 from memtui.model.jobs import Job, RunReason, RunResult
 from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
 from memtui.store import database, jobs
-from tests.commanding import data_of, memtui
+from tests.commanding import json_data, run_memtui
 
 NAMES = "segments, rollup_day, rollup_week, rollup_month, rollup_year"
 BEGAN = datetime(2024, 5, 2, 1, 0, 5, tzinfo=UTC)
@@ -22,7 +22,7 @@ listing = pytest.mark.skipif(
 
 
 def statuses(home: Path, *words: str) -> dict[str, Any]:
-    told = data_of(memtui(home, *words, "jobs", "--json").stdout)
+    told = json_data(run_memtui(home, *words, "jobs", "--json").stdout)
     return {one["job"]: one for one in told["jobs"]}
 
 
@@ -49,7 +49,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -> None:
-    told = memtui(home, "--set", "jobs.week=30 4 * * 1", "jobs").stdout
+    told = run_memtui(home, "--set", "jobs.week=30 4 * * 1", "jobs").stdout
     lines = told.splitlines()
     day = lines.index("rollup_day    at 01:00 every day")
     assert lines[day + 1 : day + 5] == [
@@ -77,31 +77,33 @@ def test_programs_read_the_same_as_people(home: Path) -> None:
 
 
 def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
-    told = memtui(home, "jobs", "pause", "rollup_day", "rollup_week").stdout
+    told = run_memtui(home, "jobs", "pause", "rollup_day", "rollup_week").stdout
     assert told == "rollup_day: paused.\nrollup_week: paused.\n"
     found = statuses(home)
     paused = [name for name, one in found.items() if one["is_paused"]]
     assert paused == ["rollup_day", "rollup_week"]
     assert found["rollup_day"]["next_at"] is None
-    shown = memtui(home, "jobs").stdout
+    shown = run_memtui(home, "jobs").stdout
     assert "rollup_day    at 01:00 every day · paused\n" in shown
-    assert memtui(home, "jobs", "resume", "all").stdout.count(": resumed.") == len(Job)
+    assert run_memtui(home, "jobs", "resume", "all").stdout.count(": resumed.") == len(
+        Job
+    )
     assert not any(one["is_paused"] for one in statuses(home).values())
 
 
 @listing
 def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
-    told = memtui(home, "jobs", "run", "rollup_day").stdout
+    told = run_memtui(home, "jobs", "run", "rollup_day").stdout
     assert told == (
         "rollup_day: requested.\nmemtui is not running now: it is done when memtui"
         " next runs.\n"
     )
-    assert "requested at" in memtui(home, "jobs").stdout
+    assert "requested at" in run_memtui(home, "jobs").stdout
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
-        told = memtui(home, "jobs", "run", "rollup_week").stdout
-        said = data_of(memtui(home, "jobs", "run", "segments", "--json").stdout)
+        told = run_memtui(home, "jobs", "run", "rollup_week").stdout
+        said = json_data(run_memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.release()
     assert "It comes next in the memtui that is running." in told
@@ -115,13 +117,13 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
 def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
     setting = ("--set", "summaries.provider=extractive")
     said = "No model is used while summaries.provider is extractive (command line)"
-    assert said in memtui(home, *setting, "jobs", "run", "all").stdout
-    assert said in memtui(home, *setting, "jobs").stdout
-    assert "No model is used" not in memtui(home, "jobs").stdout
+    assert said in run_memtui(home, *setting, "jobs", "run", "all").stdout
+    assert said in run_memtui(home, *setting, "jobs").stdout
+    assert "No model is used" not in run_memtui(home, "jobs").stdout
 
 
 def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
-    told = memtui(home, "jobs", "history").stdout.splitlines()
+    told = run_memtui(home, "jobs", "history").stdout.splitlines()
     assert told == [
         "rollup_day    Fri 3 May 2024 03:00 (made up for), 1h 2m, failed · 0 written ·"
         " 0 rejected · 0 failed · 0 left",
@@ -129,11 +131,13 @@ def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
         "rollup_day    Thu 2 May 2024 03:00 (on schedule), 4m, done · 1,204 written ·"
         " 2 rejected · 1 failed · 3 left · 1 time skipped",
     ]
-    shorter = memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
+    shorter = run_memtui(home, "jobs", "history", "--limit", "1").stdout.splitlines()
     assert shorter == told[:2]
-    found = data_of(memtui(home, "jobs", "history", "rollup_day", "--json").stdout)
+    found = json_data(
+        run_memtui(home, "jobs", "history", "rollup_day", "--json").stdout
+    )
     assert [run["created"] for run in found["runs"]] == [0, 1204]
-    told_of_week = memtui(home, "jobs", "history", "rollup_week").stdout
+    told_of_week = run_memtui(home, "jobs", "history", "rollup_week").stdout
     assert told_of_week == "rollup_week has not run yet.\n"
 
 
@@ -142,13 +146,13 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
     with database.transaction():
         jobs.start_run(Job.WEEK, RunReason.REQUESTED, to_ms(BEGAN))
     database.close()
-    told = memtui(home, "jobs").stdout
+    told = run_memtui(home, "jobs").stdout
     assert "last Thu 2 May 2024 03:00 (requested), <1m, broken off" in told
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
-        told = memtui(home, "jobs").stdout
-        history = memtui(home, "jobs", "history", "rollup_week").stdout
+        told = run_memtui(home, "jobs").stdout
+        history = run_memtui(home, "jobs", "history", "rollup_week").stdout
     finally:
         claim.release()
     assert "    running since Thu 2 May 2024 03:00 (requested)\n" in told
@@ -169,12 +173,12 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
 def test_what_cannot_be_meant_is_said_with_what_can(
     home: Path, words: tuple[str, ...], said: str
 ) -> None:
-    assert said in memtui(home, "jobs", *words, code=2).stderr
+    assert said in run_memtui(home, "jobs", *words, code=2).stderr
     assert not any(one["requested_at"] for one in statuses(home).values())
 
 
 def test_a_schedule_that_is_none_is_said_with_its_key(home: Path) -> None:
     with (home / "config.toml").open("a") as file:
         file.write("[jobs]\nday = 'every night'\n")
-    told = memtui(home, "jobs", code=1).stderr
+    told = run_memtui(home, "jobs", code=1).stderr
     assert f"{home / 'config.toml'}:4: jobs.day cannot be 'every night'" in told

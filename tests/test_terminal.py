@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal import TMUX, Terminal, terminal
+from tests.terminal import TMUX, Terminal, open_terminal
 
 pytestmark = pytest.mark.skipif(TMUX is None, reason="this machine has no tmux")
 
@@ -50,7 +50,7 @@ def modes(shell: Terminal, mark: str) -> str:
     """How the terminal treats what is typed."""
     shell.press("clear", "Enter")
     shell.type(f"stty -a; echo {mark[:-1]}''{mark[-1]}\n")
-    screen = shell.shows(mark)
+    screen = shell.wait_for_text(mark)
     return screen[screen.index("speed") : screen.index(mark)]
 
 
@@ -59,24 +59,24 @@ def test_from_nothing_kept_to_a_source_and_out_again(
 ) -> None:
     words = [sys.executable, "-m", "memtui", "--home", str(tmp_path / "home")]
     settings = {"MEMTUI_SUMMARIES__PROVIDER": "extractive", "TZ": "UTC"}
-    with terminal(tmp_path, HOME=str(person), **settings) as shell:
+    with open_terminal(tmp_path, HOME=str(person), **settings) as shell:
         before = modes(shell, "before")
         shell.type(f"{shlex.join(words)}; echo it ended with $?\n")
-        shell.shows("No conversations yet", "Claude Code")
+        shell.wait_for_text("No conversations yet", "Claude Code")
         assert shell.is_alternate
         shell.press("i")
-        shell.shows("2026", "1 segment", "idle")
+        shell.wait_for_text("2026", "1 segment", "idle")
         for deeper in ("March", "2–8 Mar", "Mon  2", "09:00"):
             shell.press("Right")
-            shell.shows(deeper)
+            shell.wait_for_text(deeper)
             shell.press("Right")
         shell.press("/")
-        shell.shows("search everything")
+        shell.wait_for_text("search everything")
         shell.type("midnight")
-        shell.shows("00:15", "1 hit")
+        shell.wait_for_text("00:15", "1 hit")
         shell.press("Enter")
-        shell.shows("Source")
+        shell.wait_for_text("Source")
         shell.press("q")
-        shell.shows("it ended with 0")
+        shell.wait_for_text("it ended with 0")
         assert not shell.is_alternate
         assert modes(shell, "after.") == before

@@ -12,7 +12,7 @@ from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
 from memtui.store import database, rollup_queue
 from memtui.workspace import Workspace
 from tests import modelled
-from tests.commanding import data_of, memtui, read_by_a_person
+from tests.commanding import json_data, run_at_terminal, run_memtui
 
 DAY = "toc:day:2024-01-18"
 WHY = "1 of 2 bullets are not supported by the source"
@@ -23,15 +23,17 @@ listing = pytest.mark.skipif(
 
 
 def asked(home: Path, *words: str) -> Any:
-    return data_of(memtui(home, *words, "--json").stdout)
+    return json_data(run_memtui(home, *words, "--json").stdout)
 
 
 @pytest.fixture
 def home(full_house: Workspace) -> Path:
     """A home of one of whose days a model wrote two versions."""
-    modelled.add(DAY, "Tokens refreshed", with_weak="42 sessions in payments.py")
-    held = (modelled.withheld("The moon was counted"),)
-    modelled.add(DAY, "Moons counted", rejected=WHY, held=held)
+    modelled.add_model_version(
+        DAY, "Tokens refreshed", with_weak="42 sessions in payments.py"
+    )
+    held = (modelled.unsupported_bullet("The moon was counted"),)
+    modelled.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
     full_house.stop()
     return full_house.paths.store.parent
 
@@ -39,7 +41,9 @@ def home(full_house: Workspace) -> Path:
 def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
     home: Path,
 ) -> None:
-    title, rejected, model, first = memtui(home, "versions", DAY).stdout.splitlines()
+    title, rejected, model, first = run_memtui(
+        home, "versions", DAY
+    ).stdout.splitlines()
     assert title == "Thursday, January 18, 2024"
     cost = "1,204 + 310 tokens, 12.4 s"
     assert rejected == (
@@ -66,25 +70,25 @@ def test_programs_read_the_versions_too(home: Path) -> None:
 
 @pytest.mark.full
 def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
-    told = memtui(home, "pin", DAY, "1").stdout
+    told = run_memtui(home, "pin", DAY, "1").stdout
     assert told == "Version 1 is pinned and stays shown.\n"
-    shown = read_by_a_person(home, "show", DAY)
+    shown = run_at_terminal(home, "show", DAY)
     assert "Tokens refreshed" not in shown
     assert "Thursday, January 18, 2024 (current, pinned): " in shown
-    week = read_by_a_person(home, "show", "toc:week:2024-W03").splitlines()
+    week = run_at_terminal(home, "show", "toc:week:2024-W03").splitlines()
     assert [line.endswith(" (pinned)") for line in week if DAY in line] == [True]
-    lines = memtui(home, "versions", DAY).stdout.splitlines()
+    lines = run_memtui(home, "versions", DAY).stdout.splitlines()
     assert [line[:3] for line in lines if "pinned" in line] == ["  1"]
-    told = memtui(home, "unpin", f"`{DAY}`").stdout
+    told = run_memtui(home, "unpin", f"`{DAY}`").stdout
     assert told.startswith("Version 2, the newest, is shown")
-    assert "Tokens refreshed" in read_by_a_person(home, "show", DAY)
-    assert "no version" in memtui(home, "unpin", DAY, code=1).stderr
+    assert "Tokens refreshed" in run_at_terminal(home, "show", DAY)
+    assert "no version" in run_memtui(home, "unpin", DAY, code=1).stderr
 
 
 def test_a_rejected_version_is_shown_with_its_reason_to_who_insists(
     home: Path,
 ) -> None:
-    said = memtui(home, "pin", DAY, "3", code=1).stderr
+    said = run_memtui(home, "pin", DAY, "3", code=1).stderr
     assert said == (
         f"memtui: version 3 was rejected: {WHY}; to show it all the same: memtui pin"
         f" {DAY} 3 --even-rejected\n"
@@ -92,11 +96,11 @@ def test_a_rejected_version_is_shown_with_its_reason_to_who_insists(
     told = asked(home, "pin", DAY, "3", "--even-rejected")
     assert (told["shown"]["version"], told["shown"]["is_pinned"]) == (3, True)
     assert f"It was rejected: {WHY}." in told["note"]
-    assert "Moons counted" in read_by_a_person(home, "show", DAY)
+    assert "Moons counted" in run_at_terminal(home, "show", DAY)
 
 
 def test_any_version_is_printed_whole(home: Path) -> None:
-    told = read_by_a_person(home, "show", DAY, "--version", "3").splitlines()
+    told = run_at_terminal(home, "show", DAY, "--version", "3").splitlines()
     assert told[:2] == [
         "Version 3, by qwen3:4b, Tue 20 Feb 2024 03:30",
         f"Rejected: {WHY}",
@@ -117,7 +121,7 @@ def test_any_version_is_printed_whole(home: Path) -> None:
 
 
 def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) -> None:
-    told = read_by_a_person(home, "show", DAY).splitlines()
+    told = run_at_terminal(home, "show", DAY).splitlines()
     (at,) = [
         place
         for place, text in enumerate(told)
@@ -137,45 +141,45 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
     (quote, *_) = second["quotes"]
     assert len(quote["event_id"]) == 26 and quote["start"] < quote["end"]
     assert (second["repaired"], "jwt" in second["matched"]) == (False, True)
-    assert node["facts"]["reply_tokens"] == modelled.FACTS.reply_tokens
+    assert node["facts"]["reply_tokens"] == modelled.STATS.reply_tokens
 
 
 @listing
 def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None:
-    told = memtui(home, "regenerate", DAY).stdout
+    told = run_memtui(home, "regenerate", DAY).stdout
     assert told == (
         "A new version is requested.\nmemtui is not running now: it is done when"
         " memtui next runs.\n"
     )
-    last = memtui(home, "versions", DAY).stdout.splitlines()[-1]
+    last = run_memtui(home, "versions", DAY).stdout.splitlines()[-1]
     assert re.match(r"A new version was requested at \w{3} \d", last)
     assert last.endswith("it is done when memtui next runs.")
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
-        told = memtui(home, "regenerate", DAY).stdout
+        told = run_memtui(home, "regenerate", DAY).stdout
     finally:
         claim.release()
     assert "It comes next in the memtui that is running." in told
-    memtui(home, "pin", DAY)
-    told = memtui(home, "regenerate", DAY).stdout
+    run_memtui(home, "pin", DAY)
+    told = run_memtui(home, "regenerate", DAY).stdout
     assert "Version 2 is pinned and stays shown." in told
 
 
 def test_without_a_model_it_is_said_that_nobody_makes_it(home: Path) -> None:
     setting = ("--set", "summaries.provider=extractive")
-    told = memtui(home, *setting, "regenerate", DAY).stdout
+    told = run_memtui(home, *setting, "regenerate", DAY).stdout
     assert "No model is used while summaries.provider is extractive" in told
 
 
 def test_what_is_not_there_is_named_with_what_is(home: Path) -> None:
-    said = memtui(home, "show", DAY, "--version", "9", code=1).stderr
+    said = run_memtui(home, "show", DAY, "--version", "9", code=1).stderr
     assert said == f"memtui: {DAY} has no version 9: it has versions 1 to 3\n"
-    assert "it has versions 1 to 3" in memtui(home, "pin", DAY, "9", code=1).stderr
+    assert "it has versions 1 to 3" in run_memtui(home, "pin", DAY, "9", code=1).stderr
     for command in ("versions", "pin", "unpin", "regenerate"):
-        told = memtui(home, command, "toc:day:1999-01-01", code=1).stderr
+        told = run_memtui(home, command, "toc:day:1999-01-01", code=1).stderr
         assert "there is no node toc:day:1999-01-01; see the years: memtui show" in told
-    assert "name the node" in memtui(home, "show", "--version", "2", code=2).stderr
+    assert "name the node" in run_memtui(home, "show", "--version", "2", code=2).stderr
 
 
 def test_what_is_not_summarized_yet_says_so(home: Path) -> None:
@@ -184,8 +188,8 @@ def test_what_is_not_summarized_yet_says_so(home: Path) -> None:
     with database.transaction():
         rollup_queue.add([pending], UTC)
     said = "toc:day:2024-06-01 has no version yet: it is summarized by itself"
-    assert said in memtui(home, "pin", pending, code=1).stderr
-    assert said in memtui(home, "regenerate", pending, code=1).stderr
-    assert "Not summarized yet" in memtui(home, "versions", pending).stdout
-    told = memtui(home, "show", pending, "--version", "1", code=1).stderr
+    assert said in run_memtui(home, "pin", pending, code=1).stderr
+    assert said in run_memtui(home, "regenerate", pending, code=1).stderr
+    assert "Not summarized yet" in run_memtui(home, "versions", pending).stdout
+    told = run_memtui(home, "show", pending, "--version", "1", code=1).stderr
     assert "it has none yet" in told

@@ -14,8 +14,15 @@ from memtui.cli import web_server
 from memtui.cli.main import main
 from memtui.paths import in_home
 from memtui.pipeline.worker_lock import WorkerLock
-from tests.browser import CHROMIUM, page
-from tests.serving import PATIENCE_S, Served, fill, is_running, serving, until
+from tests.browser import CHROMIUM, open_page
+from tests.serving import (
+    PATIENCE_S,
+    WebServer,
+    fill_store,
+    is_running,
+    run_web_server,
+    wait_until,
+)
 
 ELSEWHERE = "another memtui is at work here"
 FIRST_WORDS = "segments"
@@ -25,17 +32,17 @@ FIRST_WORDS = "segments"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("web") / "a home"
-    fill(found)
+    fill_store(found)
     return found
 
 
 @pytest.fixture(scope="module")
-def served(home: Path) -> Iterator[Served]:
-    with serving(home) as found:
+def served(home: Path) -> Iterator[WebServer]:
+    with run_web_server(home) as found:
         yield found
 
 
-async def status(served: Served, path: str = "/", **sent: str) -> int:
+async def status(served: WebServer, path: str = "/", **sent: str) -> int:
     """How a request is answered that holds the key and these headers."""
     async with (
         aiohttp.ClientSession() as session,
@@ -48,7 +55,7 @@ async def status(served: Served, path: str = "/", **sent: str) -> int:
         return answer.status
 
 
-def cookie(served: Served) -> str:
+def cookie(served: WebServer) -> str:
     """What a browser sends that opened the address."""
     return f"memtui-{served.origin.rpartition(':')[2]}={served.key}"
 
@@ -62,7 +69,7 @@ async def seen(tab: aiohttp.ClientWebSocketResponse, words: str) -> None:
 
 
 async def test_the_printed_address_opens_a_page_that_needs_no_other_machine(
-    served: Served,
+    served: WebServer,
 ) -> None:
     jar = aiohttp.CookieJar(unsafe=True)
     async with (
@@ -81,7 +88,7 @@ async def test_the_printed_address_opens_a_page_that_needs_no_other_machine(
 
 
 @pytest.mark.parametrize("path", ["/", "/ws", "/static/js/textual.js", "/download/1"])
-async def test_nothing_is_told_without_the_key(served: Served, path: str) -> None:
+async def test_nothing_is_told_without_the_key(served: WebServer, path: str) -> None:
     assert await status(served, path, Cookie="") == 403
     name = cookie(served).partition("=")[0]
     assert await status(served, path, Cookie=f"{name}=guessed") == 403
@@ -103,7 +110,7 @@ async def test_nothing_is_told_without_the_key(served: Served, path: str) -> Non
     ],
 )
 async def test_no_other_site_is_answered_though_the_browser_holds_the_key(
-    served: Served, sent: dict[str, str]
+    served: WebServer, sent: dict[str, str]
 ) -> None:
     assert await status(served, **sent) == 403
     assert await status(served) == 200
@@ -111,29 +118,29 @@ async def test_no_other_site_is_answered_though_the_browser_holds_the_key(
 
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", ""])
 async def test_no_page_of_another_site_opens_a_socket(
-    served: Served, origin: str
+    served: WebServer, origin: str
 ) -> None:
     told = {"Cookie": cookie(served)} | ({"Origin": origin} if origin else {})
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
             await session.ws_connect(f"{served.origin}/ws", headers=told)
     assert refused.value.status == 403
-    assert served.tabs() == set()
+    assert served.child_processes() == set()
 
 
 @pytest.mark.full
 async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
-    with serving(home) as served:
+    with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
             socket = f"{served.origin}/ws?width=120"
             told = {"Origin": served.origin, "Cookie": cookie(served)}
             async with session.ws_connect(socket, headers=told) as one:
                 await seen(one, FIRST_WORDS)
-                (first,) = served.tabs()
+                (first,) = served.child_processes()
                 another = await session.ws_connect(socket, headers=told)
                 await seen(another, ELSEWHERE)
-                (second,) = served.tabs() - {first}
-            until(lambda: served.tabs() == {second})
+                (second,) = served.child_processes() - {first}
+            wait_until(lambda: served.child_processes() == {second})
             served.process.send_signal(signal.SIGINT)
             assert (await another.receive()).type is not aiohttp.WSMsgType.TEXT
             await another.close()
@@ -143,14 +150,14 @@ async def test_each_tab_is_a_process_that_ends_with_it(home: Path) -> None:
 
 @pytest.mark.full
 async def test_no_process_outlives_a_server_that_is_killed(home: Path) -> None:
-    with serving(home) as served:
+    with run_web_server(home) as served:
         async with aiohttp.ClientSession() as session:
             told = {"Origin": served.origin, "Cookie": cookie(served)}
             async with session.ws_connect(f"{served.origin}/ws", headers=told) as tab:
                 await tab.receive()
-                (process,) = served.tabs()
+                (process,) = served.child_processes()
                 served.process.kill()
-        until(lambda: not is_running(process))
+        wait_until(lambda: not is_running(process))
     claim = WorkerLock(in_home(home).worker_lock)
     assert claim.acquire()
     claim.release()
@@ -198,14 +205,14 @@ def test_it_says_what_to_install(
 async def test_a_browser_shows_the_app_and_takes_keys(
     home: Path, tmp_path: Path
 ) -> None:
-    with serving(home) as served:
-        async with page(tmp_path, served.address) as tab:
-            await tab.becomes("document.body.classList.contains('-first-byte')")
-            await tab.draws(FIRST_WORDS)
-            await tab.becomes("location.search === ''")
+    with run_web_server(home) as served:
+        async with open_page(tmp_path, served.address) as tab:
+            await tab.wait_until("document.body.classList.contains('-first-byte')")
+            await tab.wait_for_text(FIRST_WORDS)
+            await tab.wait_until("location.search === ''")
             await tab.press("?")
-            await tab.draws("quit")
+            await tab.wait_for_text("quit")
             await tab.press("", "Escape")
             await tab.press("q")
-            await tab.becomes("document.body.innerText.includes('memtui has ended')")
-        until(lambda: not served.tabs())
+            await tab.wait_until("document.body.innerText.includes('memtui has ended')")
+        wait_until(lambda: not served.child_processes())

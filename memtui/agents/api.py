@@ -617,7 +617,7 @@ def failed(error: MemtuiError) -> Answer:
         "see the tool's schema" if found.code == replies.USAGE else ""
     )
     hint = _name_tools(hint)
-    if _PERSONS.search(hint):
+    if _COMMANDS_FOR_PEOPLE.search(hint):
         hint = f"ask the person to do this: {hint}"
     message = _name_tools(found.message)
     return _failure(Problem(found.code, _short(message), _short(hint)))
@@ -628,7 +628,9 @@ def _failure(problem: Problem) -> Answer:
     return Answer(f"error {problem.code}: {problem.message}.{hint}", problem=problem)
 
 
-_PERSONS: Final = re.compile(r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b")
+_COMMANDS_FOR_PEOPLE: Final = re.compile(
+    r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b"
+)
 """Commands that no tool replaces."""
 
 

@@ -132,14 +132,14 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         "version": node.version,
         "start": date_format.iso_minute(node.start_time, zone),
         "end": date_format.iso_minute(node.end_time, zone),
-        "keywords": list(node.words),
+        "keywords": list(node.keyword_texts),
         "bullets": len(node.bullets),
         "children": len(children),
     }
     if node.level is TocLevel.SEGMENT:
         head["surprise"] = browse.get_surprise(node.node_id)
     state = f"{node.status.value}{', pinned' if node.is_pinned else ''}"
-    lead = [f"{node.title} ({state}): {', '.join(node.words)}"]
+    lead = [f"{node.title} ({state}): {', '.join(node.keyword_texts)}"]
     if node.headline not in ("", node.title):
         lead.append(node.headline)
     items = [formatting.bullet(bullet) for bullet in node.bullets]

@@ -69,7 +69,7 @@ class ImportProgress:
     unchanged: int = 0
     """Files that have not changed since they were read."""
     created: int = 0
-    known: int = 0
+    already_stored: int = 0
     invalid: int = 0
     skipped: int = 0
     unreadable: int = 0
@@ -163,7 +163,7 @@ class TranscriptReader:
                 yield from _FileImport(self, name, source, stored).run(file, stamp)
         except StoreError:
             raise
-        except _OvertakenError:
+        except _ReadElsewhereError:
             return
         except SourceError as error:
             self._report(name, str(error), file)
@@ -200,7 +200,7 @@ def _format(file: Path, stored: FileCursor | None) -> SourceFormat | None:
     return formats.detect_format(file)
 
 
-class _OvertakenError(Exception):
+class _ReadElsewhereError(Exception):
     """Another process has read more of the same file."""
 
 
@@ -265,7 +265,7 @@ class _FileImport:
         now_ms = to_ms(reader.clock())
         with database.transaction():
             if cursors.get_offset(self._name) != self._stored_offset:
-                raise _OvertakenError
+                raise _ReadElsewhereError
             self._store_problems(now_ms)
             if batch.is_replaced:
                 self._without_text = Cursor()
@@ -290,7 +290,9 @@ class _FileImport:
         progress.created += len(added.created)
         progress.forgotten += added.forgotten + self._filter.forgotten_count
         self._filter.forgotten_count = 0
-        progress.known += len(batch.events) - len(added.created) - added.forgotten
+        progress.already_stored += (
+            len(batch.events) - len(added.created) - added.forgotten
+        )
         self._batch = _Batch()
 
     def _store_cursor(self, cursor: Cursor, stamp: FileStamp, now_ms: int) -> None:

@@ -65,9 +65,9 @@ def run(args: Namespace, context: Context) -> int:
         machine_zone=workspace.machine_zone(),
         model_options=workspace.model_options(settings),
     ).examine()
-    code = 0 if report.is_well else 1
+    code = 0 if report.is_ok else 1
     if args.json:
-        data = output.to_plain(report) | {"is_well": report.is_well}
+        data = output.to_plain(report) | {"is_well": report.is_ok}
         del data["zone"]
         return output.print_json(data, code=code)
     output.print_lines(_report_lines(report))
@@ -77,7 +77,7 @@ def run(args: Namespace, context: Context) -> int:
 def _report_lines(report: Report) -> Iterator[str]:
     for finding in report.findings:
         yield from _finding_lines(finding)
-    wrong = sum(not finding.is_well for finding in report.findings)
+    wrong = sum(not finding.is_ok for finding in report.findings)
     yield ""
     yield f"{plural(wrong, 'thing')} to fix." if wrong else "Everything is well."
     yield from _activity_lines(report)
@@ -96,7 +96,7 @@ def _report_lines(report: Report) -> Iterator[str]:
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
     mark = "✓" if not finding.remedy else "○"
-    if not finding.is_well:
+    if not finding.is_ok:
         mark = "✗"
     yield from _wrap(finding.message, f"{mark} {finding.name}".ljust(INDENT))
     if finding.remedy:

@@ -216,7 +216,7 @@ def finish(action: str, results: Sequence[ChangeResult], options: ChangeOptions)
 
 def _print_status(names: Sequence[str], machine: Machine, *, as_json: bool) -> int:
     statuses = hooks.hook_statuses(machine, names or AGENT_NAMES)
-    code = 0 if all(one.is_well for one in statuses) else 1
+    code = 0 if all(one.is_ok for one in statuses) else 1
     if as_json:
         return output.print_json({"hooks": statuses}, code=code)
     for one in statuses:

@@ -152,13 +152,13 @@ def plan_removal(entry: ConfigEntry, machine: Machine) -> ConfigChange:
     after = before
     try:
         if entry.existing(text):
-            after = _content_without(entry, machine, target, before, text)
+            after = _content_after_removal(entry, machine, target, before, text)
     except ConfigSyntaxError as error:
         raise _unchanged_error(file, str(error)) from None
     return ConfigChange(entry.name, file, target, before, after, is_removal=True)
 
 
-def _content_without(
+def _content_after_removal(
     entry: ConfigEntry, machine: Machine, target: Path, before: bytes | None, text: str
 ) -> bytes | None:
     backup = _read_backup(machine.backups, target)

@@ -39,7 +39,7 @@ class HookStatus:
     """The agent's settings switch off all hooks."""
 
     @property
-    def is_well(self) -> bool:
+    def is_ok(self) -> bool:
         """Nothing needs to be done."""
         return not self.problem
 

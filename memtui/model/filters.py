@@ -12,7 +12,7 @@ from memtui.model.scope import ALL, Scope
 from memtui.model.verdicts import Support
 
 
-class SummaryMaker(StrEnum):
+class SummarizerKind(StrEnum):
     """The kinds of summarizers."""
 
     MODEL = "model"
@@ -32,7 +32,7 @@ class Filters:
     """The levels of nodes and grips."""
     support: frozenset[Support] = frozenset()
     """Verdicts, one of which a bullet of the node has."""
-    maker: SummaryMaker | None = None
+    summarizer_kind: SummarizerKind | None = None
     """The summarizer of nodes and grips."""
     since: datetime | None = None
     """Nothing that ended earlier; aware."""
@@ -44,12 +44,12 @@ class Filters:
     @property
     def needs_nodes(self) -> bool:
         """Whether only nodes and grips can match."""
-        return bool(self.levels or self.support or self.maker)
+        return bool(self.levels or self.support or self.summarizer_kind)
 
 
 EVERYTHING = Filters()
 
-_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
+_DATE_PATTERN = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +94,24 @@ def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
 
 
 def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, maker=SummaryMaker(value.lower()))
+    return replace(filters, summarizer_kind=SummarizerKind(value.lower()))
 
 
 def _after(filters: Filters, value: str, zone: tzinfo) -> Filters:
-    return replace(filters, since=_day(value, zone))
+    return replace(filters, since=_parse_start(value, zone))
 
 
 def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
-    return replace(filters, until=_day(value, zone))
+    return replace(filters, until=_parse_start(value, zone))
 
 
-def _day(value: str, zone: tzinfo) -> datetime:
+def _parse_start(value: str, zone: tzinfo) -> datetime:
     """Return the start of a year, a month or a day, or a minute of a day.
 
     Raises:
         ValueError: It is not a date.
     """
-    found = _DAY.fullmatch(value)
+    found = _DATE_PATTERN.fullmatch(value)
     if not found:
         raise ValueError(value)
     year, month, day = (int(part or 1) for part in found.groups()[:3])
@@ -137,7 +137,7 @@ FILTER_FIELDS: Mapping[str, FilterField] = {
     "has": FilterField(
         "a verdict: " + ", ".join(_values(Support)), _has, _values(Support)
     ),
-    "by": FilterField("model or extractive", _by, _values(SummaryMaker)),
+    "by": FilterField("model or extractive", _by, _values(SummarizerKind)),
     "after": FilterField(_DATE, _after),
     "before": FilterField(_DATE, _before),
 }

@@ -16,7 +16,7 @@ class ModelCondition(StrEnum):
     """It must not be used: another host, or a model not on this machine."""
     RESTING = "resting"
     """It failed too often and is used again later."""
-    UNWELL = "unwell"
+    FAULTY = "unwell"
     """It answers, but wrongly."""
 
 
@@ -53,7 +53,7 @@ class ModelHealth:
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteOutlook:
+class RewriteForecast:
     """What to expect of a requested version."""
 
     message: str
@@ -70,7 +70,7 @@ class ModelPhase(StrEnum):
     LOADING = "loading"
     READING = "reading"
     WRITING = "writing"
-    AUDITING = "auditing"
+    CHECKING = "checking"
     """Its draft is checked against the source."""
 
 

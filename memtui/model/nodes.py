@@ -135,7 +135,7 @@ class TocNode:
         return bool(self.generation.model)
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def keyword_texts(self) -> tuple[str, ...]:
         return tuple(keyword.word for keyword in self.keywords)
 
 
@@ -212,7 +212,7 @@ class TocHistory:
 def node_text(node: TocNode) -> str:
     """Return a node as text, without withheld bullets."""
     about = node.headline if node.headline != node.title else ""
-    words, projects = ", ".join(node.words), ", ".join(node.projects)
+    words, projects = ", ".join(node.keyword_texts), ", ".join(node.projects)
     lines = [
         node.node_id,
         f"# {node.title}",

@@ -95,7 +95,8 @@ class Verdict:
     spans: tuple[EventQuote, ...] = ()
     """The same quotes in the events, if these are known."""
     is_repaired: bool = False
-    """Whether it cites another text than the one that supports it best."""
+    """Whether the bullet is linked to the text that supports it best, not to the one
+    that the model cited."""
 
 
 SUPPORTED = Verdict(Support.SUPPORTED)

@@ -155,7 +155,7 @@ class Rewriter:
             return self._handle_error(work, shown, draft, attempt)
         if isinstance(draft, Exception):
             return self._retry_later(name, repr(draft))
-        self._on_progress(ModelProgress(ModelPhase.AUDITING))
+        self._on_progress(ModelProgress(ModelPhase.CHECKING))
         digest = self._hash(work, attempt)
         identity = self._summarizer.identity
         with database.connection():

@@ -38,7 +38,7 @@ class SegmentationStage:
     def step(self) -> int:
         """Cut a batch of sessions, close silent segments; return how many changed."""
         now = self._clock()
-        silent = now - timedelta(seconds=self._rules.silence_s)
+        silent = now - timedelta(seconds=self._rules.max_gap_s)
         with database.connection():
             if not outbox.list_changed_sessions(1) and not segments.has_silent(
                 to_ms(silent)

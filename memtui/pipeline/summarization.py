@@ -191,7 +191,7 @@ def read_segment_work(
 ) -> SegmentWork:
     """Read a segment and its context from the store."""
     session = session_rows[bounds.number]
-    context_ms = round(rules.overlap_s * 1000)
+    context_ms = round(rules.context_s * 1000)
     found, earlier = conversations.read_segment(bounds, context_ms)
     context = context_before(earlier, found.events[0], rules)
     whole = replace(found, overlap_events=context)

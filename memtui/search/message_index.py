@@ -1,11 +1,12 @@
 """The message index: the terms of all messages, in an SQLite file with FTS5 tables.
 
-The texts are in the store; this file has their terms, times and places in their
-conversations. One process writes, any number read. It can be deleted at any time and is
-rebuilt from the store. Nothing else knows that it is SQLite.
+The texts are in the store; this file holds each message's terms, time and position in
+its conversation. One process writes, any number of processes may read. It can be
+deleted at any time and is rebuilt from the store. No other module depends on SQLite
+here.
 
 The rowid of a message is its time: sixteenths of a second since 2000, or the next free
-number. So the newest messages have the highest rowids, in whatever order they came in,
+number. So the newest messages have the highest rowids, whatever the order of indexing,
 and a period is a range of rowids.
 """
 
@@ -31,7 +32,7 @@ from memtui.store.index_input import IndexableEvent, SessionTexts
 from memtui.text import analyzer
 
 VERSION = "2"
-"""Raise it when something else is indexed: the index is then rebuilt."""
+"""Raise it when the indexed content changes; existing indexes are then rebuilt."""
 
 BUSY_TIMEOUT_S = 5.0
 CACHE_KB = 16_000
@@ -42,17 +43,17 @@ EPOCH_MS = 946_684_800_000
 
 ROWIDS_A_SECOND = 16
 
-SPILL = 16 * 3_600
-"""The rowid of a message may be so much later than its time, if many share it."""
+MAX_ROWID_SHIFT = 16 * 3_600
+"""How far the rowid of a message may lie above that of its time, if many messages share
+it: an hour, in rowids."""
 
 MAX_ROWID = 2**62
 
 MAX_PER_TERM = 3_000
 """How many messages are read for one term, the newest ones."""
 
-PAIRED = 4
-"""Of more frequent terms, so many are looked up together with the others: the rarest
-ones."""
+MAX_COMBINED_TERMS = 4
+"""How many frequent terms, rarest first, are looked up in combination."""
 
 MIN_IDF_SHARE = 0.05
 """A frequent term with less than this share of the highest idf is not looked up with
@@ -64,25 +65,25 @@ MAX_TITLES = 50
 MAX_CALLS = 100
 """How many tool calls are found."""
 
-FEW = 5
-"""With fewer messages found, tools of such names are found too."""
+MIN_MESSAGES = 5
+"""With fewer messages than this, calls of tools whose names match are returned too."""
 
-LISTED = 400
-"""So many sessions are named in the FTS5 query; more are compared row by row."""
+MAX_LISTED_SESSIONS = 400
+"""Up to this many sessions are listed in an FTS5 query; more are checked row by row."""
 
-COPIED = 150_000
-"""The rowids of up to so many messages are copied into a table to compare with; with
-more, the conversation of each message is looked up."""
+MAX_COPIED_ROWIDS = 150_000
+"""If the sessions of a filter have at most this many messages, their rowids are copied
+into a temporary table; otherwise the conversation of each match is looked up."""
 
-COUNTED = 10_000
-"""Up to so many messages with a term are counted, for more it is estimated."""
+MAX_COUNTED = 10_000
+"""Frequencies up to this are counted, higher ones estimated."""
 
 SAMPLES, SAMPLE_SIZE = 4, 2_000
 """The frequency of a term is estimated from samples of consecutive messages."""
 
-EXPANDED = 300
-"""Up to so many completions of a prefix are looked up one by one: FTS5 would read all
-messages of all of them, whatever the limit."""
+MAX_EXPANSIONS = 300
+"""Up to this many completions of a prefix are looked up one by one: for a prefix, FTS5
+would read all messages with any of them, whatever the limit."""
 
 PREFIX_CHARS = 3
 """FTS5 has prefix indexes up to this length."""
@@ -93,7 +94,7 @@ _SEPARATORS = re.compile(r'[\x00-\x20"\x7f]+')
 """FTS5 would split a term at these."""
 
 _SESSION, _SUBAGENT = "\ue000", "\ue001"
-"""Terms for filters begin so; no text contains these characters."""
+"""The first characters of filter terms; no text contains them."""
 
 _REMOVED = 0
 """The conversation of messages that were removed; no other has this number."""
@@ -137,15 +138,15 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (message_terms, row);
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """What the index contains."""
+    """The contents and progress of the index."""
 
     messages: int
     is_complete: bool
-    """Whether all events are indexed that were stored before the index was made."""
+    """Whether all events stored before the index was created are indexed."""
     oldest_id: str
-    """The oldest of these that is indexed; "" for none."""
+    """The oldest indexed event of those stored before the index was created, or ""."""
     events_read: int
-    """How many of these were read."""
+    """How many of those events have been read."""
 
 
 class MessageIndex:
@@ -171,7 +172,10 @@ class MessageIndex:
         return self.path.exists()
 
     def name(self) -> str:
-        """Return the name it was created with; "" if its version or content differs."""
+        """Return the store's identifier of the index.
+
+        "" if it has another version, or was created for other contents.
+        """
         try:
             with self._reading() as db:
                 meta = _read_meta(db)
@@ -243,7 +247,7 @@ class MessageIndex:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether somebody found it damaged since it was created."""
+        """Whether a reader has reported damage since the index was created."""
         return self._suspect.exists()
 
     @property
@@ -262,7 +266,7 @@ class MessageIndex:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a write transaction, which is on the disk when it ends."""
+        """Open a write transaction, durable once it commits."""
         with self._opened() as db:
             db.execute("PRAGMA synchronous = full")
             db.execute("BEGIN IMMEDIATE")
@@ -327,7 +331,7 @@ class MessageIndex:
             _add(db, entries)
 
     def add_older(self, events: Sequence[IndexableEvent]) -> None:
-        """Index the next events before ``oldest_id``, and remember how far that is.
+        """Index the next events before ``oldest_id``, and record how far back it got.
 
         Args:
             events: The latest first; none if there are no more.
@@ -391,8 +395,8 @@ class MessageIndex:
     ) -> Candidates:
         """Return the messages to rank for a query.
 
-        Of a very frequent term only the newest messages are read, besides those that
-        contain a rarer term too.
+        For a very frequent term only the newest messages are read, and older ones that
+        also contain a rarer term.
 
         Args:
             terms: The query's terms, each once; 62 at most.
@@ -414,7 +418,7 @@ class MessageIndex:
                 masks = {rowid: masks.get(rowid, 0) | own for rowid in matching}
             selected = scoring.select(masks, scoring.message_idfs(found))
             masks = {rowid: masks[rowid] for rowid in selected}
-            if self.with_tools or len(masks) < FEW:
+            if self.with_tools or len(masks) < MIN_MESSAGES:
                 calls = _Lookup(db, within, "call_terms")
                 match = " AND ".join(map(_match, terms))
                 rowids = calls.newest(match, MAX_CALLS)
@@ -432,7 +436,7 @@ class _Entry:
     event: IndexableEvent
     role: EventRole
     terms: Sequence[str]
-    is_once: bool
+    only_first_call: bool
     """Whether only the first call of its tool in a conversation is indexed."""
 
     @property
@@ -602,10 +606,10 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
 
 
 def _is_new_call(db: sqlite3.Connection, conversation: int, one: _Entry) -> bool:
-    """Return True if a tool call is to be indexed; note that the tool was called."""
+    """Return True if a tool call is to be indexed; record that the tool was called."""
     first = "INSERT OR IGNORE INTO tools VALUES (?, ?)"
     is_first = db.execute(first, (conversation, one.event.tool)).rowcount == 1
-    return is_first or not one.is_once
+    return is_first or not one.only_first_call
 
 
 def _filter_terms(event: IndexableEvent) -> list[str]:
@@ -619,10 +623,10 @@ def _session_term(session: int) -> str:
 def _assign_positions(
     db: sqlite3.Connection, by_conversation: Mapping[int, Sequence[int]]
 ) -> tuple[dict[int, int], list[int]]:
-    """Return the position of each message, and the conversations to put in order.
+    """Return the position of each message, and the conversations to reorder.
 
-    Messages before or after all known ones of their conversation continue its
-    positions; others get any position until it is put in order.
+    Messages before or after all indexed ones of their conversation continue its
+    positions; others get a temporary position, and the conversation is reordered.
     """
     positions: dict[int, int] = {}
     unordered = []
@@ -683,7 +687,7 @@ class _Lookup:
         self._conditions: list[str] = []
         self._values: list[object] = [
             _rowid(to_ms(since)) if since else 0,
-            _rowid(to_ms(until)) + SPILL - 1 if until else MAX_ROWID,
+            _rowid(to_ms(until)) + MAX_ROWID_SHIFT - 1 if until else MAX_ROWID,
         ]
         if within.sessions is not None:
             self._add_sessions(within.sessions)
@@ -692,7 +696,7 @@ class _Lookup:
             self._values.append(_CODES[within.role])
 
     def _add_sessions(self, sessions: Collection[int]) -> None:
-        if len(sessions) <= LISTED:
+        if len(sessions) <= MAX_LISTED_SESSIONS:
             terms = (_quote(_session_term(session)) for session in sorted(sessions))
             self._session_match = " OR ".join(terms) or _quote(_session_term(0))
         rows = self._db.execute(
@@ -701,20 +705,23 @@ class _Lookup:
             (json.dumps(sorted(sessions)),),
         )
         conversations = json.dumps([number for (number,) in rows.fetchall()])
-        is_one = "conversation IN (SELECT value FROM json_each(?))"
-        is_copied = len(sessions) > LISTED and self.totals()[0] <= COPIED
+        in_conversations = "conversation IN (SELECT value FROM json_each(?))"
+        is_copied = (
+            len(sessions) > MAX_LISTED_SESSIONS
+            and self.totals()[0] <= MAX_COPIED_ROWIDS
+        )
         if is_copied and self._table == "message_terms":
             # The rollback at the end of the read transaction removes it.
             self._db.execute("DROP TABLE IF EXISTS temp.allowed")
             self._db.execute("CREATE TEMP TABLE allowed (id INTEGER PRIMARY KEY)")
             self._db.execute(
                 "INSERT INTO allowed SELECT id FROM messages"
-                f" WHERE role < {_TOOL} AND {is_one} ORDER BY id",
+                f" WHERE role < {_TOOL} AND {in_conversations} ORDER BY id",
                 (conversations,),
             )
             self._conditions.append("+message_terms.rowid IN temp.allowed")
         else:
-            self._conditions.append(f"m.{is_one}")
+            self._conditions.append(f"m.{in_conversations}")
             self._values.append(conversations)
 
     def newest(self, match: str, limit: int) -> list[int]:
@@ -731,8 +738,8 @@ class _Lookup:
     def estimate(self, match: str, messages: int) -> int:
         """Estimate how many messages contain a frequent term.
 
-        Within some sessions it is taken to be as frequent as in all; roles and times
-        are not regarded.
+        Within some sessions it is assumed to be as frequent as in all; roles and times
+        are ignored.
 
         Args:
             match: The FTS5 query for the term.
@@ -740,14 +747,14 @@ class _Lookup:
         """
         limited = (
             "SELECT 1 FROM message_terms WHERE message_terms MATCH ?"
-            f" LIMIT {COUNTED + 1}"
+            f" LIMIT {MAX_COUNTED + 1}"
         )
         row = self._db.execute(f"SELECT count(*) FROM ({limited})", (match,)).fetchone()
         count = int(row[0])
-        if count <= COUNTED and self._within.sessions is None:
+        if count <= MAX_COUNTED and self._within.sessions is None:
             return count
         total = max(1, _totals(self._db)[0])
-        if count > COUNTED:
+        if count > MAX_COUNTED:
             count = max(count, int(total * self._share(match)))
         if self._within.sessions is None:
             return count
@@ -821,9 +828,9 @@ class _Lookup:
             return _match(term)
         rows = self._db.execute(
             "SELECT term FROM vocabulary WHERE term BETWEEN ? AND ? LIMIT ?",
-            (prefix, prefix + _LAST_LETTER, EXPANDED + 1),
+            (prefix, prefix + _LAST_LETTER, MAX_EXPANSIONS + 1),
         ).fetchall()
-        if len(rows) > EXPANDED:
+        if len(rows) > MAX_EXPANSIONS:
             return _match(term)
         terms = dict.fromkeys([term.term, *(other for (other,) in rows)])
         return f"({' OR '.join(map(_quote, terms))})"
@@ -877,35 +884,39 @@ def _find(
         estimate = lookup.estimate(matches[bit], found.messages)
         found.frequencies[bit] = max(MAX_PER_TERM + 1, estimate)
     found.common = [found.terms[bit].term for bit in frequent]
-    _find_together(lookup, found, matches, frequent, masks)
+    _find_combinations(lookup, found, matches, frequent, masks)
     return masks
 
 
-def _find_together(
+def _find_combinations(
     lookup: _Lookup,
     found: Candidates,
     matches: Sequence[str],
     frequent: Sequence[int],
     masks: dict[int, int],
 ) -> None:
-    """Find older messages with frequent terms, where these change a score.
+    """Add older messages that contain several terms.
 
-    The rarest of them together with any rarer term or, if there is none, with each
-    other; and several of them together, the highest idf first, until enough better
-    messages are known.
+    Frequent terms were cut off at the newest messages; look up older ones by
+    combinations: the rarest frequent terms with any rarer term or, if there is none,
+    with each other; then several frequent terms, the highest sum of idfs first, until
+    enough better messages are known.
     """
     idfs = scoring.message_idfs(found)
     least = MIN_IDF_SHARE * max(idfs, default=0.0)
-    telling = sorted(
+    informative = sorted(
         (bit for bit in frequent if idfs[bit] >= least),
         key=lambda bit: (found.frequencies[bit], bit),
     )
     rarer = [match for bit, match in enumerate(matches) if bit not in frequent]
-    for bit in telling[:PAIRED] if rarer else ():
+    for bit in informative[:MAX_COMBINED_TERMS] if rarer else ():
         match = f"{matches[bit]} AND ({' OR '.join(rarer)})"
         _add_masks(masks, lookup.newest(match, MAX_PER_TERM), 1 << bit)
-    groups = {tuple(telling[:count]) for count in range(2, PAIRED + 2)}
-    groups |= {tuple(telling), *(() if rarer else combinations(telling[:PAIRED], 2))}
+    groups = {tuple(informative[:count]) for count in range(2, MAX_COMBINED_TERMS + 2)}
+    groups |= {
+        tuple(informative),
+        *(() if rarer else combinations(informative[:MAX_COMBINED_TERMS], 2)),
+    }
     ranked = sorted(((sum(idfs[bit] for bit in g), g) for g in groups), reverse=True)
     for total, group in ranked:
         if len(group) < 2 or scoring.has_enough(masks, idfs, total):
@@ -943,7 +954,7 @@ def _score_titles(
 def _read_candidates(
     db: sqlite3.Connection, masks: Mapping[int, int]
 ) -> dict[int, Candidate]:
-    """Return messages with their places; removed ones are left out."""
+    """Read the messages to rank; removed ones are left out."""
     rows = db.execute(
         "SELECT m.id, m.event, m.conversation, m.position, m.role, m.length, c.session,"
         " c.length FROM json_each(?) wanted CROSS JOIN messages m"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memtui.model.filters import Filters, SummaryMaker
+from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.grips import Grip
 from memtui.model.hits import HitKind
 from memtui.model.nodes import TocLevel, TocNode
@@ -52,7 +52,7 @@ def filter_groups(filters: Filters) -> list[set[str]]:
         PROJECT: [filters.scope.project],
         LEVEL: filters.levels,
         HAS: filters.support,
-        BY: [filters.maker],
+        BY: [filters.summarizer_kind],
     }
     groups = (
         {filter_token(name, value) for value in allowed if value}
@@ -63,7 +63,7 @@ def filter_groups(filters: Filters) -> list[set[str]]:
 
 def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
     """Return the documents of a node: the node itself and its grips."""
-    maker = SummaryMaker.MODEL if node.is_by_model else SummaryMaker.EXTRACTIVE
+    maker = SummarizerKind.MODEL if node.is_by_model else SummarizerKind.EXTRACTIVE
     common = [filter_token(AGENT, name) for name in node.agents]
     common += [filter_token(PROJECT, name) for name in node.projects]
     common += [filter_token(LEVEL, node.level), filter_token(BY, maker)]
@@ -103,7 +103,7 @@ def node_texts(node: TocNode) -> Iterator[FieldText]:
     yield NodeField.TITLE, node.title
     if node.headline and node.headline != node.title:
         yield NodeField.HEADLINE, node.headline
-    yield NodeField.KEYWORDS, " ".join(node.words)
+    yield NodeField.KEYWORDS, " ".join(node.keyword_texts)
     for bullet in node.bullets:
         yield NodeField.BULLETS, bullet.text
 

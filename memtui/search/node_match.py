@@ -9,7 +9,7 @@ from memtui.search.scoring import NodeField
 from memtui.search.snippets import matching_terms
 from memtui.text import analyzer
 
-WEIGHTS = {
+FIELD_WEIGHTS = {
     NodeField.TITLE: 1.0,
     NodeField.HEADLINE: 1.0,
     NodeField.KEYWORDS: 0.9,
@@ -38,7 +38,7 @@ def match_fields(node: TocNode, query: Query) -> list[FieldMatch]:
     for field, text, grip_ids in _texts(node):
         share = _share(text, query)
         if share and query.matches(text):
-            score = round(share * WEIGHTS[field], 3)
+            score = round(share * FIELD_WEIGHTS[field], 3)
             found.append(FieldMatch(field, text, score, grip_ids))
     return sorted(found, key=lambda one: -one.score)
 
@@ -48,7 +48,7 @@ def score_node(node: TocNode, query: Query) -> float:
     best: dict[str, float] = {}
     for field, text, _ in _texts(node):
         for term in _matching_terms(text, query):
-            best[term] = max(best.get(term, 0.0), WEIGHTS[field])
+            best[term] = max(best.get(term, 0.0), FIELD_WEIGHTS[field])
     count = len(query.terms)
     if not count:
         return 1.0 if query.phrases else 0.0
@@ -60,7 +60,7 @@ def _texts(node: TocNode) -> Iterator[tuple[NodeField, str, tuple[str, ...]]]:
     if node.headline and node.headline != node.title:
         yield NodeField.HEADLINE, node.headline, ()
     if node.keywords:
-        yield NodeField.KEYWORDS, " · ".join(node.words), ()
+        yield NodeField.KEYWORDS, " · ".join(node.keyword_texts), ()
     for bullet in node.bullets:
         yield NodeField.BULLETS, bullet.text, bullet.grip_ids
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
-from memtui.model.filters import EVERYTHING, Filters, SummaryMaker
+from memtui.model.filters import EVERYTHING, Filters, SummarizerKind
 from memtui.model.hits import Hit, HitKind, IndexMatch, IndexMatches, TeleportResult
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
@@ -327,8 +327,8 @@ def _passes(node: TocNode, filters: Filters) -> bool:
         (not filters.levels or node.level in filters.levels)
         and (not filters.support or not filters.support.isdisjoint(supports))
         and (
-            filters.maker is None
-            or node.is_by_model is (filters.maker is SummaryMaker.MODEL)
+            filters.summarizer_kind is None
+            or node.is_by_model is (filters.summarizer_kind is SummarizerKind.MODEL)
         )
         and (filters.since is None or end >= filters.since)
         and (filters.until is None or node.start_time < filters.until)

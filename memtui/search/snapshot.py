@@ -1,8 +1,8 @@
 """One commit of the node index, and the ranking of its documents for a query.
 
 Postings are read through Whoosh's ``IndexReader`` and added up here, because the score
-(see ``scoring``) depends on how many of the query's terms a document has.
-Whoosh's searcher adds up terms only, and takes three to five times as long.
+(see ``scoring``) depends on how many of the query's terms a document contains. Whoosh's
+own searcher only adds up terms, and takes three to five times as long.
 """
 
 from array import array
@@ -32,18 +32,20 @@ WORDS, FILTERS, NODE = "words", "filters", "node"
 
 MINUTES_A_DAY = 24 * 60
 
-POSTINGS = 40_000
+MAX_POSTINGS = 40_000
 """How many postings of a query's rarer terms are read to find documents."""
 
-COMMON = 4_000
-"""Of terms with so many postings it is checked if they can still change the matches."""
+MIN_COMMON_POSTINGS = 4_000
+"""Before a term with this many postings is read, the search checks whether it can still
+change the matches."""
 
-FEW = 20
-"""With so many times more postings than documents, each document is looked up alone."""
+LOOKUP_RATIO = 20
+"""If a term has this many times more postings than there are documents to look up, each
+document is looked up by bisection."""
 
-SAMPLE, COMPLETIONS_SEEN = 3_000, 200
-"""Segments of about so many documents are the first that completions are looked for in;
-the others are not needed if so many completions are known."""
+SAMPLE_SIZE, ENOUGH_COMPLETIONS = 3_000, 200
+"""Completions are searched for in index segments near this size first, until this many
+are known."""
 
 ONE_TERM = 65_536.0
 """Added to the sum of a document's weights for each term it has, so that one number
@@ -55,7 +57,7 @@ Postings = tuple["array[int]", "array[float]"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentCondition:
-    """What a document must fulfil besides having some of a query's words."""
+    """The conditions on a document besides containing some of a query's words."""
 
     filters: Filters
     nodes: frozenset[str] | None = None
@@ -74,7 +76,7 @@ class Snapshot:
     """A commit of the index that is open for reading. It is a ``scoring.Lexicon``."""
 
     def __init__(self, reader: Any) -> None:
-        """Take an ``IndexReader``; what is read with it is kept until it is closed."""
+        """Use an ``IndexReader``; its terms and documents are cached."""
         self.reader = reader
         self.generation: int = reader.generation()
         self.size: int = reader.doc_count_all()
@@ -93,25 +95,25 @@ class Snapshot:
         return sum(leaf.doc_frequency(WORDS, text) for leaf, _ in self._leaves)
 
     def _completions(self, start: str) -> tuple[str, ...]:
-        """Return the commonest terms that begin so."""
+        """Return the most common terms with a prefix."""
         most = scoring.MAX_COMPLETIONS
-        counts = self.beginning(start, COMPLETIONS_SEEN)
+        counts = self.beginning(start, ENOUGH_COMPLETIONS)
         counts.pop(start, None)
         likely = nsmallest(2 * most, counts, key=lambda term: (-counts[term], term))
         likely.sort(key=lambda term: (-self.frequency(term), term))
         return tuple(likely[:most])
 
     def beginning(self, start: str, enough: int | None = None) -> Counter[str]:
-        """Return terms that begin so, and how many documents have them.
+        """Return terms with a prefix, and how many documents contain each.
 
         Args:
-            start: How they begin.
-            enough: If so many are known, do not look into the other segments.
+            start: The prefix.
+            enough: Stop after the segment in which this many are reached.
         """
         text = start.encode("utf-8", "replace")
         found = Counter[bytes]()
         leaves = [leaf for leaf, _ in self._leaves]
-        leaves.sort(key=lambda leaf: abs(int(leaf.doc_count_all()) - SAMPLE))
+        leaves.sort(key=lambda leaf: abs(int(leaf.doc_count_all()) - SAMPLE_SIZE))
         for leaf in leaves:
             if enough and len(found) >= enough:
                 break
@@ -137,7 +139,7 @@ class Snapshot:
                 their_weights.append(weight())
                 advance()
             numbers, weights = more + numbers, their_weights + weights
-            if len(numbers) >= POSTINGS:
+            if len(numbers) >= MAX_POSTINGS:
                 break
         return numbers, weights
 
@@ -227,16 +229,19 @@ class Snapshot:
     ) -> tuple[dict[int, float], list[str]]:
         """Return ONE_TERM for each term a document has, plus the terms' weights.
 
-        The rarest terms come first. When ``POSTINGS`` have been read, the others count
-        in the documents found so far; they are returned too if that may be too few.
+        The rarest terms come first. When ``MAX_POSTINGS`` have been read, the others
+        count in the documents found so far; they are returned too if these may be too
+        few.
         """
         sums: dict[int, float] = {}
         left_out: list[str] = []
-        room = POSTINGS
+        room = MAX_POSTINGS
         rest = sorted(terms, key=self._size)
         while rest:
             term, size = rest[0], self._size(rest[0])
-            is_enough = size >= COMMON and self._are_enough(sums, rest, allowed, limit)
+            is_enough = size >= MIN_COMMON_POSTINGS and self._are_enough(
+                sums, rest, allowed, limit
+            )
             if sums and (is_enough or size > room):
                 best = self._best_forms(term, among=sums)
             else:
@@ -259,10 +264,10 @@ class Snapshot:
         Args:
             term: The term.
             among: The documents that are looked at; None for all, or for as many as
-                ``POSTINGS`` allows.
+                ``MAX_POSTINGS`` allows.
         """
         best: dict[int, float] = {}
-        room = POSTINGS
+        room = MAX_POSTINGS
         for form in term.forms:
             numbers, weights = self.postings(form.term)
             if among is not None:
@@ -335,8 +340,8 @@ def _totals(sums: Iterable[float]) -> list[float]:
 def _lookup(
     numbers: "array[int]", weights: "array[float]", among: Collection[int]
 ) -> dict[int, float]:
-    """Return those of a term's postings that are of some documents."""
-    if len(among) * FEW > len(numbers):
+    """Return a term's weight in each of some documents that contain it."""
+    if len(among) * LOOKUP_RATIO > len(numbers):
         found = dict(zip(numbers, weights, strict=True))
         return {number: found[number] for number in found.keys() & among}
     places = ((number, bisect_left(numbers, number)) for number in among)
@@ -352,7 +357,7 @@ def _combine(
     more: dict[int, float],
     function: Callable[[float, float], float],
 ) -> None:
-    """Add numbers to others; where both have one, the function says what remains."""
+    """Merge a mapping into another; the function combines the values of common keys."""
     both = {n: function(known[n], more[n]) for n in known.keys() & more.keys()}
     known |= more
     known |= both

@@ -60,7 +60,7 @@ class Finding:
 
     name: str
     """What was checked; the same word in every version of memtui."""
-    is_well: bool
+    is_ok: bool
     message: str
     remedy: str = ""
     """A command or a sentence. If all is well: what could be improved."""
@@ -110,8 +110,8 @@ class Report:
     zone: tzinfo = UTC
 
     @property
-    def is_well(self) -> bool:
-        return all(finding.is_well for finding in self.findings)
+    def is_ok(self) -> bool:
+        return all(finding.is_ok for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +154,13 @@ SPOOL_TIMEOUT = timedelta(days=3)
 WORKER_TIMEOUT = timedelta(minutes=15)
 """The same while a worker is running, which takes them at once."""
 
-SILENCE = timedelta(minutes=15)
+MAX_HOOK_DELAY = timedelta(minutes=15)
 """A transcript that is newer than the last hook event by this means broken hooks."""
 
-SETTLED = timedelta(minutes=5)
+SETTLE_TIME = timedelta(minutes=5)
 """A file that changed more recently may be about to be read."""
 
-EXPIRING = timedelta(days=7)
+EXPIRY_WARNING = timedelta(days=7)
 """Transcripts that an agent deletes within this time are reported."""
 
 MIN_FREE_BYTES = 200_000_000
@@ -172,9 +172,11 @@ LARGE_STORE_BYTES = 50_000_000
 
 OLLAMA_TIMEOUT_S = 2.0
 
-RESTORE = "memtui restore FILE from a backup; without one move it away: memtui import"
+RESTORE_REMEDY = (
+    "memtui restore FILE from a backup; without one move it away: memtui import"
+)
 
-_UNKNOWN = re.compile(r"unknown (?:record type|hook event) (.+)", re.DOTALL)
+_UNKNOWN_TYPE = re.compile(r"unknown (?:record type|hook event) (.+)", re.DOTALL)
 """How readers report a record of an unknown type."""
 
 
@@ -231,10 +233,10 @@ class Doctor:
                 self._run("messages", self._check_message_index)
                 self._run("secrets", self._check_secrets)
             self._run("spool", self._check_spool)
-            if is_readable or not self._paths_exist():
+            if is_readable or not self._store_may_exist():
                 self._run("transcripts", lambda: self._check_transcripts(is_readable))
             if is_readable:
-                self._run("store", self._count)
+                self._run("store", self._fill_counts)
             self._run("hooks", self._check_hooks)
             with suppress(OSError):
                 reasons = spool.spool_status(self._paths.spool).reasons
@@ -260,7 +262,7 @@ class Doctor:
         except OSError as error:
             self._report.findings.append(_unreadable(name, error))
 
-    def _paths_exist(self) -> bool:
+    def _store_may_exist(self) -> bool:
         try:
             return self._paths.store.exists()
         except OSError:
@@ -334,7 +336,7 @@ class Doctor:
             remedy = f"end the program that uses it: fuser {file}"
             return finding(False, str(error), remedy), False
         except StoreError as error:
-            remedy = RESTORE if "damaged" in str(error) else f"chmod u+rw {file}"
+            remedy = RESTORE_REMEDY if "damaged" in str(error) else f"chmod u+rw {file}"
             return finding(False, str(error), remedy), False
         if version:
             message = (
@@ -348,7 +350,7 @@ class Doctor:
             return finding(False, message, remedy), False
         if NodeIndex(self._paths.index).name():
             message = f"{file} is empty, though there was something in it"
-            return finding(False, message, RESTORE), False
+            return finding(False, message, RESTORE_REMEDY), False
         return finding(True, "nothing is stored yet", "memtui import"), False
 
     def _examine_content(self, file: Path) -> Finding:
@@ -360,7 +362,7 @@ class Doctor:
         with database.connection():
             if damages := backup.find_damages():
                 message = "; ".join(damages)
-                return Finding("store", False, message, RESTORE, str(file))
+                return Finding("store", False, message, RESTORE_REMEDY, str(file))
             events = statistics.count_events()[0]
             sessions = plural(statistics.count_sessions(), "session")
         message = f"{events:,} events in {sessions}, {byte_size(size)}, undamaged"
@@ -491,7 +493,7 @@ class Doctor:
             other = f" (this machine's is {self._machine_zone}; a store keeps its own)"
         yield Finding("zone", True, f"days are those of {name}{other}")
 
-    def _count(self) -> Iterable[Finding]:
+    def _fill_counts(self) -> Iterable[Finding]:
         """Fill in the counts of the report."""
         report = self._report
         with database.connection():
@@ -503,7 +505,7 @@ class Doctor:
         report.unknown_types = [
             NamedCount(match[1].strip("'"), one.count)
             for one in skipped
-            if (match := _UNKNOWN.fullmatch(one.reason))
+            if (match := _UNKNOWN_TYPE.fullmatch(one.reason))
         ]
         report.latest_damaged = status.latest_problems(limit=MAX_LATEST)
         return ()
@@ -636,11 +638,11 @@ class Doctor:
             modified.append(at)
             if known == stamp:
                 continue
-            is_settled = at <= self._now - SETTLED
+            is_settled = at <= self._now - SETTLE_TIME
             unread += known is None
             changed += known is not None and is_settled
             late += is_settled
-            if keep is not None and at + keep < self._now + EXPIRING:
+            if keep is not None and at + keep < self._now + EXPIRY_WARNING:
                 expiries.append(at + keep)
         return TranscriptState(
             files,
@@ -685,7 +687,7 @@ class Doctor:
         transcripts = self._transcripts.get(hook.agent)
         newest = transcripts.newest_at if transcripts else None
         since = datetime.fromtimestamp(hook.file.stat().st_mtime, UTC)
-        if newest and newest > max(filter(None, (last, since))) + SILENCE:
+        if newest and newest > max(filter(None, (last, since))) + MAX_HOOK_DELAY:
             message = (
                 f"{hook.title}: installed, but silent: {heard}, and it wrote a"
                 f" transcript {date_format.age(newest, self._now)}"
@@ -773,7 +775,7 @@ class Doctor:
         if is_late.is_set() and not health.is_ready:
             url = self._model_options.url
             message = f"{url} does not answer within {OLLAMA_TIMEOUT_S:g} s"
-            return replace(health, condition=ModelCondition.UNWELL, message=message)
+            return replace(health, condition=ModelCondition.FAULTY, message=message)
         return health
 
     def _allow_remedy(self) -> str:
@@ -804,12 +806,12 @@ class Doctor:
         condition, remedy = found.condition.value, ""
         if found.paused_until is not None:
             condition += f" until {date_format.clock(found.paused_until, zone)}"
-        elif found.condition is ModelCondition.UNWELL:
+        elif found.condition is ModelCondition.FAULTY:
             remedy = "another model may do better: name it in summaries.model"
         details = f"{condition}, {found.message}".rstrip(", ")
         at = date_format.clock(found.checked_at, zone)
-        message = f"{WORKER}: {details} (at {at})"
-        yield Finding("model", True, message, remedy, WORKER)
+        message = f"{WORKER_NAME}: {details} (at {at})"
+        yield Finding("model", True, message, remedy, WORKER_NAME)
 
 
 QUEUE_NOUNS = {
@@ -819,7 +821,7 @@ QUEUE_NOUNS = {
     outbox.INDEX_SESSION: ("title to index", "titles to index"),
 }
 
-WORKER = "the memtui that is running"
+WORKER_NAME = "the memtui that is running"
 """The subject of the finding on the worker's model."""
 
 

@@ -118,10 +118,10 @@ def clear() -> None:
     _make_table("selected_sessions", "id INTEGER PRIMARY KEY")
 
 
-def select(stones: Iterable[Tombstone]) -> None:
+def select(chosen: Iterable[Tombstone]) -> None:
     """Select what tombstones cover."""
-    for stone in stones:
-        condition, values = _covered(stone)
+    for tombstone in chosen:
+        condition, values = _covered(tombstone)
         for selected, table in (
             ("selected", "events"),
             ("selected_thoughts", "thoughts"),
@@ -131,9 +131,9 @@ def select(stones: Iterable[Tombstone]) -> None:
                 f" SELECT id, session_id, at_ms FROM {table} WHERE {condition}",
                 values,
             )
-        if stone.kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT):
-            is_session = stone.kind is TombstoneKind.SESSION
-            numbers = _SESSION if is_session else _project_sessions(stone)
+        if tombstone.kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT):
+            is_session = tombstone.kind is TombstoneKind.SESSION
+            numbers = _SESSION if is_session else _project_sessions(tombstone)
             db.execute_sql(
                 f"INSERT OR IGNORE INTO selected_sessions SELECT id FROM {numbers}",
                 values,
@@ -150,22 +150,22 @@ def select_events(event_ids: Sequence[str]) -> None:
     )
 
 
-def _covered(stone: Tombstone) -> tuple[str, tuple[object, ...]]:
+def _covered(tombstone: Tombstone) -> tuple[str, tuple[object, ...]]:
     """Return the SQL condition on events or thoughts that a tombstone covers."""
-    match stone.kind:
+    match tombstone.kind:
         case TombstoneKind.EVENT:
             copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
-            return f"id = ? OR id IN {copies}", (stone.subject, stone.subject)
+            return f"id = ? OR id IN {copies}", (tombstone.subject, tombstone.subject)
         case TombstoneKind.SESSION:
-            return f"session_id IN {_SESSION}", (stone.agent, stone.subject)
+            return f"session_id IN {_SESSION}", (tombstone.agent, tombstone.subject)
         case TombstoneKind.PROJECT:
-            return f"session_id IN {_project_sessions(stone)}", (stone.subject,)
+            return f"session_id IN {_project_sessions(tombstone)}", (tombstone.subject,)
         case _:
-            return "at_ms < ?", (stone.at_ms,)
+            return "at_ms < ?", (tombstone.at_ms,)
 
 
-def _project_sessions(stone: Tombstone) -> str:
-    return _PROJECT_BY_FOLDER if project_folder(stone.subject) else _PROJECT_BY_NAME
+def _project_sessions(tombstone: Tombstone) -> str:
+    return _PROJECT_BY_FOLDER if project_folder(tombstone.subject) else _PROJECT_BY_NAME
 
 
 def _select_emptied_sessions() -> None:

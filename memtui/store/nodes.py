@@ -17,7 +17,7 @@ from peewee import JOIN, SQL, fn
 from memtui.errors import AmbiguousError
 from memtui.model import activity, calendar, citations
 from memtui.model.events import from_ms, to_ms
-from memtui.model.filters import Filters, SummaryMaker
+from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.nodes import (
     Bullet,
     NodeCounts,
@@ -374,8 +374,8 @@ def list_recent(filters: Filters, limit: int) -> list[str]:
         where.append(VersionRow.end_ms > to_ms(filters.since))
     if filters.until is not None:
         where.append(NodeRow.start_ms < to_ms(filters.until))
-    if filters.maker is not None:
-        is_by_model = filters.maker is SummaryMaker.MODEL
+    if filters.summarizer_kind is not None:
+        is_by_model = filters.summarizer_kind is SummarizerKind.MODEL
         where.append(VersionRow.is_by_model == is_by_model)
     if filters.session:
         segments = scopes.list_session_segments(filters.session, limit)

@@ -1,9 +1,10 @@
 """Which session owns an event that several sessions have.
 
 Forks, and sessions that were resumed under another name, repeat events of another
-session. Each event is stored with the session that had it first. Which one that is
-follows from the content of all of them, never from the order of import. Imports note
-the sessions for which it may have changed (``owner_updates``), ``update`` checks them.
+session. Each event is stored with the session that had it first, its owner. The owner
+is decided from the events themselves, never from import order. Imports record the
+sessions whose events may have a new owner (``owner_updates``); ``update`` rechecks
+them.
 """
 
 from collections.abc import Collection, Iterator
@@ -26,7 +27,7 @@ _MOVE_COPIES = (
     "UPDATE source_copies SET event_id = ?1,"
     " session_id = nullif(coalesce(session_id, ?3), ?2) WHERE event_id = ?4"
 )
-"""Let the other copies of a moved event follow it; their sessions stay the same."""
+"""Point the other copies at the new id; each keeps its session (NULL: the event's)."""
 
 
 @dataclass(slots=True)
@@ -49,10 +50,10 @@ class _SharedEvent:
 
 
 def update() -> None:
-    """Move the events shared by the noted sessions to the session that had them first.
+    """Move events shared by the recorded sessions to the session that had them first.
 
-    That is the one whose own events begin earlier; a session without own events is
-    wholly contained in the other, and so was there before it.
+    That is the one whose own events begin earlier; a session with no events of
+    its own is wholly contained in the other, and so came first.
     """
     group = _find_group(owner_updates.take())
     if len(group) < 2:
@@ -61,7 +62,7 @@ def update() -> None:
     if not shared:
         return
     names = dict(_read_names(group))
-    ranks = {number: rank for rank, number in enumerate(_order(names, shared))}
+    ranks = {number: rank for rank, number in enumerate(_sort_by_age(names, shared))}
     changed = set[int]().union(*(event.sessions for event in shared))
     with unlocked_events():
         for event in shared:
@@ -133,8 +134,8 @@ def _read_shared(group: Collection[int]) -> Iterator[_SharedEvent]:
     yield from (event for event in found.values() if event.copies)
 
 
-def _order(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]:
-    """Return the sessions of a group, the first one first."""
+def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]:
+    """Return the sessions of a group, earliest first."""
     first: dict[frozenset[int], int] = {}
     for event in shared:
         key = frozenset(event.sessions)
@@ -143,26 +144,32 @@ def _order(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]
         if (at_ms := _first_own_ms(number, shared)) is not None:
             first[frozenset({number})] = at_ms
 
-    def start(one: int, other: int) -> int:
-        """Return when one first has what the other lacks; 0 if it never does."""
+    def first_difference_ms(one: int, other: int) -> int:
+        """Return the time of the first event that only the first session has.
+
+        0 if there is none: a session contained in the other sorts first.
+        """
         times = (at for key, at in first.items() if one in key and other not in key)
         return min(times, default=0)
 
     def compare(one: int, other: int) -> int:
-        keys = (start(one, other), names[one]), (start(other, one), names[other])
-        return -1 if keys[0] < keys[1] else 1
+        key = first_difference_ms(one, other), names[one]
+        other_key = first_difference_ms(other, one), names[other]
+        return -1 if key < other_key else 1
 
     return sorted(sorted(names, key=names.__getitem__), key=cmp_to_key(compare))
 
 
 def _first_own_ms(number: int, shared: Collection[_SharedEvent]) -> int | None:
-    """Return the time of the first event no other session has; None if none."""
-    others = {event.stored.event_id for event in shared}
+    """Return the time of a session's first event that is not shared, or None."""
+    shared_ids = {event.stored.event_id for event in shared}
     rows = EventRow.select(EventRow.id, EventRow.at_ms).where(
         EventRow.session == number
     )
     in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id).tuples()
-    return next((at for name, at in in_order.iterator() if name not in others), None)
+    return next(
+        (at for event_id, at in in_order.iterator() if event_id not in shared_ids), None
+    )
 
 
 def _move(event: _SharedEvent, number: int, name: str) -> None:
@@ -197,15 +204,15 @@ def _move(event: _SharedEvent, number: int, name: str) -> None:
 def _set_parents(
     names: dict[int, str], ranks: dict[int, int], shared: Collection[_SharedEvent]
 ) -> None:
-    """Set the parent of each session: the owner of the last events it repeats."""
+    """Set the parent of each session: the owner of the latest event it repeats."""
     parents: dict[int, str] = {}
     for event in shared:
         for number in event.copies:
             parents[number] = names[event.stored.session]
     rank_by_name = {name: ranks[number] for number, name in names.items()}
     for number, _, _, current in _read_sessions(names):
-        is_wrong = rank_by_name.get(current, -1) > ranks[number]
-        parent = parents.get(number, "" if is_wrong else current)
+        is_later = rank_by_name.get(current, -1) > ranks[number]
+        parent = parents.get(number, "" if is_later else current)
         if parent != current:
             SessionRow.update(forked_from=parent).where(
                 SessionRow.id == number

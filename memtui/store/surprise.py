@@ -1,9 +1,9 @@
-"""The terms of segments and sessions, and how surprising segments are.
+"""The terms of segments, and their surprise: how unlike earlier sessions they are.
 
-Every segment keeps the terms it is compared by, each as a hash; the table ``terms``
-holds the sessions that have each term, by the time they began. A segment is compared
-with the sessions that began before its own. The table counts the segments of a session
-that have a term, so that removing one leaves the others.
+A segment is compared with the sessions that began before its own. Its terms are stored
+with it as hashes. The table ``terms`` lists the sessions that contain each term, by the
+time they began, and counts the segments of the session that contain it, so that a
+segment can be removed again.
 """
 
 import hashlib
@@ -17,10 +17,10 @@ from memtui.store.database import db, next_id
 from memtui.store.schema import SegmentRow, SessionRow
 
 HASH_FORMAT = "<i"
-"""Four bytes keep 200,000 terms apart, except for about five pairs."""
+"""With four bytes, about five pairs of 200,000 terms have the same hash."""
 
 MAX_START_TIMES = 2000
-"""The start times of about so many sessions are read; of more sessions a sample."""
+"""About this many start times of sessions are read; of more sessions, a sample."""
 
 _SESSIONS_WITH_TERM = (
     "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
@@ -80,8 +80,10 @@ def add(segments: Sequence[SegmentTerms], score: Score, max_sessions: int) -> No
             continue
         start_s = starts[segment.number]
         hashes = {term: hash_term(term) for term in segment.terms}
-        holders, common = _read_holders(hashes, start_s, count_before, max_sessions)
-        surprise = score(segment.terms, holders, count_before(start_s), common)
+        sessions, common = _read_sessions_with_terms(
+            hashes, start_s, count_before, max_sessions
+        )
+        surprise = score(segment.terms, sessions, count_before(start_s), common)
         row = sorted(set(hashes.values()))
         after = {(number, start_s, segment.number) for number in row}
         _replace_keys(before[segment.segment_id], after)
@@ -112,7 +114,7 @@ def remove(segment_ids: Iterable[str]) -> None:
 
 
 def hash_term(term: str) -> int:
-    """Return the number that stands for a term."""
+    """Return the hash of a term."""
     raw = hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=4).digest()
     return int(struct.unpack(HASH_FORMAT, raw)[0])
 
@@ -156,7 +158,7 @@ def _session_counter() -> Callable[[int], int]:
     return lambda at_s: bisect_left(starts, at_s) * step
 
 
-def _read_holders(
+def _read_sessions_with_terms(
     hashes: Mapping[str, int],
     start_s: int,
     count_before: Callable[[int], int],
@@ -165,7 +167,7 @@ def _read_holders(
     """Find the earlier sessions with each of some terms.
 
     Returns:
-        The numbers of the sessions; and how many there are about, for common terms.
+        The numbers of the sessions, and for common terms an estimate of their count.
     """
     values = (start_s, max_sessions, json.dumps(list(hashes.values())))
     sessions: dict[int, set[int]] = {}
@@ -175,7 +177,7 @@ def _read_holders(
         *numbers, first_s = json.loads(found)
         sessions[number] = set(numbers)
         if len(numbers) == max_sessions:
-            # As frequent as among the sessions since the first of these.
+            # Assume it is as frequent overall as since the oldest session read.
             among = max(total - count_before(first_s), 1)
             counts[number] = round(max_sessions * max(total / among, 1.0))
     return (

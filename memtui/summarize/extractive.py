@@ -29,16 +29,21 @@ REFERENCE_PENALTY = 0.08
 VAGUE_PENALTY = 0.25
 """The penalty for a sentence that does not name its subject."""
 
-SHORT_WORDS = 4
+MIN_SENTENCE_TERMS = 4
 """A sentence of fewer content words gets a penalty for each missing one."""
 
 SENTENCES_PER_MESSAGE = 40
 """Number of sentences of a message that are considered: its first and last ones."""
 
-CENTRAL_BONUS = 0.5
+CENTRALITY_BONUS = 0.5
 """The bonus for the sentence with the most important terms of the segment."""
 
-FIRST_REQUEST, OTHER_REQUEST, FINAL_ANSWER, OTHER_ANSWER = 0.3, 0.25, 0.22, 0.05
+FIRST_REQUEST_SCORE, OTHER_REQUEST_SCORE, FINAL_ANSWER_SCORE, OTHER_ANSWER_SCORE = (
+    0.3,
+    0.25,
+    0.22,
+    0.05,
+)
 """Base scores by author and position of the message."""
 
 MINOR_SECTION_PENALTY = 0.4
@@ -56,7 +61,7 @@ class SentenceCandidate:
     """A sentence that may become a bullet."""
 
     text: str
-    ref: int
+    event_index: int
     role: EventRole
     base_score: float
     order: int
@@ -118,10 +123,10 @@ def _role_score(
 ) -> float:
     """Return the base score of a message's sentences by author and position."""
     if events[at].role is EventRole.USER:
-        return FIRST_REQUEST if at == asked else OTHER_REQUEST
+        return FIRST_REQUEST_SCORE if at == asked else OTHER_REQUEST_SCORE
     following = next((later for later in messages if later > at), None)
     is_final = following is None or events[following].role is EventRole.USER
-    return FINAL_ANSWER if is_final else OTHER_ANSWER
+    return FINAL_ANSWER_SCORE if is_final else OTHER_ANSWER_SCORE
 
 
 def _position_score(part: Sentence, place: int, last: int) -> float:
@@ -155,7 +160,7 @@ def _score_candidates(
     weighed = []
     for candidate, terms, centrality in zip(candidates, term_sets, about, strict=True):
         score = (
-            CENTRAL_BONUS * centrality / most
+            CENTRALITY_BONUS * centrality / most
             + candidate.base_score
             + cues.wording_score(candidate.text)
         )
@@ -164,8 +169,8 @@ def _score_candidates(
         term_set = frozenset(terms)
         if len(term_set - VAGUE_STEMS) < titles.MIN_CONTENT_WORDS:
             score -= VAGUE_PENALTY
-        if len(terms) < SHORT_WORDS:
-            score -= 0.12 * (SHORT_WORDS - len(terms))
+        if len(terms) < MIN_SENTENCE_TERMS:
+            score -= 0.12 * (MIN_SENTENCE_TERMS - len(terms))
         weighed.append(replace(candidate, terms=term_set, score=score))
     return sorted(weighed, key=lambda one: (-one.score, one.order))
 
@@ -203,7 +208,13 @@ LATE_SHARE = 0.6
 LATER_PENALTY, LATE_PENALTY = 0.2, 0.4
 """The penalties as a title for not being the first request, and for being late."""
 
-COMMIT_TITLE, FINAL_HEADING_TITLE, FAILED_COMMIT_TITLE, HEADING_TITLE, CONTEXT_TITLE = (
+(
+    COMMIT_TITLE_SCORE,
+    FINAL_HEADING_TITLE_SCORE,
+    FAILED_COMMIT_TITLE_SCORE,
+    HEADING_TITLE_SCORE,
+    CONTEXT_TITLE_SCORE,
+) = (
     0.8,
     0.62,
     0.62,
@@ -214,7 +225,7 @@ COMMIT_TITLE, FINAL_HEADING_TITLE, FAILED_COMMIT_TITLE, HEADING_TITLE, CONTEXT_T
 commit, an earlier heading, and the request that the segment continues; a request of the
 segment itself scores up to 1."""
 
-CONCLUSION_TITLE, CONCLUSION_SCORE_WEIGHT, MAX_CONCLUSION_TITLE = 0.3, 0.2, 0.6
+ANSWER_TITLE_SCORE, ANSWER_TITLE_WEIGHT, MAX_ANSWER_TITLE_SCORE = 0.3, 0.2, 0.6
 """The score of a sentence as a title, the weight of its own score, and the maximum."""
 
 
@@ -256,12 +267,12 @@ def summarize_segment(
     )
     proposals = [
         *_request_titles(events, messages),
-        *_commit_titles(actions.commits, COMMIT_TITLE),
+        *_commit_titles(actions.commits, COMMIT_TITLE_SCORE),
         *_commit_titles(
-            tool_actions.find_commits(events, are_made=False), FAILED_COMMIT_TITLE
+            tool_actions.find_commits(events, are_made=False), FAILED_COMMIT_TITLE_SCORE
         ),
         *_heading_titles(events, messages),
-        *_conclusion_titles(ranked),
+        *_answer_titles(ranked),
         *_context_titles(context),
     ]
     title = max(
@@ -310,7 +321,7 @@ def _heading_titles(
     """Yield the headings of the answers."""
     answers = [at for at in messages if events[at].role is not EventRole.USER]
     for at in answers:
-        score = FINAL_HEADING_TITLE if at == answers[-1] else HEADING_TITLE
+        score = FINAL_HEADING_TITLE_SCORE if at == answers[-1] else HEADING_TITLE_SCORE
         for part in messages[at]:
             if part.is_heading and not cues.is_generic_heading(
                 titles.strip_label(part.text)
@@ -320,14 +331,14 @@ def _heading_titles(
                     yield TitleCandidate(title, score)
 
 
-def _conclusion_titles(ranked: Sequence[SentenceCandidate]) -> Iterator[TitleCandidate]:
+def _answer_titles(ranked: Sequence[SentenceCandidate]) -> Iterator[TitleCandidate]:
     for one in sorted(ranked, key=_title_score, reverse=True)[:POOL_SIZE]:
         if one.role is EventRole.USER:
             continue
         title = titles.tidy_title(one.text)
         if titles.count_content_words(title) >= titles.MIN_CONTENT_WORDS:
-            score = CONCLUSION_TITLE + CONCLUSION_SCORE_WEIGHT * _title_score(one)
-            yield TitleCandidate(title, min(score, MAX_CONCLUSION_TITLE))
+            score = ANSWER_TITLE_SCORE + ANSWER_TITLE_WEIGHT * _title_score(one)
+            yield TitleCandidate(title, min(score, MAX_ANSWER_TITLE_SCORE))
 
 
 def _context_titles(context: Sequence[Event]) -> Iterator[TitleCandidate]:
@@ -335,7 +346,7 @@ def _context_titles(context: Sequence[Event]) -> Iterator[TitleCandidate]:
         if event.is_message and event.role is EventRole.USER:
             request = titles.title_from_request(message_sentences(event.text))
             if request and request.score > titles.SLIGHT:
-                yield TitleCandidate(request.title, request.score * CONTEXT_TITLE)
+                yield TitleCandidate(request.title, request.score * CONTEXT_TITLE_SCORE)
 
 
 def _fallback_title(
@@ -400,7 +411,11 @@ def _compose_bullets(
     if bullets:
         return bullets
     if ranked:
-        return (DraftBullet(shorten(ranked[0].text, BULLET_CHARS), (ranked[0].ref,)),)
+        return (
+            DraftBullet(
+                shorten(ranked[0].text, BULLET_CHARS), (ranked[0].event_index,)
+            ),
+        )
     at = next((at for at, event in enumerate(events) if event.text.strip()), 0)
     first = shorten(strip_markup(events[at].text[: 4 * BULLET_CHARS]), BULLET_CHARS)
     return (DraftBullet(first or title, (at,)),)
@@ -429,7 +444,7 @@ def _term_sets(claims: Iterable[DraftBullet]) -> list[frozenset[str]]:
 
 def _draft_bullets(taken: Iterable[SentenceCandidate]) -> list[DraftBullet]:
     return [
-        DraftBullet(shorten(one.text, BULLET_CHARS), (one.ref,))
+        DraftBullet(shorten(one.text, BULLET_CHARS), (one.event_index,))
         for one in sorted(taken, key=lambda one: one.order)
     ]
 

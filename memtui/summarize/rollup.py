@@ -130,7 +130,9 @@ def _score_parts(level: TocLevel, children: Sequence[TocNode]) -> list[HeadlineP
     """Return the distinct parts of the children's headlines with scores, best first."""
     found: dict[str, HeadlinePart] = {}
     term_sets = [
-        frozenset(analyzer.query_terms(" ".join((*child.words, child.headline))))
+        frozenset(
+            analyzer.query_terms(" ".join((*child.keyword_texts, child.headline)))
+        )
         for child in children
     ]
     frequency = Counter(term for terms in term_sets for term in terms)
@@ -297,7 +299,8 @@ def _score_bullets(
     frequency = Counter(term for terms in term_sets for term in terms)
     topics = [frozenset(analyzer.query_terms(child.headline)) for child in children]
     named = [
-        frozenset(analyzer.query_terms(" ".join(child.words))) for child in children
+        frozenset(analyzer.query_terms(" ".join(child.keyword_texts)))
+        for child in children
     ]
     sizes = [math.log(2 + child.counts.events) for child in children]
     for ref, ((at, place, bullet), terms) in enumerate(

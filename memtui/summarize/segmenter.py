@@ -27,10 +27,10 @@ CONTEXT_TOKENS = 500
 class SegmentRules:
     """The limits of segments and of their context."""
 
-    silence_s: float = MAX_PAUSE_S
-    limit_tokens: int = MAX_TOKENS
-    overlap_s: float = CONTEXT_S
-    overlap_tokens: int = CONTEXT_TOKENS
+    max_gap_s: float = MAX_PAUSE_S
+    max_tokens: int = MAX_TOKENS
+    context_s: float = CONTEXT_S
+    context_tokens: int = CONTEXT_TOKENS
 
 
 def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Event]]:
@@ -66,19 +66,19 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
 
 
 def _ends_before(event: Event, last: Event, tokens: int, rules: SegmentRules) -> bool:
-    pause_s = (event.timestamp - last.timestamp).total_seconds()
+    gap_s = (event.timestamp - last.timestamp).total_seconds()
     return (
-        pause_s > rules.silence_s
-        or tokens + event.tokens > rules.limit_tokens
+        gap_s > rules.max_gap_s
+        or tokens + event.tokens > rules.max_tokens
         or last.event_type is EventType.SESSION_END
     )
 
 
 def is_finished(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:
-    """Return whether the last run of a session is complete: ended, or long silent."""
+    """Return whether the last run of a session is complete: by its end or by a gap."""
     last = run[-1]
-    silent_s = (now - last.timestamp).total_seconds()
-    return last.event_type is EventType.SESSION_END or silent_s > rules.silence_s
+    gap_s = (now - last.timestamp).total_seconds()
+    return last.event_type is EventType.SESSION_END or gap_s > rules.max_gap_s
 
 
 def context_before(
@@ -94,9 +94,9 @@ def context_before(
     context: list[Event] = []
     tokens = 0
     for event in reversed(before):
-        pause_s = (first.timestamp - event.timestamp).total_seconds()
+        gap_s = (first.timestamp - event.timestamp).total_seconds()
         tokens += event.tokens
-        if pause_s > rules.overlap_s or tokens > rules.overlap_tokens:
+        if gap_s > rules.context_s or tokens > rules.context_tokens:
             break
         context.append(event)
     return tuple(reversed(context))

@@ -1,5 +1,5 @@
-"""Recognize secrets without a format of their own by context: names, headers, URLs,
-commands.
+"""Recognize secrets that have no distinctive format, by their context: names, headers,
+URLs, commands.
 
 Each rule is tried where a fixed byte string occurs in the lower-cased text: searching
 for a few strings takes a tenth of the time of one pattern for all.
@@ -66,6 +66,7 @@ _PUBLIC = frozenset((
 _TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
 """Suffixes that do not change the meaning of a name."""
 
+# Matches at the start of placeholders: <token>, $TOKEN, your-api-key, changeme, null.
 _PLACEHOLDER = re.compile(
     r"[<\[{(*…#@|]|\$(?!\d?[0-9a-z]+\$)|%[({A-Za-z%]|&[\w(]|-|=|!\w+$|\\|"
     r"(?:my|your|the|some|any|new|old|test|fake|dummy|mock|sample|example|demo|invalid"
@@ -88,6 +89,8 @@ _CONTAINS_PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 
+# Passwords in URLs and commands vary more; only these are no secrets: <password>,
+# ${PASS}, %(pwd)s, xxxx, DB_PASSWORD.
 _TEMPLATE = re.compile(
     r"[<\[{(*…]|\$(?!\d?[0-9a-z]+\$)|%[({A-Za-z%](?![0-9A-F])|x{3,}$|X{3,}$|\.{2,}"
     r"|[A-Z]*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET)$"
@@ -110,14 +113,21 @@ _PATH = re.compile(
 _DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:_]")
 _PLAIN = re.compile(r"[\w+/=.~:%$!@#^*?-]+$", re.ASCII)
 _MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
-_CHANGES = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[A-Z][a-z]|[A-Za-z]\d|\d[A-Za-z]")
+# Between kinds of characters: the three in "aB", "HTTPServer" and "v2".
+_CLASS_CHANGES = re.compile(
+    r"(?<=[a-z])[A-Z]|(?<=[A-Z])[A-Z][a-z]|[A-Za-z]\d|\d[A-Za-z]"
+)
 _PARTS = re.compile(r"[-_./:+=~%]+")
-_TURNS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
+# Capitals that begin no word: the B of "aB3", but not that of "fooBar".
+_ODD_CAPITALS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
 
 
 def is_path(value: str) -> bool:
     """Return whether a value is the path of a file."""
-    return bool(_PATH.match(value)) and len(_CHANGES.findall(value)) <= MAX_PATH_CHANGES
+    return (
+        bool(_PATH.match(value))
+        and len(_CLASS_CHANGES.findall(value)) <= MAX_PATH_CHANGES
+    )
 
 
 @lru_cache(4096)
@@ -191,21 +201,21 @@ def is_random(value: str) -> bool:
     if len(set(value)) < 8:
         return False
     for part in _PARTS.split(value):
-        turns = len(_MIXED.findall(part)) + len(_TURNS.findall(part))
-        if len(part) >= 8 and turns >= 3:
+        changes = len(_MIXED.findall(part)) + len(_ODD_CAPITALS.findall(part))
+        if len(part) >= 8 and changes >= 3:
             return True
     return False
 
 
 def is_strong(value: str) -> bool:
     """Return whether a short value mixes three character classes, as passwords do."""
-    sorts = (
+    classes = (
         any(map(str.islower, value)),
         any(map(str.isupper, value)),
         any(map(str.isdigit, value)),
         not value.replace("-", "").replace("_", "").replace(".", "").isalnum(),
     )
-    return sum(sorts) >= 3 and len(value) >= 8
+    return sum(classes) >= 3 and len(value) >= 8
 
 
 def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
@@ -243,8 +253,12 @@ _PASSWORD_FLAG = re.compile(
     rf" ?{_OPENS}([^\s\"'`\\|;&,\]}}:-][^\s\"'`\\|;&]{{2,255}})"
 )
 
-_TIGHT = re.compile(r"(?:mysql|mariadb)[a-z]*(?: [^|;&\n]*)?$")
-_LOOSE = re.compile(r"(?:sshpass|docker login|mongo[a-z]*)(?: [^|;&\n]*)?$")
+# mysql -psecret
+_JOINED_FLAG_COMMANDS = re.compile(r"(?:mysql|mariadb)[a-z]*(?: [^|;&\n]*)?$")
+# sshpass -p secret
+_SPACED_FLAG_COMMANDS = re.compile(
+    r"(?:sshpass|docker login|mongo[a-z]*)(?: [^|;&\n]*)?$"
+)
 _PORTS = re.compile(r"\d+(?::\d+)*$")
 
 _REDIS = re.compile(
@@ -272,7 +286,11 @@ def _password_flag(text: str, at: int) -> Iterator[SecretSpan]:
     if not flag or is_template(flag[1]) or _PORTS.match(flag[1]):
         return
     is_tight = text[at + 3 : at + 4] != " "
-    if _TIGHT.search(before) if is_tight else _LOOSE.search(before):
+    if (
+        _JOINED_FLAG_COMMANDS.search(before)
+        if is_tight
+        else _SPACED_FLAG_COMMANDS.search(before)
+    ):
         yield *flag.span(1), "password"
 
 
@@ -317,7 +335,8 @@ _ASSIGNS = re.compile(
     r"(?:(?<=[: ])&?'?[A-Za-z][\w.\[\]<>|&' ]{0,40}?[ \t]?=[ \t]{0,4}(?=[\"'`\\]))?"
 )
 
-_NAMED_APART = re.compile(
+# The value of a name in another field: "name": "TOKEN", "value": "secret"
+_VALUE_FIELD = re.compile(
     r"\\{0,7}[\"']?,?(?:\s|\\n){0,20}\\{0,7}[\"']?value\\{0,7}[\"']?[ \t]?"
     r"(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
 )
@@ -328,7 +347,8 @@ _SET = re.compile(r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +)$")
 _SECRET_SET = re.compile(r"\bsecret set +$")
 _SPACE = re.compile(r"(?P<gap> {0,3})(?P<sign> )(?=[^\s-])")
 
-_BODY = re.compile(
+# gh secret set TOKEN --body secret
+_BODY_FLAG = re.compile(
     r"(?: +(?!-b\b|--body\b)-{1,2}[\w-]+(?:[= ][^\s\"'`\\-][^\s\"'`\\]*)?){0,4}"
     r" +(?:--body|-b)(?P<sign>[= ])(?P<gap> {0,3})"
 )
@@ -336,7 +356,7 @@ _BODY = re.compile(
 _NETRC = re.compile(r"\b(?:machine\s+\S{1,128}|default)\s+login\s+\S{1,128}\s+$")
 _BLANK = re.compile(r"(?P<gap>\s{0,4})(?P<sign>\s)(?=\S)")
 
-_COMMANDS = (_SPACE, _BODY, _BLANK)
+_COMMANDS = (_SPACE, _BODY_FLAG, _BLANK)
 """Separators between name and value in commands, where no code is expected."""
 
 _BEFORE_CHARS = 24
@@ -414,7 +434,7 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         found := _match_spaced(text, start, end)
     ):
         return _read_value(text, start, end, found, is_key=False)
-    found = _NAMED_APART.match(text, end) or _IS.match(text, end)
+    found = _VALUE_FIELD.match(text, end) or _IS.match(text, end)
     return _read_value(text, start, end, found, is_key=False) if found else None
 
 
@@ -423,7 +443,7 @@ def _match_spaced(text: str, start: int, end: int) -> re.Match[str] | None:
     before = text[max(0, start - _BEFORE_CHARS) : start]
     if "set" in before:
         if _SECRET_SET.search(before):
-            return _BODY.match(text, end)
+            return _BODY_FLAG.match(text, end)
         return _SPACE.match(text, end) if _SET.search(before) else None
     if text[start:end] == "password" and before[-1:].isspace():
         before = text[max(0, start - _NETRC_CHARS) : start]
@@ -479,9 +499,9 @@ def _read_quoted(
         within = _WITHIN.match(text, at)
         value = within[0] if within else ""
         end = at + len(value)
-        # No string of JSON goes on in another line: it was torn there.
-        is_torn = is_json and text[end : end + 1] == "\n"
-        is_cut = is_torn or _BLANK_END.match(text, end)
+        # JSON strings do not span lines: the text was cut off there.
+        is_cut_in_json = is_json and text[end : end + 1] == "\n"
+        is_cut = is_cut_in_json or _BLANK_END.match(text, end)
         if not is_cut and not text.startswith(escape + quote, end):
             return None
     after = text[at + len(value) : at + len(value) + 1]
@@ -530,58 +550,62 @@ _SIGNATURE = re.compile(r"=([A-Za-z0-9%+/=_-]{20,})")
 _PORT = re.compile(r"\d{2,5}$")
 
 
-def find_secrets(text: str, low: bytes, signs: bytes) -> Iterator[SecretSpan]:
+def find_secrets(text: str, lowered: bytes, name_chars: bytes) -> Iterator[SecretSpan]:
     """Find secrets by their context.
 
     Args:
         text: The text.
-        low: The text as lower-case ASCII, one byte a character.
-        signs: The same with spaces for all characters that are not part of names.
+        lowered: The text as lower-case ASCII, one byte a character.
+        name_chars: The same with spaces for all characters that names do not contain.
     """
-    met: set[int] = set()
-    parts = [part for part in NAME_PARTS if part in low]
+    checked_ends: set[int] = set()
+    parts = [part for part in NAME_PARTS if part in lowered]
     for part in parts:
-        yield from _find_named(part, text, low, signs, met)
-    for anchor, rule in _WITH_FLAGS if b" -" in low else _RULES:
-        if anchor in low and _REQUIRED_PARTS.get(anchor, b"") in (b"", *parts):
-            yield from _apply_rule(anchor, rule, text, low)
-    if b"@" in low or b"hook" in low:
-        yield from _apply_rule(b"://", _url, text, low)
+        yield from _find_named(part, text, lowered, name_chars, checked_ends)
+    for anchor, rule in _WITH_FLAGS if b" -" in lowered else _RULES:
+        if anchor in lowered and _REQUIRED_PARTS.get(anchor, b"") in (b"", *parts):
+            yield from _apply_rule(anchor, rule, text, lowered)
+    if b"@" in lowered or b"hook" in lowered:
+        yield from _apply_rule(b"://", _url, text, lowered)
 
 
 def _apply_rule(
-    anchor: bytes, rule: Rule, text: str, low: bytes
+    anchor: bytes, rule: Rule, text: str, lowered: bytes
 ) -> Iterator[SecretSpan]:
-    """Apply a rule at each occurrence of its byte string."""
-    at = low.find(anchor)
+    """Apply a rule at each occurrence of its byte string.
+
+    Rules yield a span of kind "" for text that contains no secret and is to be skipped.
+    """
+    at = lowered.find(anchor)
     while at >= 0:
         past = at + len(anchor)
         for span in rule(text, at):
             past = max(past, span[1])
             if span[2]:
                 yield span
-        at = low.find(anchor, past)
+        at = lowered.find(anchor, past)
 
 
 def _find_named(
-    part: bytes, text: str, low: bytes, signs: bytes, met: set[int]
+    part: bytes, text: str, lowered: bytes, name_chars: bytes, checked_ends: set[int]
 ) -> Iterator[SecretSpan]:
-    at = low.find(part)
+    at = lowered.find(part)
     while at >= 0:
-        end = signs.find(b" ", at, at + NAME_CHARS)
+        end = name_chars.find(b" ", at, at + NAME_CHARS)
         if end < 0:
             end = min(len(text), at + NAME_CHARS)
-        if end not in met:
-            met.add(end)
-            start = signs.rfind(b" ", max(0, at - NAME_CHARS), at) + 1
+        if end not in checked_ends:
+            checked_ends.add(end)
+            start = name_chars.rfind(b" ", max(0, at - NAME_CHARS), at) + 1
             for span in _check_name(text, start or max(0, at - NAME_CHARS), end):
                 end = max(end, span[1])
                 if span[2]:
                     yield span
-        at = low.find(part, end)
+        at = lowered.find(part, end)
 
 
 def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
+    """Find the secret that a name stands before; a span of kind "" is to be skipped."""
     if text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1
     name = text[start:end].rstrip(".-")
@@ -709,7 +733,8 @@ _RULES: tuple[tuple[bytes, Rule], ...] = (
 """The byte string that each rule looks for."""
 
 _WITH_FLAGS = (*_RULES, *COMMAND_RULES)
-"""The same for texts with command-line flags; no command has a password without."""
+"""The same for texts with command-line flags: these commands take a password only with
+a flag."""
 
 _REQUIRED_PARTS = {
     b"-----begin": b"key",

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 MIN_KEY_CHARS = 20
 """A key recognized by its format has at least this many characters."""
 
-_W = "[A-Za-z0-9]"
-_U = "[A-Za-z0-9_-]"
+# Character classes in the patterns of keys; the second is that of URL-safe base64.
+_ALNUM = "[A-Za-z0-9]"
+_URL_SAFE = "[A-Za-z0-9_-]"
 _HEX = "[0-9a-fA-F]"
 
 
@@ -33,111 +34,133 @@ def _kind(name: str, *shapes: str) -> KeyKind:
     """Create a kind from patterns that each start with two literal characters."""
     return KeyKind(
         name,
-        re.compile(f"(?:{'|'.join(shapes)})(?!{_W})"),
+        re.compile(f"(?:{'|'.join(shapes)})(?!{_ALNUM})"),
         tuple({shape[:2] for shape in shapes}),
     )
 
 
 # A new kind may also belong in _CUT and _INNER below; raise secrets.RULES_VERSION.
 KINDS = (
-    _kind("anthropic key", rf"sk-ant-[a-z]+\d\d-{_U}{{16,}}", rf"sk-ant-{_U}{{24,}}"),
-    _kind("openrouter key", rf"sk-or-v\d-{_W}{{32,}}"),
-    _kind("langfuse key", rf"sk-lf-{_U}{{20,}}"),
+    _kind(
+        "anthropic key",
+        rf"sk-ant-[a-z]+\d\d-{_URL_SAFE}{{16,}}",
+        rf"sk-ant-{_URL_SAFE}{{24,}}",
+    ),
+    _kind("openrouter key", rf"sk-or-v\d-{_ALNUM}{{32,}}"),
+    _kind("langfuse key", rf"sk-lf-{_URL_SAFE}{{20,}}"),
     _kind(
         "openai key",
-        rf"sk-(?:proj|svcacct|admin|None|service|org)-{_U}{{20,}}",
-        rf"sk-{_W}{{20,}}",
+        rf"sk-(?:proj|svcacct|admin|None|service|org)-{_URL_SAFE}{{20,}}",
+        rf"sk-{_ALNUM}{{20,}}",
     ),
-    _kind("google key", rf"AIza{_U}{{35}}", r"AQ\.Ab8" + f"{_U}{{30,}}"),
-    _kind("google secret", rf"GOCSPX-{_U}{{20,}}"),
+    _kind("google key", rf"AIza{_URL_SAFE}{{35}}", r"AQ\.Ab8" + f"{_URL_SAFE}{{30,}}"),
+    _kind("google secret", rf"GOCSPX-{_URL_SAFE}{{20,}}"),
     _kind("google token", r"ya29\.[A-Za-z0-9_.-]{20,}"),
     _kind("aws key", *(f"{s}[A-Z2-7]{{16}}" for s in ("AKIA", "ASIA", "ABIA", "ACCA"))),
-    _kind("aws bedrock key", rf"ABSK{_W}{{80,}}", rf"bedrock-api-key-{_W}{{20,}}"),
-    _kind("github token", rf"gh[pousr]_[A-Za-z0-9_]{{36,}}(?:\.{_U}{{10,}}){{0,2}}"),
+    _kind(
+        "aws bedrock key", rf"ABSK{_ALNUM}{{80,}}", rf"bedrock-api-key-{_ALNUM}{{20,}}"
+    ),
+    _kind(
+        "github token", rf"gh[pousr]_[A-Za-z0-9_]{{36,}}(?:\.{_URL_SAFE}{{10,}}){{0,2}}"
+    ),
     _kind("github token", r"github_pat_[A-Za-z0-9_]{22,}"),
     _kind(
         "gitlab token",
-        rf"gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|wt)-{_U}{{20,}}"
-        rf"(?:\.{_W}+){{0,2}}",
-        rf"GR1348941{_U}{{20}}",
+        rf"gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct|wt)-{_URL_SAFE}{{20,}}"
+        rf"(?:\.{_ALNUM}+){{0,2}}",
+        rf"GR1348941{_URL_SAFE}{{20}}",
     ),
     _kind(
         "slack token",
-        rf"xox[abcdeoprs](?:\.xox[bp])?-{_U}{{10,}}",
-        rf"xapp-\d-{_U}{{12,}}",
-        rf"xwfp-{_U}{{12,}}",
+        rf"xox[abcdeoprs](?:\.xox[bp])?-{_URL_SAFE}{{10,}}",
+        rf"xapp-\d-{_URL_SAFE}{{12,}}",
+        rf"xwfp-{_URL_SAFE}{{12,}}",
     ),
-    _kind("stripe key", rf"sk_(?:live|test|prod)_{_W}{{10,}}"),
-    _kind("stripe key", rf"rk_(?:live|test|prod)_{_W}{{10,}}"),
+    _kind("stripe key", rf"sk_(?:live|test|prod)_{_ALNUM}{{10,}}"),
+    _kind("stripe key", rf"rk_(?:live|test|prod)_{_ALNUM}{{10,}}"),
     _kind("webhook secret", r"whsec_[A-Za-z0-9+/]{24,}={0,2}"),
     _kind("twilio key", r"SK[0-9a-f]{32}"),
-    _kind("sendgrid key", rf"SG\.{_U}{{16,32}}\.{_U}{{16,64}}"),
-    _kind("npm token", rf"npm_{_W}{{36,}}"),
-    _kind("pypi token", rf"pypi-{_U}{{32,}}"),
-    _kind("hugging face token", rf"hf_{_W}{{30,}}", rf"api_org_{_W}{{30,}}"),
-    _kind("groq key", rf"gsk_{_W}{{40,}}"),
-    _kind("xai key", rf"xai-{_W}{{60,}}"),
-    _kind("replicate token", rf"r8_{_W}{{30,}}"),
-    _kind("perplexity key", rf"pplx-{_W}{{40,}}"),
-    _kind("nvidia key", rf"nvapi-{_U}{{50,}}"),
-    _kind("tavily key", rf"tvly-(?:dev-|prod-)?{_U}{{28,}}"),
-    _kind("cerebras key", rf"csk-{_W}{{40,}}"),
-    _kind("fireworks key", rf"fw_{_W}{{22,}}"),
+    _kind("sendgrid key", rf"SG\.{_URL_SAFE}{{16,32}}\.{_URL_SAFE}{{16,64}}"),
+    _kind("npm token", rf"npm_{_ALNUM}{{36,}}"),
+    _kind("pypi token", rf"pypi-{_URL_SAFE}{{32,}}"),
+    _kind("hugging face token", rf"hf_{_ALNUM}{{30,}}", rf"api_org_{_ALNUM}{{30,}}"),
+    _kind("groq key", rf"gsk_{_ALNUM}{{40,}}"),
+    _kind("xai key", rf"xai-{_ALNUM}{{60,}}"),
+    _kind("replicate token", rf"r8_{_ALNUM}{{30,}}"),
+    _kind("perplexity key", rf"pplx-{_ALNUM}{{40,}}"),
+    _kind("nvidia key", rf"nvapi-{_URL_SAFE}{{50,}}"),
+    _kind("tavily key", rf"tvly-(?:dev-|prod-)?{_URL_SAFE}{{28,}}"),
+    _kind("cerebras key", rf"csk-{_ALNUM}{{40,}}"),
+    _kind("fireworks key", rf"fw_{_ALNUM}{{22,}}"),
     _kind("firecrawl key", r"fc-[0-9a-f]{32}"),
     _kind("e2b key", r"e2b_[0-9a-f]{40}"),
     _kind("langsmith key", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
     _kind("elevenlabs key", r"sk_[0-9a-f]{48}"),
     _kind("digitalocean token", r"do[opr]_v1_[0-9a-f]{64}"),
-    _kind("cloudflare token", rf"cf(?:ut|at|k)_{_W}{{40,}}"),
+    _kind("cloudflare token", rf"cf(?:ut|at|k)_{_ALNUM}{{40,}}"),
     _kind("cloudflare token", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
     _kind("databricks token", r"dapi[0-9a-f]{32}(?:-\d)?"),
-    _kind("linear key", rf"lin_(?:api|oauth)_{_W}{{32,}}"),
-    _kind("notion token", rf"ntn_{_W}{{40,}}", rf"secret_{_W}{{43}}"),
-    _kind("vercel token", rf"vc[pkairs]_{_W}{{24,}}", rf"vercel_blob_rw_{_U}{{30,}}"),
-    _kind("netlify token", rf"nf[pcuo]_{_W}{{36,}}"),
-    _kind("supabase key", r"sbp_(?:v\d_)?[0-9a-f]{40}", rf"sb_secret_{_U}{{20,}}"),
+    _kind("linear key", rf"lin_(?:api|oauth)_{_ALNUM}{{32,}}"),
+    _kind("notion token", rf"ntn_{_ALNUM}{{40,}}", rf"secret_{_ALNUM}{{43}}"),
+    _kind(
+        "vercel token",
+        rf"vc[pkairs]_{_ALNUM}{{24,}}",
+        rf"vercel_blob_rw_{_URL_SAFE}{{30,}}",
+    ),
+    _kind("netlify token", rf"nf[pcuo]_{_ALNUM}{{36,}}"),
+    _kind(
+        "supabase key", r"sbp_(?:v\d_)?[0-9a-f]{40}", rf"sb_secret_{_URL_SAFE}{{20,}}"
+    ),
     _kind("mailgun key", r"key-[0-9a-f]{32}", r"pubkey-[0-9a-f]{32}"),
-    _kind("brevo key", rf"xkeysib-[0-9a-f]{{64}}-{_W}{{16}}"),
-    _kind("resend key", rf"re_{_W}{{8}}_{_W}{{20,}}"),
-    _kind("docker token", rf"dckr_(?:pat|oat)_{_U}{{24,}}"),
-    _kind("atlassian token", rf"AT[AC]TT3{_U}{{60,}}(?:=[0-9A-F]{{8}})?"),
-    _kind("bitbucket password", rf"ATBB{_W}{{28,}}"),
+    _kind("brevo key", rf"xkeysib-[0-9a-f]{{64}}-{_ALNUM}{{16}}"),
+    _kind("resend key", rf"re_{_ALNUM}{{8}}_{_ALNUM}{{20,}}"),
+    _kind("docker token", rf"dckr_(?:pat|oat)_{_URL_SAFE}{{24,}}"),
+    _kind("atlassian token", rf"AT[AC]TT3{_URL_SAFE}{{60,}}(?:=[0-9A-F]{{8}})?"),
+    _kind("bitbucket password", rf"ATBB{_ALNUM}{{28,}}"),
     _kind("shopify token", rf"shp(?:at|ca|pa|ss|tka)_{_HEX}{{32}}"),
     _kind("sentry token", r"sntry[sua]_[A-Za-z0-9_+/-]{40,}={0,2}"),
-    _kind("new relic key", r"NRAK-[A-Z0-9]{27}", rf"NRII-{_U}{{32}}"),
-    _kind("figma token", rf"fig[dour]+_{_U}{{36,}}"),
-    _kind("postman key", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}", rf"PMAT-{_W}{{26}}"),
-    _kind("doppler token", rf"dp\.[a-z]{{2,5}}\.(?:{_U}+\.)?{_W}{{40,44}}"),
-    _kind("vault token", rf"hv[sbr]\.{_U}{{24,}}"),
+    _kind("new relic key", r"NRAK-[A-Z0-9]{27}", rf"NRII-{_URL_SAFE}{{32}}"),
+    _kind("figma token", rf"fig[dour]+_{_URL_SAFE}{{36,}}"),
+    _kind("postman key", r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}", rf"PMAT-{_ALNUM}{{26}}"),
+    _kind("doppler token", rf"dp\.[a-z]{{2,5}}\.(?:{_URL_SAFE}+\.)?{_ALNUM}{{40,44}}"),
+    _kind("vault token", rf"hv[sbr]\.{_URL_SAFE}{{24,}}"),
     _kind("age key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _kind("age key", r"AGE-SECRET-KEY-PQ-1[A-Z0-9]{58,}"),
-    _kind("1password token", rf"ops_eyJ{_U}{{60,}}"),
+    _kind("1password token", rf"ops_eyJ{_URL_SAFE}{{60,}}"),
     _kind("pulumi token", r"pul-[0-9a-f]{40}"),
-    _kind("fly token", rf"fo1_{_U}{{40,}}", r"fm[12][ar]?_[A-Za-z0-9+/]{60,}={0,2}"),
     _kind(
-        "grafana token", rf"glsa_{_W}{{32}}_{_HEX}{{8}}", rf"glc_{_W}{{32,}}={{0,2}}"
+        "fly token", rf"fo1_{_URL_SAFE}{{40,}}", r"fm[12][ar]?_[A-Za-z0-9+/]{60,}={0,2}"
     ),
-    _kind("airtable token", rf"pat{_W}{{14}}\.[0-9a-f]{{64}}"),
+    _kind(
+        "grafana token",
+        rf"glsa_{_ALNUM}{{32}}_{_HEX}{{8}}",
+        rf"glc_{_ALNUM}{{32,}}={{0,2}}",
+    ),
+    _kind("airtable token", rf"pat{_ALNUM}{{14}}\.[0-9a-f]{{64}}"),
     _kind(
         "hubspot token",
         rf"pat-[a-z]{{2}}\d-{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}",
     ),
-    _kind("square token", rf"sq0(?:atp|csp|idp)-{_U}{{22,}}", rf"EAAA[EL]{_U}{{55,}}"),
-    _kind("planetscale token", rf"pscale_(?:tkn|pw|oauth)_{_U}{{32,}}"),
-    _kind("heroku key", rf"HRKU-{_U}{{36,}}"),
+    _kind(
+        "square token",
+        rf"sq0(?:atp|csp|idp)-{_URL_SAFE}{{22,}}",
+        rf"EAAA[EL]{_URL_SAFE}{{55,}}",
+    ),
+    _kind("planetscale token", rf"pscale_(?:tkn|pw|oauth)_{_URL_SAFE}{{32,}}"),
+    _kind("heroku key", rf"HRKU-{_URL_SAFE}{{36,}}"),
     _kind("rubygems key", r"rubygems_[0-9a-f]{48}"),
-    _kind("crates.io token", rf"cio{_W}{{32}}"),
-    _kind("contentful token", rf"CFPAT-{_U}{{40,}}"),
+    _kind("crates.io token", rf"cio{_ALNUM}{{32}}"),
+    _kind("contentful token", rf"CFPAT-{_URL_SAFE}{{40,}}"),
     _kind("dynatrace token", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     _kind("sonar token", r"sq[pua]_[0-9a-f]{40}"),
-    _kind("buildkite token", rf"bk[up]a_{_W}{{30,}}"),
-    _kind("circleci token", rf"CCIP(?:AT|RJ)_{_U}{{30,}}"),
-    _kind("tailscale key", rf"tskey-[a-z]+-{_W}{{8,}}(?:-{_W}{{16,}})?"),
-    _kind("posthog key", rf"phx_{_W}{{40,}}"),
-    _kind("neon key", rf"napi_{_W}{{60,}}"),
-    _kind("apify token", rf"apify_api_{_W}{{30,}}"),
-    _kind("mapbox token", rf"sk\.eyJ{_U}{{20,}}\.{_U}{{16,}}"),
-    _kind("facebook token", rf"EAA[A-Z]{_W}{{100,}}"),
+    _kind("buildkite token", rf"bk[up]a_{_ALNUM}{{30,}}"),
+    _kind("circleci token", rf"CCIP(?:AT|RJ)_{_URL_SAFE}{{30,}}"),
+    _kind("tailscale key", rf"tskey-[a-z]+-{_ALNUM}{{8,}}(?:-{_ALNUM}{{16,}})?"),
+    _kind("posthog key", rf"phx_{_ALNUM}{{40,}}"),
+    _kind("neon key", rf"napi_{_ALNUM}{{60,}}"),
+    _kind("apify token", rf"apify_api_{_ALNUM}{{30,}}"),
+    _kind("mapbox token", rf"sk\.eyJ{_URL_SAFE}{{20,}}\.{_URL_SAFE}{{16,}}"),
+    _kind("facebook token", rf"EAA[A-Z]{_ALNUM}{{100,}}"),
     _kind("attio token", r"at_[0-9a-f]{64}"),
 )
 
@@ -169,12 +192,22 @@ def has_jwt_header(token: str) -> bool:
 
 _CHECKED_KINDS = (
     KeyKind(
-        "jwt", re.compile(rf"eyJ{_U}{{8,}}\.{_U}{{8,}}(?:\.{_U}*){{0,3}}"), ("ey",)
+        "jwt",
+        re.compile(
+            rf"eyJ{_URL_SAFE}{{8,}}\.{_URL_SAFE}{{8,}}(?:\.{_URL_SAFE}*){{0,3}}"
+        ),
+        ("ey",),
     ),
-    KeyKind("telegram token", re.compile(rf"(?<=\d:)AA{_U}{{32,34}}(?!{_U})"), ("AA",)),
+    KeyKind(
+        "telegram token",
+        re.compile(rf"(?<=\d:)AA{_URL_SAFE}{{32,34}}(?!{_URL_SAFE})"),
+        ("AA",),
+    ),
     KeyKind(
         "discord token",
-        re.compile(rf"[MNO]{_U}{{22,27}}\.{_U}{{6}}\.{_U}{{27,40}}(?!{_U})"),
+        re.compile(
+            rf"[MNO]{_URL_SAFE}{{22,27}}\.{_URL_SAFE}{{6}}\.{_URL_SAFE}{{27,40}}(?!{_URL_SAFE})"
+        ),
         _SNOWFLAKES,
     ),
 )
@@ -190,7 +223,7 @@ KINDS_BY_PREFIX: dict[str, tuple[KeyKind, ...]] = {
 _CUT = re.compile(
     r"(?:sk-(?:ant|proj|svcacct|or|lf)-|gh[pousr]_|github_pat_|glpat-"
     r"|xox[abpr]-|[sr]k_live_|npm_|hf_|gsk_|xai-|pypi-|AIza|AKIA|ASIA|SG\.|hv[sb]\.)"
-    rf"{_U}{{12,}}$"
+    rf"{_URL_SAFE}{{12,}}$"
 )
 
 

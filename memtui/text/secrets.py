@@ -1,8 +1,8 @@
 """Redact secrets in text before it is stored.
 
 Each secret is replaced by a mark (``[redacted: aws key]``); everything else stays byte
-for byte. Redacted are strings in the format of a key, what a name, header or URL marks
-as a password or token, private key blocks, and text in ``<private>`` tags. An unclosed
+for byte. It redacts strings in the format of a key, values that a name, header or URL
+marks as a password or token, private key blocks, and text in ``<private>`` tags. An unclosed
 tag extends to the end of the text if it starts a line; within a line it is ignored.
 Redacting again changes nothing.
 """
@@ -43,8 +43,9 @@ _TAG_LEAD = 12
 _LINE_STARTS = re.compile(r"(?:[\n\r]|\\[nr]|(?:[:,\[{]\s?|^)\\*\")(?:[ \t]|\\+t)*$")
 """Matches before the start of a line, or of a JSON string that was cut."""
 
-_CUT_CHARS = 300
-_MIN_CUT_CHARS = 14
+_MAX_CUT_KEY_CHARS, _MIN_CUT_KEY_CHARS = 300, 14
+"""The length of a key whose end was cut off."""
+
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -52,15 +53,19 @@ _NAME_TABLE = bytes(
     code if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-.") else 32
     for code in range(256)
 )
+"""Translates all bytes that names do not contain to spaces."""
 
 _RUN_TABLE = bytes(32 if byte == 32 else ord("x") for byte in _NAME_TABLE)
+"""Translates bytes of names to "x", so that ``_RUN`` finds runs of a key's length."""
 _RUN = b"x" * secret_patterns.MIN_KEY_CHARS
 
-_LEAD = re.compile(
+_NOT_KEY_START = re.compile(
     r"(?:(?<=%)[0-9A-F]{2}|(?<=[\[;])\d{0,3}m|(?<=\\)(?:[nrtbfv]|u00..))?[-_.]*"
 )
+"""The end of an escape sequence (``%3D``, ``\\x1b[31m``, ``\\n``) or punctuation, which
+belongs to a run of name characters but not to a key in it."""
 
-_BEFORE_LEADS = frozenset("%[;\\")
+_ESCAPE_STARTS = frozenset("%[;\\")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,7 @@ def redaction_mark(kind: str) -> str:
 
 def redact(text: str) -> RedactedText:
     """Redact the secrets in a text; JSON stays valid."""
-    return _redact(text, is_torn=False)
+    return _redact(text, is_fragment=False)
 
 
 def redact_fragment(text: str) -> RedactedText:
@@ -90,10 +95,10 @@ def redact_fragment(text: str) -> RedactedText:
     been cut off. Escaped letters are decoded, and stay decoded only if they reveal a
     secret.
     """
-    redacted = _redact(text, is_torn=True)
+    redacted = _redact(text, is_fragment=True)
     if "\\u00" not in text:
         return redacted
-    read = _redact(_ESCAPED.sub(_unescape, text), is_torn=True)
+    read = _redact(_ESCAPED.sub(_unescape, text), is_fragment=True)
     return read if len(read.kinds) > len(redacted.kinds) else redacted
 
 
@@ -102,20 +107,28 @@ def _unescape(escaped: re.Match[str]) -> str:
     return escaped[0] if letter in '"\\' else letter
 
 
-def _redact(text: str, *, is_torn: bool) -> RedactedText:
+def _redact(text: str, *, is_fragment: bool) -> RedactedText:
     kinds: list[str] = []
     if len(text) < MIN_CHARS:
         return RedactedText(text, ())
     for _ in range(PASSES):
         plain = text.encode("ascii", "replace")
-        low = plain.lower()
-        spans = _find_private(text, is_torn=is_torn) if _is_tagged(low) else []
+        lowered = plain.lower()
+        spans = (
+            _find_private(text, is_fragment=is_fragment)
+            if _has_private_tag(lowered)
+            else []
+        )
         if not spans:
-            signs = plain.translate(_RUN_TABLE)
+            name_chars = plain.translate(_RUN_TABLE)
             spans = [
-                *_find_keys(text, signs),
-                *secret_context.find_secrets(text, low, signs),
-                *(_find_cut_keys(text, signs) if _may_be_cut(text, low) else ()),
+                *_find_keys(text, name_chars),
+                *secret_context.find_secrets(text, lowered, name_chars),
+                *(
+                    _find_cut_keys(text, name_chars)
+                    if _may_be_cut(text, lowered)
+                    else ()
+                ),
             ]
         if not spans:
             break
@@ -169,10 +182,10 @@ def _kind_of_field(name: object, beside: dict[object, object]) -> str:
     return secret_context.kind_of_name(name) if isinstance(name, str) else ""
 
 
-def _find_keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
+def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
     """Find strings in the format of a key at the start of runs of letters and
     digits."""
-    find, starts = signs.find, secret_patterns.KINDS_BY_PREFIX
+    find, starts = name_chars.find, secret_patterns.KINDS_BY_PREFIX
     start = find(_RUN)
     if start < 0:
         return
@@ -182,7 +195,7 @@ def _find_keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
         if (
             text[start : start + 2] in starts
             or text[start] in "-_."
-            or text[start - 1] in _BEFORE_LEADS
+            or text[start - 1] in _ESCAPE_STARTS
         ):
             yield from _keys_of_run(text, start, end)
         start = find(_RUN, end)
@@ -191,18 +204,18 @@ def _find_keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
         yield from _keys_of_run(text, inner, end if end >= 0 else len(text))
 
 
-def _may_be_cut(text: str, low: bytes) -> bool:
-    return not text.isascii() or b"u2026" in low
+def _may_be_cut(text: str, lowered: bytes) -> bool:
+    return not text.isascii() or b"u2026" in lowered
 
 
-def _find_cut_keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
-    """Find keys whose end was cut off with that of a line."""
+def _find_cut_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
+    """Find keys that were cut off, by the ellipsis that follows."""
     for sign in ("…", "\\u2026"):
         at = text.find(sign)
         while at >= 0:
             end = at - (text[at - 1] == "\\") if at else 0
-            start = signs.rfind(b" ", max(0, end - _CUT_CHARS), end) + 1
-            if end - start >= _MIN_CUT_CHARS and secret_patterns.is_cut_key(
+            start = name_chars.rfind(b" ", max(0, end - _MAX_CUT_KEY_CHARS), end) + 1
+            if end - start >= _MIN_CUT_KEY_CHARS and secret_patterns.is_cut_key(
                 text, start, end
             ):
                 yield start, end, CUT_KEY
@@ -211,7 +224,7 @@ def _find_cut_keys(text: str, signs: bytes) -> Iterable[SecretSpan]:
 
 def _keys_of_run(text: str, at: int, end: int) -> Iterable[SecretSpan]:
     while end - at >= secret_patterns.MIN_KEY_CHARS:
-        if lead := _LEAD.match(text, at):
+        if lead := _NOT_KEY_START.match(text, at):
             at = lead.end()
         key = secret_patterns.match_key(text, at)
         if key is None:
@@ -220,17 +233,17 @@ def _keys_of_run(text: str, at: int, end: int) -> Iterable[SecretSpan]:
         at = key[0]
 
 
-def _is_tagged(low: bytes) -> bool:
-    at = low.find(b"private")
+def _has_private_tag(lowered: bytes) -> bool:
+    at = lowered.find(b"private")
     while at >= 0:
-        lead = low[max(0, at - _TAG_LEAD) : at]
-        if b"<" in lead or b"u003c" in lead:
+        before = lowered[max(0, at - _TAG_LEAD) : at]
+        if b"<" in before or b"u003c" in before:
             return True
-        at = low.find(b"private", at + 1)
+        at = lowered.find(b"private", at + 1)
     return False
 
 
-def _find_private(text: str, *, is_torn: bool) -> list[SecretSpan]:
+def _find_private(text: str, *, is_fragment: bool) -> list[SecretSpan]:
     """Find the text in private tags; in JSON, within each string."""
     if text.lstrip()[:1] in ("{", "[", '"') and _is_json(text):
         strings = [found.span(1) for found in _STRINGS.finditer(text)]
@@ -239,12 +252,12 @@ def _find_private(text: str, *, is_torn: bool) -> list[SecretSpan]:
     return [
         span
         for start, end in strings
-        for span in _find_tags(text, start, end, is_torn=is_torn)
+        for span in _find_tags(text, start, end, is_fragment=is_fragment)
     ]
 
 
 def _find_tags(
-    text: str, start: int, end: int, *, is_torn: bool
+    text: str, start: int, end: int, *, is_fragment: bool
 ) -> Iterable[SecretSpan]:
     opened: list[re.Match[str]] = []
     for tag in _TAG.finditer(text, start, end):
@@ -253,7 +266,7 @@ def _find_tags(
         elif opened:
             yield opened.pop().start(), tag.end(), PRIVATE
     for tag in opened:
-        if is_torn or _starts_line(text, start, tag):
+        if is_fragment or _starts_line(text, start, tag):
             yield tag.start(), end, PRIVATE
             return
 
@@ -263,10 +276,8 @@ def _starts_line(text: str, start: int, tag: re.Match[str]) -> bool:
     before = text[max(start, tag.start() - NAME_CHARS) : tag.start()].rstrip(" \t")
     if not before:
         return tag.start() - start < NAME_CHARS
-    is_spoken_of = text[tag.end() : tag.end() + 1] in ("`", '"', "'", "\\")
-    return bool(_LINE_STARTS.search(before)) and not (
-        before[-1] == '"' and is_spoken_of
-    )
+    is_mention = text[tag.end() : tag.end() + 1] in ("`", '"', "'", "\\")
+    return bool(_LINE_STARTS.search(before)) and not (before[-1] == '"' and is_mention)
 
 
 def _is_json(text: str) -> bool:

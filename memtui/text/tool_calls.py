@@ -30,12 +30,12 @@ _SUMMARY_FIELDS = (
     "skill",
     "prompt",
 )
-"""The inputs that say most about a call, most informative first."""
+"""The inputs that best describe a call, most informative first."""
 
 
 def describe(tool_name: str, tool_input: object) -> str:
     """Describe a call in one line: ``Bash: npm test``, ``Edit: src/auth/token.rs``."""
-    subject = _in_a_line(_said(tool_input))
+    subject = _in_a_line(_summarize_input(tool_input))
     line = f"{tool_name or 'tool'}: {subject}" if subject else tool_name or "tool"
     return line if len(line) <= CALL_CHARS else line[: CALL_CHARS - 1] + "…"
 
@@ -50,7 +50,8 @@ def _in_a_line(text: str) -> str:
     return " ".join(secrets.redact(clean(text)).text.split())
 
 
-def _said(tool_input: object) -> str:
+def _summarize_input(tool_input: object) -> str:
+    """Return the most informative value of a call's input, or all plain ones."""
     if isinstance(tool_input, str):
         return tool_input
     if not isinstance(tool_input, Mapping):

@@ -41,7 +41,7 @@ from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
     from memtui.integrations.hooks import HooksEditor
-    from memtui.model.model_state import RewriteOutlook
+    from memtui.model.model_state import RewriteForecast
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
@@ -267,12 +267,12 @@ class MemtuiApp(App[str | MemtuiError]):
             self.clear_notifications()
             self.notify("The store is back.", markup=False)
 
-    def _model_promise(self) -> "RewriteOutlook":
+    def _model_promise(self) -> "RewriteForecast":
         """Tell which model writes new versions and when, or why none does."""
         from memtui import workspace
 
         settings, is_demo = self.workspace.settings, self.workspace.is_demo
-        return workspace.rewrite_outlook(settings, self._progress, is_demo=is_demo)
+        return workspace.rewrite_forecast(settings, self._progress, is_demo=is_demo)
 
     # Screens
 

@@ -50,7 +50,7 @@ def test_what_is_installed_runs(name: str, machine: Machine) -> None:
     put(name, machine)
     found = look(name, machine)
     assert (found.is_installed, found.is_current, found.runs) == (True, True, True)
-    assert found.is_well
+    assert found.is_ok
     assert found.events == known_agents.agent_by_name(name).events
 
 
@@ -86,7 +86,7 @@ def test_hooks_that_are_switched_off_are_told(
     found = look("claude-code", machine)
     assert (found.is_installed, found.is_off) == (True, is_off)
     assert ("disableAllHooks" in found.problem) is is_off
-    assert found.is_well is not is_off
+    assert found.is_ok is not is_off
 
 
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:

@@ -464,7 +464,7 @@ def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
         with file.open("a") as grown:
             grown.write(f"{json.dumps(told(number, f'Question {number}'))}\n")
         more = imported(house, file)
-        assert (more.created, more.known, more.forgotten) == (1, 0, 0)
+        assert (more.created, more.already_stored, more.forgotten) == (1, 0, 0)
     digest(house)
     with database.connection():
         assert SessionRow.get().cwd == "/home/ada/ledger"

@@ -20,7 +20,7 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import SessionRow
 from memtui.workspace import Workspace
-from tests.commanding import data_of
+from tests.commanding import json_data
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
 from tests.faults.conftest import nursery as nursery
@@ -43,13 +43,13 @@ def run(home: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def secrets_said(home: Path) -> dict[str, Any]:
-    told = data_of(run(home, "doctor", "--json").stdout)
+    told = json_data(run(home, "doctor", "--json").stdout)
     (found,) = [one for one in told["findings"] if one["name"] == "secrets"]
     return dict(found)
 
 
 def events(home: Path) -> int:
-    return int(data_of(run(home, "stats", "--json").stdout)["events"])
+    return int(json_data(run(home, "stats", "--json").stdout)["events"])
 
 
 @pytest.fixture

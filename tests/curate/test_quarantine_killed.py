@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commanding import data_of
+from tests.commanding import json_data
 
 FILES = 60
 KILLS = 12
@@ -53,7 +53,7 @@ def test_killed_anywhere_each_file_is_taken_once_or_lies_there(tmp_path: Path) -
         assert {f"{number}.json" for number in range(1, FILES, 2)} <= lie
     memtui(home, "quarantine", "retry", "--all").communicate()
     told, _ = memtui(home, "stats", "--json").communicate()
-    stats = data_of(told.decode())
+    stats = json_data(told.decode())
     assert (stats["messages"], stats["problems"]) == (FILES // 2, FILES // 2)
     left = sorted(file.name for file in bad.iterdir())
     names = [f"{number}.json" for number in range(1, FILES, 2)]

@@ -10,7 +10,7 @@ from memtui.cli import main
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.workspace import Workspace
-from tests.commanding import data_of
+from tests.commanding import json_data
 from tests.conftest import HISTORY
 from tests.doctor.asking import Ask
 
@@ -51,7 +51,7 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
         if words:
             assert code == ("✗" in told.out)
             return told.out
-        answer = data_of(told.out)
+        answer = json_data(told.out)
         assert code == (not answer["is_well"])
         ill = [one for one in answer["findings"] if not one["is_well"]]
         assert answer["is_well"] == (not ill)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commanding import memtui
+from tests.commanding import run_memtui
 from tests.doctor.asking import Ask, aged, ill, of
 
 
@@ -69,32 +69,32 @@ def test_a_transcript_that_was_read_may_go(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
     aged(transcript, timedelta(days=25))
-    memtui(home, "import")
+    run_memtui(home, "import")
     assert ask()["is_well"]
 
 
 def test_a_transcript_that_grew_unread_is_found(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
-    memtui(home, "import")
+    run_memtui(home, "import")
     with transcript.open("a") as file:
         file.write('{"type": "mode", "sessionId": "s1"}\n')
     assert ask()["is_well"], "it may be about to be read"
     aged(transcript, timedelta(hours=1))
     found = ill(ask())["transcripts"]
     assert "1 transcript changed since" in found["message"]
-    memtui(home, "sources", "watch", "codex")
+    run_memtui(home, "sources", "watch", "codex")
     assert ask()["is_well"], "a person decided against it"
-    memtui(home, "sources", "watch", "claude-code")
+    run_memtui(home, "sources", "watch", "claude-code")
     cure = ill(ask())["transcripts"]["remedy"]
-    memtui(home, *cure.split()[1:])
+    run_memtui(home, *cure.split()[1:])
     assert ask()["is_well"]
 
 
 def test_a_new_transcript_is_given_the_time_to_be_read(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
-    memtui(home, "sources", "watch", "claude-code")
+    run_memtui(home, "sources", "watch", "claude-code")
     assert ask()["is_well"]
     aged(transcript, timedelta(hours=1))
     assert "1 transcript changed since" in ill(ask())["transcripts"]["message"]
@@ -103,11 +103,11 @@ def test_a_new_transcript_is_given_the_time_to_be_read(
 @pytest.fixture
 def hooked(home: Path, transcript: Path) -> Path:
     """Claude Code's settings, with the hooks installed a day ago."""
-    memtui(home, "hooks", "install", "claude-code", "--yes")
+    run_memtui(home, "hooks", "install", "claude-code", "--yes")
     settings = Path.home() / ".claude" / "settings.json"
     aged(settings, timedelta(days=1))
     aged(transcript, timedelta(days=2))
-    memtui(home, "import")
+    run_memtui(home, "import")
     return settings
 
 
@@ -132,12 +132,12 @@ def test_hooks_of_the_project_are_looked_at_and_none_twice(
         found = ask()["findings"]
         return [one["subject"] for one in found if one["name"] == "hooks"]
 
-    memtui(home, "hooks", "install", "codex", "--yes")
+    run_memtui(home, "hooks", "install", "codex", "--yes")
     monkeypatch.chdir(Path.home())
     assert looked_at() == ["codex"]
     (tmp_path / "shop").mkdir()
     monkeypatch.chdir(tmp_path / "shop")
-    memtui(home, "hooks", "install", "gemini-cli", "--project", "--yes")
+    run_memtui(home, "hooks", "install", "gemini-cli", "--project", "--yes")
     assert looked_at() == ["codex", "gemini-cli"]
 
 
@@ -160,7 +160,7 @@ def test_hooks_that_are_installed_and_silent_are_found(
     }
     (home / "spool" / "new" / "2.json").write_text(json.dumps(payload))
     assert "hooks" not in ill(ask()), "what waits was heard"
-    memtui(home, "work", "--until-idle")
+    run_memtui(home, "work", "--until-idle")
     told = ask()
     assert "hooks" not in ill(told)
     assert "last event" in of(told, "hooks")["message"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commanding import memtui
+from tests.commanding import run_memtui
 from tests.conftest import HISTORY
 from tests.doctor.asking import Ask, changing, ill, of
 
@@ -20,7 +20,7 @@ def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
     (home / "index" / toc).write_text("junk\n")
     found = ill(ask())["index"]
     assert "it is broken" in found["message"] and found["remedy"] == "memtui reindex"
-    memtui(home, "import", str(HISTORY))
+    run_memtui(home, "import", str(HISTORY))
     assert "index" not in ill(ask())
 
 
@@ -31,7 +31,7 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
         "there is no index",
         "memtui reindex",
     )
-    memtui(home, "reindex")
+    run_memtui(home, "reindex")
     assert ask()["is_well"]
 
 
@@ -74,5 +74,5 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
         "there is no index",
         "memtui reindex",
     )
-    memtui(home, "reindex")
+    run_memtui(home, "reindex")
     assert ask()["is_well"]

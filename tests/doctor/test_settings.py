@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.commanding import memtui
+from tests.commanding import run_memtui
 from tests.doctor.asking import Ask, changing, ill, of
 
 
@@ -35,7 +35,7 @@ def test_a_time_zone_this_machine_does_not_know_is_found(home: Path, ask: Ask) -
 
 
 def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) -> None:
-    memtui(home, "sources", "watch", "claude-code")
+    run_memtui(home, "sources", "watch", "claude-code")
     with changing(home) as connection:
         connection.execute("INSERT INTO meta VALUES ('polling_reason', '/x is on nfs')")
     told = ask()

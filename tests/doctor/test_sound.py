@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from memtui.cli import doctor
-from tests.commanding import memtui
+from tests.commanding import run_memtui
 from tests.doctor.asking import Ask, listing, of
 
 
@@ -24,7 +24,7 @@ def test_what_is_told_fits_80_columns(ask: Ask) -> None:
 
 
 def test_before_anything_is_kept_nothing_is_made(tmp_path: Path) -> None:
-    told = memtui(tmp_path / "new", "doctor").stdout
+    told = run_memtui(tmp_path / "new", "doctor").stdout
     assert "nothing is stored yet" in told
     assert not (tmp_path / "new").exists()
 

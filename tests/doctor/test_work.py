@@ -8,7 +8,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
-from tests.commanding import memtui
+from tests.commanding import run_memtui
 from tests.doctor.asking import Ask, aged, changing, ill, listing, of
 
 
@@ -23,7 +23,7 @@ def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
     found = ill(ask())["work"]
     assert "2 nodes to index (oldest 1 hour ago)" in found["message"]
     assert "memtui is not running" in found["message"]
-    memtui(home, *found["remedy"].split()[1:])
+    run_memtui(home, *found["remedy"].split()[1:])
     assert ask()["is_well"]
 
 
@@ -77,7 +77,7 @@ def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
 def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> None:
     for number, said in enumerate(("{", "{", '{"hook_event_name": "Sneeze"}')):
         (home / "spool" / "new" / f"{number}.json").write_text(said)
-    memtui(home, "work", "--until-idle")
+    run_memtui(home, "work", "--until-idle")
     told = ask()
     assert "3 hook files" in ill(told)["quarantine"]["message"]
     reasons = {row["name"]: row["count"] for row in told["quarantined"]}
@@ -100,7 +100,7 @@ def test_what_was_taken_out_and_left_out_is_counted(
     ]
     file = tmp_path / "s1.jsonl"
     file.write_text("".join(json.dumps(record) + "\n" for record in records) + "[1]\n")
-    memtui(home, "import", str(file))
+    run_memtui(home, "import", str(file))
     told = ask()
     assert told["unknown_types"] == [{"name": "zork", "count": 1}]
     assert [row["count"] for row in told["redacted"]] == [1]

@@ -61,7 +61,7 @@ def test_a_node_is_of_a_keyword_if_it_or_a_segment_below_it_carries_it(
     for line in down(Scope()):
         node = browse.get_node(line.node_id)
         assert node is not None
-        for word in node.words if line.level is TocLevel.SEGMENT else ():
+        for word in node.keyword_texts if line.level is TocLevel.SEGMENT else ():
             carried.setdefault(word.casefold(), set()).update(
                 browse.get_path(line.node_id)
             )

@@ -4,7 +4,7 @@ from memtui.model.events import EventRole
 from memtui.model.hits import HitSource
 from memtui.store import database, nodes
 from memtui.workspace import Workspace
-from tests.talking import keep, line, listen
+from tests.talking import index_messages, make_message, store_messages
 
 
 def test_a_moment_leads_to_its_message_and_to_its_segment(
@@ -30,9 +30,11 @@ def test_each_session_answers_once_the_best_first(full_house: Workspace) -> None
 
 
 def test_what_no_summary_holds_is_found_and_marked_so(full_house: Workspace) -> None:
-    keep(
-        line("Shall we?", 1, session="new"),
-        line("A zeppelin, an aside", 2, role=EventRole.ASSISTANT, session="new"),
+    store_messages(
+        make_message("Shall we?", 1, session="new"),
+        make_message(
+            "A zeppelin, an aside", 2, role=EventRole.ASSISTANT, session="new"
+        ),
     )
     (hit,) = full_house.search.find("zeppelin").hits
     assert hit.is_unsummarized
@@ -80,7 +82,7 @@ def test_a_suggestion_keeps_the_time_that_was_typed(full_house: Workspace) -> No
 
 
 def test_a_word_that_messages_hold_is_not_misspelt(full_house: Workspace) -> None:
-    keep(line("The mutxe is a fish", 1, session="new"))
+    store_messages(make_message("The mutxe is a fish", 1, session="new"))
     assert full_house.search.find("mutxe").suggestion == ""
 
 
@@ -107,5 +109,5 @@ def test_nothing_asked_is_told(house: Workspace) -> None:
         found = house.search.find(query)
         assert found.hits == ()
         assert found.notes
-    listen(house)
+    index_messages(house)
     assert house.search.find("zyxw").hits == ()

@@ -15,7 +15,7 @@ from memtui.search.message_index import MessageIndex as Index
 from memtui.search.messages import MessageSearcher, SessionSearch
 from memtui.workspace import Workspace
 from tests.conftest import often
-from tests.talking import AT, keep, line, listen, name
+from tests.talking import AT, index_messages, make_message, name_session, store_messages
 
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
 
@@ -51,36 +51,44 @@ def found(house: Workspace, query: str, **given: object) -> list[str]:
 def test_what_people_type_finds_what_was_said(
     house: Workspace, query: str, said: str
 ) -> None:
-    keep(line("Nothing of the kind", 1), line(said, 2), line("Nor here", 3))
+    store_messages(
+        make_message("Nothing of the kind", 1),
+        make_message(said, 2),
+        make_message("Nor here", 3),
+    )
     assert found(house, query) == [said], "before it is indexed"
-    listen(house)
+    index_messages(house)
     assert found(house, query) == [said]
 
 
 def test_what_was_stored_a_moment_ago_is_found_beside_what_is_indexed(
     house: Workspace,
 ) -> None:
-    keep(line("The quay is closed", 1))
-    listen(house)
-    keep(line("Is the quay open?", 2))
+    store_messages(make_message("The quay is closed", 1))
+    index_messages(house)
+    store_messages(make_message("Is the quay open?", 2))
     assert set(found(house, "quay")) == {"The quay is closed", "Is the quay open?"}
-    assert listen(house) == 1
+    assert index_messages(house) == 1
     assert len(found(house, "quay")) == 2
 
 
 def test_one_hit_or_many_of_a_session(house: Workspace) -> None:
-    keep(line("quay one", 1), line("quay two", 2), line("quay", 3, session="s2"))
-    listen(house)
+    store_messages(
+        make_message("quay one", 1),
+        make_message("quay two", 2),
+        make_message("quay", 3, session="s2"),
+    )
+    index_messages(house)
     assert len(found(house, "quay")) == 3
     answer = house.session_search.find("quay", is_one_each=True)
     assert sorted(hit.session.session_id for hit in answer.hits) == ["s1", "s2"]
 
 
 def test_a_window_keeps_its_bounds_and_the_message_itself(house: Workspace) -> None:
-    told = [line(f"word {n}", n) for n in range(60)]
-    told[30] = line("the quay", 30)
-    keep(*told)
-    listen(house)
+    told = [make_message(f"word {n}", n) for n in range(60)]
+    told[30] = make_message("the quay", 30)
+    store_messages(*told)
+    index_messages(house)
     (hit,) = house.session_search.find("quay", before=99, after=99).hits
     assert len(hit.window) == WINDOW_MESSAGES
     assert hit.window[15].is_match
@@ -94,8 +102,8 @@ def test_a_window_keeps_its_bounds_and_the_message_itself(house: Workspace) -> N
 def test_a_long_message_is_cut_around_what_answers_on_a_character(
     house: Workspace,
 ) -> None:
-    keep(line("é" * 3000 + " quay " + "é" * 3000, 1))
-    listen(house)
+    store_messages(make_message("é" * 3000 + " quay " + "é" * 3000, 1))
+    index_messages(house)
     (hit,) = house.session_search.find("quay").hits
     assert hit.match is not None
     assert hit.match.is_truncated
@@ -104,23 +112,23 @@ def test_a_long_message_is_cut_around_what_answers_on_a_character(
 
 
 def test_never_more_than_twenty_hits(house: Workspace) -> None:
-    keep(*(line(f"quay {n}", n, session=f"s{n}") for n in range(40)))
-    listen(house)
+    store_messages(*(make_message(f"quay {n}", n, session=f"s{n}") for n in range(40)))
+    index_messages(house)
     assert len(house.session_search.find("quay", limit=500).hits) == MAX_HITS
     assert len(house.session_search.find("quay", limit=3).hits) == 3
 
 
 def test_filters_leave_out_what_they_say(house: Workspace) -> None:
-    keep(
-        line("quay one", 1),
-        line("quay two", 2, role=ASSISTANT),
-        line("quay three", 3, session="t1", agent="codex"),
-        line("quay four", 4, subagent="helper"),
+    store_messages(
+        make_message("quay one", 1),
+        make_message("quay two", 2, role=ASSISTANT),
+        make_message("quay three", 3, session="t1", agent="codex"),
+        make_message("quay four", 4, subagent="helper"),
     )
-    name("s1", project="shop")
+    name_session("s1", project="shop")
     for is_indexed in (False, True):
         if is_indexed:
-            listen(house)
+            index_messages(house)
         assert found(house, "quay agent:codex") == ["quay three"]
         assert found(house, "quay role:assistant") == ["quay two"]
         assert "quay three" not in found(house, "quay project:shop")
@@ -139,16 +147,20 @@ def test_filters_leave_out_what_they_say(house: Workspace) -> None:
 def test_a_subagent_s_words_lead_to_the_session_that_started_it(
     house: Workspace,
 ) -> None:
-    keep(line("Go and look", 1), line("quay", 2, subagent="helper"))
-    listen(house)
+    store_messages(
+        make_message("Go and look", 1), make_message("quay", 2, subagent="helper")
+    )
+    index_messages(house)
     (hit,) = house.session_search.find("quay").hits
     assert (hit.session.session_id, hit.subagent) == ("s1", "helper")
     assert [said.snippet.text for said in hit.window] == ["quay"]
 
 
 def test_phrases_and_exclusions_are_held_to_the_letter(house: Workspace) -> None:
-    keep(line("the quay is long", 1), line("a long, long quay", 2))
-    listen(house)
+    store_messages(
+        make_message("the quay is long", 1), make_message("a long, long quay", 2)
+    )
+    index_messages(house)
     assert found(house, '"quay is"') == ["the quay is long"]
     assert found(house, 'quay -"quay is"') == ["a long, long quay"]
 
@@ -156,12 +168,12 @@ def test_phrases_and_exclusions_are_held_to_the_letter(house: Workspace) -> None
 def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
     house: Workspace,
 ) -> None:
-    name("s2", title="A quay is a quay")
-    keep(
-        line("the quay is long", 1),
-        *(line(f"is it a quay {n}", n, session="s2") for n in range(2, 4_000)),
+    name_session("s2", title="A quay is a quay")
+    store_messages(
+        make_message("the quay is long", 1),
+        *(make_message(f"is it a quay {n}", n, session="s2") for n in range(2, 4_000)),
     )
-    listen(house)
+    index_messages(house)
     assert found(house, '"quay is long"') == ["the quay is long"]
     capped = house.session_search.find('"quay is"')
     assert capped.hits == (), "among the newest that hold its one telling word"
@@ -171,8 +183,8 @@ def test_a_phrase_of_common_words_is_found_among_all_that_hold_them(
 def test_of_words_that_very_many_hold_the_newest_are_weighed_and_that_is_told(
     house: Workspace,
 ) -> None:
-    keep(*(line(f"quay {n}", n) for n in range(3_100)))
-    listen(house)
+    store_messages(*(make_message(f"quay {n}", n) for n in range(3_100)))
+    index_messages(house)
     answer = house.session_search.find("quay")
     assert "the newest 3,000" in answer.notes[0]
     assert len(answer.hits) == MAX_HITS
@@ -181,29 +193,32 @@ def test_of_words_that_very_many_hold_the_newest_are_weighed_and_that_is_told(
 def test_what_tools_were_told_is_found_only_if_a_setting_says_so(
     house: Workspace,
 ) -> None:
-    keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
-    listen(house)
+    store_messages(
+        make_message("Read the harbour file", 1),
+        make_message("quay: 7", 2, role=TOOL, tool="Read"),
+    )
+    index_messages(house)
     assert found(house, "quay") == []
     assert len(found(house, "Read")) == 2
-    keep(line("quay: 8", 3, role=TOOL, tool="Read"))
+    store_messages(make_message("quay: 8", 3, role=TOOL, tool="Read"))
     talk = SessionSearch(
         MessageSearcher(Index(house.paths.message_index, with_tools=True)),
         house.zone,
         lambda: AT,
     )
     assert texts(talk.find("quay")) == ["quay: 8"], "not indexed yet"
-    listen(house, with_tools=True)
+    index_messages(house, with_tools=True)
     assert set(texts(talk.find("quay"))) == {"quay: 7", "quay: 8"}
 
 
 def test_a_session_is_found_by_its_title_alone_and_by_it_first(
     house: Workspace,
 ) -> None:
-    opening = line("Where do ships land?", 2, session="s2")
-    keep(line("Where do ships land?", 1), opening)
-    name("s1", title="In the morning")
-    name("s2", title="Harbour of ships")
-    listen(house)
+    opening = make_message("Where do ships land?", 2, session="s2")
+    store_messages(make_message("Where do ships land?", 1), opening)
+    name_session("s1", title="In the morning")
+    name_session("s2", title="Harbour of ships")
+    index_messages(house)
     (hit,) = house.session_search.find("harbour").hits
     assert (hit.session.session_id, hit.score, hit.window) == ("s2", 1.0, ())
     assert (hit.event_id, hit.about.text) == (opening.event_id, "Harbour of ships")
@@ -212,8 +227,11 @@ def test_a_session_is_found_by_its_title_alone_and_by_it_first(
 
 
 def test_what_a_person_said_goes_before_what_was_answered(house: Workspace) -> None:
-    keep(line("quay", 1, role=ASSISTANT, session="a"), line("quay", 1, session="b"))
-    listen(house)
+    store_messages(
+        make_message("quay", 1, role=ASSISTANT, session="a"),
+        make_message("quay", 1, session="b"),
+    )
+    index_messages(house)
     first, _ = house.session_search.find("quay").hits
     assert first.session.session_id == "b"
 
@@ -221,12 +239,12 @@ def test_what_a_person_said_goes_before_what_was_answered(house: Workspace) -> N
 def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
     house: Workspace,
 ) -> None:
-    keep(
-        line("quay", 1, role=ASSISTANT, session="a"),
-        line("quay", 1, role=ASSISTANT, session="b"),
-        line("ok", 2, role=TOOL, session="b", tool="Edit"),
+    store_messages(
+        make_message("quay", 1, role=ASSISTANT, session="a"),
+        make_message("quay", 1, role=ASSISTANT, session="b"),
+        make_message("ok", 2, role=TOOL, session="b", tool="Edit"),
     )
-    listen(house)
+    index_messages(house)
     first, second = house.session_search.find("quay").hits
     assert first.session.session_id == "b"
     assert first.match is not None
@@ -235,8 +253,11 @@ def test_a_turn_that_used_a_tool_goes_before_one_that_did_not_and_names_it(
 
 
 def test_a_time_in_the_question_comes_first_and_is_told(house: Workspace) -> None:
-    keep(line("The quay is here", 1), line("The quay is there", 86_400 * 40))
-    listen(house)
+    store_messages(
+        make_message("The quay is here", 1),
+        make_message("The quay is there", 86_400 * 40),
+    )
+    index_messages(house)
     answer = house.session_search.find("quay on 14 March 2025")
     assert texts(answer)[0] == "The quay is here"
     (time,) = answer.times
@@ -247,10 +268,10 @@ def test_a_time_in_the_question_comes_first_and_is_told(house: Workspace) -> Non
 
 
 def test_counts_and_times_of_a_session_grow_with_it(house: Workspace) -> None:
-    keep(line("quay", 1))
-    listen(house)
+    store_messages(make_message("quay", 1))
+    index_messages(house)
     (hit,) = house.session_search.find("quay").hits
-    keep(line("more", 60, role=ASSISTANT))
+    store_messages(make_message("more", 60, role=ASSISTANT))
     (later,) = house.session_search.find("quay").hits
     assert (hit.session.message_count, later.session.message_count) == (1, 2)
     assert later.session.updated_at - hit.session.updated_at == timedelta(seconds=59)
@@ -259,13 +280,13 @@ def test_counts_and_times_of_a_session_grow_with_it(house: Workspace) -> None:
 def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
     house: Workspace,
 ) -> None:
-    keep(line("quay", 1))
-    listen(house)
+    store_messages(make_message("quay", 1))
+    index_messages(house)
     house.paths.message_index.write_bytes(b"no database at all" * 1000)
     answer = house.session_search.find("quay")
     assert texts(answer) == ["quay"]
     assert "damaged" in answer.notes[0]
-    listen(house)
+    index_messages(house)
     answer = house.session_search.find("quay")
     assert (texts(answer), answer.notes) == (["quay"], ())
     Index(house.paths.message_index).delete()
@@ -273,46 +294,46 @@ def test_without_an_index_the_newest_messages_are_read_and_that_is_told(
 
 
 def test_what_was_typed_as_one_goes_before_its_parts_apart(house: Workspace) -> None:
-    keep(
-        line("see test_components now", 1, session="a"),
-        line("run components_test now", 1, session="b"),
-        line("npm, then run it, and check", 1, session="c"),
-        line("type npm run check", 1, session="d"),
+    store_messages(
+        make_message("see test_components now", 1, session="a"),
+        make_message("run components_test now", 1, session="b"),
+        make_message("npm, then run it, and check", 1, session="c"),
+        make_message("type npm run check", 1, session="d"),
     )
-    listen(house)
+    index_messages(house)
     assert found(house, "components_test")[0] == "run components_test now"
     assert found(house, "npm run check")[0] == "type npm run check"
 
 
 def test_an_excluded_word_goes_however_many_hold_it(house: Workspace) -> None:
-    keep(
-        *(line(f"quay pier {n}", n) for n in range(2, 2_500)),
-        line("a quay and nothing else of the kind at all", 1),
+    store_messages(
+        *(make_message(f"quay pier {n}", n) for n in range(2, 2_500)),
+        make_message("a quay and nothing else of the kind at all", 1),
     )
-    listen(house)
+    index_messages(house)
     assert found(house, "quay -pier") == ["a quay and nothing else of the kind at all"]
     assert found(house, "quay -nothing -pier") == []
 
 
 def test_a_stop_word_can_be_excluded_and_quoted(house: Workspace) -> None:
-    keep(line("quay, that is", 1), line("quay, this was", 2))
-    listen(house)
+    store_messages(make_message("quay, that is", 1), make_message("quay, this was", 2))
+    index_messages(house)
     assert found(house, "quay -this") == ["quay, that is"]
     assert found(house, '"that is"') == ["quay, that is"]
 
 
 def test_of_a_phrase_without_words_the_newest_are_found(house: Workspace) -> None:
-    keep(*(line(f"a =-> {n}", n) for n in range(200)))
-    listen(house)
+    store_messages(*(make_message(f"a =-> {n}", n) for n in range(200)))
+    index_messages(house)
     assert found(house, '"=->"', limit=3) == ["a =-> 199", "a =-> 198", "a =-> 197"]
 
 
 def test_times_are_kept_to_the_millisecond(house: Workspace) -> None:
-    keep(*(line(f"quay {n}", 59.999) for n in range(40)))
+    store_messages(*(make_message(f"quay {n}", 59.999) for n in range(40)))
     edge = AT + timedelta(seconds=60)
     for is_indexed in (False, True):
         if is_indexed:
-            listen(house)
+            index_messages(house)
         assert len(found(house, "quay", filters=Filters(until=edge))) == MAX_HITS
         assert found(house, "quay", filters=Filters(since=edge)) == []
 
@@ -320,9 +341,9 @@ def test_times_are_kept_to_the_millisecond(house: Workspace) -> None:
 def test_names_are_meant_in_whatever_case_and_unknown_ones_are_told(
     house: Workspace,
 ) -> None:
-    keep(line("quay", 1))
-    name("s1", project="Shop")
-    listen(house)
+    store_messages(make_message("quay", 1))
+    name_session("s1", project="Shop")
+    index_messages(house)
     assert found(house, "quay project:shop agent:CLAUDE-code") == ["quay"]
     answer = house.session_search.find("quay project:ship")
     assert answer.hits == ()
@@ -332,8 +353,11 @@ def test_names_are_meant_in_whatever_case_and_unknown_ones_are_told(
 def test_what_tools_answered_stays_aside_though_an_index_holds_it(
     house: Workspace,
 ) -> None:
-    keep(line("Read the harbour file", 1), line("quay: 7", 2, role=TOOL, tool="Read"))
-    listen(house, with_tools=True)
+    store_messages(
+        make_message("Read the harbour file", 1),
+        make_message("quay: 7", 2, role=TOOL, tool="Read"),
+    )
+    index_messages(house, with_tools=True)
     assert found(house, "quay") == []
     assert (
         "only the names of tools"
@@ -342,13 +366,13 @@ def test_what_tools_answered_stays_aside_though_an_index_holds_it(
 
 
 def test_a_message_has_one_number_whoever_s_window_it_is_in(house: Workspace) -> None:
-    keep(
-        line("first", 1),
-        line("quay of machinery", 2, role=SYSTEM),
-        line("second quay", 3),
-        line("third quay", 4, role=ASSISTANT),
+    store_messages(
+        make_message("first", 1),
+        make_message("quay of machinery", 2, role=SYSTEM),
+        make_message("second quay", 3),
+        make_message("third quay", 4, role=ASSISTANT),
     )
-    listen(house)
+    index_messages(house)
     numbers: dict[str, set[int]] = {}
     for hit in house.session_search.find("quay").hits:
         for said in hit.window:
@@ -358,28 +382,28 @@ def test_a_message_has_one_number_whoever_s_window_it_is_in(house: Workspace) ->
 
 
 def test_letters_that_folding_takes_apart_are_found(house: Workspace) -> None:
-    keep(line("صلى ﷺ", 1))
-    listen(house)
+    store_messages(make_message("صلى ﷺ", 1))
+    index_messages(house)
     answer = house.session_search.find("ﷺ")
     assert (texts(answer), answer.notes) == (["صلى ﷺ"], ())
 
 
 def test_what_a_shell_hands_on_that_is_no_text_is_answered(house: Workspace) -> None:
-    keep(line("quay", 1))
-    listen(house)
+    store_messages(make_message("quay", 1))
+    index_messages(house)
     assert found(house, "quay \udcff") == ["quay"]
     assert found(house, "agent:\udcff quay") == []
 
 
 def test_damage_within_the_index_is_mended_by_whoever_works(house: Workspace) -> None:
-    keep(*(line(f"quay number {n}", n) for n in range(400)))
-    listen(house)
+    store_messages(*(make_message(f"quay number {n}", n) for n in range(400)))
+    index_messages(house)
     file = house.paths.message_index
     whole = bytearray(file.read_bytes())
     whole[8_192:] = b"\xff" * len(whole[8_192:])
     file.write_bytes(whole)
     assert len(house.session_search.find("quay").hits) == MAX_HITS, "from the store"
-    listen(house)
+    index_messages(house)
     answer = house.session_search.find("quay")
     assert (len(answer.hits), answer.notes) == (MAX_HITS, ())
 
@@ -388,8 +412,8 @@ def test_damage_within_the_index_is_mended_by_whoever_works(house: Workspace) ->
 def test_what_cannot_be_looked_up_gets_an_answer_or_a_hint(
     house: Workspace, query: str
 ) -> None:
-    keep(line("quay", 1))
-    listen(house)
+    store_messages(make_message("quay", 1))
+    index_messages(house)
     answer = house.session_search.find(query)
     assert answer.hits == ()
     assert answer.notes
@@ -408,13 +432,13 @@ def test_any_string_is_a_query(full_house: Workspace, query: str) -> None:
 
 
 def test_a_session_is_named_as_answers_print_it(house: Workspace) -> None:
-    keep(
-        line("quay one", 1, session="s1"),
-        line("quay two", 2, session="t1"),
-        line("quay three", 3, session="t1", agent="codex"),
-        line("quay four", 4, session="t2", agent="codex"),
+    store_messages(
+        make_message("quay one", 1, session="s1"),
+        make_message("quay two", 2, session="t1"),
+        make_message("quay three", 3, session="t1", agent="codex"),
+        make_message("quay four", 4, session="t2", agent="codex"),
     )
-    listen(house)
+    index_messages(house)
     for session in ("codex:t1", "codex:t2", "s"):
         assert len(house.search.find(f"quay session:{session}").hits) == 1
         assert len(found(house, f"quay session:{session}")) == 1

@@ -62,7 +62,12 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
 def _passes(hit: Hit, query: str) -> bool:
     node = browse.get_node(hit.node_id)
     assert node is not None
-    texts = [node.title, node.headline, *node.words, *(b.text for b in node.bullets)]
+    texts = [
+        node.title,
+        node.headline,
+        *node.keyword_texts,
+        *(b.text for b in node.bullets),
+    ]
     said = "\n".join(texts).lower()
     segment = hit.level is TocLevel.SEGMENT
     supports = {bullet.support.value for bullet in node.bullets}
@@ -111,7 +116,7 @@ def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
 def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot, "POSTINGS", 3)
+    monkeypatch.setattr(snapshot, "MAX_POSTINGS", 3)
     note = full_house.teleport.find("Tokens refreshing ").note
     assert note.startswith("Too common to search everywhere: Tokens, refr")
 
@@ -174,7 +179,9 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:
         assert hit.landing_id.startswith("toc:segment:")
         node = browse.get_node(hit.landing_id)
         assert node is not None
-        assert "token" in f"{node.words}{[b.text for b in node.bullets]}".lower()
+        assert (
+            "token" in f"{node.keyword_texts}{[b.text for b in node.bullets]}".lower()
+        )
     for hit in hits(full_house, "level:segment token"):
         assert hit.landing_id == hit.node_id
 

@@ -155,7 +155,7 @@ async def test_a_keyword_shows_what_carries_it_and_without_any_how_to_widen(
         await press(pilot, settle, *["right"] * 10)
         node = browse.get_node(here(pilot).node_id)
         assert node is not None and node.level is TocLevel.SEGMENT
-        assert word.casefold() in {one.casefold() for one in node.words}
+        assert word.casefold() in {one.casefold() for one in node.keyword_texts}
         await press(pilot, settle, "F", *"nobody said it", "enter")
         nothing = pilot.app.screen.query_one("#nothing", Static)
         assert nothing.display and "F F to show all" in str(nothing.visual)

@@ -64,7 +64,7 @@ class Compare(Protocol):
 def at_one_time(house: Workspace) -> Workspace:
     """A house whose works take the same time for now."""
     setup = replace(
-        house._pipeline_setup(), clock=lambda: NOW - timedelta(days=2, hours=3)
+        house._pipeline_config(), clock=lambda: NOW - timedelta(days=2, hours=3)
     )
     house._pipeline = Pipeline(setup)
     return house
@@ -94,9 +94,11 @@ def dated(made: Path, tmp_path: Path, settings: Settings) -> Iterator[Workspace]
 @pytest.fixture
 def written(dated: Workspace) -> Workspace:
     """The same, of one of whose days a model wrote two versions."""
-    modelled.add(DAY, "Tokens refreshed", with_weak="42 sessions in payments.py")
-    held = (modelled.withheld("The moon was counted"),)
-    modelled.add(DAY, "Moons counted", rejected=WHY, held=held)
+    modelled.add_model_version(
+        DAY, "Tokens refreshed", with_weak="42 sessions in payments.py"
+    )
+    held = (modelled.unsupported_bullet("The moon was counted"),)
+    modelled.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
     return dated
 
 
@@ -356,7 +358,7 @@ async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
 ) -> None:
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "end")(pilot)
-        modelled.add(DAY, "Tokens refreshed again")
+        modelled.add_model_version(DAY, "Tokens refreshed again")
         report = PipelineProgress("index", 1, queued=7, changed=frozenset({DAY}))
         writing.post_message(ProgressReported(report))
         await settle(pilot)

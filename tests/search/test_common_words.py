@@ -27,7 +27,7 @@ def test_less_work_finds_the_same(
     for start in range(0, 1200, 300):
         index.update(everything[start : start + 300], [])
     whole = [(m.target_id, m.score) for m in find(index, query, 2000).matches]
-    monkeypatch.setattr(snapshot, "COMMON", 10)
+    monkeypatch.setattr(snapshot, "MIN_COMMON_POSTINGS", 10)
     few = find(index, query, 15)
     assert few.skipped_terms == ()
     expected = [value for _, value in whole[:15]]
@@ -40,7 +40,7 @@ def test_beside_a_rare_word_a_common_one_finds_nothing_more(
     everything = many(600)
     for start in range(0, 600, 150):
         index.update(everything[start : start + 150], [])
-    monkeypatch.setattr(snapshot, "POSTINGS", 100)
+    monkeypatch.setattr(snapshot, "MAX_POSTINGS", 100)
     rare = find(index, f"{name(5)} test ", 200)
     assert rare.skipped_terms == ("test",)
     alone = find(index, f"{name(5)} ", 200)
@@ -54,7 +54,7 @@ def test_a_common_word_alone_is_looked_up_in_the_newest_documents(
     everything = many(600)
     for start in range(0, 600, 150):
         index.update(everything[start : start + 150], [])
-    monkeypatch.setattr(snapshot, "POSTINGS", 100)
+    monkeypatch.setattr(snapshot, "MAX_POSTINGS", 100)
     alone = find(index, "test ", 500)
     assert alone.skipped_terms == ("test",)
     expected = {f"n{i:04}" for i in range(450, 600) if i % 5}

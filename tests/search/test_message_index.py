@@ -147,7 +147,7 @@ def test_the_frequency_of_a_very_frequent_term_is_estimated(
     index: MessageIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 10)
-    monkeypatch.setattr(message_index, "COUNTED", 50)
+    monkeypatch.setattr(message_index, "MAX_COUNTED", 50)
     monkeypatch.setattr(message_index, "SAMPLE_SIZE", 20)
     index.add([message(n, "usual" if n % 2 else "usual third") for n in range(600)])
     all_contain, half_contain = search(index, "usual third").frequencies
@@ -179,7 +179,7 @@ def test_a_term_of_exactly_the_limit_is_not_called_frequent(
 
 
 def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_index, "SPILL", 0)
+    monkeypatch.setattr(message_index, "MAX_ROWID_SHIFT", 0)
     index.add(
         [
             message(1, "word", session=1),
@@ -204,9 +204,9 @@ def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> N
 
     check()
     # However many sessions there are, and however frequent the term is.
-    monkeypatch.setattr(message_index, "LISTED", 0)
+    monkeypatch.setattr(message_index, "MAX_LISTED_SESSIONS", 0)
     check()
-    monkeypatch.setattr(message_index, "COPIED", 0)
+    monkeypatch.setattr(message_index, "MAX_COPIED_ROWIDS", 0)
     check()
 
 
@@ -216,8 +216,8 @@ def test_filters_hold_for_frequent_terms(
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 5)
     index.add([message(n, "red blue", session=n % 3) for n in range(90)])
     for listed, copied in ((400, 0), (0, 400), (0, 0)):
-        monkeypatch.setattr(message_index, "LISTED", listed)
-        monkeypatch.setattr(message_index, "COPIED", copied)
+        monkeypatch.setattr(message_index, "MAX_LISTED_SESSIONS", listed)
+        monkeypatch.setattr(message_index, "MAX_COPIED_ROWIDS", copied)
         within = MessageFilter(sessions=frozenset([1]))
         result = search(index, "red", within)
         assert sorted(masks(result)) == [76, 79, 82, 85, 88]
@@ -239,8 +239,8 @@ def test_a_prefix_finds_the_same_however_many_terms_begin_so(
 ) -> None:
     words = ["quay", "quays", "quayside quay", "quarry", "harbour quayage", "qua yside"]
     index.add([message(n, each) for n, each in enumerate(words)])
-    for expanded in (message_index.EXPANDED, 1):
-        monkeypatch.setattr(message_index, "EXPANDED", expanded)
+    for expanded in (message_index.MAX_EXPANSIONS, 1):
+        monkeypatch.setattr(message_index, "MAX_EXPANSIONS", expanded)
         assert found(index, "quay*") == [0, 1, 2, 4]
         assert found(index, "quaysi*") == [2]
         assert found(index, "quayz*") == []

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
-from memtui.model.filters import Filters, SummaryMaker
+from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.nodes import TocLevel
 from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
@@ -126,7 +126,7 @@ def test_filters_narrow_what_is_looked_through() -> None:
         role=EventRole.USER,
         levels=frozenset({TocLevel.DAY, TocLevel.WEEK}),
         support=frozenset({Support.UNSUPPORTED}),
-        maker=SummaryMaker.MODEL,
+        summarizer_kind=SummarizerKind.MODEL,
         since=datetime(2025, 3, 1, tzinfo=BERLIN),
         until=datetime(2025, 4, 2, tzinfo=BERLIN),
     )

@@ -22,7 +22,7 @@ from memtui.store import database, rewrite_queue, rollup_queue
 from memtui.store.schema import NodeRow
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
-from memtui.summarize.ollama.prompts import Log
+from memtui.summarize.ollama.prompts import PromptInput
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
@@ -183,7 +183,7 @@ class Bench:
             known,
             Callbacks(
                 report=tell,
-                accept=_why_not,
+                find_rejection=_why_not,
                 clock=self.clock.tick,
                 sleep=self._sleep,
                 jitter=lambda: 1.0,
@@ -353,5 +353,5 @@ def embroidering(prompt: Prompt) -> str:
     return reply([*quoted, ([number], f"{text} in 4711 ms")])
 
 
-def _why_not(draft: Summary, log: Log) -> str:
+def _why_not(draft: Summary, log: PromptInput) -> str:
     return summarize_draft.rejection_reason(draft, [turn.text for turn in log.turns])

@@ -15,7 +15,7 @@ from memtui.pipeline.indexers import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, meta, outbox
 from memtui.workspace import Workspace
-from tests.talking import keep, line, listen
+from tests.talking import index_messages, make_message, store_messages
 
 
 def count(house: Workspace) -> int:
@@ -28,33 +28,33 @@ def waiting() -> int:
 
 
 def test_what_is_kept_is_indexed_once_and_struck_off(house: Workspace) -> None:
-    keep(line("quay", 1), line("pier", 2))
+    store_messages(make_message("quay", 1), make_message("pier", 2))
     assert waiting() == 1
-    listen(house)
+    index_messages(house)
     assert (count(house), waiting()) == (2, 0)
-    keep(line("quay", 1))
-    assert listen(house) == 0
+    store_messages(make_message("quay", 1))
+    assert index_messages(house) == 0
     assert count(house) == 2
 
 
 def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> None:
-    keep(line("quay", 1))
-    listen(house)
+    store_messages(make_message("quay", 1))
+    index_messages(house)
     with database.transaction():
         meta.set_message_index_name("another")
-    listen(house)
+    index_messages(house)
     assert count(house) == 1
     assert len(house.session_search.find("quay").hits) == 1
 
 
 def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
-    keep(*(line(f"quay {n}", n) for n in range(50)))
+    store_messages(*(make_message(f"quay {n}", n) for n in range(50)))
     index = MessageIndexer(MessageIndex(house.paths.message_index))
     while index.step():
         MessageIndex(house.paths.message_index).delete()
         if random.random() < 0.5:
             break
-    keep(line("quay late", 99))
+    store_messages(make_message("quay late", 99))
     while index.step():
         pass
     assert count(house) == 51
@@ -64,7 +64,7 @@ def test_it_may_be_deleted_at_any_time(house: Workspace) -> None:
 def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     house: Workspace, monkeypatch: object
 ) -> None:
-    keep(*(line(f"quay {n}", n) for n in range(2_500)))
+    store_messages(*(make_message(f"quay {n}", n) for n in range(2_500)))
     index = MessageIndex(house.paths.message_index)
     first = MessageIndexer(index)
     first.step()
@@ -75,7 +75,7 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     assert "so far" in house.session_search.find("quay").notes[0]
     MessageIndexer(index).step()
     assert index.status().events_read == 2 * indexers.EVENTS_AT_ONCE
-    listen(house)
+    index_messages(house)
     assert index.status().is_complete
     assert count(house) == 2_500
     (hit, *_) = house.session_search.find('"quay 0"', before=0, after=2).hits
@@ -83,18 +83,18 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
 
 
 def test_an_event_that_is_told_better_later_stands_there_once(house: Workspace) -> None:
-    keep(line("quay", 1), route="hook")
-    listen(house)
-    keep(line("quay", 1.5), route="transcript")
-    listen(house)
+    store_messages(make_message("quay", 1), route="hook")
+    index_messages(house)
+    store_messages(make_message("quay", 1.5), route="transcript")
+    index_messages(house)
     assert count(house) == 1
     (hit,) = house.session_search.find("quay").hits
     assert len(hit.window) == 1
 
 
 def test_injected_words_are_found_and_nobody_said_them(house: Workspace) -> None:
-    keep(line("quay", 1, role=EventRole.SYSTEM))
-    listen(house)
+    store_messages(make_message("quay", 1, role=EventRole.SYSTEM))
+    index_messages(house)
     (hit,) = house.session_search.find("quay").hits
     assert hit.match is not None
     assert hit.match.role is EventRole.SYSTEM
@@ -119,8 +119,13 @@ WORK = """
 def test_it_is_whole_however_often_its_maker_is_killed(
     house: Workspace, tmp_path: Path
 ) -> None:
-    keep(*(line(f"quay number {n}", n, session=f"s{n % 7}") for n in range(4_000)))
-    listen(house)
+    store_messages(
+        *(
+            make_message(f"quay number {n}", n, session=f"s{n % 7}")
+            for n in range(4_000)
+        )
+    )
+    index_messages(house)
     before = [hit.event_id for hit in house.session_search.find("quay number 77").hits]
     MessageIndex(house.paths.message_index).delete()
     script = tmp_path / "work.py"

@@ -329,7 +329,7 @@ def test_whatever_a_summarizer_answers_passes_the_same_gate(
     (segment,) = browse.list_children("toc:day:2025-03-14")
     node = browse.get_node(segment.node_id)
     assert node is not None
-    assert (node.title, node.words) == ("Red title", ("importer", "ferry"))
+    assert (node.title, node.keyword_texts) == ("Red title", ("importer", "ferry"))
     assert [(b.text, b.has_support) for b in node.bullets] == [
         ("nobody said anything like this", False)
     ]
@@ -366,7 +366,7 @@ def test_an_import_reads_a_file_again_only_when_it_has_grown(
     importer = works.importer()
     for _ in importer.run([tmp_path / "one.jsonl"]):
         pass
-    assert (importer.progress.created, importer.progress.known) == (1, 0)
+    assert (importer.progress.created, importer.progress.already_stored) == (1, 0)
 
 
 def test_damaged_lines_are_counted_once_however_often_a_file_is_read(

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.summarize.ollama import prompts
-from memtui.summarize.ollama.prompts import Log, TokenScale, Turn
+from memtui.summarize.ollama.prompts import PromptInput, TokenScale, Turn
 from tests.stub import wire
 from tests.summarize.conftest import segment_of
 
@@ -16,7 +16,7 @@ TALKS = {
 }
 
 
-def counted(log: Log) -> int:
+def counted(log: PromptInput) -> int:
     """How long a prompt is by the stub's tokeniser."""
     said = prompts.messages(log, with_schema=False)
     return wire.tokens("\n".join(one["content"] for one in said)) + 12
@@ -48,28 +48,30 @@ def test_a_part_has_no_more_turns_than_it_may() -> None:
 
 
 def test_context_that_would_fill_the_prompt_is_left_out() -> None:
-    log = Log((Turn((0,), "user", "hi"),), context=(Turn((), "user", "x " * 900),))
+    log = PromptInput(
+        (Turn((0,), "user", "hi"),), context=(Turn((), "user", "x " * 900),)
+    )
     (part,) = prompts.split_log(log, 1000, TokenScale(), with_schema=True)
     assert part.context == ()
 
 
 def test_a_count_above_the_estimate_is_believed_at_once() -> None:
-    scale = TokenScale(1.0).after(1000, 1500)
-    assert scale.factor == pytest.approx(1.5 * prompts.MARGIN)
+    scale = TokenScale(1.0).corrected(1000, 1500)
+    assert scale.factor == pytest.approx(1.5 * prompts.COUNT_MARGIN)
 
 
 def test_a_count_below_the_estimate_is_believed_slowly() -> None:
     scale = TokenScale(1.5)
-    lower = scale.after(1000, 900)
+    lower = scale.corrected(1000, 900)
     assert 1.4 < lower.factor < 1.5
     for _ in range(60):
-        lower = lower.after(1000, 700)
-    assert lower.factor == prompts.LOWEST
+        lower = lower.corrected(1000, 700)
+    assert lower.factor == prompts.MIN_FACTOR
 
 
 @pytest.mark.parametrize("counted", [0, 3, 100_000])
 def test_a_count_that_cannot_be_is_not_believed(counted: int) -> None:
-    assert TokenScale().after(1000, counted) == TokenScale()
+    assert TokenScale().corrected(1000, counted) == TokenScale()
 
 
 def test_half_a_window_is_the_sign_of_a_cut() -> None:
@@ -94,7 +96,7 @@ def test_a_window_too_small_for_a_prompt_is_known() -> None:
 
 @given(st.lists(st.text(min_size=1, max_size=50), min_size=1, max_size=9))
 def test_halves_hold_the_whole(texts: list[str]) -> None:
-    log = Log(tuple(Turn((n,), "user", text) for n, text in enumerate(texts)))
+    log = PromptInput(tuple(Turn((n,), "user", text) for n, text in enumerate(texts)))
     halves = prompts.halve_log(log)
     assert 1 <= len(halves) <= 2
     if len(texts) > 1:

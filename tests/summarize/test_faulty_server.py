@@ -367,7 +367,7 @@ def test_plain_answers_go_wrong_too(stub: Stub, asker: Asker, segment: Segment) 
             with pytest.raises(errors.TransientError):
                 asker.ollama().summarize_segment(segment)
             stub.script(fault, path=path)
-            assert asker.ollama().health().condition is ModelCondition.UNWELL
+            assert asker.ollama().health().condition is ModelCondition.FAULTY
 
 
 FAULTS = st.sampled_from(

@@ -9,13 +9,13 @@ from memtui.model.events import EventRole
 from memtui.model.nodes import Bullet, TocLevel, TocNode
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize.ollama import prompts
-from memtui.summarize.ollama.prompts import Log, Turn
+from memtui.summarize.ollama.prompts import PromptInput, Turn
 from tests.summarize.conftest import AT, TALK, segment_of
 
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
 
 
-def lines_of(log: Log) -> list[str]:
+def lines_of(log: PromptInput) -> list[str]:
     """What stands between the fences of a prompt."""
     text = prompts.messages(log, with_schema=True)[1]["content"]
     _, _, rest = text.partition(f"\n{log.fence}\n")
@@ -53,7 +53,7 @@ def test_a_long_message_becomes_several_turns_of_one_place() -> None:
     assert {turn.positions for turn in log.turns} == {(0,)}
     assert " ".join(turn.text for turn in log.turns).split() == long.split()
     longer = prompts.segment_log(segment_of(("user", "start " + "x" * 90_000 + " end")))
-    assert sum(len(turn.text) for turn in longer.turns) <= prompts.EVENT_CHARS + 9
+    assert sum(len(turn.text) for turn in longer.turns) <= prompts.MAX_EVENT_CHARS + 9
     assert longer.turns[0].text.startswith("start")
     assert longer.turns[-1].text.endswith("end")
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_seen_is_not_read() -> None:
 
 @given(st.text(max_size=200))
 def test_no_text_leaves_its_line(text: str) -> None:
-    log = Log((Turn((0,), "user", prompts.sanitize(text) or "x"),))
+    log = PromptInput((Turn((0,), "user", prompts.sanitize(text) or "x"),))
     assert all(LINE.fullmatch(line) for line in lines_of(log))
 
 

@@ -135,4 +135,4 @@ def test_no_event_is_lost_and_every_segment_has_a_message(
     for run in runs:
         spoken = [n for n, event in enumerate(run) if event.is_message]
         tail = run[spoken[0] : spoken[-1] + 1]
-        assert len(tail) == 1 or sum(e.tokens for e in tail) <= RULES.limit_tokens
+        assert len(tail) == 1 or sum(e.tokens for e in tail) <= RULES.max_tokens

@@ -349,7 +349,7 @@ def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
     assert health.remedy == "ollama pull qwen3:4b"
     assert health.summary.endswith(f"; try: {health.remedy}")
     stub.script(faults.PROXY, path="/api/version")
-    assert ollama.health().condition is ModelCondition.UNWELL
+    assert ollama.health().condition is ModelCondition.FAULTY
     stub.stop()
     assert ollama.health().condition is ModelCondition.OFFLINE
     assert (
@@ -375,7 +375,7 @@ def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
 ) -> None:
     reasons = ["no bullet is supported", ""]
 
-    def accept(draft: Summary, log: prompts.Log) -> str:
+    def accept(draft: Summary, log: prompts.PromptInput) -> str:
         assert draft.bullets and len(log.turns) == 5
         return reasons.pop(0)
 
@@ -403,7 +403,7 @@ def test_the_parts_of_a_log_are_judged_together(stub: Stub, asker: Asker) -> Non
     whole = prompts.segment_log(segment_of(*LONG))
     verdicts = {"part": "not supported", "whole": ""}
 
-    def accept(_: Summary, log: prompts.Log) -> str:
+    def accept(_: Summary, log: prompts.PromptInput) -> str:
         return verdicts["whole" if log == whole else "part"]
 
     ollama = asker.ollama(accept=accept)

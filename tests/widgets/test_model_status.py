@@ -38,7 +38,7 @@ def at_work(
             ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=1400),
             "qwen3:4b: part 2 of 3, writing     7 of 1,400 · 214 to go",
         ),
-        (ModelProgress(ModelPhase.AUDITING), "qwen3:4b: checking · 214 to go"),
+        (ModelProgress(ModelPhase.CHECKING), "qwen3:4b: checking · 214 to go"),
         (ModelProgress(ModelPhase.WAITING), "qwen3:4b: waiting · 214 to go"),
     ],
 )
@@ -174,7 +174,7 @@ def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
 def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
     says = "the server answered what nobody can read, as of now"
     unwell = ModelStatus(was_ready=True).with_health(
-        ModelHealth(ModelCondition.UNWELL, says)
+        ModelHealth(ModelCondition.FAULTY, says)
     )
     assert model_status.fit_activity(unwell, 80) == f"{says}: memtui doctor"
     assert model_status.fit_activity(unwell, 60) == says

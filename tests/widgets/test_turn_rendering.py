@@ -13,11 +13,11 @@ from memtui.tui.widgets.turn_rendering import (
     render_diff,
     render_markdown,
 )
-from tests.talking import line
+from tests.talking import make_message
 
 
 def edit(given: str) -> Event:
-    event = line("Edited.", role=EventRole.TOOL, tool="Edit")
+    event = make_message("Edited.", role=EventRole.TOOL, tool="Edit")
     return replace(event, metadata={"tool_name": "Edit", "tool_input": given})
 
 

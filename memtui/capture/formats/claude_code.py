@@ -118,7 +118,7 @@ class ClaudeCodeFormat(JsonLinesFormat):
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         records = [record.fields for record in head]
         return any(map(_is_own_record, records)) and not any(
-            map(_is_record_of_qwen, records)
+            map(_is_qwen_record, records)
         )
 
     def reader(
@@ -155,7 +155,7 @@ def _is_own_record(fields: dict[str, object]) -> bool:
     )
 
 
-def _is_record_of_qwen(fields: dict[str, object]) -> bool:
+def _is_qwen_record(fields: dict[str, object]) -> bool:
     """Return whether a record is Qwen Code's, which writes nearly the same format."""
     message = fields.get("message")
     return "systemPayload" in fields or (
@@ -262,10 +262,10 @@ class _TranscriptReader:
         yield from self._held.pop_old(self._now)
         yield from self._calls.pending_records()
         if self._is_subagent_file:
-            yield from self._subagent_facts()
-        yield from self._sessions.facts()
+            yield from self._subagent_metadata()
+        yield from self._sessions.all_metadata()
 
-    def _subagent_facts(self) -> Iterator[SubagentMetadata]:
+    def _subagent_metadata(self) -> Iterator[SubagentMetadata]:
         """Yield what the note beside a subagent's file says of it."""
         try:
             note = json.loads(self._path.with_suffix(".meta.json").read_text("utf-8"))
@@ -288,7 +288,7 @@ class _TranscriptReader:
         if not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
         elif kind in TITLE_FIELDS:
-            self._sessions.learn_title(fields)
+            self._sessions.add_title(fields)
             yield SkippedRecord(kind, line)
         elif kind in ("user", "assistant"):
             yield from self._message(line, fields)
@@ -317,7 +317,7 @@ class _TranscriptReader:
             return InvalidRecord("no session id", line)
         uuid = as_text(fields.get("uuid"))
         source = _forked_from(fields)
-        self._sessions.learn(session, uuid, fields, at, forked_from=source)
+        self._sessions.add_record(session, uuid, fields, at, forked_from=source)
         return Position(
             line, at, source or session, self._subagent_of(uuid, fields), uuid
         )
@@ -341,7 +341,7 @@ class _TranscriptReader:
         if isinstance(position, InvalidRecord):
             yield position
             return
-        yield from self._sessions.introduce(position.session_id)
+        yield from self._sessions.metadata_once(position.session_id)
         message = fields.get("message")
         if not isinstance(message, dict) or "content" not in message:
             yield InvalidRecord("a message without content", line)
@@ -512,13 +512,13 @@ class _Sessions:
         saved: Mapping[str, Any] = state if isinstance(state, Mapping) else {}
         facts = saved.get("facts", {})
         self._facts = {name: _Facts(**values) for name, values in facts.items()}
-        self._of_record: dict[str, str] = dict(saved.get("leaves", {}))
+        self._session_by_record: dict[str, str] = dict(saved.get("leaves", {}))
         self._summaries: dict[str, str] = dict(saved.get("summaries", {}))
-        self._introduced: set[str] = set()
+        self._announced: set[str] = set()
 
     def state(self) -> Mapping[str, object]:
         leaves: dict[str, str] = {}
-        for uuid, session in self._of_record.items():
+        for uuid, session in self._session_by_record.items():
             leaves = {u: s for u, s in leaves.items() if s != session} | {uuid: session}
         facts = {name: asdict(values) for name, values in self._facts.items()}
         return {"facts": facts, "leaves": leaves, "summaries": self._summaries}
@@ -526,7 +526,7 @@ class _Sessions:
     def ids(self) -> list[str]:
         return list(self._facts)
 
-    def learn(
+    def add_record(
         self,
         session: str,
         uuid: str,
@@ -537,12 +537,12 @@ class _Sessions:
     ) -> None:
         """Learn from a message's record; the earliest decides on the folder."""
         if forked_from:
-            self.learn(forked_from, "", fields, at)
+            self.add_record(forked_from, "", fields, at)
         if uuid:
-            self._of_record.pop(uuid, None)
-            self._of_record[uuid] = session
-            if len(self._of_record) > _REMEMBERED_RECORDS:
-                del self._of_record[next(iter(self._of_record))]
+            self._session_by_record.pop(uuid, None)
+            self._session_by_record[uuid] = session
+            if len(self._session_by_record) > _REMEMBERED_RECORDS:
+                del self._session_by_record[next(iter(self._session_by_record))]
         facts = self._facts.setdefault(session, _Facts())
         facts.forked_from = forked_from or facts.forked_from
         cwd = as_text(fields.get("cwd"))
@@ -555,7 +555,7 @@ class _Sessions:
         if model and model != _SYNTHETIC_MODEL:
             facts.model = model
 
-    def learn_title(self, fields: dict[str, object]) -> None:
+    def add_title(self, fields: dict[str, object]) -> None:
         kind = str(fields["type"])
         title = " ".join(clean(as_text(fields.get(TITLE_FIELDS[kind]))).split())
         if kind == "summary":
@@ -563,21 +563,21 @@ class _Sessions:
         elif session := as_text(fields.get("sessionId")):
             self._facts.setdefault(session, _Facts()).title = title
 
-    def introduce(self, session: str) -> Iterator[SessionMetadata]:
+    def metadata_once(self, session: str) -> Iterator[SessionMetadata]:
         """Yield a session's facts once: events need to know their project."""
-        if session not in self._introduced:
-            self._introduced.add(session)
-            yield self._session_facts(session)
+        if session not in self._announced:
+            self._announced.add(session)
+            yield self._metadata(session)
 
-    def facts(self) -> Iterator[SessionMetadata]:
+    def all_metadata(self) -> Iterator[SessionMetadata]:
         """Yield the facts of all sessions."""
         for leaf, title in self._summaries.items():
-            session = self._of_record.get(leaf)
+            session = self._session_by_record.get(leaf)
             if session and not self._facts[session].title:
                 self._facts[session].title = title
-        return map(self._session_facts, self._facts)
+        return map(self._metadata, self._facts)
 
-    def _session_facts(self, session: str) -> SessionMetadata:
+    def _metadata(self, session: str) -> SessionMetadata:
         facts = asdict(self._facts[session])
         at = parse_time(facts.pop("at"))
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import PULL, ModelNotFoundError, RemoteModelError
-from memtui.summarize.ollama.prompts import Log, Turn
+from memtui.summarize.ollama.prompts import PromptInput, Turn
 
 if TYPE_CHECKING:
     from ollama import ListResponse, ProcessResponse, ShowResponse
@@ -342,7 +342,7 @@ class Capability:
     mode: OutputMode
 
 
-TEST_LOG = Log(
+TEST_LOG = PromptInput(
     (
         Turn((0,), "user", "The nightly build is red since 9:40, please look at it."),
         Turn(

@@ -17,7 +17,7 @@ from typing import Any
 from memtui.model.events import clean
 from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
 from memtui.summarize.ollama.errors import InvalidReplyError
-from memtui.summarize.ollama.prompts import KEYWORDS, WORD_CHARS, Log
+from memtui.summarize.ollama.prompts import MAX_KEYWORD_CHARS, MAX_KEYWORDS, PromptInput
 from memtui.text.prose import shorten_to_sentences
 
 READ_CHARS = 40_000
@@ -48,7 +48,7 @@ class _Fields:
     surprise: float | None = None
 
 
-def parse_reply(text: str, log: Log, *, is_whole: bool = True) -> Reply:
+def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Reply:
     """Parse a reply to the prompt about a log.
 
     Args:
@@ -76,9 +76,9 @@ def parse_reply(text: str, log: Log, *, is_whole: bool = True) -> Reply:
         raise InvalidReplyError("no bullet of the reply names a place in the log")
     title = _line(fields.title, fence) or kept[0].text
     words = (_line(word, fence) for word in fields.keywords)
-    keywords = dict.fromkeys(w for w in words if 0 < len(w) <= WORD_CHARS)
+    keywords = dict.fromkeys(w for w in words if 0 < len(w) <= MAX_KEYWORD_CHARS)
     summary = Summary(
-        shorten_to_sentences(title, TITLE_CHARS), kept, tuple(keywords)[:KEYWORDS]
+        shorten_to_sentences(title, TITLE_CHARS), kept, tuple(keywords)[:MAX_KEYWORDS]
     )
     return Reply(summary, len(fields.bullets) - len(kept), fields.surprise)
 
@@ -99,10 +99,10 @@ def join_parts(parts: Sequence[Summary], most: int) -> Summary:
     kept = sorted(ranked[:most], key=lambda one: (one[1], one[0]))
     words = dict.fromkeys(word for part in parts for word in part.keywords)
     bullets = _distinct(claim for *_, claim in kept)
-    return Summary(parts[0].title, bullets, tuple(words)[:KEYWORDS])
+    return Summary(parts[0].title, bullets, tuple(words)[:MAX_KEYWORDS])
 
 
-def _is_quoted(text: str, log: Log) -> bool:
+def _is_quoted(text: str, log: PromptInput) -> bool:
     """Whether a reply is in the log word for word, but for white space."""
     reply = "".join(text.split())
     return bool(reply) and reply in "".join(
@@ -110,7 +110,7 @@ def _is_quoted(text: str, log: Log) -> bool:
     )
 
 
-def _claims(fields: _Fields, log: Log, fence: str) -> Iterator[DraftBullet]:
+def _claims(fields: _Fields, log: PromptInput, fence: str) -> Iterator[DraftBullet]:
     """Return the bullets whose refs are turns of the log, with their positions."""
     for refs, text in fields.bullets:
         shown = _line(text, fence)

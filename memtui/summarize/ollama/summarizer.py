@@ -63,7 +63,7 @@ from memtui.summarize.ollama.models import (
     ModelOptions,
     OutputMode,
 )
-from memtui.summarize.ollama.prompts import Log, TokenScale, Turn
+from memtui.summarize.ollama.prompts import PromptInput, TokenScale, Turn
 
 if TYPE_CHECKING:
     from memtui.summarize.ollama.client import Client, ModelReply
@@ -114,7 +114,7 @@ def _ignore(_: object) -> None:
     """Do nothing."""
 
 
-def _accept_all(_: Summary, __: Log) -> str:
+def _accept_all(_: Summary, __: PromptInput) -> str:
     """Accept any draft."""
     return ""
 
@@ -125,9 +125,9 @@ class Callbacks:
 
     report: Callable[[ModelProgress], None] = _ignore
     """Told the progress of a summary, on the thread that asks."""
-    learned: Callable[[Capability], None] = _ignore
+    save_capability: Callable[[Capability], None] = _ignore
     """Told the output mode of a model, so that it can be stored."""
-    accept: Callable[[Summary, Log], str] = _accept_all
+    find_rejection: Callable[[Summary, PromptInput], str] = _accept_all
     """Returns why a draft is rejected; "" if it is accepted."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -262,7 +262,7 @@ class ModelSession:
             if mode is OutputMode.LENIENT or await self._matches_schema():
                 break
         self._state.modes[key] = self.mode
-        self.callbacks.learned(Capability(*key, self.mode))
+        self.callbacks.save_capability(Capability(*key, self.mode))
 
     async def find_mode_again(self) -> None:
         """Find out the output mode anew: the known one is not supported."""
@@ -284,7 +284,7 @@ class ModelSession:
 
     # Asking it
 
-    async def ask(self, log: Log, retries: _Retries) -> str:
+    async def ask(self, log: PromptInput, retries: _Retries) -> str:
         """Send one request, and return what the model wrote.
 
         Raises:
@@ -292,7 +292,7 @@ class ModelSession:
         """
         model, has_schema = self.found.model, self.mode.has_schema
         most = self._reply_tokens
-        estimated = self.scale.prompt(log, with_schema=has_schema)
+        estimated = self.scale.prompt_tokens(log, with_schema=has_schema)
         options = {
             "num_ctx": self.found.window,
             "num_predict": most,
@@ -343,7 +343,7 @@ class ModelSession:
         if prompts.was_truncated(estimated, counted, self.found.window):
             self._widen(estimated, 0)
             raise ContextOverflowError("the server seems to have cut the prompt")
-        scale = self.scale.after(estimated, counted)
+        scale = self.scale.corrected(estimated, counted)
         if scale != self.scale:
             self._state.scales[self.found.model.digest] = scale
 
@@ -359,7 +359,7 @@ class ModelSession:
 
     def _widen(self, estimated: int, counted: int) -> None:
         """Correct the estimate after a prompt that was too long."""
-        wider = self.scale.after(estimated, counted)
+        wider = self.scale.corrected(estimated, counted)
         if wider.factor <= self.scale.factor:
             wider = TokenScale(self.scale.factor * WIDEN)
         self._state.scales[self.found.model.digest] = wider
@@ -370,7 +370,7 @@ class ModelSession:
         thinks = thinks or self.found.model.always_thinks
         return prompts.reply_budget(self.found.window, thinks=thinks)
 
-    def split(self, log: Log) -> list[Log]:
+    def split(self, log: PromptInput) -> list[PromptInput]:
         """Split a log into parts that each fit a request."""
         budget = prompts.prompt_budget(
             self.found.window, self._reply_tokens, is_counted=self.is_counted
@@ -430,7 +430,7 @@ class SummaryTask:
         self._session, self._attempt = session, attempt
         self._was_halved = self._was_refused = False
 
-    async def run(self, log: Log) -> Summary:
+    async def run(self, log: PromptInput) -> Summary:
         """Summarize a log.
 
         Raises:
@@ -444,7 +444,7 @@ class SummaryTask:
         try:
             summary = await self._summarize(log)
             if session.generation.parts > 1:
-                reason = session.callbacks.accept(summary, log)
+                reason = session.callbacks.find_rejection(summary, log)
                 if reason:
                     raise InvalidReplyError(reason, summary)
         except InvalidReplyError as error:
@@ -467,7 +467,7 @@ class SummaryTask:
         )
         return replace(summary, generation=facts)
 
-    async def _summarize(self, log: Log) -> Summary:
+    async def _summarize(self, log: PromptInput) -> Summary:
         """Summarize a log of any length: part by part, then merged."""
         session, done = self._session, list[Summary]()
         before = session.generation.parts
@@ -497,8 +497,8 @@ class SummaryTask:
         return done[0] if len(done) == 1 else await self._merge(log, done)
 
     def _split_again(
-        self, waiting: Sequence[tuple[Log, int]]
-    ) -> deque[tuple[Log, int]]:
+        self, waiting: Sequence[tuple[PromptInput, int]]
+    ) -> deque[tuple[PromptInput, int]]:
         """Split the rest of a log again, if that makes fewer parts."""
         parts = [part for part, _ in waiting]
         turns = tuple(turn for part in parts for turn in part.turns)
@@ -506,7 +506,7 @@ class SummaryTask:
         depth = max(depth for _, depth in waiting)
         return deque((part, depth) for part in min(again, parts, key=len))
 
-    async def _merge(self, log: Log, done: Sequence[Summary]) -> Summary:
+    async def _merge(self, log: PromptInput, done: Sequence[Summary]) -> Summary:
         """Merge the summaries of a log's parts; join them as they are if few."""
         most, positions = log.bullets[1], dict[str, set[int]]()
         joined = replies.join_parts(done, most)
@@ -526,7 +526,7 @@ class SummaryTask:
         except (InvalidReplyError, ReplyTooLongError):
             return joined
 
-    async def _ask(self, log: Log, *, is_part: bool) -> Summary:
+    async def _ask(self, log: PromptInput, *, is_part: bool) -> Summary:
         """Summarize one part, after as many retries as the errors allow.
 
         Args:
@@ -573,7 +573,7 @@ class SummaryTask:
                 self._was_refused = True
                 await session.find_mode_again()
 
-    def _parse(self, text: str, log: Log, *, is_whole: bool = True) -> Summary:
+    def _parse(self, text: str, log: PromptInput, *, is_whole: bool = True) -> Summary:
         """Parse what a model wrote into a draft that may be used.
 
         Raises:
@@ -586,7 +586,7 @@ class SummaryTask:
         if replies.is_in_other_script(bullets, spoken):
             reason = "the reply is in another language than the log"
             raise InvalidReplyError(reason, reply.summary)
-        if reason := session.callbacks.accept(reply.summary, log):
+        if reason := session.callbacks.find_rejection(reply.summary, log):
             raise _DraftRejectedError(reason, reply.summary)
         left_out = session.generation.dropped_bullets + reply.left_out
         session.generation = replace(
@@ -594,7 +594,7 @@ class SummaryTask:
         )
         return reply.summary
 
-    def _parse_cut(self, error: ReplyTooLongError, log: Log) -> Summary:
+    def _parse_cut(self, error: ReplyTooLongError, log: PromptInput) -> Summary:
         """Keep the whole bullets of a reply that reached its limit.
 
         Raises:
@@ -674,7 +674,7 @@ class Ollama:
 
     def _unhealthy(self, error: OllamaError) -> ModelHealth:
         kinds = (c for kind, c in _CONDITIONS.items() if isinstance(error, kind))
-        condition, message = next(kinds, ModelCondition.UNWELL), str(error)
+        condition, message = next(kinds, ModelCondition.FAULTY), str(error)
         if isinstance(error, OfflineError):
             retry_s = self._state.breaker.note_offline()
             return replace(self._health(condition, message, retry_s), remedy=START)
@@ -737,7 +737,7 @@ class Ollama:
         """
         return self._summarize(prompts.children_log(level, children), attempt)
 
-    def _summarize(self, log: Log, attempt: int) -> Summary:
+    def _summarize(self, log: PromptInput, attempt: int) -> Summary:
         self._state.breaker.check()
 
         async def summarize(client: "Client") -> Summary:

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.model import calendar
-from memtui.model.model_state import RewriteOutlook
+from memtui.model.model_state import RewriteForecast
 from memtui.model.nodes import TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.tui import commands, format
@@ -112,7 +112,7 @@ class ContentsScreen(BaseScreen[None]):
         self,
         workspace: "Workspace",
         now: Callable[[], datetime],
-        promise: Callable[[], RewriteOutlook],
+        promise: Callable[[], RewriteForecast],
         *,
         scope: Scope = ALL,
     ) -> None:

@@ -116,7 +116,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def __init__(
         self,
-        whose: ConversationKey,
+        key: ConversationKey,
         zone: tzinfo,
         now: Callable[[], datetime],
         *,
@@ -126,7 +126,7 @@ class ReaderScreen(BaseScreen[None]):
         """Make the screen.
 
         Args:
-            whose: Which conversation.
+            key: Which conversation.
             zone: The store's time zone.
             now: The clock, aware.
             event_id: The event to open; if empty, the beginning, or the end of a
@@ -134,7 +134,7 @@ class ReaderScreen(BaseScreen[None]):
             is_demo: Whether the demo is open.
         """
         super().__init__()
-        self.whose, self.zone, self.now, self.is_demo = whose, zone, now, is_demo
+        self.key, self.zone, self.now, self.is_demo = key, zone, now, is_demo
         self.about: ConversationInfo | None = None
         self._event_id = event_id
         self._total = 0
@@ -147,7 +147,7 @@ class ReaderScreen(BaseScreen[None]):
         """The events that are being rendered again."""
         self._renders_all = False
         self._exported: Path | None = None
-        self._before_find: tuple[TranscriptPosition | None, frozenset[str]] = (
+        self._before_search: tuple[TranscriptPosition | None, frozenset[str]] = (
             None,
             frozenset(),
         )
@@ -172,7 +172,7 @@ class ReaderScreen(BaseScreen[None]):
     @property
     def here(self) -> SessionRequested:
         """A request that opens this conversation again at the cursor."""
-        whose, turn = self.whose, self.view.current
+        whose, turn = self.key, self.view.current
         event_id = turn.event.event_id if turn else ""
         return SessionRequested(
             whose.agent, whose.session_id, event_id, subagent=whose.subagent
@@ -210,7 +210,7 @@ class ReaderScreen(BaseScreen[None]):
         layout = self._turn_layout()
 
         def read() -> tuple[ConversationInfo, TurnsRequested, LoadedTurns]:
-            about = conversation.get_info(self.whose)
+            about = conversation.get_info(self.key)
             event_id = self._event_id
             known = conversation.find_event(event_id) if event_id else None
             is_live = self.now() - about.session.updated_at < LIVE
@@ -219,7 +219,7 @@ class ReaderScreen(BaseScreen[None]):
             )
             if known is not None:
                 wanted = _around(known[1])
-            return about, wanted, _load_turns(self.whose, wanted, layout, frozenset())
+            return about, wanted, _load_turns(self.key, wanted, layout, frozenset())
 
         def show(opened: tuple[ConversationInfo, TurnsRequested, LoadedTurns]) -> None:
             about, wanted, loaded = opened
@@ -235,7 +235,7 @@ class ReaderScreen(BaseScreen[None]):
             return
         self._is_jumping = wanted.is_jump
         expanded = frozenset(self._expanded)
-        read = partial(_load_turns, self.whose, wanted, self._turn_layout(), expanded)
+        read = partial(_load_turns, self.key, wanted, self._turn_layout(), expanded)
         self.load(read, partial(self._show_turns, wanted), TURNS)
 
     def _show_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
@@ -287,7 +287,7 @@ class ReaderScreen(BaseScreen[None]):
         """Count the turns for the scrollbar."""
         turns = self.view.buffer.turns
         place = turns[0].position if turns else None
-        read = partial(conversation.measure_length, self.whose, place)
+        read = partial(conversation.measure_length, self.key, place)
         self.load(read, partial(self._show_measure, place), MEASURE)
 
     def _show_measure(
@@ -306,7 +306,7 @@ class ReaderScreen(BaseScreen[None]):
     def _update_title(self, about: ConversationInfo) -> None:
         session = about.session
         title = session.title or "(untitled)"
-        subagent = f"subagent {self.whose.subagent}" if self.whose.subagent else ""
+        subagent = f"subagent {self.key.subagent}" if self.key.subagent else ""
         messages = format.quantity(session.message_count, "message")
         thinking = ""
         if about.thoughts:
@@ -362,7 +362,7 @@ class ReaderScreen(BaseScreen[None]):
         places = tuple(turn.position for turn in window.turns)
         read = partial(
             _load_news,
-            self.whose,
+            self.key,
             ShownRange(places, window.is_first, window.is_last),
             here,
             {
@@ -459,7 +459,7 @@ class ReaderScreen(BaseScreen[None]):
         calls = dict(self._turn_layout().subagents)
         name = turn and calls.get(turn.event.metadata.get("tool_use_id", ""))
         if name:
-            whose = self.whose
+            whose = self.key
             self.post_message(
                 SessionRequested(whose.agent, whose.session_id, subagent=name)
             )
@@ -485,7 +485,7 @@ class ReaderScreen(BaseScreen[None]):
 
     def _seek_prompt(self, step: int) -> None:
         if (here := self.view.cursor) is not None:
-            read = partial(conversation.find_question, self.whose, here, step)
+            read = partial(conversation.find_question, self.key, here, step)
             self.load(read, partial(self._go_to_prompt, step), "prompt")
 
     def _go_to_prompt(self, step: int, place: EventPosition | None) -> None:
@@ -503,7 +503,7 @@ class ReaderScreen(BaseScreen[None]):
     # Finding
 
     def action_find_here(self) -> None:
-        self._before_find = self.view.position, frozenset(self._expanded)
+        self._before_search = self.view.position, frozenset(self._expanded)
         self.app.clear_notifications()  # They would cover the input.
         self.set_class(True, "-finding")
         self._find_line.focus_input()
@@ -514,7 +514,7 @@ class ReaderScreen(BaseScreen[None]):
         words = message.words
 
         def read() -> "tuple[EventPosition, ...]":
-            return tuple(conversation.find_text(self.whose, words)) if words else ()
+            return tuple(conversation.find_text(self.key, words)) if words else ()
 
         self.load(read, partial(self._show_found, words), FIND)
 
@@ -523,14 +523,14 @@ class ReaderScreen(BaseScreen[None]):
         line = self._find_line
         if not line.accept(words, places):
             return
-        spot, _ = self._before_find
+        spot, _ = self._before_search
         here = spot.cursor if spot else None
         self._restore(line.first_match(here) if line.matches else None)
-        self.number()
+        self.show_match_number()
 
     def _restore(self, place: EventPosition | None = None) -> None:
         """Go back to where finding began, or to a place from there."""
-        spot, expanded = self._before_find
+        spot, expanded = self._before_search
         self._expanded = {*expanded}
         self._render_again()
         number = self.view.start_jump()
@@ -563,7 +563,7 @@ class ReaderScreen(BaseScreen[None]):
         if self._find_line.text:
             self.set_focus(self.view)
         else:
-            self._stop_finding()
+            self._close_search()
 
     def action_next_match(self) -> None:
         self._step_match(1)
@@ -588,11 +588,11 @@ class ReaderScreen(BaseScreen[None]):
 
     @on(TurnHighlighted)
     @on(DescendantFocus)
-    def number(self) -> None:
+    def show_match_number(self) -> None:
         """Show the number of the match under the cursor."""
         self._find_line.show_position(self.view.cursor)
 
-    def _stop_finding(self) -> None:
+    def _close_search(self) -> None:
         self.set_class(False, "-finding")
         self._find_line.reset()
         self._render_again()
@@ -603,7 +603,7 @@ class ReaderScreen(BaseScreen[None]):
         if self.has_class("-finding"):
             if self._find_line.has_input_focus:
                 self._restore()
-            self._stop_finding()
+            self._close_search()
         else:
             self.dismiss(None)
 
@@ -680,7 +680,7 @@ class ReaderScreen(BaseScreen[None]):
             if file is not None:
                 # The dialog has asked before an existing file is replaced.
                 write = partial(
-                    export.write, self.whose, self.zone, file, may_replace=True
+                    export.write, self.key, self.zone, file, may_replace=True
                 )
                 self.run_thread(write, lambda _: self._show_exported(file), WRITE)
 
@@ -707,7 +707,7 @@ class ReaderScreen(BaseScreen[None]):
         # Not earlier: some editors return at once and read the file later.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         file = Path(folder) / name
-        export.write(self.whose, self.zone, file, may_replace=False)
+        export.write(self.key, self.zone, file, may_replace=False)
         return file
 
     def _edit(self, file: Path) -> None:

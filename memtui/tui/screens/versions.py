@@ -17,7 +17,7 @@ from textual.widgets import OptionList, Static
 from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
-from memtui.model.model_state import RewriteOutlook
+from memtui.model.model_state import RewriteForecast
 from memtui.model.nodes import TocEntry, TocHistory, TocNode, TocVersion
 from memtui.services import versions
 from memtui.text import date_format
@@ -54,7 +54,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         line: TocEntry,
         zone: tzinfo,
         now: Callable[[], datetime],
-        promise: Callable[[], RewriteOutlook],
+        promise: Callable[[], RewriteForecast],
         *,
         is_demo: bool = False,
     ) -> None:

@@ -32,7 +32,7 @@ PHASES = {
     ModelPhase.LOADING: "loading",
     ModelPhase.READING: "reading",
     ModelPhase.WRITING: "writing",
-    ModelPhase.AUDITING: "checking",
+    ModelPhase.CHECKING: "checking",
 }
 
 USUAL_TOKENS = 700
@@ -47,7 +47,7 @@ UNAVAILABLE = {
         "Ollama does not answer: memtui doctor",
     ),
     ModelCondition.REFUSED: ("the model is not allowed: memtui doctor",),
-    ModelCondition.UNWELL: ("the model does not work: memtui doctor",),
+    ModelCondition.FAULTY: ("the model does not work: memtui doctor",),
 }
 
 REMEDIES = {

@@ -197,7 +197,7 @@ class NodePage(Vertical):
         about = [self._age(node), agents, projects]
         lines += [_quiet(about), _quiet(_origin(node, is_rejected=is_rejected))]
         if node.keywords:
-            lines.append(Content.styled(" · ".join(node.words), "$accent"))
+            lines.append(Content.styled(" · ".join(node.keyword_texts), "$accent"))
         if not part.is_all:
             lines.append(Content.styled(_share(part, self.scope), "$evidence"))
         if not node.bullets:

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from memtui.model.model_state import RewriteOutlook
+from memtui.model.model_state import RewriteForecast
 from memtui.model.nodes import Bullet, NodeStatus, TocHistory, TocNode, TocVersion
 from memtui.model.summaries import GenerationStats
 from memtui.model.verdicts import Support
@@ -107,7 +107,7 @@ def _support_counts(version: TocVersion) -> str:
 
 
 def describe_choice(
-    history: TocHistory, now: datetime, outlook: RewriteOutlook, *, is_written: bool
+    history: TocHistory, now: datetime, outlook: RewriteForecast, *, is_written: bool
 ) -> str:
     """Describe which version is shown, and how to get another one.
 

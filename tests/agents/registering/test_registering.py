@@ -14,7 +14,7 @@ from memtui.integrations import config_files, json_edit, known_agents
 from memtui.integrations.config_files import ConfigEntry
 from memtui.integrations.machine import Machine, find_project_root
 from memtui.integrations.mcp import McpClient, mcp_clients
-from tests.commanding import data_of, memtui
+from tests.commanding import json_data, run_memtui
 
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
 CLIENTS = mcp_clients(COMMAND)
@@ -329,23 +329,23 @@ def test_the_command_shows_asks_and_writes(
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("PATH", "/usr/bin")
     file = person / ".codex" / "config.toml"
-    shown = memtui(home, "mcp", "install", "--dry-run").stdout
+    shown = run_memtui(home, "mcp", "install", "--dry-run").stdout
     assert "+[mcp_servers.memtui]" in shown
     assert "Claude" not in shown
-    memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
+    run_memtui(home, "mcp", "install", "codex", "--allow-write", "--yes")
     args = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]["args"]
     assert args[-4:] == ["--home", str(home), "mcp", "--allow-write"]
-    told = data_of(memtui(home, "mcp", "status", "--json").stdout)
+    told = json_data(run_memtui(home, "mcp", "status", "--json").stdout)
     (codex,) = [one for one in told["servers"] if one["is_installed"]]
     assert codex["has_skill"] and codex["may_write"] and codex["is_current"]
-    said = memtui(home, "mcp", "status", "codex").stdout
+    said = run_memtui(home, "mcp", "status", "codex").stdout
     assert "✓ Codex        installed, may write, with the skill" in said
     file.write_text(file.read_text("utf-8").replace('"-P"', '"-I"'), "utf-8")
-    said = memtui(home, "mcp", "status", "codex", code=1).stdout
+    said = run_memtui(home, "mcp", "status", "codex", code=1).stdout
     assert "this memtui's: mcp install codex --allow-write\n" in said
-    memtui(home, "mcp", "install", "codex", "--yes")
-    assert "may write" not in memtui(home, "mcp", "status", "codex").stdout
-    memtui(home, "mcp", "uninstall", "--yes")
+    run_memtui(home, "mcp", "install", "codex", "--yes")
+    assert "may write" not in run_memtui(home, "mcp", "status", "codex").stdout
+    run_memtui(home, "mcp", "uninstall", "--yes")
     assert list((person / ".codex").iterdir()) == []
 
 
@@ -356,13 +356,13 @@ def test_a_skill_is_seen_and_taken_out_whatever_became_of_the_settings(
     (person / ".gemini").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(person))
     monkeypatch.setenv("PATH", "/usr/bin")
-    memtui(home, "mcp", "install", "gemini-cli", "--yes")
+    run_memtui(home, "mcp", "install", "gemini-cli", "--yes")
     file = person / ".gemini" / "settings.json"
     file.write_text("{\n  // mine\n}\n", "utf-8")
-    told = data_of(memtui(home, "mcp", "status", "--json", code=1).stdout)
+    told = json_data(run_memtui(home, "mcp", "status", "--json", code=1).stdout)
     (gemini,) = [one for one in told["servers"] if one["problem"]]
     assert gemini["has_skill"]
-    memtui(home, "mcp", "uninstall", "--yes", code=1)
+    run_memtui(home, "mcp", "uninstall", "--yes", code=1)
     assert list((person / ".gemini").iterdir()) == [file]
 
 

@@ -18,7 +18,7 @@ from memtui.store.schema import EventRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
 from tests.agents.serving.conftest import GOLDEN, described, served
-from tests.commanding import memtui
+from tests.commanding import run_memtui
 
 AT = "2024-02-20T10:00:00+00:00"
 
@@ -246,7 +246,7 @@ def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
             text = f"The {role} says that the walrus eats herring at noon."
             agent.ask("append_message", session=session, role=role, text=text)
         agent.ask("ingest_event", session=session, event_type="session_end")
-        memtui(home, "work", "--until-idle")
+        run_memtui(home, "work", "--until-idle")
         for tool in ("teleport", "search_sessions", "search_memory"):
             assert "walrus" in agent.ask(tool, query="herring")
 
