@@ -611,7 +611,7 @@ class ToolRunner:
 
 
 def failed(error: MemtuiError) -> Answer:
-    """Return an error as agents are told it: with tools instead of commands."""
+    """Return an error for agents: its hints name tools instead of commands."""
     found = replies.problem(error)
     hint = found.hint or (
         "see the tool's schema" if found.code == replies.USAGE else ""

@@ -1,4 +1,4 @@
-"""Tools that change something: they add events by the spool, and steer the jobs.
+"""Tools that change something: they add events through the spool, and control the jobs.
 
 Every reply says what was done and when it takes effect.
 """
@@ -30,7 +30,7 @@ DEFAULT_AGENT: Final = "mcp"
 """The agent of a session that names none."""
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
-"""What an agent or a session that is made here may be called."""
+"""The names that agents and sessions created here may have."""
 
 _NAME_RULE: Final = (
     "a letter or digit, then letters, digits, '_', '.' and '-', 100 at most, behind its"
@@ -51,7 +51,7 @@ def new_session(
     cwd: str = "",
     timestamp: str = "",
 ) -> Reply:
-    """Begin a session and return its id."""
+    """Create a session and return its id."""
     agent = agent or DEFAULT_AGENT
     if not _NAME.fullmatch(agent):
         raise UsageError("agent is a plain word")
@@ -66,7 +66,7 @@ def new_session(
         spool.write_event(
             workspace.paths.spool, spool.SESSION_INFO, agent, name, at, info
         )
-    return _added(workspace, agent, name, at, "Begun")
+    return _added(workspace, agent, name, at, "Created")
 
 
 def append_message(
@@ -125,7 +125,7 @@ def _set_info(
         raise MemtuiError(f"there is no session {session!r} yet; {known}")
     at = workspace.now()
     spool.write_event(workspace.paths.spool, spool.SESSION_INFO, agent, name, at, info)
-    return _added(workspace, agent, name, at, "Noted; searches rank by it")
+    return _added(workspace, agent, name, at, "Saved; searches use it")
 
 
 def _add(
@@ -143,14 +143,14 @@ def _add(
     at = _read_time(workspace, timestamp)
     spool.write_event(workspace.paths.spool, event_type.value, agent, name, at, fields)
     is_expected = is_known or _may_be_new(name)
-    done = "Taken" if is_expected else "Taken; a session of that name begins with it"
+    done = "Added" if is_expected else "Added to a new session of that name"
     return _added(workspace, agent, name, at, done)
 
 
 def _resolve(session: str) -> tuple[str, str, bool]:
     """Return the agent and name of a session by its whole id, and whether it is stored.
 
-    The beginning of an id is refused: it may be meant for another session.
+    The beginning of an id is refused: it could match a session by mistake.
     """
     try:
         agent, name = resolve_filters.find_session(session)
@@ -165,12 +165,12 @@ def _resolve(session: str) -> tuple[str, str, bool]:
         raise UsageError(f"{error}; give one of these whole") from None
     whole = f"{agent}:{name}"
     if session not in (name, whole):
-        raise UsageError(f"{session!r} is half a name; give {whole}")
+        raise UsageError(f"{session!r} is incomplete; give {whole}")
     return agent, name, True
 
 
 def _may_be_new(name: str) -> bool:
-    """Tell whether ``new_session`` may have made a name, which is not stored yet."""
+    """Return whether ``new_session`` may have created the session, not stored yet."""
     return is_event_id(name.upper())
 
 
@@ -191,7 +191,7 @@ def _read_time(workspace: "Workspace", timestamp: str) -> datetime:
 def _added(
     workspace: "Workspace", agent: str, name: str, at: datetime, done: str
 ) -> Reply:
-    when = "in a moment" if _has_worker(workspace) else "as soon as a memtui works"
+    when = "in a moment" if _has_worker(workspace) else "when memtui next runs"
     head = {"session": f"{agent}:{name}", "timestamp": at.isoformat()}
     lead = [f"{key}: {value}" for key, value in head.items()]
     notes = (f"{done}. It shows {when}.",)
@@ -226,7 +226,7 @@ def scheduler_run_now(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Re
     """Request a run of jobs."""
     chosen = _find_jobs(jobs)
     (when, *_) = [workspace.jobs.request_run(job) for job in chosen]
-    return _job_statuses(workspace, chosen, f"Asked for. {when}")
+    return _job_statuses(workspace, chosen, f"Requested. {when}")
 
 
 def _find_jobs(names: Sequence[str]) -> list[Job]:
@@ -265,7 +265,7 @@ def _job(status: JobStatus, workspace: "Workspace") -> Item:
         "schedule": status.schedule,
         "is_paused": status.is_paused,
         "is_running": status.is_running,
-        "is_asked": status.requested_at is not None,
+        "is_requested": status.requested_at is not None,
     }
     if status.next_at:
         item["next"] = date_format.iso_minute(status.next_at, zone)
@@ -284,7 +284,7 @@ def _job_line(item: Item) -> str:
         parts.append(
             f"last {item['last']} {item['result']}, {item['made']} made{error}"
         )
-    parts += ["asked for"] * item["is_asked"]
+    parts += ["requested"] * item["is_requested"]
     if "next" in item:
         parts.append(f"next {item['next']}")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Watched transcripts: files that grow are read on.
+"""Watched transcripts: reading continues as the files grow.
 
 A watcher reports changed files, and those are read first: they are being written now.
 As it may miss some, all files are checked now and then, more often without a watcher.

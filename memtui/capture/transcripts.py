@@ -1,4 +1,4 @@
-"""From transcripts to the store: each file is read from where it was left.
+"""Import transcripts: each file is read from where reading last stopped.
 
 Reading can stop anywhere and be resumed: how far a file has been read is stored in the
 transaction that stores what was read, and storing an event again changes nothing.
@@ -69,14 +69,19 @@ class ImportProgress:
     unchanged: int = 0
     """Files that have not changed since they were read."""
     created: int = 0
+    """New events."""
     already_stored: int = 0
+    """Events that were stored before."""
     invalid: int = 0
+    """Damaged records."""
     skipped: int = 0
+    """Records that contain nothing to store, or are not complete yet."""
     unreadable: int = 0
+    """Files that cannot be read."""
     forgotten: int = 0
-    """Events that the user has forgotten and that stay forgotten."""
+    """Events that the user has forgotten, which are not stored again."""
     waiting_reason: str = ""
-    """The reason that nothing happens for now."""
+    """Why the import is waiting; empty if it is not."""
 
 
 @dataclass(slots=True)
@@ -128,20 +133,20 @@ class TranscriptReader:
         clock: Callable[[], datetime],
         policy: CapturePolicy,
     ) -> None:
-        """Remember how events are made.
+        """Create a reader.
 
         Args:
             agent: The agent of events that name none.
-            counter: How tokens are counted.
-            clock: Returns the time, aware.
-            policy: Whose conversations are stored.
+            counter: Counts tokens.
+            clock: Returns the current time with its time zone.
+            policy: The conversations that are stored.
         """
         self.agent, self.counter, self.clock = agent, counter, clock
         self.policy = policy
         self.progress = ImportProgress()
 
     def read_file(self, file: Path) -> Iterator[ImportProgress]:
-        """Read a file from where it was left, if it has changed since.
+        """Read a file from where reading last stopped, if it has changed since.
 
         Yields:
             The progress after each transaction.
@@ -150,7 +155,8 @@ class TranscriptReader:
         try:
             with database.connection():
                 stored = cursors.get(name)
-                if stored and not stored.source and stored.stamp == read_stamp(file):
+                is_unreadable = stored is not None and not stored.source
+                if stored and is_unreadable and stored.stamp == read_stamp(file):
                     self.progress.unreadable += 1
                     return
                 source = _format(require_regular_file(file), stored)
@@ -178,8 +184,8 @@ class TranscriptReader:
 
         Args:
             name: The file's name in the store.
-            reason: What is wrong.
-            file: The file, if trying again is useless until it changes.
+            reason: The problem.
+            file: The file; given if it should not be retried until it changes.
         """
         self.progress.unreadable += 1
         reason = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
@@ -190,6 +196,7 @@ class TranscriptReader:
             problems.add(name, [problem], now_ms, history)
             if file and file.exists():
                 stamp = read_stamp(file)
+                # A cursor without a format marks an unreadable file.
                 cursors.save(name, FileCursor("", stamp, 0, 0, "", {}, False), now_ms)
 
 
@@ -201,7 +208,7 @@ def _format(file: Path, stored: FileCursor | None) -> SourceFormat | None:
 
 
 class _ReadElsewhereError(Exception):
-    """Another process has read more of the same file."""
+    """Another process has read the file meanwhile."""
 
 
 class _FileImport:
@@ -231,6 +238,7 @@ class _FileImport:
             self._remember_without_text(self._start)
 
     def _remember_without_text(self, cursor: Cursor) -> bool:
+        """Return True if reading can resume here without text in the saved state."""
         state = self._source.state_without_text(cursor.state)
         if state is None:
             return False

@@ -1,7 +1,7 @@
 """Change one entry in an agent's settings file: plan, show, write and undo.
 
-Before the first change, a copy of the file is kept, with a note of what the change
-made of it. As long as the file still is that, undoing gives back the copy.
+Before the first change, a copy of the file is saved with a hash of the changed file.
+If the file is unchanged since, undoing restores the copy.
 """
 
 import difflib

@@ -16,7 +16,7 @@ class ModelCondition(StrEnum):
     """It must not be used: another host, or a model not on this machine."""
     RESTING = "resting"
     """It failed too often and is used again later."""
-    FAULTY = "unwell"
+    FAULTY = "faulty"
     """It answers, but wrongly."""
 
 

@@ -1,7 +1,8 @@
 """Search in messages: ``SessionSearch`` returns each with the messages around it.
 
 A message of the user weighs more than one of the assistant, a turn that used tools more
-than one that did not, and a session's title and summary most; see ``scoring``. The
+than one that did not. A session's title and summary add up to half of the best score
+among its messages; see ``TITLE_SHARE`` in ``scoring``. The
 limits always hold: 20 hits, 16 messages a window, 1,024 bytes of each.
 """
 

@@ -176,6 +176,8 @@ def model_record() -> ModelRecord | None:
     if not value:
         return None
     condition, message, until, at = json.loads(value)
+    if condition not in set(map(str, ModelCondition)):  # of another version of memtui
+        return None
     return ModelRecord(
         ModelCondition(condition),
         message,

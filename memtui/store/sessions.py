@@ -36,7 +36,6 @@ from memtui.store.schema import (
     SubagentRow,
     VersionRow,
 )
-from memtui.text import titles
 
 _IS_MAIN = EventRow.subagent == ""
 
@@ -128,6 +127,8 @@ def add_events(
 
 def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
     """Use the earliest prompt that says what the session is about, else the first."""
+    from memtui.text import titles  # its patterns take 15 ms
+
     for event in events:
         if not event.is_message or event.role is not EventRole.USER:
             continue
@@ -151,6 +152,8 @@ def update_first_prompts(numbers: Iterable[int]) -> None:
 
 
 def _find_first_prompt(number: int) -> tuple[int | None, str]:
+    from memtui.text import titles
+
     first: tuple[int | None, str] = None, ""
     # Most sessions say at once what they are about: read only as far as needed.
     for at_ms, text in db.execute_sql(

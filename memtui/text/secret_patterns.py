@@ -206,7 +206,8 @@ _CHECKED_KINDS = (
     KeyKind(
         "discord token",
         re.compile(
-            rf"[MNO]{_URL_SAFE}{{22,27}}\.{_URL_SAFE}{{6}}\.{_URL_SAFE}{{27,40}}(?!{_URL_SAFE})"
+            rf"[MNO]{_URL_SAFE}{{22,27}}\.{_URL_SAFE}{{6}}"
+            rf"\.{_URL_SAFE}{{27,40}}(?!{_URL_SAFE})"
         ),
         _SNOWFLAKES,
     ),

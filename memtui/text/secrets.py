@@ -2,9 +2,9 @@
 
 Each secret is replaced by a mark (``[redacted: aws key]``); everything else stays byte
 for byte. It redacts strings in the format of a key, values that a name, header or URL
-marks as a password or token, private key blocks, and text in ``<private>`` tags. An unclosed
-tag extends to the end of the text if it starts a line; within a line it is ignored.
-Redacting again changes nothing.
+marks as a password or token, private key blocks, and text in ``<private>`` tags. An
+unclosed tag extends to the end of the text if it starts a line; within a line it is
+ignored. Redacting again changes nothing.
 """
 
 import json

@@ -17,7 +17,7 @@ from memtui.search.query import Query
 from memtui.services import browse
 from memtui.settings import Settings
 from memtui.workspace import Workspace
-from tests.talking import clock
+from tests.message_factory import clock
 
 FILTERED = [
     "logsift agent:codex",

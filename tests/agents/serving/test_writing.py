@@ -18,7 +18,7 @@ from memtui.store.schema import EventRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
 from tests.agents.serving.conftest import GOLDEN, described, served
-from tests.commanding import run_memtui
+from tests.cli_runner import run_memtui
 
 AT = "2024-02-20T10:00:00+00:00"
 
@@ -67,7 +67,7 @@ def test_a_session_is_begun_filled_and_found(caller: Caller) -> None:
     told = caller.call(
         "new_session", title="A walrus plan", cwd="/home/ada/zoo", timestamp=AT
     )
-    assert "as soon as a memtui works" in told
+    assert "when memtui next runs" in told
     session = begun(told)
     assert session.startswith("mcp:")
     for _ in range(2):
@@ -169,7 +169,7 @@ def test_jobs_are_paused_resumed_and_asked_for(caller: Caller) -> None:
     assert "rollup_day: paused" in caller.call("scheduler_pause", jobs=["rollup_day"])
     assert "rollup_day: paused" in caller.call("scheduler_status")
     assert "paused" not in caller.call("scheduler_resume")
-    assert "asked for" in caller.call("scheduler_run_now", jobs="rollup_week")
+    assert "requested" in caller.call("scheduler_run_now", jobs="rollup_week")
     assert "jobs is one of" in caller.fail("scheduler_pause", jobs=["lunch"])
 
 
@@ -206,13 +206,13 @@ def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
         told = caller.call(
             "append_message", session=f"mcp:{name}", role="user", text="Herring."
         )
-        assert "a session of that name begins with it" in told
+        assert "Added to a new session of that name" in told
     caller.work()
     message = {"role": "user", "text": "More."}
     told = caller.fail("append_message", session="mcp:walrus", **message)
     assert "any of 2" in told
     assert "Hint: give one of these whole" in told
-    assert "half a name" in caller.fail("append_message", session="mcp:seal", **message)
+    assert "is incomplete" in caller.fail("append_message", session="mcp:seal", **message)
     told = caller.call("append_message", session="mcp:walrus-1", **message)
     assert "begins with it" not in told
 
