@@ -29,7 +29,7 @@ from memtui.store import database
 from memtui.store.schema import EventRow, SessionRow
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
-from tests import surroundings
+from tests import process_state
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"
@@ -71,7 +71,7 @@ def often(number: int) -> Callable[[Any], Any]:
     )
 
 
-surroundings.prepare_process()
+process_state.prepare_process()
 
 NOT_THE_MEMORY = {"created_at"}
 """When a version was made differs from run to run; what it says must not."""
@@ -100,8 +100,8 @@ pytest_textual_snapshot.SVGImageExtension = TopLevelSVG
 @pytest.fixture(autouse=True)
 def _surroundings_as_found() -> Iterator[None]:
     """No test finds what the one before it did to the process."""
-    with surroundings.restored_state():
-        surroundings.close_store()
+    with process_state.restored_state():
+        process_state.close_store()
         yield
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from memtui.integrations import known_agents
-from tests import commanding
-from tests.commanding import json_data
-from tests.surroundings import restored_state
+from tests import cli_runner
+from tests.cli_runner import json_data
+from tests.process_state import restored_state
 
 
 @pytest.fixture
@@ -27,12 +27,12 @@ def person(tmp_path: Path) -> Path:
 
 def memtui(
     person: Path, *words: str, code: int = 0, cwd: Path | None = None
-) -> commanding.CommandOutput:
+) -> cli_runner.CommandOutput:
     with restored_state():
         os.environ.clear()
         os.environ.update(surroundings(person))
         os.chdir(cwd or Path.cwd())
-        return commanding.run_in_process(*words, code=code)
+        return cli_runner.run_in_process(*words, code=code)
 
 
 def surroundings(person: Path) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtui.pipeline.worker_lock import WorkerLock
-from tests.commanding import json_data, run_memtui, run_with_answer
+from tests.cli_runner import json_data, run_memtui, run_with_answer
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
 NAME = "1763.7.0a1b.codex.Stop.json"

@@ -15,7 +15,7 @@ from memtui.agents import http_server
 from memtui.agents.api import TOOLS, ToolRunner
 from memtui.text import fencing
 from memtui.workspace import Workspace
-from tests.commanding import json_data
+from tests.cli_runner import json_data
 
 KEY = "the-key"
 PATH = f"{http_server.PREFIX}retrieve_memory"

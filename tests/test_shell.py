@@ -15,7 +15,7 @@ from memtui import __version__
 from memtui.agents import replies
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER
-from tests.commanding import json_data, run_at_terminal, run_memtui, run_separately
+from tests.cli_runner import json_data, run_at_terminal, run_memtui, run_separately
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -186,11 +186,11 @@ def test_the_index_can_be_made_again(home: Path) -> None:
 
 
 def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
-    assert all(found["is_well"] for found in asked(home, "doctor")["findings"])
+    assert all(found["is_ok"] for found in asked(home, "doctor")["findings"])
     (home / "spool" / "new" / "1.json").write_text("{")
     run_memtui(home, "work", "--until-idle")
     told = asked(home, "doctor", code=1)
-    ill = [found["name"] for found in told["findings"] if not found["is_well"]]
+    ill = [found["name"] for found in told["findings"] if not found["is_ok"]]
     assert ill == ["quarantine"]
     reasons = {row["reason"]: row["count"] for row in told["skipped"]}
     assert reasons == {"not valid JSON": 1}

@@ -11,7 +11,7 @@ from memtui.agents import api, replies
 from memtui.cli import arguments, main
 from memtui.text import fencing
 from memtui.workspace import Workspace
-from tests.commanding import run_at_terminal
+from tests.cli_runner import run_at_terminal
 
 GOLDEN = Path(__file__).parent / "data" / "asked.json"
 """The answers of the commands below; delete it to have the tests write it again."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memtui.pipeline.worker_lock import WorkerLock
-from tests.commanding import json_data, run_at_terminal, run_memtui, run_with_answer
+from tests.cli_runner import json_data, run_at_terminal, run_memtui, run_with_answer
 
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
@@ -103,7 +103,7 @@ def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
         code = 1 if row else 0
         told = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
         (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
-        return one["is_well"], one["remedy"]
+        return one["is_ok"], one["remedy"]
 
     row = ""
     assert found() == (True, "")

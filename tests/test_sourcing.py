@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtui.cli import main
-from tests.commanding import json_data
+from tests.cli_runner import json_data
 
 Run = Callable[..., Any]
 

@@ -11,7 +11,7 @@ from memtui.model.events import to_ms
 from memtui.model.jobs import Job, RunReason, RunResult
 from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
 from memtui.store import database, jobs
-from tests.commanding import json_data, run_memtui
+from tests.cli_runner import json_data, run_memtui
 
 NAMES = "segments, rollup_day, rollup_week, rollup_month, rollup_year"
 BEGAN = datetime(2024, 5, 2, 1, 0, 5, tzinfo=UTC)

@@ -11,8 +11,8 @@ from memtui import store
 from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
 from memtui.store import database, rollup_queue
 from memtui.workspace import Workspace
-from tests import modelled
-from tests.commanding import json_data, run_at_terminal, run_memtui
+from tests import model_versions
+from tests.cli_runner import json_data, run_at_terminal, run_memtui
 
 DAY = "toc:day:2024-01-18"
 WHY = "1 of 2 bullets are not supported by the source"
@@ -29,11 +29,11 @@ def asked(home: Path, *words: str) -> Any:
 @pytest.fixture
 def home(full_house: Workspace) -> Path:
     """A home of one of whose days a model wrote two versions."""
-    modelled.add_model_version(
+    model_versions.add_model_version(
         DAY, "Tokens refreshed", with_weak="42 sessions in payments.py"
     )
-    held = (modelled.unsupported_bullet("The moon was counted"),)
-    modelled.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
+    held = (model_versions.unsupported_bullet("The moon was counted"),)
+    model_versions.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
     full_house.stop()
     return full_house.paths.store.parent
 
@@ -65,7 +65,7 @@ def test_programs_read_the_versions_too(home: Path) -> None:
     assert (rejected["version"], rejected["rejection"]) == (3, WHY)
     assert (rejected["unsupported"], rejected["withheld"]) == (1, 1)
     assert (model["is_shown"], model["is_pinned"], model["is_by_model"]) == (1, 0, 1)
-    assert model["generation"]["digest"] == modelled.DIGEST
+    assert model["generation"]["digest"] == model_versions.DIGEST
 
 
 @pytest.mark.full
@@ -141,7 +141,7 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
     (quote, *_) = second["quotes"]
     assert len(quote["event_id"]) == 26 and quote["start"] < quote["end"]
     assert (second["repaired"], "jwt" in second["matched"]) == (False, True)
-    assert node["facts"]["reply_tokens"] == modelled.STATS.reply_tokens
+    assert node["facts"]["reply_tokens"] == model_versions.STATS.reply_tokens
 
 
 @listing

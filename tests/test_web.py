@@ -15,7 +15,7 @@ from memtui.cli.main import main
 from memtui.paths import in_home
 from memtui.pipeline.worker_lock import WorkerLock
 from tests.browser import CHROMIUM, open_page
-from tests.serving import (
+from tests.web_server import (
     PATIENCE_S,
     WebServer,
     fill_store,

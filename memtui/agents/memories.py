@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import formatting
 from memtui.agents.replies import Item, Reply
-from memtui.agents.search import notes
-from memtui.agents.toc import nothing_found
+from memtui.agents.search import notes, nothing_found
 from memtui.model import citations
 from memtui.model.events import from_ms
 from memtui.model.filters import EVERYTHING, Filters

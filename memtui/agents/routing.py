@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import formatting
 from memtui.agents.replies import Item, Reply
-from memtui.agents.search import notes
-from memtui.agents.toc import MAX_CHILDREN, nothing_found
+from memtui.agents.search import notes, nothing_found
+from memtui.agents.toc import MAX_CHILDREN
 from memtui.model import hits as model_hits
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, Hit, ReadDate

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import formatting
 from memtui.agents.replies import Reply
-from memtui.agents.toc import nothing_found
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.scope import Scope
+from memtui.model.scope import ALL, Scope
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -87,6 +86,12 @@ def search_sessions(
         ),
         shorten=formatting.shorten_message_hit,
     )
+
+
+def nothing_found(scope: Scope = ALL) -> str:
+    """Return the note of an empty result."""
+    where = f"Nothing of {scope}" if scope.is_narrow else "Nothing"
+    return f"{where} matches. Fewer or other words find more; so does browsing."
 
 
 def notes(

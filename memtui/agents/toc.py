@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import formatting, replies
 from memtui.agents.replies import Item, Reply
+from memtui.agents.search import nothing_found
 from memtui.model import citations
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
@@ -44,12 +45,6 @@ NO_TOKEN = "There is no such token: this is the beginning."
 NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
 HIDDEN = "Bullets that rest on other work than {} are left out: {}."
 _OFFSET = re.compile("[0-9]{1,9}")
-
-
-def nothing_found(scope: Scope = ALL) -> str:
-    """Return the note of an empty result."""
-    where = f"Nothing of {scope}" if scope.is_narrow else "Nothing"
-    return f"{where} matches. Fewer or other words find more; so does browsing."
 
 
 def get_toc_root(

@@ -67,7 +67,7 @@ def run(args: Namespace, context: Context) -> int:
     ).examine()
     code = 0 if report.is_ok else 1
     if args.json:
-        data = output.to_plain(report) | {"is_well": report.is_ok}
+        data = output.to_plain(report) | {"is_ok": report.is_ok}
         del data["zone"]
         return output.print_json(data, code=code)
     output.print_lines(_report_lines(report))

@@ -30,13 +30,13 @@ VAGUE_PENALTY = 0.25
 """The penalty for a sentence that does not name its subject."""
 
 MIN_SENTENCE_TERMS = 4
-"""A sentence of fewer content words gets a penalty for each missing one."""
+"""A sentence with fewer terms gets a penalty for each one it is short of."""
 
 SENTENCES_PER_MESSAGE = 40
-"""Number of sentences of a message that are considered: its first and last ones."""
+"""How many sentences of a message are considered: the first and the last ones."""
 
 CENTRALITY_BONUS = 0.5
-"""The bonus for the sentence with the most important terms of the segment."""
+"""The bonus of the most central sentence; others get a share of it."""
 
 FIRST_REQUEST_SCORE, OTHER_REQUEST_SCORE, FINAL_ANSWER_SCORE, OTHER_ANSWER_SCORE = (
     0.3,
@@ -62,6 +62,7 @@ class SentenceCandidate:
 
     text: str
     event_index: int
+    """The index of its message in the events of the segment."""
     role: EventRole
     base_score: float
     order: int
@@ -86,10 +87,13 @@ def _candidates(
 ) -> list[SentenceCandidate]:
     """Return all sentences with their base scores."""
     found: list[SentenceCandidate] = []
-    asked = next((at for at in messages if _is_request(events[at], messages[at])), -1)
-    for at, parts in messages.items():
-        role = events[at].role
-        base = _role_score(events, messages, at, asked)
+    # The index of the first request, or -1.
+    first_request = next(
+        (index for index in messages if _is_request(events[index], messages[index])), -1
+    )
+    for index, parts in messages.items():
+        role = events[index].role
+        base = _role_score(events, messages, index, first_request)
         last = len(parts) - 1
         is_minor = False
         for place, part in enumerate(parts):
@@ -107,7 +111,7 @@ def _candidates(
                     place >= DOCUMENT_SENTENCES
                 )
             text = cues.strip_interjection(part.text)
-            found.append(SentenceCandidate(text, at, role, score, len(found)))
+            found.append(SentenceCandidate(text, index, role, score, len(found)))
     return found
 
 
@@ -119,12 +123,15 @@ def _is_request(event: Event, parts: Sequence[Sentence]) -> bool:
 
 
 def _role_score(
-    events: Sequence[Event], messages: Mapping[int, object], at: int, asked: int
+    events: Sequence[Event],
+    messages: Mapping[int, object],
+    index: int,
+    first_request: int,
 ) -> float:
     """Return the base score of a message's sentences by author and position."""
-    if events[at].role is EventRole.USER:
-        return FIRST_REQUEST_SCORE if at == asked else OTHER_REQUEST_SCORE
-    following = next((later for later in messages if later > at), None)
+    if events[index].role is EventRole.USER:
+        return FIRST_REQUEST_SCORE if index == first_request else OTHER_REQUEST_SCORE
+    following = next((later for later in messages if later > index), None)
     is_final = following is None or events[following].role is EventRole.USER
     return FINAL_ANSWER_SCORE if is_final else OTHER_ANSWER_SCORE
 
@@ -147,20 +154,26 @@ def _score_candidates(
     """Return the candidates with scores, best first."""
     term_sets = [analyzer.query_terms(candidate.text) for candidate in candidates]
     frequency = Counter(chain.from_iterable(term_sets))
-    rare = {
+    # TF-IDF with the segment as the document: a term weighs more if it is in more of
+    # the sentences (1 + log count), and less if it is in nearly all (log 1 + n/count).
+    weight_by_count = {
         count: math.log(1 + len(term_sets) / count) * (1 + math.log(count))
         for count in set(frequency.values())
     }
-    rarity = {term: rare[count] for term, count in frequency.items()}
-    about = [
-        sum(rarity[term] for term in terms) / math.sqrt(len(terms) + 4)
+    term_weights = {term: weight_by_count[count] for term, count in frequency.items()}
+    # The square root keeps long sentences from winning by length alone, and the
+    # constant very short ones by brevity.
+    centralities = [
+        sum(term_weights[term] for term in terms) / math.sqrt(len(terms) + 4)
         for terms in term_sets
     ]
-    most = max(about, default=0.0) or 1.0
-    weighed = []
-    for candidate, terms, centrality in zip(candidates, term_sets, about, strict=True):
+    max_centrality = max(centralities, default=0.0) or 1.0
+    scored = []
+    for candidate, terms, centrality in zip(
+        candidates, term_sets, centralities, strict=True
+    ):
         score = (
-            CENTRALITY_BONUS * centrality / most
+            CENTRALITY_BONUS * centrality / max_centrality
             + candidate.base_score
             + cues.wording_score(candidate.text)
         )
@@ -171,8 +184,8 @@ def _score_candidates(
             score -= VAGUE_PENALTY
         if len(terms) < MIN_SENTENCE_TERMS:
             score -= 0.12 * (MIN_SENTENCE_TERMS - len(terms))
-        weighed.append(replace(candidate, terms=term_set, score=score))
-    return sorted(weighed, key=lambda one: (-one.score, one.order))
+        scored.append(replace(candidate, terms=term_set, score=score))
+    return sorted(scored, key=lambda one: (-one.score, one.order))
 
 
 BULLET_CHARS = 240
@@ -200,13 +213,14 @@ MAX_REQUEST_BULLETS = 3
 """Number of bullets that may quote the user."""
 
 ANNOUNCEMENT_TITLE_BONUS = 0.7
-"""The bonus of an announcement as a title: it names the work, if nothing else."""
+"""The bonus as a title for a sentence that says what the agent will do ("Let me fix
+…"): it names the work."""
 
 LATE_SHARE = 0.6
-"""A request after this share of the segment does not name what came before it."""
+"""A request after this share of the segment's events is no good title for the rest."""
 
 LATER_PENALTY, LATE_PENALTY = 0.2, 0.4
-"""The penalties as a title for not being the first request, and for being late."""
+"""The penalties as a title for a request that is not the first, and for a late one."""
 
 (
     COMMIT_TITLE_SCORE,
@@ -252,8 +266,9 @@ def summarize_segment(
     """Summarize a segment in its own words.
 
     Args:
-        events: The events of the segment in order, without the overlap.
-        context: The overlap; its requests are possible titles.
+        events: The events of the segment in order.
+        context: The events just before the segment; their requests are possible
+            titles.
 
     Returns:
         A title and one to five bullets; ``refs`` are indexes into ``events``.
@@ -285,8 +300,8 @@ def summarize_segment(
 
 def _read_messages(events: Sequence[Event]) -> dict[int, list[Sentence]]:
     return {
-        at: message_sentences(event.text)
-        for at, event in enumerate(events)
+        index: message_sentences(event.text)
+        for index, event in enumerate(events)
         if event.is_message
     }
 
@@ -295,34 +310,37 @@ def _request_titles(
     events: Sequence[Event], messages: Mapping[int, Sequence[Sentence]]
 ) -> Iterator[TitleCandidate]:
     """Yield the titles of the requests; the first one scores best."""
-    lost = 0.0
-    for at, parts in messages.items():
+    later_penalty = 0.0
+    for index, parts in messages.items():
         request = None
-        if events[at].role is EventRole.USER:
+        if events[index].role is EventRole.USER:
             request = titles.title_from_request(parts)
         if request:
-            late = LATE_PENALTY if at > LATE_SHARE * len(events) else lost
-            yield TitleCandidate(request.title, request.score - late)
-            lost = LATER_PENALTY
+            is_late = index > LATE_SHARE * len(events)
+            penalty = LATE_PENALTY if is_late else later_penalty
+            yield TitleCandidate(request.title, request.score - penalty)
+            later_penalty = LATER_PENALTY
 
 
 def _commit_titles(
     commits: Sequence[ActionLine], score: float
 ) -> Iterator[TitleCandidate]:
-    for at, commit in enumerate(commits):
+    for index, commit in enumerate(commits):
         title = titles.tidy_title(commit.text)
         if titles.count_content_words(title) >= titles.MIN_CONTENT_WORDS:
-            yield TitleCandidate(title, score - at / 100)
+            yield TitleCandidate(title, score - index / 100)
 
 
 def _heading_titles(
     events: Sequence[Event], messages: Mapping[int, Sequence[Sentence]]
 ) -> Iterator[TitleCandidate]:
     """Yield the headings of the answers."""
-    answers = [at for at in messages if events[at].role is not EventRole.USER]
-    for at in answers:
-        score = FINAL_HEADING_TITLE_SCORE if at == answers[-1] else HEADING_TITLE_SCORE
-        for part in messages[at]:
+    answers = [index for index in messages if events[index].role is not EventRole.USER]
+    for index in answers:
+        score = (
+            FINAL_HEADING_TITLE_SCORE if index == answers[-1] else HEADING_TITLE_SCORE
+        )
+        for part in messages[index]:
             if part.is_heading and not cues.is_generic_heading(
                 titles.strip_label(part.text)
             ):
@@ -354,23 +372,23 @@ def _fallback_title(
     messages: Mapping[int, Sequence[Sentence]],
     actions: SegmentActions,
 ) -> str:
-    """Return a title for a segment in which nothing says what it was about."""
+    """Return a title for a segment without sentences that could be one."""
     if actions.calls is not None:
         return titles.shorten_title(actions.calls.text)
-    least = [part.text for parts in messages.values() for part in parts]
-    least += [
+    lines = [part.text for parts in messages.values() for part in parts]
+    lines += [
         line for event in events for line in event.text[:BULLET_CHARS].split("\n")
     ]
-    bare = next(
-        filter(None, (titles.tidy_title(strip_markup(line)) for line in least)),
+    title = next(
+        filter(None, (titles.tidy_title(strip_markup(line)) for line in lines)),
         EMPTY_TITLE,
     )
-    alone = (
+    is_only_word = (
         sum(event.is_message for event in events) == 1
-        and bare.isalpha()
-        and bare.isascii()
+        and title.isalpha()
+        and title.isascii()
     )
-    return f"“{bare}”" if alone else bare
+    return f"“{title}”" if is_only_word else title
 
 
 def _title_score(one: SentenceCandidate) -> float:
@@ -389,21 +407,24 @@ def _compose_bullets(
     actions: SegmentActions,
     title: str,
 ) -> tuple[DraftBullet, ...]:
-    """Return what was asked, done, failed and concluded, in this order."""
-    least, most = BULLET_COUNTS[TocLevel.SEGMENT]
-    lines = [
+    """Return the bullets: requests, then actions, then sentences of the answers."""
+    min_count, max_count = BULLET_COUNTS[TocLevel.SEGMENT]
+    action_lines = [
         actions.calls,
         _commit_line(actions.commits, title),
         *actions.failures[-1:],
     ]
     action_bullets = [
-        DraftBullet(shorten(deed.text, BULLET_CHARS), deed.refs)
-        for deed in lines
-        if deed
+        DraftBullet(shorten(action.text, BULLET_CHARS), action.refs)
+        for action in action_lines
+        if action
     ]
     seen = [frozenset(analyzer.query_terms(title)), *_term_sets(action_bullets)]
     selected = _select_diverse(
-        ranked, most - len(action_bullets), least - len(action_bullets), seen
+        ranked,
+        max_count - len(action_bullets),
+        min_count - len(action_bullets),
+        seen,
     )
     requests = [one for one in selected if one.role is EventRole.USER]
     answers = [one for one in selected if one.role is not EventRole.USER]
@@ -416,51 +437,59 @@ def _compose_bullets(
                 shorten(ranked[0].text, BULLET_CHARS), (ranked[0].event_index,)
             ),
         )
-    at = next((at for at, event in enumerate(events) if event.text.strip()), 0)
-    first = shorten(strip_markup(events[at].text[: 4 * BULLET_CHARS]), BULLET_CHARS)
-    return (DraftBullet(first or title, (at,)),)
+    index = next((i for i, event in enumerate(events) if event.text.strip()), 0)
+    text = shorten(strip_markup(events[index].text[: 4 * BULLET_CHARS]), BULLET_CHARS)
+    return (DraftBullet(text or title, (index,)),)
 
 
 def _commit_line(commits: Sequence[ActionLine], title: str) -> ActionLine | None:
-    named = [frozenset(analyzer.query_terms(title))]
-    fresh = [
+    """Return a line of the last commits whose subjects the title does not repeat."""
+    title_terms = [frozenset(analyzer.query_terms(title))]
+    new_commits = [
         one
         for one in commits
         if titles.count_content_words(one.text)
-        and _overlap(frozenset(analyzer.query_terms(one.text)), named)
+        and _overlap(frozenset(analyzer.query_terms(one.text)), title_terms)
         < MAX_TITLE_OVERLAP
     ][-2:]
-    if not fresh:
+    if not new_commits:
         return None
-    quoted = "; ".join(f"“{one.text}”" for one in fresh)
+    quoted = "; ".join(f"“{one.text}”" for one in new_commits)
     return ActionLine(
-        f"Committed {quoted}", tuple(ref for one in fresh for ref in one.refs)
+        f"Committed {quoted}", tuple(ref for one in new_commits for ref in one.refs)
     )
 
 
-def _term_sets(claims: Iterable[DraftBullet]) -> list[frozenset[str]]:
-    return [frozenset(analyzer.query_terms(claim.text)) for claim in claims]
+def _term_sets(bullets: Iterable[DraftBullet]) -> list[frozenset[str]]:
+    return [frozenset(analyzer.query_terms(bullet.text)) for bullet in bullets]
 
 
-def _draft_bullets(taken: Iterable[SentenceCandidate]) -> list[DraftBullet]:
+def _draft_bullets(sentences: Iterable[SentenceCandidate]) -> list[DraftBullet]:
     return [
         DraftBullet(shorten(one.text, BULLET_CHARS), (one.event_index,))
-        for one in sorted(taken, key=lambda one: one.order)
+        for one in sorted(sentences, key=lambda one: one.order)
     ]
 
 
 def _select_diverse(
     ranked: Sequence[SentenceCandidate],
-    most: int,
-    least: int,
+    max_count: int,
+    min_count: int,
     seen: Iterable[frozenset[str]],
 ) -> list[SentenceCandidate]:
-    """Select the best sentences by maximal marginal relevance."""
+    """Select the best sentences by maximal marginal relevance.
+
+    Args:
+        ranked: The sentences, best first.
+        max_count: The maximum number to select.
+        min_count: Below this number, poor sentences are selected too.
+        seen: The terms of the title and of each bullet there is already.
+    """
     pool = list(ranked[:POOL_SIZE])
     overlaps = {one.order: _overlap(one.terms, seen) for one in pool}
     selected: list[SentenceCandidate] = []
     requests = 0
-    while pool and len(selected) < most:
+    while pool and len(selected) < max_count:
         best = max(
             pool,
             key=lambda one: (
@@ -469,23 +498,25 @@ def _select_diverse(
         )
         pool.remove(best)
         if overlaps[best.order] > MAX_OVERLAP or (
-            best.score < MIN_SCORE and len(selected) >= least
+            best.score < MIN_SCORE and len(selected) >= min_count
         ):
             continue
-        if best.score < 0 and (selected or least < BULLET_COUNTS[TocLevel.SEGMENT][0]):
+        if best.score < 0 and (
+            selected or min_count < BULLET_COUNTS[TocLevel.SEGMENT][0]
+        ):
             continue
         if best.role is EventRole.USER and requests == MAX_REQUEST_BULLETS:
             continue
         requests += best.role is EventRole.USER
         selected.append(best)
         for one in pool:
-            likeness = _overlap(one.terms, [best.terms])
-            overlaps[one.order] = max(overlaps[one.order], likeness)
+            similarity = _overlap(one.terms, [best.terms])
+            overlaps[one.order] = max(overlaps[one.order], similarity)
     return selected
 
 
 def _overlap(terms: frozenset[str], others: Iterable[frozenset[str]]) -> float:
-    """Return the largest share of these terms that another sentence has, too."""
+    """Return the largest share of these terms that one of the others contains."""
     return max(
         (len(terms & other) / len(terms) for other in others if terms), default=0.0
     )

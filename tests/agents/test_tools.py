@@ -26,7 +26,7 @@ from memtui.store.schema import NodeRow, SegmentRow
 from memtui.text import tokens
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
-from tests.talking import AT, index_messages, make_message, store_messages
+from tests.message_factory import AT, index_messages, make_message, store_messages
 
 ASSISTANT = EventRole.ASSISTANT
 

@@ -20,7 +20,7 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import SessionRow
 from memtui.workspace import Workspace
-from tests.commanding import json_data
+from tests.cli_runner import json_data
 from tests.conftest import HISTORY
 from tests.faults.conftest import Nursery
 from tests.faults.conftest import nursery as nursery
@@ -74,10 +74,10 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
     broken_off: Path, words: tuple[str, ...]
 ) -> None:
     said = secrets_said(broken_off)
-    assert (said["is_well"], said["remedy"]) == (False, "memtui redact")
+    assert (said["is_ok"], said["remedy"]) == (False, "memtui redact")
     assert "interrupted" in said["message"]
     run(broken_off, "redact", "--dry-run")
-    assert not secrets_said(broken_off)["is_well"]
+    assert not secrets_said(broken_off)["is_ok"]
 
     told = run(broken_off, *words)
     assert told.returncode == 0, told.stderr
@@ -86,7 +86,7 @@ def test_what_was_noted_and_not_deleted_is_deleted_by_whoever_goes_on(
             "A forgetting that was interrupted is finished now:"
         )
     assert "there is no session" in run(broken_off, "session", "shop-1").stdout
-    assert secrets_said(broken_off)["is_well"]
+    assert secrets_said(broken_off)["is_ok"]
     assert b"customers lose their basket" not in (broken_off / "memory.db").read_bytes()
 
 
@@ -96,7 +96,7 @@ def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
     assert told.returncode == 0, told.stderr
     run(broken_off, "redact")
     assert events(broken_off) == 44
-    assert secrets_said(broken_off)["is_well"]
+    assert secrets_said(broken_off)["is_ok"]
 
 
 @pytest.mark.torture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commanding import json_data
+from tests.cli_runner import json_data
 
 FILES = 60
 KILLS = 12

@@ -24,7 +24,7 @@ from memtui.store.schema import (
 from memtui.store.tombstones import TombstoneKind
 from memtui.text.tokens import load_counter
 from memtui.workspace import Workspace
-from tests import modelled
+from tests import model_versions
 
 DAY = "toc:day:2024-01-18"
 WEEK = "toc:week:2024-W03"
@@ -52,8 +52,8 @@ def settle(house: Workspace) -> None:
 @pytest.fixture
 def house(full_house: Workspace) -> Workspace:
     """The full house, of one of whose days a model wrote two versions."""
-    modelled.add_model_version(DAY, "The model tells of the pelican")
-    modelled.add_model_version(DAY, "The model tells of the walrus", rejected=WHY)
+    model_versions.add_model_version(DAY, "The model tells of the pelican")
+    model_versions.add_model_version(DAY, "The model tells of the walrus", rejected=WHY)
     return full_house
 
 
@@ -101,7 +101,7 @@ def test_what_is_pinned_stays_whatever_comes_and_is_said_to_be_behind(
 ) -> None:
     versions.pin(DAY, 2, house.zone, NOW)
     later(house, tmp_path)
-    modelled.add_model_version(DAY, "The model tells of the heron")
+    model_versions.add_model_version(DAY, "The model tells of the heron")
     assert shown() == (2, True)
     assert history().entry.status is NodeStatus.STALE
     assert [one.version for one in history().versions] == [5, 4, 3, 2, 1]
@@ -246,11 +246,11 @@ def test_what_models_wrote_of_what_is_forgotten_goes_with_its_pin(
     day = "toc:day:2025-03-14"
     segment = browse.list_children(day)[0].node_id
     for node_id in (segment, day, "toc:year:2025"):
-        held = (modelled.unsupported_bullet("Quokkas were sold"),)
-        modelled.add_model_version(
+        held = (model_versions.unsupported_bullet("Quokkas were sold"),)
+        model_versions.add_model_version(
             node_id, "Quokkas counted", held=held, with_weak="42 quokkas"
         )
-        modelled.add_model_version(
+        model_versions.add_model_version(
             node_id, "Quokkas again", rejected="1 of 2 bullets: quokka", held=held
         )
         versions.pin(node_id, pinned, house.zone, NOW, even_rejected=True)
@@ -294,11 +294,11 @@ def test_a_secret_that_a_model_wrote_goes_with_the_pin_of_its_version(
         line.node_id for line in browse.list_children(DAY) if key in line.headline
     )
     for node_id in (segment, DAY):
-        held = (modelled.unsupported_bullet(f"{key} was sold"),)
-        made = modelled.add_model_version(
+        held = (model_versions.unsupported_bullet(f"{key} was sold"),)
+        made = model_versions.add_model_version(
             node_id, key, rejected=f"no bullet but {key}", held=held
         )
-        modelled.add_model_version(node_id, key, with_weak=f"{key} counts")
+        model_versions.add_model_version(node_id, key, with_weak=f"{key} counts")
         versions.pin(node_id, made.version, house.zone, NOW, even_rejected=True)
     settle(house)
     redact = Redaction(
@@ -322,7 +322,7 @@ def test_forgetting_part_of_a_day_takes_its_pin_and_every_version_of_it(
     house: Workspace, tmp_path: Path
 ) -> None:
     later(house, tmp_path, 30)
-    modelled.add_model_version(DAY, "Quokkas counted")
+    model_versions.add_model_version(DAY, "Quokkas counted")
     versions.pin(DAY, 2, house.zone, NOW)
     places = house.trace_files
     forget = Forget(places, house.paths.spool, house.zone, lambda: NOW)

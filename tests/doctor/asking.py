@@ -25,7 +25,7 @@ listing = pytest.mark.skipif(
 
 def ill(answer: Any) -> dict[str, Any]:
     """What is wrong, by its name."""
-    return {one["name"]: one for one in answer["findings"] if not one["is_well"]}
+    return {one["name"]: one for one in answer["findings"] if not one["is_ok"]}
 
 
 def of(answer: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from memtui.cli import main
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.workspace import Workspace
-from tests.commanding import json_data
+from tests.cli_runner import json_data
 from tests.conftest import HISTORY
 from tests.doctor.asking import Ask
 
@@ -52,9 +52,9 @@ def ask(home: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
             assert code == ("✗" in told.out)
             return told.out
         answer = json_data(told.out)
-        assert code == (not answer["is_well"])
-        ill = [one for one in answer["findings"] if not one["is_well"]]
-        assert answer["is_well"] == (not ill)
+        assert code == (not answer["is_ok"])
+        ill = [one for one in answer["findings"] if not one["is_ok"]]
+        assert answer["is_ok"] == (not ill)
         assert all(one["remedy"] for one in ill)
         return answer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commanding import run_memtui
+from tests.cli_runner import run_memtui
 from tests.doctor.asking import Ask, aged, ill, of
 
 
@@ -33,10 +33,10 @@ def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
     ask: Ask, transcript: Path
 ) -> None:
     told = ask()
-    assert told["is_well"]
+    assert told["is_ok"]
     assert "1 of 1 were never read" in of(told, "transcripts")["message"]
     aged(transcript, timedelta(days=22))
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
     aged(transcript, timedelta(days=25))
     found = ill(ask())["transcripts"]
     assert "Claude Code deletes 1 transcript from" in found["message"]
@@ -51,7 +51,7 @@ def test_how_long_transcripts_are_kept_is_claude_code_s_own_setting(
     aged(transcript, timedelta(days=40))
     settings = Path.home() / ".claude" / "settings.json"
     settings.write_text('{"cleanupPeriodDays": 365}')
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
     settings.write_text('{"cleanupPeriodDays": 45}')
     assert "transcripts" in ill(ask())
 
@@ -70,7 +70,7 @@ def test_a_transcript_that_was_read_may_go(
 ) -> None:
     aged(transcript, timedelta(days=25))
     run_memtui(home, "import")
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
 
 
 def test_a_transcript_that_grew_unread_is_found(
@@ -79,23 +79,23 @@ def test_a_transcript_that_grew_unread_is_found(
     run_memtui(home, "import")
     with transcript.open("a") as file:
         file.write('{"type": "mode", "sessionId": "s1"}\n')
-    assert ask()["is_well"], "it may be about to be read"
+    assert ask()["is_ok"], "it may be about to be read"
     aged(transcript, timedelta(hours=1))
     found = ill(ask())["transcripts"]
     assert "1 transcript changed since" in found["message"]
     run_memtui(home, "sources", "watch", "codex")
-    assert ask()["is_well"], "a person decided against it"
+    assert ask()["is_ok"], "a person decided against it"
     run_memtui(home, "sources", "watch", "claude-code")
     cure = ill(ask())["transcripts"]["remedy"]
     run_memtui(home, *cure.split()[1:])
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
 
 
 def test_a_new_transcript_is_given_the_time_to_be_read(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
     run_memtui(home, "sources", "watch", "claude-code")
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
     aged(transcript, timedelta(hours=1))
     assert "1 transcript changed since" in ill(ask())["transcripts"]["message"]
 
@@ -113,7 +113,7 @@ def hooked(home: Path, transcript: Path) -> Path:
 
 def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
     told = ask()
-    assert told["is_well"]
+    assert told["is_ok"]
     assert "the command runs; no event" in of(told, "hooks")["message"]
 
 

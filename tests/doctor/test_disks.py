@@ -50,4 +50,4 @@ def test_a_disk_that_cannot_be_written_is_found_and_read(
     assert "44 events" in ill(told)["store"]["message"]
     assert "cannot be written" in ill(told)["store"]["message"]
     assert "cannot be written" in ill(told)["spool"]["message"]
-    assert of(told, "index")["is_well"]
+    assert of(told, "index")["is_ok"]

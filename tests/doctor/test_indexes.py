@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commanding import run_memtui
+from tests.cli_runner import run_memtui
 from tests.conftest import HISTORY
 from tests.doctor.asking import Ask, changing, ill, of
 
@@ -32,7 +32,7 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
         "memtui reindex",
     )
     run_memtui(home, "reindex")
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
 
 
 def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
@@ -75,4 +75,4 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
         "memtui reindex",
     )
     run_memtui(home, "reindex")
-    assert ask()["is_well"]
+    assert ask()["is_ok"]

@@ -39,7 +39,7 @@ def test_the_model_is_named_with_its_window_and_where_it_runs(
     with serving(Model("qwen3:4b"), Model("far", remote_host="https://x")) as stub:
         summaries(url=stub.url, provider="ollama")
         found = of(ask(), "model")
-        assert found["is_well"]
+        assert found["is_ok"]
         assert "qwen3:4b, not loaded now, with a window of 8,192" in found["message"]
         assert f"Ollama 0.33.0 at {stub.url}" in found["message"]
         assert {one.path for one in stub.received} == {
@@ -80,7 +80,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
         ours, theirs = named(ask(), "model")
-    assert ours["subject"] == "" and theirs["is_well"]
+    assert ours["subject"] == "" and theirs["is_ok"]
     words = "the memtui that is running: resting until {}, its server failed (at {})"
     times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
     assert theirs["message"] == words.format(*times)
@@ -92,7 +92,7 @@ def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
 ) -> None:
     summaries(provider=provider)
     found = of(ask(), "model")
-    assert found["is_well"] == (provider == "auto")
+    assert found["is_ok"] == (provider == "auto")
     assert "Ollama does not answer at http://127.0.0.1:1" in found["message"]
     assert "until then summaries quote" in found["message"]
     assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["remedy"]
@@ -160,7 +160,7 @@ def test_an_ollama_that_never_answers_is_not_waited_for(
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         summaries(url=url, provider=provider)
         found = of(ask(), "model")
-    assert found["is_well"] == (provider == "auto")
+    assert found["is_ok"] == (provider == "auto")
     assert f"{url} does not answer within 0.2 s" in found["message"]
 
 

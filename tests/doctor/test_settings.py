@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.commanding import run_memtui
+from tests.cli_runner import run_memtui
 from tests.doctor.asking import Ask, changing, ill, of
 
 
@@ -12,7 +12,7 @@ def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
     (home / "config.toml").write_text("[store]\ncolour = 1\n")
     told = ask()
     assert "there is no setting store.colour" in ill(told)["settings"]["message"]
-    assert of(told, "store")["is_well"]
+    assert of(told, "store")["is_ok"]
 
 
 def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
@@ -39,5 +39,5 @@ def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) ->
     with changing(home) as connection:
         connection.execute("INSERT INTO meta VALUES ('polling_reason', '/x is on nfs')")
     told = ask()
-    assert told["is_well"]
+    assert told["is_ok"]
     assert "polled every 2 s, because /x is on nfs" in of(told, "watching")["message"]

@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 
 from memtui.cli import doctor
-from tests.commanding import run_memtui
+from tests.cli_runner import run_memtui
 from tests.doctor.asking import Ask, listing, of
 
 
 def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
     told = ask()
-    assert told["is_well"]
+    assert told["is_ok"]
     assert "44 events in 6 sessions" in of(told, "store")["message"]
     assert "up to date" in of(told, "index")["message"]
     assert {one["agent"] for one in told["activity"]} == {"claude-code", "codex"}

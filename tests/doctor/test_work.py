@@ -8,7 +8,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
-from tests.commanding import run_memtui
+from tests.cli_runner import run_memtui
 from tests.doctor.asking import Ask, aged, changing, ill, listing, of
 
 
@@ -24,7 +24,7 @@ def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
     assert "2 nodes to index (oldest 1 hour ago)" in found["message"]
     assert "memtui is not running" in found["message"]
     run_memtui(home, *found["remedy"].split()[1:])
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
 
 
 def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
@@ -41,7 +41,7 @@ def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
 def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
     letter = home / "spool" / "new" / "1.json"
     letter.write_text("{}")
-    assert ask()["is_well"]
+    assert ask()["is_ok"]
     four_days_ago = time.time() - 4 * 86_400
     os.utime(letter, (four_days_ago, four_days_ago))
     found = ill(ask())["spool"]

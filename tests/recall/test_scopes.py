@@ -15,7 +15,7 @@ from memtui.store import database, grips, scoped_nodes
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
 from memtui.workspace import Workspace
-from tests.talking import clock
+from tests.message_factory import clock
 
 SCOPES = [
     Scope("codex", ""),

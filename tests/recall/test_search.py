@@ -4,7 +4,7 @@ from memtui.model.events import EventRole
 from memtui.model.hits import HitSource
 from memtui.store import database, nodes
 from memtui.workspace import Workspace
-from tests.talking import index_messages, make_message, store_messages
+from tests.message_factory import index_messages, make_message, store_messages
 
 
 def test_a_moment_leads_to_its_message_and_to_its_segment(

@@ -15,7 +15,13 @@ from memtui.search.message_index import MessageIndex as Index
 from memtui.search.messages import MessageSearcher, SessionSearch
 from memtui.workspace import Workspace
 from tests.conftest import often
-from tests.talking import AT, index_messages, make_message, name_session, store_messages
+from tests.message_factory import (
+    AT,
+    index_messages,
+    make_message,
+    name_session,
+    store_messages,
+)
 
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
 

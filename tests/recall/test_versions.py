@@ -4,7 +4,7 @@ from memtui.model.nodes import NodeStatus
 from memtui.model.verdicts import Support
 from memtui.services import browse, versions
 from memtui.workspace import Workspace
-from tests import modelled
+from tests import model_versions
 from tests.conftest import NOW
 
 DAY = "toc:day:2024-01-18"
@@ -14,9 +14,9 @@ WHY = "2 of 3 bullets are not supported by the source"
 def test_a_history_tells_who_wrote_what_and_what_came_of_it(
     full_house: Workspace,
 ) -> None:
-    held = (modelled.unsupported_bullet("The moon was counted"),)
-    modelled.add_model_version(DAY, "One", with_weak="42 sessions in payments.py")
-    modelled.add_model_version(DAY, "Two", rejected=WHY, held=held)
+    held = (model_versions.unsupported_bullet("The moon was counted"),)
+    model_versions.add_model_version(DAY, "One", with_weak="42 sessions in payments.py")
+    model_versions.add_model_version(DAY, "Two", rejected=WHY, held=held)
     found = versions.get_history(DAY)
     assert found is not None
     assert found.requested_at is None
@@ -24,7 +24,10 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(
     assert [one.version for one in found.versions] == [3, 2, 1]
     assert (rejected.rejection, rejected.unsupported) == (WHY, 1)
     assert (model.supported, model.weak, model.unsupported) == (3, 1, 0)
-    assert (model.generation, model.created_at) == (modelled.STATS, modelled.AT)
+    assert (model.generation, model.created_at) == (
+        model_versions.STATS,
+        model_versions.AT,
+    )
     assert found.shown is model
     assert not first.is_by_model and first.generation.model == ""
     assert (found.entry.headline, found.entry.is_by_model) == ("One", True)
@@ -32,9 +35,11 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(
 
 def test_any_version_is_read_whole(full_house: Workspace) -> None:
     before = browse.get_node(DAY)
-    held = (modelled.unsupported_bullet("The moon was counted"),)
-    modelled.add_model_version(DAY, "Two", rejected=WHY, held=held)
-    modelled.add_model_version(DAY, "Three", with_weak="42 sessions in payments.py")
+    held = (model_versions.unsupported_bullet("The moon was counted"),)
+    model_versions.add_model_version(DAY, "Two", rejected=WHY, held=held)
+    model_versions.add_model_version(
+        DAY, "Three", with_weak="42 sessions in payments.py"
+    )
     assert before is not None
     first = versions.get_version(DAY, 1)
     assert first is not None and first.bullets == before.bullets
@@ -46,13 +51,13 @@ def test_any_version_is_read_whole(full_house: Workspace) -> None:
     assert third is not None
     assert third.bullets[0].support is Support.WEAK
     assert third.bullets[0].verdict.features.missing == ("payments.py", "42")
-    assert third.generation == modelled.STATS
+    assert third.generation == model_versions.STATS
 
 
 def test_only_the_version_a_person_chose_says_that_it_is_pinned(
     full_house: Workspace,
 ) -> None:
-    modelled.add_model_version(DAY, "Two")
+    model_versions.add_model_version(DAY, "Two")
     versions.pin(DAY, 1, full_house.zone, NOW)
     told = [versions.get_version(DAY, number) for number in (1, 2)]
     assert [one.is_pinned for one in told if one] == [True, False]
@@ -61,7 +66,7 @@ def test_only_the_version_a_person_chose_says_that_it_is_pinned(
 def test_a_new_version_that_is_asked_for_makes_the_models_stale(
     full_house: Workspace,
 ) -> None:
-    modelled.add_model_version(DAY, "Two")
+    model_versions.add_model_version(DAY, "Two")
     versions.request(DAY, NOW)
     found = versions.get_history(DAY)
     assert found is not None
@@ -69,7 +74,7 @@ def test_a_new_version_that_is_asked_for_makes_the_models_stale(
 
 
 def test_what_is_pinned_waits_for_no_model(full_house: Workspace) -> None:
-    modelled.add_model_version(DAY, "Two")
+    model_versions.add_model_version(DAY, "Two")
     versions.pin(DAY, 2, full_house.zone, NOW)
     versions.request(DAY, NOW)
     found = versions.get_history(DAY)

@@ -35,7 +35,7 @@ from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.tui.widgets.version_list import NOT_SUMMARIZED, VersionList, VersionText
 from memtui.workspace import Workspace
-from tests import modelled
+from tests import model_versions
 from tests.conftest import HISTORY, NOW, OWN
 from tests.screens import helped
 
@@ -47,7 +47,7 @@ DAY = "toc:day:2024-01-18"
 TO_THE_DAY = ["g", *DAY.rpartition(":")[2], "enter"]
 WHY = "2 of 4 bullets are not supported by the source"
 SIZE = (120, 40)
-READY = ModelHealth(ModelCondition.READY, model=modelled.MODEL)
+READY = ModelHealth(ModelCondition.READY, model=model_versions.MODEL)
 SIZES = [(80, 24), SIZE, (200, 60)]
 
 
@@ -94,11 +94,11 @@ def dated(made: Path, tmp_path: Path, settings: Settings) -> Iterator[Workspace]
 @pytest.fixture
 def written(dated: Workspace) -> Workspace:
     """The same, of one of whose days a model wrote two versions."""
-    modelled.add_model_version(
+    model_versions.add_model_version(
         DAY, "Tokens refreshed", with_weak="42 sessions in payments.py"
     )
-    held = (modelled.unsupported_bullet("The moon was counted"),)
-    modelled.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
+    held = (model_versions.unsupported_bullet("The moon was counted"),)
+    model_versions.add_model_version(DAY, "Moons counted", rejected=WHY, held=held)
     return dated
 
 
@@ -358,7 +358,7 @@ async def test_what_the_workers_change_is_listed_and_the_cursor_stays(
 ) -> None:
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "end")(pilot)
-        modelled.add_model_version(DAY, "Tokens refreshed again")
+        model_versions.add_model_version(DAY, "Tokens refreshed again")
         report = PipelineProgress("index", 1, queued=7, changed=frozenset({DAY}))
         writing.post_message(ProgressReported(report))
         await settle(pilot)

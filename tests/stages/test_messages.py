@@ -15,7 +15,7 @@ from memtui.pipeline.indexers import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, meta, outbox
 from memtui.workspace import Workspace
-from tests.talking import index_messages, make_message, store_messages
+from tests.message_factory import index_messages, make_message, store_messages
 
 
 def count(house: Workspace) -> int:

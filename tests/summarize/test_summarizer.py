@@ -191,7 +191,7 @@ def test_each_model_is_asked_as_it_keeps_to_the_schema(
     with serving(model) as stub:
         learned: list[Capability] = []
         asker = Asker(stub.url)
-        summary = asker.ollama(learned=learned.append).summarize_segment(segment)
+        summary = asker.ollama(save_capability=learned.append).summarize_segment(segment)
         assert len(summary.bullets) == 5 and summary.generation.mode == mode.value
         last = stub.chats()[-1].body
         assert last.get("think") == think
@@ -379,7 +379,7 @@ def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
         assert draft.bullets and len(log.turns) == 5
         return reasons.pop(0)
 
-    asker.ollama(accept=accept).summarize_segment(segment)
+    asker.ollama(find_rejection=accept).summarize_segment(segment)
     first, second = (one.body["options"] for one in stub.chats()[1:])
     assert (first["temperature"], second["temperature"]) == (0.0, 0.3)
     assert first["seed"] != second["seed"]
@@ -388,7 +388,7 @@ def test_a_draft_that_is_not_accepted_is_asked_for_once_more(
 def test_a_draft_that_is_never_accepted_comes_with_the_reason(
     asker: Asker, segment: Segment
 ) -> None:
-    ollama = asker.ollama(accept=lambda *_: "no bullet is supported")
+    ollama = asker.ollama(find_rejection=lambda *_: "no bullet is supported")
     for _ in range(3):
         with pytest.raises(InvalidReplyError, match="no bullet is supported") as caught:
             ollama.summarize_segment(segment)
@@ -406,7 +406,7 @@ def test_the_parts_of_a_log_are_judged_together(stub: Stub, asker: Asker) -> Non
     def accept(_: Summary, log: prompts.PromptInput) -> str:
         return verdicts["whole" if log == whole else "part"]
 
-    ollama = asker.ollama(accept=accept)
+    ollama = asker.ollama(find_rejection=accept)
     summary = ollama.summarize_segment(segment_of(*LONG))
     assert summary.bullets and summary.generation.parts > 2
     told = [one.body["options"]["temperature"] for one in stub.chats()[1:]]

@@ -13,7 +13,7 @@ from memtui.tui.widgets.turn_rendering import (
     render_diff,
     render_markdown,
 )
-from tests.talking import make_message
+from tests.message_factory import make_message
 
 
 def edit(given: str) -> Event:

@@ -124,11 +124,11 @@ class Callbacks:
     """What the summarizer is given by its caller."""
 
     report: Callable[[ModelProgress], None] = _ignore
-    """Told the progress of a summary, on the thread that asks."""
+    """Called with the progress of a summary, on the thread that asks."""
     save_capability: Callable[[Capability], None] = _ignore
-    """Told the output mode of a model, so that it can be stored."""
+    """Called with the output mode of a model, so that it can be stored."""
     find_rejection: Callable[[Summary, PromptInput], str] = _accept_all
-    """Returns why a draft is rejected; "" if it is accepted."""
+    """Return why a draft is rejected; "" if it is accepted."""
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = lambda: random.uniform(1 - JITTER, 1 + JITTER)

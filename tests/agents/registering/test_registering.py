@@ -14,7 +14,7 @@ from memtui.integrations import config_files, json_edit, known_agents
 from memtui.integrations.config_files import ConfigEntry
 from memtui.integrations.machine import Machine, find_project_root
 from memtui.integrations.mcp import McpClient, mcp_clients
-from tests.commanding import json_data, run_memtui
+from tests.cli_runner import json_data, run_memtui
 
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
 CLIENTS = mcp_clients(COMMAND)

@@ -16,7 +16,7 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.tui import garbage
 from memtui.workspace import Workspace
-from tests import surroundings
+from tests import process_state
 
 SOURCES = Path(memtui.__file__).parent
 
@@ -58,7 +58,7 @@ def test_whatever_a_test_does_to_its_process_is_undone(
     tmp_path: Path, settings: Settings
 ) -> None:
     before = look()
-    with surroundings.restored_state():
+    with process_state.restored_state():
         spoil(tmp_path, settings)
         spoiled = look()
     assert [name for name in before if before[name] == spoiled[name]] == []
@@ -68,7 +68,7 @@ def test_whatever_a_test_does_to_its_process_is_undone(
 def test_no_test_asks_the_store_of_the_one_before(
     tmp_path: Path, settings: Settings
 ) -> None:
-    with surroundings.restored_state():
+    with process_state.restored_state():
         Workspace(in_home(tmp_path / "home"), settings)
         with database.connection():
             assert not database.db.is_closed()
@@ -77,7 +77,7 @@ def test_no_test_asks_the_store_of_the_one_before(
 
 @pytest.mark.full
 def test_all_that_memtui_sets_anew_for_a_whole_process_is_known() -> None:
-    known = {(module.__name__, name) for module, name in surroundings.MODULE_GLOBALS}
+    known = {(module.__name__, name) for module, name in process_state.MODULE_GLOBALS}
     assert {
         (_name_of(file), name)
         for file in SOURCES.rglob("*.py")

@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from typing import Any, TextIO
 
 from memtui.cli.main import main
-from tests import surroundings
+from tests import process_state
 
 
 def json_data(printed: str) -> Any:
@@ -46,7 +46,7 @@ def run_in_process(*words: str, code: int = 0) -> CommandOutput:
 
     To start another one takes ten times as long.
     """
-    with surroundings.restored_state(), _redirected_streams() as (told, said):
+    with process_state.restored_state(), _redirected_streams() as (told, said):
         try:
             ended = main(words)
         except SystemExit as left:  # so the grammar answers
@@ -122,7 +122,7 @@ def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
     shown: list[bytes] = []
     reader = threading.Thread(target=lambda: shown.extend(_read_terminal(here)))
     reader.start()
-    with surroundings.restored_state(), _redirected_streams() as (_, said):
+    with process_state.restored_state(), _redirected_streams() as (_, said):
         try:
             with os.fdopen(there, "w", encoding="utf-8", newline="") as sys.stdout:
                 ended = main(("--home", str(home), *words))
