@@ -1,4 +1,4 @@
-"""Filters of a search, and how they are typed."""
+"""The filters of a search, and how their typed values are parsed."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,25 +21,25 @@ class SummarizerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Conditions of a search; an empty one filters nothing."""
+    """The conditions of a search; an empty one matches everything."""
 
     scope: Scope = ALL
     session: str = ""
-    """The id of a session, or its beginning."""
+    """The id of a session, or the beginning of it."""
     role: EventRole | None = None
     """The role of messages."""
     levels: frozenset[TocLevel] = frozenset()
     """The levels of nodes and grips."""
     support: frozenset[Support] = frozenset()
-    """Verdicts, one of which a bullet of the node has."""
+    """A bullet of the node has one of these verdicts."""
     summarizer_kind: SummarizerKind | None = None
-    """The summarizer of nodes and grips."""
+    """The kind of summarizer that wrote the node."""
     since: datetime | None = None
-    """Nothing that ended earlier; aware."""
+    """Only what ended at this time or later; timezone-aware."""
     until: datetime | None = None
-    """Nothing that started then or later; aware."""
+    """Only what started before this time; timezone-aware."""
     with_subagents: bool = True
-    """Whether events of subagents are searched, too."""
+    """Whether events of subagents are searched as well."""
 
     @property
     def needs_nodes(self) -> bool:
@@ -106,16 +106,18 @@ def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
 
 
 def _parse_start(value: str, zone: tzinfo) -> datetime:
-    """Return the start of a year, a month or a day, or a minute of a day.
+    """Return the start of a year, month, day or minute given as an ISO date.
+
+    Words like "yesterday" have been converted by ``search.query_dates``.
 
     Raises:
-        ValueError: It is not a date.
+        ValueError: The value is not such a date.
     """
-    found = _DATE_PATTERN.fullmatch(value)
-    if not found:
+    match = _DATE_PATTERN.fullmatch(value)
+    if not match:
         raise ValueError(value)
-    year, month, day = (int(part or 1) for part in found.groups()[:3])
-    hour, minute = (int(part or 0) for part in found.groups()[3:])
+    year, month, day = (int(part or 1) for part in match.groups()[:3])
+    hour, minute = (int(part or 0) for part in match.groups()[3:])
     return datetime.combine(date(year, month, day), time(hour, minute), zone)
 
 
@@ -123,12 +125,12 @@ def _values(kind: type[StrEnum]) -> tuple[str, ...]:
     return tuple(one.value for one in kind)
 
 
-_DATE = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"
+_DATE_DESCRIPTION = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"
 
 FILTER_FIELDS: Mapping[str, FilterField] = {
     "agent": FilterField("an agent's name", _agent),
     "project": FilterField("a project's name", _project),
-    "keyword": FilterField("a keyword, as the pages show them", _keyword),
+    "keyword": FilterField("a keyword, as shown on a node's page", _keyword),
     "session": FilterField("a session's id, or its beginning", _session),
     "role": FilterField(" or ".join(_values(EventRole)), _role, _values(EventRole)),
     "level": FilterField(
@@ -138,7 +140,7 @@ FILTER_FIELDS: Mapping[str, FilterField] = {
         "a verdict: " + ", ".join(_values(Support)), _has, _values(Support)
     ),
     "by": FilterField("model or extractive", _by, _values(SummarizerKind)),
-    "after": FilterField(_DATE, _after),
-    "before": FilterField(_DATE, _before),
+    "after": FilterField(_DATE_DESCRIPTION, _after),
+    "before": FilterField(_DATE_DESCRIPTION, _before),
 }
 """The filters by name."""

@@ -1,6 +1,7 @@
 """The table of contents: year → month → week → day → segment.
 
-A node summarizes a period, or a segment. It has versions, which are never changed.
+A node summarizes a period or a segment. A new summary is a new version of the node;
+existing versions are never changed.
 """
 
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ BULLET_COUNTS = {
     TocLevel.MONTH: (5, 8),
     TocLevel.YEAR: (3, 5),
 }
-"""The range of the number of bullets, fewer if there is less to say."""
+"""The minimum and maximum number of bullets; fewer if there is little to summarize."""
 
 MAX_KEYWORDS = {
     TocLevel.SEGMENT: 10,
@@ -56,14 +57,17 @@ class NodeStatus(StrEnum):
     """Whether a node's summary is up to date."""
 
     PENDING = "pending"
+    """It has no summary yet."""
     PROVISIONAL = "provisional"
+    """It has a summary, but its period has not ended, or its segment is open."""
     CURRENT = "current"
     STALE = "stale"
+    """Its content has changed since it was summarized."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """A claim of a node with its grips and its verdict."""
+    """A sentence of a node, with the grips that support it and its verdict."""
 
     text: str
     grip_ids: tuple[str, ...] = ()
@@ -96,9 +100,9 @@ class NodeCounts:
 class TocNode:
     """A version of a node with all its content.
 
-    ``title`` is the calendar's ("Monday, January 15, 2024"), ``headline`` the
-    summarizer's; a segment's title is its headline. ``end_time`` is the first moment
-    that is no longer covered; for a segment the time of its last event.
+    ``title`` is the date ("Monday, January 15, 2024"); ``headline`` is the title the
+    summarizer wrote. In a segment both are the same. ``end_time`` is the first moment
+    after the period; for a segment it is the time of the last event.
     """
 
     node_id: str
@@ -108,25 +112,25 @@ class TocNode:
     end_time: datetime
     bullets: tuple[Bullet, ...] = ()
     withheld: tuple[Bullet, ...] = ()
-    """A model's unsupported claims: not shown, and never rolled up."""
+    """Unsupported bullets by a model: they are not shown, and not rolled up."""
     keywords: tuple[Keyword, ...] = ()
-    """The keywords, weightiest first."""
+    """The keywords, highest weight first."""
     child_node_ids: tuple[str, ...] = ()
     version: int = 0
     created_at: datetime | None = None
     headline: str = ""
     status: NodeStatus = NodeStatus.PENDING
     summarizer: str = ""
-    """The summarizer with the version of its rules: ``extractive-2``."""
+    """The summarizer and the version of its rules: ``extractive-2``."""
     input_hash: str = ""
-    """A hash of its input: equal input makes no new version."""
+    """A hash of the input. If it has not changed, no new version is made."""
     counts: NodeCounts = field(default_factory=NodeCounts)
     agents: tuple[str, ...] = ()
     projects: tuple[str, ...] = ()
     generation: GenerationStats = NO_STATS
     """Measurements, if a model wrote it."""
     rejection: str = ""
-    """The reason why a model's version is not shown; else ""."""
+    """Why a version by a model is not shown; else ""."""
     is_pinned: bool = False
     """Whether the user pinned this version."""
 
@@ -141,7 +145,7 @@ class TocNode:
 
 @dataclass(frozen=True, slots=True)
 class TocEntry:
-    """A node in a list: all but its bullets and keywords."""
+    """A node in a list, without its bullets and keywords."""
 
     node_id: str
     level: TocLevel
@@ -179,7 +183,7 @@ class TocVersion:
     bullets: int
     withheld: int
     rejection: str
-    """The reason why a model's version is not shown; else ""."""
+    """Why a version by a model is not shown; else ""."""
     is_by_model: bool
     is_shown: bool
     is_pinned: bool
@@ -199,7 +203,7 @@ class TocHistory:
     entry: TocEntry
     """The node."""
     requested_at: datetime | None
-    """When a new version was requested that is not made yet."""
+    """When the pending request for a new version was made; None if there is none."""
     versions: tuple[TocVersion, ...]
     """The latest first; empty for a pending node."""
 
@@ -210,18 +214,18 @@ class TocHistory:
 
 
 def node_text(node: TocNode) -> str:
-    """Return a node as text, without withheld bullets."""
-    about = node.headline if node.headline != node.title else ""
-    words, projects = ", ".join(node.keyword_texts), ", ".join(node.projects)
+    """Return a node as plain text, without withheld bullets."""
+    headline = node.headline if node.headline != node.title else ""
+    keywords, projects = ", ".join(node.keyword_texts), ", ".join(node.projects)
     lines = [
         node.node_id,
         f"# {node.title}",
-        about,
-        f"keywords: {words}" if words else "",
+        headline,
+        f"keywords: {keywords}" if keywords else "",
         f"projects: {projects}" if projects else "",
     ]
     for bullet in node.bullets:
-        note = "" if bullet.has_support else " (no source says it)"
+        note = "" if bullet.has_support else " (unsupported)"
         grip = f" [{bullet.grip_ids[0]}]" if bullet.grip_ids else ""
         lines.append(f"* {' '.join(bullet.text.split())}{note}{grip}")
     return "\n".join(filter(None, lines))

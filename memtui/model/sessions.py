@@ -152,14 +152,13 @@ class ResumeCommand:
 
 def resume_command(session: Session) -> ResumeCommand:
     """Return the command that resumes a session in its agent."""
-    told = _COMMANDS.get(session.agent)
-    if told is None:
+    command = _COMMANDS.get(session.agent)
+    if command is None:
         why = _NOT_BY_NAME.get(
             session.agent,
             f"It is not known how {session.agent} goes back to a session.",
         )
         return ResumeCommand(reason=why)
-    # It would be taken for an option.
     if session.session_id.startswith("-"):
-        return ResumeCommand(reason="Its id cannot be told to a program.")
-    return ResumeCommand((*told, session.session_id), session.cwd)
+        return ResumeCommand(reason="Its id would be taken for an option.")
+    return ResumeCommand((*command, session.session_id), session.cwd)

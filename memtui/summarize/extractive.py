@@ -154,8 +154,8 @@ def _score_candidates(
     """Return the candidates with scores, best first."""
     term_sets = [analyzer.query_terms(candidate.text) for candidate in candidates]
     frequency = Counter(chain.from_iterable(term_sets))
-    # TF-IDF with the segment as the document: a term weighs more if it is in more of
-    # the sentences (1 + log count), and less if it is in nearly all (log 1 + n/count).
+    # Like TF-IDF within the segment: terms of several sentences weigh more than those
+    # of one (1 + log count), but terms of most sentences less (log(1 + n / count)).
     weight_by_count = {
         count: math.log(1 + len(term_sets) / count) * (1 + math.log(count))
         for count in set(frequency.values())
@@ -217,7 +217,7 @@ ANNOUNCEMENT_TITLE_BONUS = 0.7
 …"): it names the work."""
 
 LATE_SHARE = 0.6
-"""A request after this share of the segment's events is no good title for the rest."""
+"""A request after this share of the events does not describe those before it."""
 
 LATER_PENALTY, LATE_PENALTY = 0.2, 0.4
 """The penalties as a title for a request that is not the first, and for a late one."""

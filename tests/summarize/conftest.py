@@ -13,7 +13,7 @@ from memtui.model.model_state import ModelProgress
 from memtui.model.segments import Segment
 from memtui.summarize.ollama.models import Capability, ModelOptions
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub, run_stub
 
 AT = datetime(2026, 8, 1, 9, tzinfo=UTC)
 
@@ -69,7 +69,7 @@ def segment() -> Segment:
 @pytest.fixture
 def stub() -> Iterator[Stub]:
     """A server with one ordinary model."""
-    with serving() as stub:
+    with run_stub() as stub:
         yield stub
 
 

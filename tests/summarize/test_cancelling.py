@@ -11,7 +11,7 @@ from memtui.summarize.ollama.errors import RequestCancelled
 from memtui.summarize.ollama.models import Capability, OutputMode
 from memtui.summarize.ollama.summarizer import Ollama
 from tests.stub import faults
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub, run_stub
 from tests.summarize.conftest import Asker, segment_of
 
 PROMPT_S = 0.5
@@ -47,7 +47,7 @@ class Call:
 @pytest.fixture(scope="module")
 def running() -> Iterator[tuple[Stub, Asker]]:
     """A server that many are called off at."""
-    with serving() as stub:
+    with run_stub() as stub:
         Asker(stub.url).ollama().summarize_segment(segment_of())
         yield stub, Asker(stub.url)
 
@@ -64,10 +64,10 @@ def test_it_is_called_off_at_any_line_of_a_reply(
     stub.script(faults.stalled(line))
     call = Call(ollama, segment_of())
     asked = stub.wait_for(seen + 1)
-    assert asked.holds.wait(10)
+    assert asked.is_stalled.wait(10)
     assert call.cancelled_within_s() < PROMPT_S
-    assert asked.dropped.wait(5)
-    assert asked.ended.wait(5)
+    assert asked.is_abandoned.wait(5)
+    assert asked.is_ended.wait(5)
     assert threading.active_count() <= before + 1
     assert len(stub.chats()) == seen + 1
 
@@ -79,9 +79,9 @@ def test_it_is_called_off_before_it_asks(stub: Stub, asker: Asker, path: str) ->
     stub.script(faults.stalled(-1), path=path)
     call = Call(asker.ollama(), segment_of())
     asked = stub.wait_for(1, path)
-    assert asked.holds.wait(10)
+    assert asked.is_stalled.wait(10)
     assert call.cancelled_within_s() < PROMPT_S
-    assert asked.dropped.wait(5)
+    assert asked.is_abandoned.wait(5)
 
 
 def test_it_is_called_off_while_it_waits_to_ask_again(stub: Stub, asker: Asker) -> None:
@@ -117,7 +117,7 @@ def test_calling_off_does_not_count_against_the_server(
     for count in range(1, 5):
         stub.script(faults.stalled(1))
         call = Call(ollama, segment)
-        assert stub.wait_for(count).holds.wait(10)
+        assert stub.wait_for(count).is_stalled.wait(10)
         call.cancelled_within_s()
         ollama.resume()
     assert ollama.health().is_ready
@@ -129,7 +129,7 @@ def test_health_is_called_off_too(stub: Stub, asker: Asker) -> None:
     ollama = asker.ollama()
     thread = threading.Thread(target=ollama.health, daemon=True)
     thread.start()
-    assert stub.wait_for(1, "/api/tags").holds.wait(10)
+    assert stub.wait_for(1, "/api/tags").is_stalled.wait(10)
     ollama.cancel()
     thread.join(PROMPT_S)
     assert not thread.is_alive()

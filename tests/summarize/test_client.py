@@ -30,7 +30,7 @@ from memtui.summarize.ollama.errors import (
 )
 from tests.stub import faults, wire
 from tests.stub.faults import Fault as Scripted
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub, run_stub
 from tests.summarize.conftest import PATIENT_S
 
 MESSAGES = [{"role": "user", "content": "1|user| Fix the login page."}]
@@ -112,7 +112,7 @@ def test_what_is_no_reply_is_an_error(
     with pytest.raises(OllamaError) as caught:
         chat(stub.url, 0.3 if kind is StalledError else PATIENT_S)
     assert type(caught.value) is kind
-    assert stub.chats()[0].ended.wait(5)
+    assert stub.chats()[0].is_ended.wait(5)
 
 
 def test_a_stream_cut_at_any_byte_is_incomplete(stub: Stub) -> None:
@@ -150,7 +150,7 @@ def test_a_silent_server_does_not_hold_up_a_plain_question(stub: Stub) -> None:
 def test_the_environment_leads_nowhere(
     stub: Stub, monkeypatch: pytest.MonkeyPatch, connected: list[tuple[Any, ...]]
 ) -> None:
-    with serving() as other:
+    with run_stub() as other:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, other.url)
         monkeypatch.setenv("OLLAMA_HOST", other.url)
@@ -162,7 +162,7 @@ def test_the_environment_leads_nowhere(
 
 
 def test_a_redirect_is_not_followed(stub: Stub) -> None:
-    with serving() as other:
+    with run_stub() as other:
         stub.script(faults.redirect(f"{other.url}/api/chat"))
         with pytest.raises(NotAllowedError):
             chat(stub.url)

@@ -17,7 +17,7 @@ from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
 from tests.conftest import often
 from tests.stub import faults, personas
 from tests.stub.models import Model
-from tests.stub.server import Received, Stub, serving
+from tests.stub.server import ReceivedRequest, Stub, run_stub
 from tests.summarize.conftest import HASTY_S, PATIENT_S, TALK, Asker, segment_of
 
 EVENTS = [("user", f"Please fix page {n} of the shop.") for n in range(16)]
@@ -33,7 +33,7 @@ def bodies(stub: Stub) -> list[dict[str, Any]]:
     return [one.body for one in stub.chats()]
 
 
-def none_sent_twice(asked: Sequence[Received]) -> bool:
+def none_sent_twice(asked: Sequence[ReceivedRequest]) -> bool:
     said = [json.dumps(one.body, sort_keys=True) for one in asked]
     return len(set(said)) == len(said)
 
@@ -110,14 +110,14 @@ def test_a_server_that_falls_silent_is_asked_again(
     ollama = asker.ollama(ModelOptions(stub.url, timeout_s=HASTY_S), known=known)
     assert ollama.summarize_segment(segment).generation.requests == 2
     assert asker.slept == [1]
-    assert stub.chats()[0].dropped.wait(5)
+    assert stub.chats()[0].is_abandoned.wait(5)
 
 
 def test_too_little_memory_means_half_the_text_then_a_smaller_model(
     segment: Segment,
 ) -> None:
     big = Model("qwen3:8b", size="8.2B")
-    with serving(big, Model("qwen3:4b")) as stub:
+    with run_stub(big, Model("qwen3:4b")) as stub:
         asker = Asker(stub.url)
         known = [
             Capability(stub.version, m.digest, OutputMode.SCHEMA) for m in stub.models
@@ -138,7 +138,7 @@ def test_too_little_memory_means_half_the_text_then_a_smaller_model(
 def test_a_model_that_cannot_even_be_loaded_makes_room_for_a_smaller_one(
     segment: Segment,
 ) -> None:
-    with serving(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
+    with run_stub(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
         stub.script(faults.NO_MEMORY, path="/api/generate")
         summary = Asker(stub.url).ollama().summarize_segment(segment)
         assert summary.generation.model == "qwen3:4b"
@@ -170,7 +170,7 @@ def numbers(seed: int) -> str:
 
 @pytest.mark.parametrize("truncates", [False, True])
 def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
-    with serving(Model(window=4096, token_bytes=1)) as stub:
+    with run_stub(Model(window=4096, token_bytes=1)) as stub:
         stub.truncates = truncates
         known = [Capability(stub.version, stub.models[0].digest, OutputMode.SCHEMA)]
         ollama = Asker(stub.url).ollama(known=known)
@@ -187,7 +187,7 @@ def test_a_model_that_counts_otherwise_is_given_less(truncates: bool) -> None:
 
 @pytest.mark.parametrize("token_bytes", [1, 2, 4])
 def test_no_first_prompt_leaves_too_little_room_for_its_reply(token_bytes: int) -> None:
-    with serving(Model(token_bytes=token_bytes)) as stub:
+    with run_stub(Model(token_bytes=token_bytes)) as stub:
         known = [Capability(stub.version, stub.models[0].digest, OutputMode.SCHEMA)]
         ollama = Asker(stub.url).ollama(known=known)
         talk = [("user", f"Fix page {n}: {numbers(n)}") for n in range(12)]
@@ -212,14 +212,14 @@ def test_once_the_model_has_counted_the_rest_is_read_in_larger_parts(
 
 
 def test_a_model_that_has_gone_is_replaced_by_another(segment: Segment) -> None:
-    with serving(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
+    with run_stub(Model("qwen3:8b", size="8.2B"), Model("qwen3:4b")) as stub:
         stub.script(faults.MISSING)
         summary = Asker(stub.url).ollama().summarize_segment(segment)
         assert summary.generation.model == "qwen3:4b"
 
 
 def test_without_another_the_model_to_pull_is_named(segment: Segment) -> None:
-    with serving(Model("nomic-embed-text", size="137M")) as stub:
+    with run_stub(Model("nomic-embed-text", size="137M")) as stub:
         with pytest.raises(errors.ModelNotFoundError, match="ollama pull qwen3:4b"):
             Asker(stub.url).ollama().summarize_segment(segment)
         wishes = ModelOptions(stub.url, model="mine:8b", timeout_s=PATIENT_S)
@@ -276,7 +276,7 @@ def test_a_reply_cut_at_any_byte_gives_what_was_said_or_a_fault(
 @pytest.fixture(scope="module")
 def cuts() -> Any:
     """One server for many cuts."""
-    with serving() as stub:
+    with run_stub() as stub:
         yield stub, Asker(stub.url)
 
 
@@ -338,7 +338,7 @@ def test_a_model_that_writes_no_summary_is_asked_twice(
 
 
 def test_a_model_that_no_longer_thinks_is_probed_anew(segment: Segment) -> None:
-    with serving(Model(capabilities=("completion", "thinking"))) as stub:
+    with run_stub(Model(capabilities=("completion", "thinking"))) as stub:
         digest = stub.models[0].digest
         asker = Asker(stub.url)
         ollama = asker.ollama(
@@ -402,7 +402,7 @@ FAULTS = st.sampled_from(
 def test_whatever_goes_wrong_it_answers_or_raises_a_fault(
     cuts: tuple[Stub, Asker], script: list[faults.Fault]
 ) -> None:
-    with serving() as stub:
+    with run_stub() as stub:
         stub.script(*script)
         ollama = Asker(stub.url).ollama()
         try:

@@ -51,6 +51,6 @@ def test_how_long_a_model_is_kept_is_sent_as_the_server_reads_it(
     wanted = settings(url=stub.url, keep_alive=set_to)
     workspace.create_ollama(wanted, lambda _: None).summarize_segment(segment)
     assert {one.body["keep_alive"] for one in stub.chats()} == {sent}
-    assert [one.body["keep_alive"] for one in stub.of("/api/generate")] == [
+    assert [one.body["keep_alive"] for one in stub.requests_for("/api/generate")] == [
         sent or "1m"
     ]

@@ -13,7 +13,7 @@ from memtui.summarize.ollama.client import Client, parse_address
 from memtui.summarize.ollama.errors import NotAllowedError, OllamaError
 from tests.conftest import often
 from tests.stub.faults import Fault as Scripted
-from tests.stub.server import serving
+from tests.stub.server import run_stub
 from tests.summarize.conftest import PATIENT_S, Asker, segment_of
 
 pytestmark = pytest.mark.fuzz
@@ -104,7 +104,7 @@ def test_whatever_an_address_is_it_is_this_machine_or_refused(url: str) -> None:
 def test_whatever_it_answers_there_is_a_summary_or_a_fault(
     path: str, answers: list[bytes], status: int
 ) -> None:
-    with serving() as stub:
+    with run_stub() as stub:
         stub.script(*(Scripted(status, answer) for answer in answers), path=path)
         ollama = Asker(stub.url).ollama()
         assert isinstance(ollama.health().message, str)

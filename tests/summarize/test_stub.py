@@ -15,7 +15,7 @@ from memtui.summarize.ollama.summarizer import Ollama
 from tests.stub import personas, wire
 from tests.stub.handler import OVERHEAD
 from tests.stub.models import Model
-from tests.stub.server import Pace, Stub, serving
+from tests.stub.server import Pace, Stub, run_stub
 from tests.summarize.conftest import segment_of
 
 
@@ -58,7 +58,7 @@ def test_another_window_loads_the_model_anew(stub: Stub) -> None:
 
 
 def test_it_thinks_unless_it_is_told_not_to() -> None:
-    with serving(Model(capabilities=("completion", "thinking"))) as stub:
+    with run_stub(Model(capabilities=("completion", "thinking"))) as stub:
         for think, thinks in ((None, True), (False, False), (True, True)):
             more = {} if think is None else {"think": think}
             said = [{"role": "user", "content": "1|user| hello"}]
@@ -67,7 +67,7 @@ def test_it_thinks_unless_it_is_told_not_to() -> None:
 
 
 def test_json_is_escaped_as_go_does_and_zeros_are_left_out(stub: Stub) -> None:
-    assert wire.go({"a": "<&>\u2028\u0085é"}) == (
+    assert wire.dump_json({"a": "<&>\u2028\u0085é"}) == (
         b'{"a":"\\u003c\\u0026\\u003e\\u2028\xc2\x85\xc3\xa9"}'
     )
     stub.models[0].without_schema = personas.empty

@@ -1,12 +1,13 @@
-"""Prompts: what a model is given to read, and how much of it fits a request.
+"""Build the prompts, and split what is too long for one.
 
-Every physical line of the log is ``n|role| text`` between fences that no log can
-contain; that the log is data, never to be obeyed, stands before and after it. What
-could pass for the end of the log or for the model's own control tokens is broken.
+A prompt contains a log: numbered turns, each of whose lines is ``n|role| text``,
+between two lines with a word that the log does not contain. A notice before and after
+the log says that it is data, not instructions. Text that looks like the end of the log
+or a control token is split by a space.
 
-Only the model can count its tokens. The estimate is corrected by what the server
-counted, quickly upwards and slowly downwards, since a prompt that is too long costs a
-whole request.
+Only the model can count its tokens. The estimate is corrected by the server's counts,
+quickly upwards and slowly downwards, since a prompt that is too long costs a whole
+request.
 """
 
 import hashlib
@@ -23,59 +24,62 @@ from memtui.text import secrets
 from memtui.text.tokens import estimate
 
 VERSION = "1"
-"""The version of the prompts and of the schema; another one makes summaries stale."""
+"""The version of the prompts and of the schema. Raise it to mark existing summaries as
+outdated."""
 
 MAX_TURNS = 40
-"""The most numbered turns of one prompt."""
+"""The maximum number of numbered turns in a prompt."""
 
 MAX_TURN_CHARS = 2400
-"""The longest turn: a longer event becomes several turns of the same index."""
+"""The maximum length of a turn: a longer event becomes several turns."""
 
 MAX_EVENT_CHARS = 9600
-"""How much of one event is read at all: its beginning and its end."""
+"""How much of an event is used: its beginning and its end."""
 
 MAX_KEYWORD_CHARS, MAX_KEYWORDS = 40, 10
-"""How long a keyword may be, and how many there may be."""
+"""The maximum length of a keyword, and the maximum number of keywords."""
 
 MAX_PROMPT_TOKENS = 3000
-"""The longest prompt, however large the window: longer ones are read worse."""
+"""The longest prompt, however large the window: models summarize longer ones less
+well."""
 
 MAX_WINDOW_SHARE = 0.9
-"""How much of the window a prompt and its reply may fill together."""
+"""The share of the window that a prompt and its reply may fill together."""
 
 MAX_REPLY_TOKENS, MAX_THINKING_TOKENS = 700, 1800
-"""The longest reply, and what a model may think before it."""
+"""The maximum length of a reply, and of the thinking before it."""
 
 TEMPLATE_TOKENS = 60
-"""What the model's own template adds to a prompt."""
+"""What the model's chat template adds to a prompt."""
 
 INITIAL_FACTOR = 1.15
-"""How much higher the estimate is set before the model has counted anything."""
+"""The factor of the estimate before the model has counted anything."""
 
 MAX_UNDERESTIMATE = 3.5
-"""By how many times a prompt can exceed the estimate, as some models count a token for
-each byte: before a model has counted anything, this much is reserved."""
+"""The factor by which a prompt can exceed the estimate, as some models use a token for
+each byte. The first prompt to a model is made shorter by it."""
 
 MIN_FIRST_PROMPT_TOKENS = 1000
-"""How long a first prompt may be in any case: less would not hold a few turns."""
+"""The first prompt may always be this long: less would not hold a few turns."""
 
 COUNT_MARGIN = 1.03
-"""How far above a count the estimate is kept."""
+"""The estimate is kept this much above the count."""
 
 DECREASE_RATE = 0.2
-"""How quickly an estimate that was too high is lowered."""
+"""The share of the difference by which a factor that was too high is lowered."""
 
 MIN_FACTOR = 1.0
-"""The lowest factor: texts differ more than models do."""
+"""The factor is not lowered below this: texts differ more than models do."""
 
 MAX_PLAUSIBLE_RATIO, MIN_PLAUSIBLE_RATIO = 4.0, 0.6
-"""A plausible count, as a share of the estimate; any other is ignored."""
+"""The range of a plausible count, as a share of the estimate; others are ignored."""
 
 MIN_LOG_TOKENS = 400
-"""A window that leaves less than this for a log is too small to be of use."""
+"""A window that leaves less than this for the log is too small."""
 
 PART_SIZE_TOLERANCE = 1.1
-"""How much larger than the average a part may be: a small rest summarizes badly."""
+"""How much larger than the average a part may be. Parts have about the same size, as a
+small last part gives a poor summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,31 +87,31 @@ class Turn:
     """One numbered turn of a log."""
 
     positions: tuple[int, ...]
-    """Where its text is in the source."""
+    """The indexes of its events, or of its bullets, in what is summarized."""
     role: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class PromptInput:
-    """The text that one request asks about."""
+    """The log that one request summarizes."""
 
     turns: tuple[Turn, ...]
     context: tuple[Turn, ...] = ()
-    """Turns before it, which help to understand it and are not summarized."""
+    """Turns before it; they help to understand it and are not summarized."""
     bullets: tuple[int, int] = BULLET_COUNTS[TocLevel.SEGMENT]
-    """The least and the most bullets to ask for."""
+    """The minimum and the maximum number of bullets to ask for."""
     kind: str = "conversation"
-    """A name for the prompt: ``conversation``, ``list of notes on a day``…"""
+    """What the prompt calls it: ``conversation``, ``list of notes on a day``…"""
 
     @property
     def fence(self) -> str:
-        """Return a word that the log does not contain, always the same one."""
+        """A word that the log does not contain; equal logs have equal fences."""
         text = "\n".join(turn.text for turn in (*self.context, *self.turns))
         fence = ""
         while not fence or fence in text:
-            hash_quote = hashlib.blake2b((fence + text).encode(), digest_size=6)
-            fence = f"LOG-{hash_quote.hexdigest()}"
+            digest = hashlib.blake2b((fence + text).encode(), digest_size=6)
+            fence = f"LOG-{digest.hexdigest()}"
         return fence
 
 
@@ -129,12 +133,12 @@ def segment_log(segment: Segment) -> PromptInput:
 
 
 def _is_included(event: Event) -> bool:
-    """Whether an event is about the work, and not about the agent itself."""
+    """Whether an event belongs in the log: the program's own texts do not."""
     return event.role is not EventRole.SYSTEM or event.metadata.get("kind") == "error"
 
 
 def children_log(level: TocLevel, children: Sequence[TocNode]) -> PromptInput:
-    """Return the log of a node: its children's bullets that have grips, each a turn."""
+    """Return the log of a node: each supported bullet of its children is a turn."""
     turns, index = [], 0
     for child in children:
         for bullet in child.bullets:
@@ -154,7 +158,7 @@ def notes_log(log: PromptInput, notes: Sequence[Turn]) -> PromptInput:
 
 
 def _child_label(child: TocNode) -> str:
-    """Return the speaker of a child's bullets: its day, week or month."""
+    """Return the label of a child's bullets: its day, week or month."""
     return (
         child.node_id.split(":")[2] if child.level is not TocLevel.SEGMENT else "note"
     )
@@ -173,16 +177,16 @@ def _cut_middle(text: str, limit: int) -> str:
 
 
 def split_text(text: str, limit: int = MAX_TURN_CHARS) -> list[str]:
-    """Split a text on line ends and blanks into pieces of a limited length."""
-    found = []
+    """Split a text at line ends and blanks into pieces of a limited length."""
+    pieces = []
     while len(text) > limit:
-        at = max(
+        end = max(
             text.rfind("\n", limit // 2, limit), text.rfind(" ", limit // 2, limit)
         )
-        at = at if at > 0 else limit
-        found.append(text[:at])
-        text = text[at:].lstrip()
-    return [*found, text] if text.strip() else found
+        end = end if end > 0 else limit
+        pieces.append(text[:end])
+        text = text[end:].lstrip()
+    return [*pieces, text] if text.strip() else pieces
 
 
 _HIDDEN_CHARS = re.compile(
@@ -203,15 +207,13 @@ _LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 def sanitize(text: str) -> str:
-    """Remove hidden characters, break control tokens and redact secrets.
+    """Remove hidden characters, split control tokens and redact secrets.
 
     Secrets are redacted again since hidden characters can have concealed one.
     """
-    shown = secrets.redact(
-        _HIDDEN_CHARS.sub("", clean(_LINE_ENDS.sub("\n", text)))
-    ).text
-    broken = _CONTROL_TOKENS.sub(r"\g<0> ", shown).strip()
-    return broken.encode(errors="replace").decode()
+    visible = _HIDDEN_CHARS.sub("", clean(_LINE_ENDS.sub("\n", text)))
+    split = _CONTROL_TOKENS.sub(r"\g<0> ", secrets.redact(visible).text).strip()
+    return split.encode(errors="replace").decode()
 
 
 def messages(log: PromptInput, *, with_schema: bool) -> list[dict[str, str]]:
@@ -220,20 +222,23 @@ def messages(log: PromptInput, *, with_schema: bool) -> list[dict[str, str]]:
     Args:
         log: The text to summarize.
         with_schema: Whether the server enforces ``reply_schema``; if not, the prompt
-            shows the shape.
+            shows an example of a reply.
     """
     fence = log.fence
-    least, most = log.bullets
-    count = f"{least} to {most}" if len(log.turns) > least else f"1 to {most}"
+    min_count, max_count = log.bullets
+    if len(log.turns) <= min_count:
+        min_count = 1
     shape = "" if with_schema else f"\n{_REPLY_SHAPE}"
     request = (
-        f"Between the lines {fence} and END-{fence} stands a {log.kind}. Each line is"
-        " number|who| text; lines with - for a number are earlier context.\n"
+        f"The text between the lines {fence} and END-{fence} is a {log.kind}. Each"
+        " line is number|who| text; lines marked - instead of a number are earlier"
+        " context.\n"
         f"{_DATA_NOTICE}\n\n{fence}\n{_log_lines(log)}\nEND-{fence}\n\n"
-        f"The log is over. {_DATA_NOTICE}\n"
-        f"Write {count} bullets, a title and up to {MAX_KEYWORDS} keywords, in the"
-        " language that the log is written in. In refs give the numbers of the lines"
-        f" that a bullet is taken from, 1 to {len(log.turns)}. {_SURPRISE_REQUEST}{shape}"
+        f"End of the log. {_DATA_NOTICE}\n"
+        f"Write {min_count} to {max_count} bullets, a title and up to {MAX_KEYWORDS}"
+        " keywords, in the language that the log is written in. In refs give the"
+        " numbers of the lines that a bullet is taken from, 1 to"
+        f" {len(log.turns)}. {_SURPRISE_REQUEST}{shape}"
     )
     return [
         {"role": "system", "content": _SYSTEM_PROMPT},
@@ -263,8 +268,9 @@ _REPLY_SHAPE = (
 )
 
 _SURPRISE_REQUEST = (
-    "Last comes surprise, from 0 to 1: 0 if all went as expected, 0.3 for a minor gain,"
-    " 0.7 if the work took another direction, 1 if what was believed proved wrong."
+    "Last comes surprise, from 0 to 1: 0 if all went as expected, 0.3 for a small"
+    " new insight, 0.7 if the work took another direction, 1 if what was believed"
+    " proved wrong."
 )
 
 
@@ -280,7 +286,7 @@ def _log_lines(log: PromptInput) -> str:
 
 
 def reply_schema(log: PromptInput) -> dict[str, Any]:
-    """Return the schema of a reply, in which a bullet's refs come before its text.
+    """Return the JSON schema of a reply; a bullet's refs come before its text.
 
     It uses only what every version of Ollama supports: no ``pattern``, ``$ref``,
     ``oneOf`` or ``uniqueItems``.
@@ -314,7 +320,7 @@ def reply_schema(log: PromptInput) -> dict[str, Any]:
     }
 
 
-# How much fits
+# Length
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +328,7 @@ class TokenScale:
     """The ratio between a model's own count of tokens and the estimate."""
 
     factor: float = INITIAL_FACTOR
+    """The estimate is multiplied by it."""
 
     def tokens(self, text: str) -> int:
         """Return the estimated length of a text for this model."""
@@ -329,28 +336,28 @@ class TokenScale:
         return round(raw * self.factor)
 
     def prompt_tokens(self, log: PromptInput, *, with_schema: bool) -> int:
-        """Return the estimated length of the prompt about a log."""
+        """Return the estimated length of the prompt with a log."""
         text = "\n".join(m["content"] for m in messages(log, with_schema=with_schema))
         return self.tokens(text) + TEMPLATE_TOKENS
 
     def corrected(self, estimated: int, counted: int) -> "TokenScale":
-        """Return the scale after the server has counted a prompt.
+        """Return the scale, corrected by the server's count of a prompt.
 
         Args:
             estimated: The estimate by this scale.
-            counted: The server's count; 0 if unknown. The count of a prompt that is
-                partly in the server's cache is too low, so it is trusted slowly.
+            counted: The server's count; 0 if unknown. It is too low if a part of the
+                prompt is in the server's cache, so the factor is lowered slowly.
         """
         if counted <= 0 or estimated <= 0:
             return self
-        share = counted / estimated
-        if not MIN_PLAUSIBLE_RATIO <= share <= MAX_PLAUSIBLE_RATIO:
+        ratio = counted / estimated
+        if not MIN_PLAUSIBLE_RATIO <= ratio <= MAX_PLAUSIBLE_RATIO:
             return self
-        target = self.factor * share * COUNT_MARGIN
+        target = self.factor * ratio * COUNT_MARGIN
         if target > self.factor:
             return replace(self, factor=target)
-        eased = self.factor + DECREASE_RATE * (target - self.factor)
-        return replace(self, factor=max(eased, min(self.factor, MIN_FACTOR)))
+        lowered = self.factor + DECREASE_RATE * (target - self.factor)
+        return replace(self, factor=max(lowered, min(self.factor, MIN_FACTOR)))
 
 
 def prompt_budget(
@@ -359,33 +366,34 @@ def prompt_budget(
     """Return how long a prompt may be in a window that must hold the reply too.
 
     Args:
-        window_tokens: The window.
-        reply_tokens: The longest reply.
+        window_tokens: The size of the window.
+        reply_tokens: The maximum length of the reply.
         is_counted: Whether the model has counted a prompt already.
     """
-    whole = int(MAX_WINDOW_SHARE * window_tokens) - reply_tokens
+    available = int(MAX_WINDOW_SHARE * window_tokens) - reply_tokens
     if not is_counted:
-        whole = min(whole, max(int(whole / MAX_UNDERESTIMATE), MIN_FIRST_PROMPT_TOKENS))
-    return min(MAX_PROMPT_TOKENS, whole)
+        first = max(int(available / MAX_UNDERESTIMATE), MIN_FIRST_PROMPT_TOKENS)
+        available = min(available, first)
+    return min(MAX_PROMPT_TOKENS, available)
 
 
 def reply_budget(window_tokens: int, *, thinks: bool) -> int:
     """Return how long a reply may be: at most a third of the window."""
-    most = MAX_REPLY_TOKENS + (MAX_THINKING_TOKENS if thinks else 0)
-    return min(most, window_tokens // 3)
+    needed = MAX_REPLY_TOKENS + (MAX_THINKING_TOKENS if thinks else 0)
+    return min(needed, window_tokens // 3)
 
 
 def is_window_usable(window_tokens: int) -> bool:
-    """Whether a window leaves room for a log beside the prompt's own words."""
-    frame = TokenScale().prompt_tokens(PromptInput(()), with_schema=False)
+    """Whether a window has room for a log beside the fixed text of the prompt."""
+    fixed_tokens = TokenScale().prompt_tokens(PromptInput(()), with_schema=False)
     left = prompt_budget(window_tokens, reply_budget(window_tokens, thinks=False))
-    return left - frame >= MIN_LOG_TOKENS
+    return left - fixed_tokens >= MIN_LOG_TOKENS
 
 
 def was_truncated(estimated: int, counted: int, window_tokens: int) -> bool:
-    """Whether the server seems to have truncated a prompt without saying so.
+    """Whether the server seems to have truncated a prompt without reporting it.
 
-    It then keeps half the window and two tokens, or fills the whole window.
+    It then uses half the window and two tokens, or the whole window.
     """
     halved = abs(counted - (window_tokens // 2 + 2)) <= 8 and estimated > counted * 1.25
     return halved or counted >= window_tokens - 1
@@ -399,42 +407,47 @@ def split_log(
     Args:
         log: The text to summarize.
         budget: How long a prompt may be, in tokens.
-        scale: How the model counts.
+        scale: The scale of the model.
         with_schema: Whether the server enforces the schema.
     """
-    frame = scale.prompt_tokens(replace(log, turns=()), with_schema=with_schema)
+    fixed_tokens = scale.prompt_tokens(replace(log, turns=()), with_schema=with_schema)
     context = log.context
-    if frame > budget // 2:
+    if fixed_tokens > budget // 2:
         context, log = (), replace(log, context=())
-        frame = scale.prompt_tokens(replace(log, turns=()), with_schema=with_schema)
-    left = max(budget - frame, 100)
+        fixed_tokens = scale.prompt_tokens(
+            replace(log, turns=()), with_schema=with_schema
+        )
+    left = max(budget - fixed_tokens, 100)
     sized = [
         (turn, _turn_tokens(turn, scale))
         for turn in _split_turns(log.turns, left // 2, scale)
     ]
-    found = _group_turns(sized, left, MAX_TURNS)
-    even = sum(size for _, size in sized) * PART_SIZE_TOLERANCE / len(found)
-    fewer = min(MAX_TURNS, -(-len(sized) // len(found)) + 1)
-    evenly = _group_turns(sized, min(left, round(even)), fewer)
+    parts = _group_turns(sized, left, MAX_TURNS)
+    # If equal parts need no more requests, they are better than a small last one.
+    even_size = sum(size for _, size in sized) * PART_SIZE_TOLERANCE / len(parts)
+    even_turns = min(MAX_TURNS, -(-len(sized) // len(parts)) + 1)
+    even_parts = _group_turns(sized, min(left, round(even_size)), even_turns)
+    if len(even_parts) == len(parts):
+        parts = even_parts
     return [
         replace(log, turns=part, context=context if index == 0 else ())
-        for index, part in enumerate(evenly if len(evenly) == len(found) else found)
+        for index, part in enumerate(parts)
     ]
 
 
 def _group_turns(
-    sized: Sequence[tuple[Turn, int]], limit: int, turns: int
+    sized: Sequence[tuple[Turn, int]], max_tokens: int, max_turns: int
 ) -> list[tuple[Turn, ...]]:
-    """Group turns into parts of at most ``limit`` tokens and ``turns`` turns."""
-    found: list[list[Turn]] = [[]]
+    """Group turns, given with their lengths in tokens, into parts."""
+    parts: list[list[Turn]] = [[]]
     used = 0
     for turn, size in sized:
-        if found[-1] and (used + size > limit or len(found[-1]) >= turns):
-            found.append([])
+        if parts[-1] and (used + size > max_tokens or len(parts[-1]) >= max_turns):
+            parts.append([])
             used = 0
-        found[-1].append(turn)
+        parts[-1].append(turn)
         used += size
-    return [tuple(part) for part in found if part] or [()]
+    return [tuple(part) for part in parts if part] or [()]
 
 
 def _split_turns(turns: Sequence[Turn], limit: int, scale: TokenScale) -> list[Turn]:
@@ -453,13 +466,13 @@ def _split_turns(turns: Sequence[Turn], limit: int, scale: TokenScale) -> list[T
 
 
 def _turn_tokens(turn: Turn, scale: TokenScale) -> int:
-    """Return the length of a turn with the prefix of each of its lines."""
-    mark = f"40|{turn.role}| "
-    return scale.tokens(mark + turn.text.replace("\n", f"\n{mark}")) + 2
+    """Return the length of a turn in tokens, with the prefix of each line."""
+    prefix = f"{MAX_TURNS}|{turn.role}| "
+    return scale.tokens(prefix + turn.text.replace("\n", f"\n{prefix}")) + 2
 
 
 def halve_log(log: PromptInput) -> list[PromptInput]:
-    """Split a log in two; a single turn in its middle."""
+    """Split a log into two; a single turn is split in its middle."""
     turns = log.turns
     if len(turns) == 1:
         (turn,) = turns
