@@ -35,10 +35,10 @@ KEY_SURPRISE = 0.7
 """A segment at least as surprising is a key moment."""
 
 DETAILED_RANKS = 2
-"""By default key moments among so many ranks have details."""
+"""By default, key moments up to this rank have details."""
 
 SUMMARY_CHARS = 400
-"""The bullets that match lengthen a summary to at most so many characters."""
+"""Matching bullets lengthen a summary to at most this many characters."""
 
 WHOLE_CHARS = 2_000
 """Of details longer than this, long messages that match are quoted in part."""

@@ -61,9 +61,9 @@ VAGUE = frozenset(
     show something sort status stuff subject summarize summarize summary talk talked
     tell thing things think thought today told topic topics try trying update
     updates use used want wanted way week work worked working works wrote
-    """.split()  # noqa: SIM905 - a list of so many words is read more easily so
+    """.split()  # noqa: SIM905 - a long list of words is easier to read this way
 )
-"""Words that any question may have and that name nothing."""
+"""Words that any question may contain and that say nothing about its topic."""
 
 TIME_SCORE = 0.9
 """The score of an answer by a time of which something is stored."""
