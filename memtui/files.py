@@ -14,7 +14,7 @@ PRIVATE = 0o600
 """The mode of files that only their owner may read."""
 
 ABANDONED_S = 3600.0
-"""After so many seconds without a write a temporary file is left over from a crash."""
+"""A temporary file not written to for this long is left over from a crash."""
 
 
 def write_atomically(

@@ -202,7 +202,7 @@ MAX_TOKENS: Final = Parameter(
 _TIMES = '"last week", "in March", "2025-03-14"'
 _SESSION_ID = "agent:id, or how that id begins"
 _NODE = Parameter("node_id", "as in toc:day:2025-03-14", is_required=True)
-_PARENT = Parameter("node_id", "the years without one")
+_PARENT = Parameter("node_id", "default: the years")
 _QUERY = Parameter(
     "query",
     'words, "a phrase", project:name, agent:codex, after:2025-03, last week',
@@ -224,6 +224,8 @@ _MESSAGE_ID = Parameter(
 _CWD = Parameter("cwd", max_chars=4_096)
 _JOBS = Parameter("jobs", "all without any", "array", choices=(*Job, ALL_JOBS))
 
+# A new tool may also have to be named in INSTRUCTIONS and PROMPT_TEXT of mcp_server,
+# and in COMMANDS of cli.output if a command does the same.
 TOOLS: Final = (
     Tool(
         "route",
@@ -255,7 +257,7 @@ TOOLS: Final = (
     ),
     Tool(
         "search_memory",
-        "Many short quotes that answer, from everything kept: most evidence a token.",
+        "Many short quotes that answer, from everything: the most evidence per token.",
         "search",
         (_QUERY, _limit(20, 50)),
     ),
@@ -265,7 +267,7 @@ TOOLS: Final = (
         "search",
         (_QUERY, _limit(5, 20), _around("before", 1, 15), _around("after", 1, 15)),
     ),
-    Tool("get_toc_root", "The years that are kept, newest first.", "toc"),
+    Tool("get_toc_root", "The years with conversations, newest first.", "toc"),
     Tool(
         "get_node",
         "A year, month, week, day or segment: bullets with citations, its children.",
@@ -408,7 +410,7 @@ TOOLS: Final = (
     ),
     Tool(
         "set_session_summary",
-        "Say what a conversation was about; searches weigh it most.",
+        "Say what a conversation was about; searches use it too.",
         "changes",
         (_WHOLE_SESSION, Parameter("summary", is_required=True, max_chars=2_000)),
         is_writing=True,

@@ -20,12 +20,12 @@ from memtui.services import explain
 from memtui.text import date_format
 
 CONTEXT_CHARS = 160
-"""The messages around a hit are shortened to so many characters for agents."""
+"""The maximum length, for agents, of each message around a hit."""
 
 TITLE_CHARS = 120
 
 QUOTED_CHARS = 900
-"""An event that a grip quotes is not shortened below so many characters."""
+"""The minimum length to which an event quoted by a grip is shortened."""
 
 SEGMENT_KEYS = ("session", "title", "node_id")
 """The fields given with the first hit of a segment alone."""

@@ -78,7 +78,7 @@ class MessageReader:
             errors = [(error["type"], error["input"]) for error in item.errors()]
             kind, line = errors[0]
             if kind != "json_invalid":
-                ids = [told.get("id") for _, told in errors if isinstance(told, dict)]
+                ids = [raw.get("id") for _, raw in errors if isinstance(raw, dict)]
                 await self._writing.send(_refusal(ids, types.INVALID_REQUEST))
             elif repaired := _repair(line):
                 return repaired

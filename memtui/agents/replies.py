@@ -18,7 +18,7 @@ from memtui.text import fencing
 from memtui.text.tokens import ESTIMATOR_NAME, TokenCounter
 
 MIN_TOKENS = 50
-"""The smallest budget: an empty reply needs about so many tokens."""
+"""The smallest budget: an empty reply needs about this many tokens."""
 
 DEFAULT_TOKENS = 500
 """The budget over MCP and HTTP unless another is given: about 2 KB of English."""
@@ -62,14 +62,14 @@ class Reply:
     has_more: bool = False
     """There are more items than these."""
     next_page: Callable[[int], Item] = _no_page
-    """Gives the JSON fields that lead on after so many items (``next_offset`` say)."""
+    """Returns the JSON fields that lead on after this many items: ``next_offset``."""
     more_hint: str = ""
     """How to get further items where ``next_page`` does not lead there."""
     separator: str = "\n"
     details: str = ""
     """The key of a list within items that is left out before whole items are."""
     shorten: Callable[[Item, int], Item] = _whole
-    """Shortens the texts of an item to so many characters, for agents."""
+    """Shortens the texts of an item to this many characters, for agents."""
     is_headed: bool = False
     """The head is more important than the items."""
     is_stored: bool = True
@@ -123,7 +123,7 @@ MATCH_ONLY_CHARS = 80
 """Where texts are cut shorter than this, lists keep only what matches the query."""
 
 ITEM_CHARS = 400
-"""The texts of an item get at least so many characters before items are left out."""
+"""Texts are shortened to this many characters before items are left out."""
 
 CHARS_PER_TOKEN = 3
 
@@ -195,7 +195,7 @@ def fit_json(
 
 
 Write = Callable[[Reply, int, int | None], str]
-"""Writes a reply with so many of its parts, their texts cut to so many characters."""
+"""Renders a reply with a number of parts, and the maximum length of their texts."""
 
 
 def _fit(reply: Reply, limit: int, counter: TokenCounter, write: Write) -> Fitted:
@@ -230,7 +230,7 @@ def _fit_parts(
     """Render as many of the first parts as a budget holds.
 
     Args:
-        render: Writes the reply with so many parts; fewer are shorter.
+        render: Renders the reply with a number of parts; fewer are shorter.
         count: How many parts there are.
         limit: The budget in tokens.
         counter: Counts tokens.
@@ -362,7 +362,7 @@ def _cut_lines(lines: Sequence[str], width: int | None) -> list[str]:
 
 
 def _items(reply: Reply, parts: int) -> list[Item]:
-    """Return the items of so many parts, with as many of their details."""
+    """Return the items of the first parts, with as many of their details."""
     items = list(reply.items[:parts])
     if not reply.details:
         return items
@@ -419,7 +419,7 @@ def _left_out(
 
 
 def cut(text: str, width: int | None) -> str:
-    """Cut a text to so many characters, between two words where possible."""
+    """Cut a text to a maximum length, between two words where possible."""
     if width is None or len(text) <= width:
         return text
     start = text[: width - 1]

@@ -186,7 +186,7 @@ def _run(args: argparse.Namespace) -> int:
     except MemtuiError as error:
         return _report(error, args)
     except KeyboardInterrupt:
-        print("memtui: interrupted; what was done is stored", file=sys.stderr)
+        print("memtui: interrupted; finished work is kept", file=sys.stderr)
         if args.json:
             from memtui.cli import output
 

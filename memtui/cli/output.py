@@ -27,8 +27,10 @@ _CUTS = (600, 300, 150, 80, 40, 20)
 """The lengths an error message is cut to, until it fits ``--max-tokens``."""
 
 _PROBLEMS = {
-    1: Problem("undone", "not everything is well or was done", "see data"),
-    130: Problem("interrupted", "it was interrupted", "what was done is stored"),
+    1: Problem(
+        "incomplete", "some checks failed or some work was not done", "see data"
+    ),
+    130: Problem("interrupted", "it was interrupted", "finished work is kept"),
 }
 """The error in the envelope for an exit code."""
 
@@ -129,7 +131,7 @@ COMMANDS = {
 
 
 def _name_commands(text: str) -> str:
-    """Replace the names of tools in a hint by commands."""
+    """Replace the names of tools in a hint with commands."""
     if "_" not in text:
         return text
     import re
@@ -148,7 +150,7 @@ def confirm(summary: Iterable[str], question: str) -> bool:
     """Print what would be done and ask for confirmation.
 
     Raises:
-        UnconfirmedError: There is no terminal to ask at.
+        UnconfirmedError: Not running in a terminal.
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UnconfirmedError(

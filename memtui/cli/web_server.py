@@ -146,7 +146,7 @@ class WebServer(Server):
         self._tabs: set[web.WebSocketResponse] = set()
 
     def listen(self, listener: socket.socket) -> None:
-        """Serve until ctrl+c, or until the process is told to end."""
+        """Serve until ctrl+c, or until the process is asked to end."""
         web.run_app(
             self._make_app(),
             sock=listener,

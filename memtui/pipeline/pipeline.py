@@ -234,9 +234,9 @@ class Pipeline:
             self._node_indexer,
             self._model_worker,
         )
-        told = (stage.changed for stage in stages if stage)
+        changed = (stage.changed for stage in stages if stage)
         return frozenset[str]().union(
-            *(c.take() for c in (*told, self._changed_by_others))
+            *(c.take() for c in (*changed, self._changed_by_others))
         )
 
     def _tidy(self) -> None:

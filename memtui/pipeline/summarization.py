@@ -288,7 +288,7 @@ class SummaryStage:
         if not work:
             return 0
         made: list[NewVersion] = []
-        told: list[SegmentTerms] = []
+        terms: list[SegmentTerms] = []
         done: list[SegmentRange] = []
         failed: list[tuple[SegmentWork, Exception]] = []
         for item in work:
@@ -297,12 +297,12 @@ class SummaryStage:
                 failed.append((item, result))
             else:
                 made.append(result[0])
-                told.append(result[1])
+                terms.append(result[1])
                 done.append(item.range)
         with database.transaction():
             self._save(made, now_ms)
             surprise.add(
-                told,
+                terms,
                 summarize_surprise.surprise_score,
                 summarize_surprise.MAX_SESSIONS_PER_TERM,
             )

@@ -52,7 +52,7 @@ MAX_NODES = 50
 """How many nodes and grips are ranked together with the messages."""
 
 FIRST = 3
-"""The best score of so many sessions becomes the score of the first hit."""
+"""The first hit gets the best score among this many sessions."""
 
 SNIPPET_CHARS = 8_000
 """How many characters of a message are searched for its best line."""

@@ -56,10 +56,10 @@ LARGE_UPDATE = 200
 """How many documents make an update large."""
 
 SEGMENTS = 8
-"""Segments are merged when there are so many, each with others of about its size."""
+"""Segments are merged when there are this many, each with others of about its size."""
 
 SIMILAR_SIZE = 2
-"""A segment up to so many times as large as all smaller ones is merged with them."""
+"""A segment up to this many times as large as all smaller ones is merged with them."""
 
 
 class NodeIndex:

@@ -26,7 +26,7 @@ MAX_WORDS = 64
 """How many different words of a query are searched for: its first ones."""
 
 FLAG_CHARS = 2
-"""After one hyphen so many letters are a flag (``-rf``), more are an exclusion."""
+"""Up to this many letters after a hyphen are a flag (``-rf``), more an exclusion."""
 
 PART_CHARS = 3
 """An unfinished identifier is completed from its last part if that is so long."""

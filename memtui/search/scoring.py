@@ -82,19 +82,25 @@ MAX_COMPLETIONS = 8
 """How many completions of the unfinished word are looked up."""
 
 HALF_LIFE_DAYS = 30.0
-"""After so many days half of what recency adds is gone."""
+"""The half-life of what recency adds to a score."""
 
 MIN_RECENCY = 0.5
 """The factor on the score of the oldest nodes, where recent ones come first."""
 
 # Weights of messages and sessions
 
+# Titles count differently in each search:
+# - teleport, over nodes and grips: a node's title by the weight of ``NodeField.TITLE``;
+# - search of messages: the title and summary of the session add up to TITLE_SHARE;
+# - search over everything: they add up to the weight of ``HitSource.TITLES``.
+# The last two score titles with the column weights SESSION_TITLE and SESSION_SUMMARY.
+
 SESSION_TITLE, SESSION_SUMMARY = 2.0, 3.0
 """The weights of a term in a session's title and in its summary."""
 
 TITLE_SHARE = 0.5
-"""What the title and summary of its session add to a message in a search of messages,
-against the best message's own score."""
+"""The most that the title and summary of its session add to a message in a search of
+messages; the best message's own score is 1."""
 
 ROLE_WEIGHTS = {
     EventRole.USER: 1.5,
@@ -122,7 +128,7 @@ WINDOW_BEFORE, WINDOW_AFTER = 1, 2
 """How many messages a window has before and after the one that matches."""
 
 NEAR_WORDS = 8
-"""Two terms at most so many words apart are near each other, which adds to a score."""
+"""Two terms at most this many words apart are near each other, which adds to scores."""
 
 EXACT_FORM = 0.3
 """What the word exactly as typed adds, against its stem."""
@@ -155,7 +161,7 @@ DATE_BOOST = 1.5
 
 
 def idf(frequency: float, total: float) -> float:
-    """Return BM25's weight of a term that so many of all documents contain, above 0."""
+    """Return a term's BM25 weight, above 0, from how many documents contain it."""
     return math.log(1 + (max(total - frequency, 0.0) + 0.5) / (frequency + 0.5))
 
 

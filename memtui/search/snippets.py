@@ -15,7 +15,7 @@ LEAD_CHARS = MAX_CHARS // 3
 """How many characters are shown before the match, and at least after its start."""
 
 WHOLE_CHARS = 400
-"""A message of at most so many characters is quoted whole."""
+"""A message of at most this many characters is quoted whole."""
 
 QUOTE_CHARS = 320
 """The most characters of a quote from a longer message."""

@@ -14,13 +14,13 @@ SHORTEST, LONGEST = 4, 40
 """Shorter words resemble too many others; longer ones are no words."""
 
 TWO_EDITS = 6
-"""Words of so many letters may be two edits off, shorter ones one."""
+"""Words of at least this length may be two edits off, shorter ones one."""
 
 BEGINNING = 3
-"""A word that is two edits off has its first letters right."""
+"""A word that is two edits off must have these first letters right."""
 
 RARE = 10
-"""A word that is found is replaced by one that is so many times more frequent."""
+"""A word that is found is only replaced by one this many times more frequent."""
 
 
 def correct_query(snapshot: Snapshot, query: Query, *, has_few: bool) -> str:

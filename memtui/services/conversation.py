@@ -187,7 +187,7 @@ def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
 
 
 def find_by_rank(key: ConversationKey, rank: int) -> EventPosition | None:
-    """Return the position of the event that has so many before it."""
+    """Return the position of the event with a rank, counted from 0."""
     with database.connection():
         return conversations.find_position(_number(key), key.subagent, rank)
 

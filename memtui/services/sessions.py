@@ -93,13 +93,13 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
     with database.connection():
         number, session = _find(agent, session_id)
         counts = store_sessions.count_by_subagent(number)
-        told = {
+        metadata = {
             one.subagent: one
             for one in store_sessions.list_subagents(agent, session_id)
         }
-        names = sorted({*told, *counts} - {""})
+        names = sorted({*metadata, *counts} - {""})
         helpers = [
-            told.get(name) or SubagentMetadata(agent, session_id, name)
+            metadata.get(name) or SubagentMetadata(agent, session_id, name)
             for name in names
         ]
         return SessionDetails(

@@ -119,7 +119,7 @@ def clear() -> None:
 
 
 def select(chosen: Iterable[Tombstone]) -> None:
-    """Select what tombstones cover."""
+    """Select the content that tombstones cover."""
     for tombstone in chosen:
         condition, values = _covered(tombstone)
         for selected, table in (

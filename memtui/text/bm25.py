@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 K1 = 1.2
-"""The higher, the more further occurrences of a term count."""
+"""The higher it is, the more repeated occurrences of a term count."""
 
 
 def inverse_document_frequency(documents: int, containing: int) -> float:
-    """Return the weight of a term that so many of the documents contain."""
+    """Return a term's weight from how many of all documents contain it."""
     return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
 
 

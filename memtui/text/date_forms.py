@@ -168,7 +168,7 @@ def _first_of(year: int, month: int) -> date:
 
 
 def back(day: date, unit: Unit, count: int) -> date:
-    """Return the day so many units earlier, or the last one its month has."""
+    """Return the day a number of units earlier, at most the last day of its month."""
     if isinstance(unit.length, timedelta):
         return day - unit.length * count
     last = _first_of(day.year, day.month - unit.length * count + 1) - DAY
@@ -176,7 +176,7 @@ def back(day: date, unit: Unit, count: int) -> date:
 
 
 def calendar_unit(today: date, unit: str, ago: int) -> Days:
-    """Return the week, month, quarter or year that lies so many before this one."""
+    """Return the week, month, quarter or year a number of units before this one."""
     if unit == "week":
         return week(today - ago * WEEK)
     if unit == "month":

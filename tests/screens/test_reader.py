@@ -1,4 +1,4 @@
-"""The reader: opened anywhere in a session of any length, never moving by itself."""
+"""The reader: opens at any event of a session of any length, and stays there."""
 
 import threading
 from collections.abc import Awaitable, Callable, Sequence
@@ -596,10 +596,10 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
         await press(pilot, settle, "e", "enter", "enter")
         assert "SESSION_TTL" in file.read_text()
         await press(pilot, settle, "o")
-        assert notices(app)[-1].startswith("No editor is set: ")
+        assert notices(app)[-1].startswith("No editor is set. ")
         monkeypatch.setenv("EDITOR", "vim 'unbalanced")
         await press(pilot, settle, "o")
-        assert notices(app)[-1].startswith("No editor is set: ")
+        assert notices(app)[-1].startswith("No editor is set. ")
         for name in ("~no-such-person/x.md", "x" * 300):
             await press(pilot, settle, "e")
             app.screen.query_one(Input).value = name
@@ -617,7 +617,7 @@ async def test_a_session_that_is_forgotten_meanwhile_says_so(
         await opened(pilot, settle)
         forget_mill()
         await press(pilot, settle, "end")
-        assert said(app, "#nothing").startswith("This session was deleted meanwhile")
+        assert said(app, "#nothing").startswith("This session has been deleted")
         await press(pilot, settle, "t", "y", "b", "space", "escape")
         assert isinstance(app.screen, ContentsScreen)
 

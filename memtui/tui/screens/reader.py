@@ -60,20 +60,21 @@ from memtui.tui.widgets.transcript_view import (
 from memtui.tui.widgets.turn_rendering import RenderedTurn, RenderedTurns, TurnLayout
 
 CITED_CHARS = 300
-"""How much of a message is copied."""
+"""The maximum length of the message text in a copied citation."""
 
 LIVE = timedelta(minutes=30)
-"""A session with newer messages than this is opened at its end: it may go on."""
+"""A session key last message is within this time opens at its end: it may still be
+running."""
 
 PLACE, WRITE = "place", "write"
-"""Groups of threads whose errors are shown as notices."""
+"""Groups of threads key errors are shown as notices."""
 
 TURNS, MEASURE, NEWS, FIND = "turns", "measure", "news", "find"
 """Groups of loads."""
 
-NO_EDITOR = "No editor is set: quit, export EDITOR=nano, and start memtui again."
+NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
 EMPTY = "This session has no messages."
-GONE = "This session was deleted meanwhile.\n\nPress esc to go back."
+GONE = "This session has been deleted.\n\nPress esc to go back."
 
 
 class LoadedTurns(NamedTuple):
@@ -95,7 +96,7 @@ class LoadedNews(NamedTuple):
 
 
 class ReaderScreen(BaseScreen[None]):
-    """Loads what its `TranscriptView` requests, and follows a session that goes on."""
+    """Loads what its `TranscriptView` requests, and follows a running session."""
 
     AUTO_FOCUS = ""
     HAS_JUMP_BACK = True
@@ -110,7 +111,7 @@ class ReaderScreen(BaseScreen[None]):
         *commands.bindings(
             in_footer=True,
             find_here="Find words in this session.",
-            back="Stop finding, or leave the session.",
+            back="Close the search, or leave the session.",
         ),
     ]  # fmt: skip
 
@@ -123,14 +124,14 @@ class ReaderScreen(BaseScreen[None]):
         event_id: str = "",
         is_demo: bool = False,
     ) -> None:
-        """Make the screen.
+        """Create the screen.
 
         Args:
-            key: Which conversation.
+            key: The conversation to show.
             zone: The store's time zone.
-            now: The clock, aware.
+            now: Returns the current time with its time zone.
             event_id: The event to open; if empty, the beginning, or the end of a
-                session that goes on.
+                session that may still be running.
             is_demo: Whether the demo is open.
         """
         super().__init__()
@@ -139,7 +140,7 @@ class ReaderScreen(BaseScreen[None]):
         self._event_id = event_id
         self._total = 0
         self._is_jumping = False
-        """Whether a load replaces all that is shown."""
+        """Whether a load replaces everything shown."""
         self._with_thinking = False
         self._expanded: set[str] = set()
         """The ids of expanded events."""
@@ -151,7 +152,7 @@ class ReaderScreen(BaseScreen[None]):
             None,
             frozenset(),
         )
-        """The position and the expanded events when finding began."""
+        """The position and the expanded events when the search began."""
 
     def compose(self) -> ComposeResult:
         yield StatusLine(is_demo=self.is_demo)
@@ -172,10 +173,10 @@ class ReaderScreen(BaseScreen[None]):
     @property
     def here(self) -> SessionRequested:
         """A request that opens this conversation again at the cursor."""
-        whose, turn = self.key, self.view.current
+        key, turn = self.key, self.view.current
         event_id = turn.event.event_id if turn else ""
         return SessionRequested(
-            whose.agent, whose.session_id, event_id, subagent=whose.subagent
+            key.agent, key.session_id, event_id, subagent=key.subagent
         )
 
     def on_mount(self) -> None:
@@ -239,7 +240,7 @@ class ReaderScreen(BaseScreen[None]):
         self.load(read, partial(self._show_turns, wanted), TURNS)
 
     def _show_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
-        """Show turns if they still fit to what is shown."""
+        """Show turns if they still fit what is shown."""
         view, shown = self.view, self.view.buffer.turns
         if wanted.is_jump:
             self._is_jumping = False
@@ -459,9 +460,9 @@ class ReaderScreen(BaseScreen[None]):
         calls = dict(self._turn_layout().subagents)
         name = turn and calls.get(turn.event.metadata.get("tool_use_id", ""))
         if name:
-            whose = self.key
+            key = self.key
             self.post_message(
-                SessionRequested(whose.agent, whose.session_id, subagent=name)
+                SessionRequested(key.agent, key.session_id, subagent=name)
             )
         else:
             self.action_toggle_expanded()
@@ -500,7 +501,7 @@ class ReaderScreen(BaseScreen[None]):
         if not self.view.go_to(place):
             self.post_message(_around(place, number))
 
-    # Finding
+    # Search
 
     def action_find_here(self) -> None:
         self._before_search = self.view.position, frozenset(self._expanded)
@@ -519,7 +520,7 @@ class ReaderScreen(BaseScreen[None]):
         self.load(read, partial(self._show_found, words), FIND)
 
     def _show_found(self, words: str, places: "tuple[EventPosition, ...]") -> None:
-        """Mark the matches, and go to the first from where finding began."""
+        """Mark the matches, and go to the first from where the search began."""
         line = self._find_line
         if not line.accept(words, places):
             return
@@ -529,7 +530,7 @@ class ReaderScreen(BaseScreen[None]):
         self.show_match_number()
 
     def _restore(self, place: EventPosition | None = None) -> None:
-        """Go back to where finding began, or to a place from there."""
+        """Go back to where the search began, or to a place from there."""
         spot, expanded = self._before_search
         self._expanded = {*expanded}
         self._render_again()
@@ -558,7 +559,7 @@ class ReaderScreen(BaseScreen[None]):
             self._render_again([name])
 
     def action_keep_words(self) -> None:
-        """Go from the input to the matches; without words, stop finding."""
+        """Go from the input to the matches; without words, close the search."""
         self._find_line.search()
         if self._find_line.text:
             self.set_focus(self.view)
@@ -599,7 +600,7 @@ class ReaderScreen(BaseScreen[None]):
         self.set_focus(self.view)
 
     def action_back(self) -> None:
-        """Stop finding, or leave; from the input, also go back to the old position."""
+        """Close the search, or leave; from the input, also restore the old position."""
         if self.has_class("-finding"):
             if self._find_line.has_input_focus:
                 self._restore()
@@ -716,26 +717,26 @@ class ReaderScreen(BaseScreen[None]):
 
 
 def _load_turns(
-    whose: ConversationKey,
+    key: ConversationKey,
     wanted: TurnsRequested,
     layout: TurnLayout,
     expanded: frozenset[str],
 ) -> LoadedTurns:
-    turns = transcript_view.read_turns(whose, wanted)
+    turns = transcript_view.read_turns(key, wanted)
     rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
     return LoadedTurns(turns, rendered, layout, expanded)
 
 
 def _load_news(
-    whose: ConversationKey,
+    key: ConversationKey,
     shown: ShownRange,
     here: EventPosition,
     known: RenderedTurns,
     layout: TurnLayout,
     expanded: frozenset[str],
 ) -> LoadedNews:
-    about = conversation.get_info(whose)
-    news = conversation.find_update(whose, shown, here, MAX_TURNS)
+    about = conversation.get_info(key)
+    news = conversation.find_update(key, shown, here, MAX_TURNS)
     turns = news.turns.turns if news else ()
     rendered = turn_rendering.render_turns(turns, layout, expanded, known)
     return LoadedNews(about, news, rendered, layout)

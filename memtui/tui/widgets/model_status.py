@@ -68,7 +68,7 @@ WAITS_FOR_MODEL = (
 
 
 def fit_activity(model: "ModelStatus", room: int) -> str:
-    """Return the longest text on what a model does that fits into so many cells.
+    """Return the longest description of a model's activity that fits.
 
     A text is chosen only if it fits for the whole call, so that nothing comes and goes.
     """

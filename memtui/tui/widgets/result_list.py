@@ -478,7 +478,7 @@ def _brighten(lines: Content) -> Content:
 def _draw_snippet(
     match: ResultSnippet, room: int, lines: int, style: str = ""
 ) -> list[Content]:
-    """Draw a snippet in at most so many lines, around its matches."""
+    """Draw a snippet around its matches, in a maximum number of lines."""
     opening, closing, speaker = "“", "”", ""
     if match.speaker:
         opening = closing = ""

@@ -626,7 +626,7 @@ class TocStyles:
 def draw_line(
     line: TocEntry, *, width: int, zone: tzinfo, is_expanded: bool, styles: TocStyles
 ) -> Text:
-    """Draw a node in exactly so many cells, the expand mark not included."""
+    """Draw a node in exactly ``width`` cells, the expand mark not included."""
     is_segment = line.level is TocLevel.SEGMENT
     name = format.tree_label(line, zone)
     if is_segment:
@@ -691,7 +691,7 @@ def _mark(line: TocEntry, is_expanded: bool) -> str:
 
 
 def _fit(text: str, room: int) -> str:
-    """Pad or truncate a text to exactly so many cells."""
+    """Pad or truncate a text to exactly ``room`` cells."""
     text = " ".join(text.split())
     if room < 1:
         return ""

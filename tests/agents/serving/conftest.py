@@ -1,4 +1,4 @@
-"""A server in a process of its own, asked by the SDK's own client."""
+"""An MCP server in a process of its own, and the SDK's client."""
 
 import sys
 from collections.abc import Iterator

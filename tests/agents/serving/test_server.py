@@ -1,4 +1,4 @@
-"""What an agent is answered over the protocol, and what it is told where nothing is."""
+"""Answers of the MCP server, with and without a store."""
 
 import importlib
 import inspect
@@ -331,7 +331,7 @@ def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
     for file in (home / "index").iterdir():
         file.write_bytes(b"damaged")
     with served(home, "--structured") as agent:
-        assert "index is missing or broken" in agent.ask("teleport", query="basket")
+        assert "index is missing or damaged" in agent.ask("teleport", query="basket")
         page = agent.call("get_node", node_id=DAY).structured_content
         assert page["node_id"] == DAY
         assert page["parts"]

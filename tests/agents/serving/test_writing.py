@@ -1,4 +1,4 @@
-"""What an agent may change where that was allowed, by the door all else comes in."""
+"""The MCP tools that change something."""
 
 import json
 import re
@@ -212,7 +212,9 @@ def test_a_message_never_goes_to_a_session_that_is_meant_by_half_a_name(
     told = caller.fail("append_message", session="mcp:walrus", **message)
     assert "any of 2" in told
     assert "Hint: give one of these whole" in told
-    assert "is incomplete" in caller.fail("append_message", session="mcp:seal", **message)
+    assert "is incomplete" in caller.fail(
+        "append_message", session="mcp:seal", **message
+    )
     told = caller.call("append_message", session="mcp:walrus-1", **message)
     assert "begins with it" not in told
 
