@@ -62,7 +62,7 @@ class NodeStatus(StrEnum):
     """It has a summary, but its period has not ended, or its segment is open."""
     CURRENT = "current"
     STALE = "stale"
-    """Its content has changed since it was summarized."""
+    """Its summary is going to be replaced, usually because its content has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,8 @@ class TocEntry:
     agents: tuple[str, ...]
     projects: tuple[str, ...]
     activity: tuple[int, ...] = ()
-    """The number of messages in each part of its time; empty if not requested."""
+    """The number of messages in each month of a year, week of a month, day of a week,
+    or three hours of a day; empty if not requested."""
 
 
 @dataclass(frozen=True, slots=True)

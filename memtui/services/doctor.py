@@ -1,7 +1,7 @@
 """The checks of ``memtui doctor``: what is wrong, and how to fix it.
 
-They only read: no lock is taken, and no store is created or changed, so that a store
-can be checked while another process uses it, and if it is damaged or read-only.
+The checks only read. They take no lock, and create or change no store, so that a store
+can be checked while another process uses it, or if it is damaged or read-only.
 """
 
 import os
@@ -59,11 +59,11 @@ class Finding:
     """The result of a check."""
 
     name: str
-    """What was checked; the same word in every version of memtui."""
+    """The name of the check; it is the same in every version of memtui."""
     is_ok: bool
     message: str
     remedy: str = ""
-    """A command or a sentence. If all is well: what could be improved."""
+    """A command or a sentence. If nothing is wrong: what could be improved."""
     subject: str = ""
     """The agent, file or folder, if a check has several."""
 
@@ -89,7 +89,7 @@ class SkippedRecords:
 
 @dataclass(frozen=True, slots=True)
 class NamedCount:
-    """How many there are of something."""
+    """A name with a count."""
 
     name: str
     count: int
@@ -97,7 +97,7 @@ class NamedCount:
 
 @dataclass(slots=True)
 class Report:
-    """The findings and counts; those of a store that cannot be read are empty."""
+    """The findings and counts. If the store cannot be read, its counts are empty."""
 
     findings: list[Finding] = field(default_factory=list)
     model: ModelCheck | None = None
@@ -120,7 +120,7 @@ class IndexState:
 
     exists: bool
     is_ours: bool
-    """Whether this store feeds it."""
+    """Whether it was made from this store."""
     is_valid: bool
     count: int
     expected: int
@@ -129,55 +129,56 @@ class IndexState:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptState:
-    """The transcripts of an agent, compared with what was read of them."""
+    """The transcripts of an agent, compared with what memtui has read."""
 
     files: int
     newest_at: datetime | None
     unread: int
-    """Those that were never read."""
+    """The number of those that have never been read."""
     changed: int
-    """Those that changed since they were read, more than ``SETTLED`` ago."""
+    """Those that changed since they were read, more than ``SETTLE_TIME`` ago."""
     late: int
-    """The unread and changed ones that last changed more than ``SETTLED`` ago."""
+    """The unread and changed ones that last changed more than ``SETTLE_TIME`` ago."""
     expiring: int
-    """Those of them that the agent deletes within ``EXPIRING``."""
+    """The unread and changed ones that the agent deletes within ``EXPIRY_WARNING``."""
     expires_at: datetime | None
-    """When the first of them is deleted; may be in the past."""
+    """When the first of these is deleted; may be in the past."""
 
 
 MAX_LATEST = 20
-"""How many of the latest damaged records are in the report."""
+"""The maximum number of the latest damaged records in the report."""
 
 SPOOL_TIMEOUT = timedelta(days=3)
-"""Hook files that wait for longer are reported, though nothing is lost."""
+"""Hook files that have been waiting for longer are reported; nothing is lost."""
 
 WORKER_TIMEOUT = timedelta(minutes=15)
-"""The same while a worker is running, which takes them at once."""
+"""The same while memtui is running, which normally stores them at once."""
 
 MAX_HOOK_DELAY = timedelta(minutes=15)
-"""A transcript that is newer than the last hook event by this means broken hooks."""
+"""If a transcript is this much newer than the last hook event, the hooks are broken."""
 
 SETTLE_TIME = timedelta(minutes=5)
-"""A file that changed more recently may be about to be read."""
+"""A file that has changed more recently may be read soon, and is not reported."""
 
 EXPIRY_WARNING = timedelta(days=7)
-"""Transcripts that an agent deletes within this time are reported."""
+"""Unread transcripts that an agent deletes within this time are reported."""
 
 MIN_FREE_BYTES = 200_000_000
 
 MIN_FREE_FILES = 1000
 
 LARGE_STORE_BYTES = 50_000_000
-"""Checking a larger store takes a moment, and a note says so."""
+"""A note is printed while a larger store is checked, which takes a moment."""
 
 OLLAMA_TIMEOUT_S = 2.0
 
 RESTORE_REMEDY = (
-    "memtui restore FILE from a backup; without one move it away: memtui import"
+    "restore a backup: memtui restore FILE; without a backup, move the file away and"
+    " run memtui import"
 )
 
 _UNKNOWN_TYPE = re.compile(r"unknown (?:record type|hook event) (.+)", re.DOTALL)
-"""How readers report a record of an unknown type."""
+"""The message of a reader about a record of an unknown type."""
 
 
 class Doctor:
@@ -196,19 +197,19 @@ class Doctor:
         machine_zone: str,
         model_options: ModelOptions,
     ) -> None:
-        """Take what is to be checked.
+        """Make a doctor; ``examine`` runs the checks.
 
         Args:
             paths: The paths in use.
             settings: The settings; the defaults if they cannot be read.
-            settings_error: Why they cannot be read.
-            has_separate_stores: Whether the store is of one project.
+            settings_error: Why the settings cannot be read; "" if they can.
+            has_separate_stores: Whether the store belongs to a single project.
             worker: The id of the process that runs the pipeline; 0 if there is none,
                 None if this system cannot tell.
-            machines: The hooks of the user, and those of the project in the working
-                folder.
-            list_sources: Returns the captured agents; called with whether there is a
-                store.
+            machines: Where the hooks of the user are, and those of the project in the
+                working folder.
+            list_sources: Returns the captured agents; its argument says whether there
+                is a store.
             machine_zone: The name of this machine's time zone.
             model_options: The options of Ollama.
         """
@@ -253,16 +254,17 @@ class Doctor:
         return self._report
 
     def _run(self, name: str, check: Callable[[], Iterable[Finding]]) -> None:
-        """Run a check; an error is a finding too."""
+        """Run a check and add its findings; an error becomes a finding."""
         try:
             self._report.findings += check()
         except MemtuiError as error:
-            remedy = "first fix what is wrong with the store"
+            remedy = "first solve the problem of the store"
             self._report.findings.append(Finding(name, False, str(error), remedy))
         except OSError as error:
             self._report.findings.append(_unreadable(name, error))
 
     def _store_may_exist(self) -> bool:
+        """Return whether the store exists, or this cannot be found out."""
         try:
             return self._paths.store.exists()
         except OSError:
@@ -272,30 +274,34 @@ class Doctor:
 
     def _check_settings(self) -> Iterator[Finding]:
         if self._settings_error:
-            remedy = "correct it; until then only doctor runs, with the defaults"
+            remedy = "correct it; until then only doctor works, with the defaults"
             yield Finding("settings", False, self._settings_error, remedy)
             return
         settings = self._settings
         missing = [path for path in settings.watched_folders if not path.exists()]
         for path in missing:
             origin = settings.origin("capture.folders")
-            message = f"capture.folders names {path}, which does not exist ({origin})"
+            message = (
+                f"capture.folders contains {path}, which does not exist ({origin})"
+            )
             remedy = "create it, or remove it from the settings"
             yield Finding("settings", False, message, remedy, str(path))
         for pattern in settings.exclude_patterns:
             path = Path(pattern)
             if path.is_absolute() and "*" not in pattern and not path.exists():
-                message = f"capture.exclude names {pattern}, which does not exist"
+                message = f"{pattern} in capture.exclude does not exist"
                 remedy = "if that is a mistake, correct it in the settings"
                 yield Finding("settings", True, message, remedy, pattern)
         if "aider" in settings.capture_sources and not settings.watched_folders:
-            message = "capture.sources names aider, which has no fixed folder"
-            remedy = "name the folders it works in, in capture.folders"
+            message = "aider in capture.sources has no fixed folder"
+            remedy = "add the folders in which you use it to capture.folders"
             yield Finding("settings", False, message, remedy, "aider")
         for name in settings.capture_sources:
             folders = transcript_folders().get(name, ())
             if folders and not any(folder.exists() for folder in folders):
-                message = f"capture.sources names {name}, which has no transcripts here"
+                message = (
+                    f"capture.sources contains {name}, which has no transcripts here"
+                )
                 yield Finding("settings", True, message, subject=name)
         if not missing:
             origins = settings.origins.values()
@@ -315,13 +321,13 @@ class Doctor:
         return is_readable
 
     def _examine_store(self, file: Path) -> tuple[Finding, bool]:
-        def finding(is_well: bool, message: str, remedy: str = "") -> Finding:
-            return Finding("store", is_well, message, remedy, str(file))
+        def finding(is_ok: bool, message: str, remedy: str = "") -> Finding:
+            return Finding("store", is_ok, message, remedy, str(file))
 
         if not file.exists():
             parent = next(path for path in file.parents if path.exists())
             if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
-                message = f"there is none, and {parent} cannot be written"
+                message = f"there is no store, and {parent} is not writable"
                 remedy = f"chmod u+rwx {parent}, or choose another folder: --home DIR"
                 return finding(False, message, remedy), False
             return finding(True, "nothing is stored yet", "memtui import"), False
@@ -341,7 +347,7 @@ class Doctor:
         if version:
             message = (
                 f"{file} was made by another version of memtui (schema {version};"
-                f" this one reads schema {schema.VERSION})"
+                f" this version reads schema {schema.VERSION})"
             )
             return finding(False, message, "use that version of memtui"), False
         if file.stat().st_size:
@@ -349,7 +355,7 @@ class Doctor:
             remedy = "choose another file: store.path in the settings"
             return finding(False, message, remedy), False
         if NodeIndex(self._paths.index).name():
-            message = f"{file} is empty, though there was something in it"
+            message = f"{file} is empty, but it had content before"
             return finding(False, message, RESTORE_REMEDY), False
         return finding(True, "nothing is stored yet", "memtui import"), False
 
@@ -368,8 +374,8 @@ class Doctor:
         message = f"{events:,} events in {sessions}, {byte_size(size)}, undamaged"
         for path in (file, file.parent):
             if not os.access(path, os.W_OK):
-                message += f", but {path} cannot be written: nothing new is stored"
-                remedy = f"make it writable: chmod u+rwX {path}, or mount the disk so"
+                message += f", but {path} is not writable: nothing new is stored"
+                remedy = f"chmod u+rwX {path}, or mount the disk read-write"
                 return Finding("store", False, message, remedy, str(file))
         return Finding("store", True, message, subject=str(file))
 
@@ -391,13 +397,13 @@ class Doctor:
             parts.append(plural(new_segments, "segment to summarize", many))
         if dirty_nodes:
             parts.append(plural(dirty_nodes, "node to roll up", "nodes to roll up"))
-        message = ", ".join(parts) or "nothing waits"
+        message = ", ".join(parts) or "no work is waiting"
         if self._worker:
             message += f"; memtui is running (process {self._worker})"
         elif parts and self._worker == 0:
             message += "; memtui is not running"
         if failing:
-            message += f"; {failing:,} failed and are tried again"
+            message += f"; {failing:,} failed and will be retried"
             remedy = f"see {self._paths.log}, then: memtui work --until-idle"
             yield Finding("work", False, message, remedy)
         elif parts and not self._worker:
@@ -447,17 +453,17 @@ class Doctor:
         problem = ""
         if not state.exists:
             if not state.expected:
-                return Finding(name, True, f"it is made with the first {items}")
+                return Finding(name, True, f"it will be made when there are {items}")
             problem = "there is no index"
         elif not state.is_ours:
-            problem = "it is broken, of another store, or of another version of memtui"
+            problem = "it is damaged, of another store, or of another version of memtui"
         elif not state.is_valid:
-            problem = "it is broken"
+            problem = "it is damaged"
         elif state.count != state.expected and not state.pending and not self._worker:
             problem = f"it contains {state.count:,} of {state.expected:,} {items}"
         if problem:
             return Finding(name, False, problem, "memtui reindex")
-        rest = f"{state.pending:,} to go" if state.pending else "up to date"
+        rest = f"{state.pending:,} waiting" if state.pending else "up to date"
         return Finding(name, True, f"{state.count:,} {items}; {rest}")
 
     def _check_secrets(self) -> Iterator[Finding]:
@@ -467,13 +473,13 @@ class Doctor:
             has_traces = meta.needs_cleanup()
         problem = ""
         if is_unfinished:
-            problem = "a forgetting was interrupted; what is to be deleted remains"
+            problem = "memtui forget was interrupted; the content is still stored"
         elif has_traces:
             problem = (
                 "traces of deleted content may remain: the deletion was interrupted"
             )
         elif not is_redacted:
-            problem = "what an older memtui stored may contain secrets"
+            problem = "content stored by an older version may contain secrets"
         if problem:
             yield Finding("secrets", False, problem, "memtui redact")
         else:
@@ -485,13 +491,15 @@ class Doctor:
         try:
             self._report.zone = ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            message = f"this machine does not know {name}, the store's time zone"
-            yield Finding("zone", False, message, "install the time zones: tzdata")
+            message = f"this machine does not know the store's time zone, {name}"
+            yield Finding(
+                "zone", False, message, "install the time zone data (package tzdata)"
+            )
             return
         other = ""
         if self._machine_zone != name:
             other = f" (this machine's is {self._machine_zone}; a store keeps its own)"
-        yield Finding("zone", True, f"days are those of {name}{other}")
+        yield Finding("zone", True, f"days begin in the time zone {name}{other}")
 
     def _fill_counts(self) -> Iterable[Finding]:
         """Fill in the counts of the report."""
@@ -516,8 +524,8 @@ class Doctor:
         folder = self._paths.spool
         found = spool.spool_status(folder)
         if found.write_problem:
-            message = f"hooks cannot write anything: {found.write_problem}"
-            remedy = f"free some space, or make it writable: chmod -R u+rwX {folder}"
+            message = f"hooks cannot write: {found.write_problem}"
+            remedy = f"free some space, or: chmod -R u+rwX {folder}"
             yield Finding("spool", False, message, remedy)
         else:
             yield self._spool_finding(found)
@@ -526,7 +534,7 @@ class Doctor:
             yield Finding("quarantine", False, message, "memtui quarantine list")
 
     def _spool_finding(self, found: SpoolStatus) -> Finding:
-        message, remedy = "nothing waits; hooks can write", ""
+        message, remedy = "no event is waiting; hooks can write", ""
         if found.oldest_at:
             since = date_format.age(found.oldest_at, self._now)
             events = plural(found.waiting, "hook event")
@@ -536,14 +544,14 @@ class Doctor:
             if self._has_separate_stores:
                 message += ", of this project or of others"
             elif is_old and self._worker:
-                message += ", and the memtui that is running does not take them"
+                message += ", and the running memtui does not store them"
                 remedy = f"see {self._paths.log}"
             elif is_old:
                 remedy = "memtui work --until-idle"
         if found.unfinished:
             files = plural(found.unfinished, "file")
             folder = self._paths.spool / "tmp"
-            message += f"; {files} that hooks did not finish in {folder}"
+            message += f"; {files} left unfinished by hooks in {folder}"
         return Finding("spool", not remedy, message, remedy)
 
     def _check_transcripts(self, has_store: bool) -> Iterator[Finding]:
@@ -569,7 +577,7 @@ class Doctor:
         watched = [source for source in self._sources if source.is_watched]
         if not watched:
             message = "no transcripts are watched"
-            remedy = "memtui sources watch all, for what hooks do not report"
+            remedy = "memtui sources watch all, to store what hooks do not report"
             return Finding("watching", True, message, remedy)
         message = f"watched: {', '.join(source.title for source in watched)}"
         reason = ""
@@ -585,9 +593,9 @@ class Doctor:
     def _transcript_findings(
         self, source: CaptureSource, state: TranscriptState
     ) -> Iterator[Finding]:
-        """Report transcripts that are not read, and those that are deleted soon."""
+        """Report unread transcripts, and those of them that will be deleted soon."""
         if source.is_watched and self._worker:
-            remedy = f"wait a minute; if it stays so, see {self._paths.log}"
+            remedy = f"wait a minute; if it does not change, see {self._paths.log}"
         elif source.is_watched:
             remedy = "memtui work --until-idle"
         else:
@@ -599,14 +607,15 @@ class Doctor:
             when = f"from {date_format.day(state.expires_at)} on"
             if state.expires_at <= self._now:
                 when = "at any moment"
-            message = f"{source.title} deletes {files} {when} that memtui has not read"
+            message = (
+                f"{source.title} will delete {files} that memtui has not read, {when}"
+            )
         elif missing:
             files = plural(missing, "transcript")
-            message = f"{source.title}: {files} changed since memtui last read there"
+            message = f"{source.title}: {files} changed since memtui last read them"
         elif state.unread and not is_declined:
-            message = (
-                f"{source.title}: {state.unread:,} of {state.files:,} were never read"
-            )
+            files = plural(state.files, "transcript has", "transcripts have")
+            message = f"{source.title}: {state.unread:,} of {files} never been read"
             yield Finding("transcripts", True, message, remedy, source.name)
             return
         else:
@@ -621,13 +630,13 @@ class Doctor:
         keep: timedelta | None,
         has_store: bool,
     ) -> TranscriptState:
-        """Compare transcripts with what was read of them.
+        """Compare transcripts with what memtui has read.
 
         Args:
             name: The agent.
             folders: Where its transcripts are.
             keep: How long the agent keeps them; None for always.
-            has_store: Whether there is a store that knows what was read.
+            has_store: Whether there is a store, which knows what was read.
         """
         files = unread = changed = late = 0
         modified: list[datetime] = []
@@ -673,26 +682,28 @@ class Doctor:
                 source = sources.get(hook.agent)
                 stored = source.by_hook if source else None
                 stored_at = stored.last_event_at if stored else None
-                # What waits in the spool may be of any agent.
+                # The waiting events may be of any agent.
                 last = max(filter(None, (stored_at, newest)), default=None)
                 yield self._hook_finding(hook, last)
         if not any(hook.is_installed or hook.problem for hook in found):
-            message = "none are installed: agents do not report their events"
+            message = "no hooks are installed: agents do not report their events"
             yield Finding("hooks", True, message, "memtui hooks install")
 
     def _hook_finding(self, hook: HookStatus, last: datetime | None) -> Finding:
-        """Report hooks that run; compare their last event with the transcripts."""
-        heard = f"last event {date_format.age(last, self._now)}" if last else "no event"
-        message = f"{hook.title}: installed, the command runs; {heard}"
+        """Compare the last event of working hooks with the transcripts."""
+        last_event = (
+            f"last event {date_format.age(last, self._now)}" if last else "no event"
+        )
+        message = f"{hook.title}: installed, the command runs; {last_event}"
         transcripts = self._transcripts.get(hook.agent)
         newest = transcripts.newest_at if transcripts else None
         since = datetime.fromtimestamp(hook.file.stat().st_mtime, UTC)
         if newest and newest > max(filter(None, (last, since))) + MAX_HOOK_DELAY:
             message = (
-                f"{hook.title}: installed, but silent: {heard}, and it wrote a"
-                f" transcript {date_format.age(newest, self._now)}"
+                f"{hook.title}: installed, but no events arrive: {last_event}, and it"
+                f" wrote a transcript {date_format.age(newest, self._now)}"
             )
-            remedy = f"restart {hook.title}: it reads its hooks when it starts."
+            remedy = f"restart {hook.title}, which reads its hooks when it starts."
             note = f" {hook.note}" if hook.note else ""
             return Finding("hooks", False, message, f"{remedy}{note}", hook.agent)
         return Finding("hooks", True, message, subject=hook.agent)
@@ -719,23 +730,25 @@ class Doctor:
             message = f"{byte_size(free)} free at {existing}"
             if lacks_files:
                 message += f", with room for {disk.f_favail:,} files"
-            is_well = free >= MIN_FREE_BYTES and not lacks_files
-            remedy = "" if is_well else "free some space"
-            yield Finding("disk", is_well, message, remedy, str(existing))
+            is_ok = free >= MIN_FREE_BYTES and not lacks_files
+            remedy = "" if is_ok else "free some space"
+            yield Finding("disk", is_ok, message, remedy, str(existing))
 
     def _check_model(self) -> Iterator[Finding]:
-        """Ask Ollama; a missing model is wrong only if one is set up."""
+        """Ask Ollama; a missing model is only wrong if a model was set up."""
         provider, url = self._settings.summaries_provider, self._settings.summaries_url
         if provider == EXTRACTIVE:
             self._report.model = ModelCheck(provider, url)
-            message = "no model is used (summaries.provider): summaries quote"
+            message = (
+                "no model is used (summaries.provider): summaries are made of quotes"
+            )
             yield Finding("model", True, message)
             return
         health = self._ask_ollama()
         self._report.model = ModelCheck(provider, url, health)
         if health.is_ready:
-            processor = "on the CPU alone" if health.on_cpu else "on a graphics card"
-            state = f"loaded, {processor}" if health.is_loaded else "not loaded now"
+            processor = "on the CPU only" if health.on_cpu else "on a graphics card"
+            state = f"loaded, {processor}" if health.is_loaded else "not loaded"
             message = (
                 f"{health.model}, {state}, with a window of {health.window_tokens:,}"
                 f" tokens; Ollama {health.server} at {url}"
@@ -748,16 +761,16 @@ class Doctor:
         elif health.condition is ModelCondition.REFUSED:
             remedy = self._allow_remedy()
         elif health.condition is not ModelCondition.MODEL_MISSING:
-            remedy = "see whether it is Ollama that answers there, and its log"
-        message += "; until then summaries quote"
+            remedy = "check that this server is Ollama, and read its log"
+        message += "; until then summaries are made of quotes"
         if provider == OLLAMA:
             yield Finding("model", False, message, remedy)
         else:
             yield Finding("model", True, message, f"for summaries by a model: {remedy}")
 
     def _ask_ollama(self) -> ModelHealth:
-        """Return the health of Ollama, as far as it answers in time."""
-        # Imported first: the time it takes to import is not the server's.
+        """Return the health of Ollama; it is given a limited time to answer."""
+        # Import first: the time that takes does not count.
         from memtui.summarize.ollama import summarizer
 
         ollama = summarizer.Ollama(self._model_options)
@@ -774,12 +787,12 @@ class Doctor:
         timer.cancel()
         if is_late.is_set() and not health.is_ready:
             url = self._model_options.url
-            message = f"{url} does not answer within {OLLAMA_TIMEOUT_S:g} s"
+            message = f"{url} did not answer within {OLLAMA_TIMEOUT_S:g} s"
             return replace(health, condition=ModelCondition.FAULTY, message=message)
         return health
 
     def _allow_remedy(self) -> str:
-        """Return which setting does not allow the server or its model."""
+        """Return what to change if the server or the model is not allowed."""
         from memtui.summarize.ollama.client import parse_address
         from memtui.summarize.ollama.errors import NotAllowedError
 
@@ -790,14 +803,14 @@ class Doctor:
             origin = self._settings.origin("summaries.url")
             return (
                 f"correct summaries.url ({origin}), or, if the text of conversations"
-                " may be sent to that machine, name it in summaries.allowed_hosts"
+                " may be sent to that machine, add it to summaries.allowed_hosts"
             )
         if options.model:
-            return "name a model of this machine in summaries.model"
-        return "name a server that answers in summaries.url"
+            return "set summaries.model to a model of this machine"
+        return "set summaries.url to a server that answers"
 
     def _check_worker_model(self) -> Iterator[Finding]:
-        """Report the model as the running worker last found it, if not ready."""
+        """Report the model if it is not ready for the running memtui."""
         with database.connection():
             found = meta.model_record()
         if found is None or found.condition is ModelCondition.READY or not self._worker:
@@ -807,7 +820,7 @@ class Doctor:
         if found.paused_until is not None:
             condition += f" until {date_format.clock(found.paused_until, zone)}"
         elif found.condition is ModelCondition.FAULTY:
-            remedy = "another model may do better: name it in summaries.model"
+            remedy = "another model may work better: set summaries.model"
         details = f"{condition}, {found.message}".rstrip(", ")
         at = date_format.clock(found.checked_at, zone)
         message = f"{WORKER_NAME}: {details} (at {at})"
@@ -821,13 +834,13 @@ QUEUE_NOUNS = {
     outbox.INDEX_SESSION: ("title to index", "titles to index"),
 }
 
-WORKER_NAME = "the memtui that is running"
-"""The subject of the finding on the worker's model."""
+WORKER_NAME = "the running memtui"
+"""The subject of the finding on the model of the running memtui."""
 
 
 def _unreadable(name: str, error: OSError) -> Finding:
     message = f"{error.filename}: {(error.strerror or str(error)).lower()}"
-    remedy = f"make it yours: chmod -R u+rwX {error.filename}"
+    remedy = f"give yourself access: chmod -R u+rwX {error.filename}"
     return Finding(name, False, message, remedy)
 
 
@@ -841,7 +854,7 @@ def _hook_remedy(hook: HookStatus) -> str:
 def _file_stamps(
     name: str, folders: Iterable[Path], *, has_store: bool
 ) -> Iterator[tuple[cursors.FileStamp, cursors.FileStamp | None]]:
-    """Yield the stamp of each transcript, and its stamp when it was read."""
+    """Yield the stamp of each transcript, and its stamp when it was last read."""
     for folder in folders:
         if not folder.exists():
             continue

@@ -1,4 +1,4 @@
-"""What doctor answers, and how its tests change what it looks at."""
+"""Run the checks of doctor, and change what they look at."""
 
 import os
 import sqlite3

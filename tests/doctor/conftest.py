@@ -1,4 +1,4 @@
-"""``memtui doctor`` on memories that are sound, and on such as are really broken."""
+"""Memories that are sound, and memories that are broken, for ``memtui doctor``."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Transcripts that nobody reads, and hooks that are broken or silent."""
+"""Unread transcripts, and hooks that are broken or silent."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
 ) -> None:
     told = ask()
     assert told["is_ok"]
-    assert "1 of 1 were never read" in of(told, "transcripts")["message"]
+    assert "1 of 1 transcript has never been read" in of(told, "transcripts")["message"]
     aged(transcript, timedelta(days=22))
     assert ask()["is_ok"]
     aged(transcript, timedelta(days=25))
@@ -151,7 +151,7 @@ def test_hooks_that_are_installed_and_silent_are_found(
 ) -> None:
     os.utime(transcript)
     found = ill(ask())["hooks"]
-    assert "installed, but silent" in found["message"]
+    assert "installed, but no events arrive" in found["message"]
     payload = {
         "hook_event_name": "UserPromptSubmit",
         "session_id": "s2",

@@ -1,4 +1,4 @@
-"""Disks that are full, or cannot be written."""
+"""Disks that are full or read-only."""
 
 import os
 import shutil
@@ -48,6 +48,6 @@ def test_a_disk_that_cannot_be_written_is_found_and_read(
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     told = ask()
     assert "44 events" in ill(told)["store"]["message"]
-    assert "cannot be written" in ill(told)["store"]["message"]
+    assert "is not writable" in ill(told)["store"]["message"]
     assert "cannot be written" in ill(told)["spool"]["message"]
     assert of(told, "index")["is_ok"]

@@ -1,4 +1,4 @@
-"""Indexes that are missing, broken, another store's or short."""
+"""Indexes that are missing, broken, incomplete, or of another store."""
 
 import shutil
 import sqlite3
@@ -19,7 +19,7 @@ def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
 ) -> None:
     (home / "index" / toc).write_text("junk\n")
     found = ill(ask())["index"]
-    assert "it is broken" in found["message"] and found["remedy"] == "memtui reindex"
+    assert "it is damaged" in found["message"] and found["remedy"] == "memtui reindex"
     run_memtui(home, "import", str(HISTORY))
     assert "index" not in ill(ask())
 
@@ -38,7 +38,7 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
 def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
     for file in (home / "index").glob("*.seg"):
         file.unlink()
-    assert ill(ask())["index"]["message"] == "it is broken"
+    assert ill(ask())["index"]["message"] == "it is damaged"
 
 
 def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
@@ -67,7 +67,7 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     index.close()
     assert "it contains" in ill(ask())["messages"]["message"]
     file.write_bytes(b"junk" * 5000)
-    assert "it is broken" in ill(ask())["messages"]["message"]
+    assert "it is damaged" in ill(ask())["messages"]["message"]
     file.unlink()
     found = ill(ask())["messages"]
     assert (found["message"], found["remedy"]) == (

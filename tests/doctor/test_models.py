@@ -17,7 +17,7 @@ from memtui.store import database, meta
 from memtui.workspace import Workspace
 from tests.doctor.asking import Ask, ill, listing, named, of
 from tests.stub.models import Model
-from tests.stub.server import serving
+from tests.stub.server import run_stub
 
 Set = Callable[..., None]
 
@@ -36,11 +36,11 @@ def summaries(monkeypatch: pytest.MonkeyPatch) -> Set:
 def test_the_model_is_named_with_its_window_and_where_it_runs(
     ask: Ask, summaries: Set, connected: list[tuple[Any, ...]]
 ) -> None:
-    with serving(Model("qwen3:4b"), Model("far", remote_host="https://x")) as stub:
+    with run_stub(Model("qwen3:4b"), Model("far", remote_host="https://x")) as stub:
         summaries(url=stub.url, provider="ollama")
         found = of(ask(), "model")
         assert found["is_ok"]
-        assert "qwen3:4b, not loaded now, with a window of 8,192" in found["message"]
+        assert "qwen3:4b, not loaded, with a window of 8,192" in found["message"]
         assert f"Ollama 0.33.0 at {stub.url}" in found["message"]
         assert {one.path for one in stub.received} == {
             *("/api/version", "/api/tags", "/api/ps", "/api/show")
@@ -49,13 +49,13 @@ def test_the_model_is_named_with_its_window_and_where_it_runs(
 
 
 @pytest.mark.parametrize(
-    ("on_gpu", "words"), [(True, "a graphics card"), (False, "the CPU alone")]
+    ("on_gpu", "words"), [(True, "a graphics card"), (False, "the CPU only")]
 )
 def test_of_a_loaded_model_it_is_said_what_it_runs_on(
     ask: Ask, summaries: Set, on_gpu: bool, words: str
 ) -> None:
     model = Model(on_gpu=on_gpu)
-    with serving(model) as stub:
+    with run_stub(model) as stub:
         stub.memory.load(model, {"num_ctx": 4096})
         summaries(url=stub.url)
         told = ask()
@@ -81,7 +81,7 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
         fcntl.flock(claim, fcntl.LOCK_EX)
         ours, theirs = named(ask(), "model")
     assert ours["subject"] == "" and theirs["is_ok"]
-    words = "the memtui that is running: resting until {}, its server failed (at {})"
+    words = "the running memtui: resting until {}, its server failed (at {})"
     times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
     assert theirs["message"] == words.format(*times)
 
@@ -94,7 +94,7 @@ def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
     found = of(ask(), "model")
     assert found["is_ok"] == (provider == "auto")
     assert "Ollama does not answer at http://127.0.0.1:1" in found["message"]
-    assert "until then summaries quote" in found["message"]
+    assert "until then summaries are made of quotes" in found["message"]
     assert "install it from ollama.com, then: ollama pull qwen3:4b" in found["remedy"]
 
 
@@ -102,7 +102,7 @@ def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
 def test_a_model_that_is_missing_is_to_be_pulled(
     ask: Ask, summaries: Set, named: str
 ) -> None:
-    with serving(Model("nomic-embed-text", size="137M")) as stub:
+    with run_stub(Model("nomic-embed-text", size="137M")) as stub:
         summaries(url=stub.url, provider="ollama", model=named)
         found = ill(ask())["model"]
     assert found["remedy"] == f"ollama pull {named or 'qwen3:4b'}"
@@ -111,7 +111,7 @@ def test_a_model_that_is_missing_is_to_be_pulled(
 def test_a_model_that_must_not_summarize_is_to_be_named_otherwise(
     ask: Ask, summaries: Set
 ) -> None:
-    with serving(Model("tiny:1b", size="1.0B")) as stub:
+    with run_stub(Model("tiny:1b", size="1.0B")) as stub:
         summaries(url=stub.url, provider="ollama", model="tiny:1b")
         found = ill(ask())["model"]
     assert "too small" in found["message"]
@@ -119,7 +119,7 @@ def test_a_model_that_must_not_summarize_is_to_be_named_otherwise(
 
 
 def test_a_model_in_the_cloud_is_not_asked(ask: Ask, summaries: Set) -> None:
-    with serving(Model("far", remote_host="https://x")) as stub:
+    with run_stub(Model("far", remote_host="https://x")) as stub:
         summaries(url=stub.url, provider="ollama", model="far")
         found = ill(ask())["model"]
         assert not stub.chats()
@@ -143,7 +143,7 @@ def test_no_ollama_elsewhere_is_asked(
 def test_what_the_environment_says_of_ollama_is_not_looked_at(
     ask: Ask, summaries: Set, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving() as stub, serving() as other:
+    with run_stub() as stub, run_stub() as other:
         monkeypatch.setenv("OLLAMA_HOST", other.url)
         monkeypatch.setenv("HTTP_PROXY", other.url)
         summaries(url=stub.url)
@@ -161,11 +161,11 @@ def test_an_ollama_that_never_answers_is_not_waited_for(
         summaries(url=url, provider=provider)
         found = of(ask(), "model")
     assert found["is_ok"] == (provider == "auto")
-    assert f"{url} does not answer within 0.2 s" in found["message"]
+    assert f"{url} did not answer within 0.2 s" in found["message"]
 
 
 def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> None:
-    with serving() as stub:
+    with run_stub() as stub:
         summaries(url=stub.url, provider="extractive")
         told = ask()
         assert stub.received == []

@@ -1,4 +1,4 @@
-"""Settings that cannot be read, or name what is not there."""
+"""Settings that cannot be read, or name something that does not exist."""
 
 from pathlib import Path
 
@@ -19,7 +19,10 @@ def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
     told = ask("--set", "capture.folders=/no/such/folder")
     assert "/no/such/folder, which does not exist" in ill(told)["settings"]["message"]
     told = ask("--set", "capture.sources=aider")
-    assert "which has no fixed folder" in ill(told)["settings"]["message"]
+    assert (
+        "aider in capture.sources has no fixed folder"
+        in ill(told)["settings"]["message"]
+    )
     told = ask("--set", "capture.sources=codex")
     assert "codex, which has no transcripts" in of(told, "settings")["message"]
     told = ask("--set", "capture.exclude=/no/such/folder")
@@ -31,7 +34,10 @@ def test_a_time_zone_this_machine_does_not_know_is_found(home: Path, ask: Ask) -
         connection.execute(
             "UPDATE meta SET value = 'Mars/Base' WHERE name = 'time_zone'"
         )
-    assert "does not know Mars/Base" in ill(ask())["zone"]["message"]
+    assert (
+        "does not know the store's time zone, Mars/Base"
+        in ill(ask())["zone"]["message"]
+    )
 
 
 def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) -> None:

@@ -1,4 +1,4 @@
-"""What is said of a sound memory, and what looking leaves alone."""
+"""The report on a sound memory; the checks change nothing."""
 
 import fcntl
 import os

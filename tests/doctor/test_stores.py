@@ -1,4 +1,4 @@
-"""Stores that are damaged, locked, emptied, another's or not to be read."""
+"""Stores that are damaged, locked, emptied, foreign or unreadable."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def test_a_store_that_was_emptied_is_told_from_one_that_is_new(
     home: Path, ask: Ask
 ) -> None:
     store(home).write_bytes(b"")
-    assert "though there was something in it" in ill(ask())["store"]["message"]
+    assert "but it had content before" in ill(ask())["store"]["message"]
     shutil.rmtree(home / "index")
     assert of(ask(), "store")["message"] == "nothing is stored yet"
 

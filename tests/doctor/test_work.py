@@ -1,4 +1,4 @@
-"""Work that nobody does, what waits too long, and what could not be taken."""
+"""Pending work, failing stages, and skipped input."""
 
 import fcntl
 import json
@@ -35,7 +35,7 @@ def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
             " WHERE level = 'day'",
             (later,),
         )
-    assert "failed and are tried again" in ill(ask())["work"]["message"]
+    assert "failed and will be retried" in ill(ask())["work"]["message"]
 
 
 def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
@@ -57,15 +57,15 @@ def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> N
     os.utime(letter, (hour_ago, hour_ago))
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
-        assert "does not take them" in ill(ask())["spool"]["message"]
+        assert "does not store them" in ill(ask())["spool"]["message"]
 
 
 def test_what_hooks_never_finished_is_counted(home: Path, ask: Ask) -> None:
     draft = home / "spool" / "tmp" / "1.json"
     draft.write_text('{"promp')
-    assert "did not finish" not in of(ask(), "spool")["message"]
+    assert "left unfinished" not in of(ask(), "spool")["message"]
     aged(draft, timedelta(hours=1))
-    assert "1 file that hooks did not finish" in of(ask(), "spool")["message"]
+    assert "1 file left unfinished by hooks" in of(ask(), "spool")["message"]
 
 
 def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
