@@ -1,1 +1,1 @@
-"""What the performance figures come from; each module runs alone."""
+"""Benchmarks and evaluations; each module runs on its own."""

@@ -1,10 +1,10 @@
-"""What an agent pays, in tokens, until the words that answer are in front of it.
+"""Measure the tokens an agent reads until it has the evidence for a question.
 
-The labelled questions of ``benchmarks.finding``, asked in each way an agent has: what
-is counted is every answer it reads, fence and all, until one holds the evidence. Then
-of single answers, of so many tokens each, how many hold it; and what reading the
-sessions that answer costs, and looking for the longest word of the question in all that
-was said. Run it from the checkout:
+The labelled questions of ``benchmarks.finding`` are asked in every way an agent can
+ask. The answers, including fences, are counted until one contains the evidence. Further
+figures: how many single answers of a given size contain it, and the cost of reading the
+matching sessions, or of searching all messages for the longest word of the question.
+Run it from the checkout:
 
     python -m benchmarks.agents [--coding | --locomo] [--some N]
 """

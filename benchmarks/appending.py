@@ -1,8 +1,8 @@
-"""What it costs to keep one more message while the index of messages is at work.
+"""Measure the cost of storing a message while the message index follows the store.
 
-Messages are kept one at a time, each in a transaction of its own, in turns: without a
-word to the index, with its row in the outbox and nobody who follows it, and with the
-index following on a thread of this process or in another process.
+Messages are stored one at a time, each in its own transaction, in turns: without an
+outbox row, with an outbox row that nobody processes, and with the index following on a
+thread or in another process.
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""A search of messages, as it is measured: what was said in sessions, with windows."""
+"""The search in messages as the benchmarks call it: sessions, with windows."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

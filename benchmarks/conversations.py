@@ -1,7 +1,7 @@
-"""Conversations of any number of messages, kept in a store: the same ones each time.
+"""Make a store with conversations of any number of messages, always the same ones.
 
-People and assistants take turns in sessions of several agents on several projects,
-spread over two years; a few sessions send helpers out. A store is made once and stays.
+Users and assistants take turns in sessions of several agents on several projects over
+two years; a few sessions have subagents. A store is made once and reused.
 """
 
 import random

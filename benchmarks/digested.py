@@ -1,10 +1,9 @@
-"""Stores whose conversations are digested: summaries, roll-ups and both indexes.
+"""Make stores with summaries, roll-ups and both indexes.
 
-The same conversations as ``benchmarks.conversations`` has, and one long session after
-them. Every stage runs over them once, as ``memtui work --until-idle`` has it, with the
-extractive summarizer; in large stores the summaries of segments only quote (see
-``benchmarks.quoted``), since making them would take an hour. A store is made once and
-stays:
+They contain the conversations of ``benchmarks.conversations`` and one long session. All
+stages run once, as in ``memtui work --until-idle``, with the extractive summarizer. In
+large stores the summaries of segments only quote (see ``benchmarks.quoted``), because
+making them would take an hour. A store is made once and reused:
 
     python -m benchmarks.digested 10000 100000
 """

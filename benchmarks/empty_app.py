@@ -1,4 +1,4 @@
-"""The least a Textual app can be and still show something."""
+"""The smallest Textual app that shows something."""
 
 from textual.app import App, ComposeResult
 from textual.widgets import Static

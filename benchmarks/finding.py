@@ -1,10 +1,10 @@
-"""How well search finds: labelled questions, asked of a store made as a person's is.
+"""Measure how well search finds the sessions that answer labelled questions.
 
-LoCoMo (Maharana et al., 2024): questions about long conversations, the sessions and the
-turns that answer them; each conversation is imported as a project of its own and asked
-within it, the adversarial questions left out. And questions over real coding sessions
-(``coding_queries.md``), asked of all of them. Summaries are the extractive ones. Run it
-from the checkout:
+LoCoMo (Maharana et al., 2024) has questions about long conversations, with the sessions
+and turns that answer them. Each conversation is imported as a project and searched
+alone; adversarial questions are left out. The questions about real coding sessions
+(``coding_queries.md``) search all of them. Summaries are extractive. Run it from the
+checkout:
 
     python -m benchmarks.finding [--misses]
 """

@@ -1,7 +1,7 @@
-"""The floor of an import: what no import that keeps every message can be faster than.
+"""Measure the least time that an import of every message can take.
 
-Parses the same JSON and inserts one row a record with plain sqlite3: one table, WAL,
-batches of 1,000, nothing more. Run it from the checkout:
+It parses the same JSON and inserts a row for each record with plain sqlite3: one table,
+WAL, batches of 1,000. Run it from the checkout:
 
     python -m benchmarks.floor FOLDER DATABASE
 """

@@ -1,6 +1,6 @@
-"""German and Chinese bullets, written by hand since the real transcripts are English.
+"""German and Chinese bullets, written by hand: the real transcripts are English.
 
-Each source is a few events of one piece of work; each bullet restates one thing in
+Each source is a few events of one piece of work. Each bullet restates one thing in
 other words, or changes one thing.
 """
 

@@ -1,9 +1,8 @@
-"""Transcripts of any length to measure with, the same ones each time.
+"""Generate transcripts of any length, always the same ones.
 
-Claude Code's files, one a session: a person's message, then the assistant's words and
-calls of tools with their results. Words follow Zipf's law over prose and identifiers,
-since what an index or a summarizer costs depends on how often words come back. Run it
-from the checkout:
+They are files of Claude Code, one for each session, with prompts, answers, tool calls
+and results. Words follow Zipf's law over prose and identifiers, because the cost of an
+index or a summarizer depends on how often words recur. Run it from the checkout:
 
     python -m benchmarks.generate FOLDER --messages 100000
 """

@@ -1,12 +1,12 @@
 """Measure how often a bullet is anchored where people say it belongs.
 
-Each sentence of QMSum's human summaries of specific queries is anchored in its meeting,
-and counts as right if the anchored turn lies in the span the annotators marked; a
-sentence without an anchor counts as wrong. ``find_anchors`` makes grips and declines
-where too little is found; ``nearest_anchors`` never does, and is compared with other
-ways that never do. Every second meeting is held out. Turns are used with their
-speaker's name and without. LoCoMo's facts are anchored among the turns of their
-session, and are right on the very turn they were taken from. Run it from the checkout:
+Each sentence of QMSum's human summaries of specific queries is anchored in its meeting.
+It counts as right if the anchored turn is in the annotated range, and as wrong without
+an anchor. ``find_anchors`` makes grips and declines if too little is found;
+``nearest_anchors`` never declines, and is compared with other ways that never do. Every
+second meeting is held out. Turns are used with and without the speaker's name. LoCoMo's
+facts are anchored among the turns of their session, and are right only at the turn they
+are from. Run it from the checkout:
 
     python -m benchmarks.grips
 """

@@ -1,7 +1,7 @@
-"""An import in its two halves: storing the events, and digesting what is stored.
+"""Measure the two halves of an import: storing events, and summarizing them.
 
-Drives the same stages as ``memtui import``, one half after the other, and prints the
-seconds each took. Run it from the checkout:
+It runs the stages of ``memtui import`` one half after the other, and prints the seconds
+of each. Run it from the checkout:
 
     python -m benchmarks.halves FOLDER HOME
 """

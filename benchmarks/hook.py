@@ -1,8 +1,8 @@
-"""What a hook costs an agent, beside an interpreter that does nothing.
+"""Measure the cost of a hook, compared with an interpreter that does nothing.
 
-Each way to run the hook is a process of its own that is handed one event and waited
-for, in turns with ``python -c pass``; the medians count. The console script is run as
-an installer writes it, with the interpreter that measures. Run it from the checkout:
+Each way to run the hook is a process that is given one event and waited for, in turns
+with ``python -c pass``; medians are printed. The console script is run as an installer
+writes it, with the same interpreter. Run it from the checkout:
 
     python -m benchmarks.hook [--runs N]
 """

@@ -1,8 +1,8 @@
-"""How fast an import is, and how far from the floor.
+"""Measure the speed of an import, compared with the least possible time.
 
-Runs ``memtui --home … import …``, which stores and digests, on generated transcripts;
-then storing and digesting once more by themselves; and the floor on the same files,
-before them and after. Run it from the checkout:
+It runs ``memtui --home … import …`` on generated transcripts, then both halves of the
+import separately, and ``benchmarks.floor`` on the same files before and after. Run it
+from the checkout:
 
     python -m benchmarks.import_ --messages 100000
 """

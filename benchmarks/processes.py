@@ -1,4 +1,4 @@
-"""Running what is measured as a process of its own, and naming the machine."""
+"""Run benchmarks in processes of their own, and describe the machine."""
 
 import os
 import platform

@@ -1,8 +1,8 @@
-"""Questions to ask of generated conversations, of every kind people type.
+"""Generate queries of all kinds for generated conversations.
 
-Each kind brings equally many, the same ones each time. What a kind is about is said by
-how frequent its words are: of the most frequent ones a great share of all messages
-holds each, of the rarest hardly any does.
+Each kind has the same number of queries, always the same ones. Kinds differ in the
+frequency of their words: each of the most frequent ones is in many messages, each of
+the rarest ones in hardly any.
 """
 
 import random

@@ -1,7 +1,7 @@
-"""A summary that quotes the beginnings of messages, made a hundred times as fast.
+"""A summarizer that quotes the beginnings of messages, a hundred times as fast.
 
-Large stores are digested with it: as many nodes, bullets and grips of the same length
-come of it as of the real summarizer, and what a screen reads is all that counts here.
+It is used for large stores. It makes as many nodes, bullets and grips of the same
+length as the real summarizer; measurements of screens need no more.
 """
 
 from memtui.model import grips

@@ -1,8 +1,8 @@
-"""The same texts in other engines, to hold a search of messages against.
+"""Search the same texts with other engines, for comparison.
 
-Plain FTS5 with its own tokenizer, and tantivy where it can be imported: both are asked
-for any of a question's words and give the best twenty by BM25. They know no sessions,
-no windows, no parts of identifiers and no filters.
+Plain FTS5 with its own tokenizer, and tantivy if it is installed. Both search for any
+word of a query and return the best twenty texts by BM25, without sessions, windows,
+parts of identifiers or filters.
 """
 
 import re

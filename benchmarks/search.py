@@ -1,10 +1,9 @@
-"""How fast what was said is found again, beside other engines on the same texts.
+"""Measure the speed of the search in messages, compared with other engines.
 
-Measured on generated conversations in a store of their own: making the index anew, the
-first question of a process, questions of every kind, and what one more message costs
-while the index follows. Every question is asked in turns with the other engines, once
-without being measured and then a few times, of which the median counts. Run it from
-the checkout:
+It measures, on generated conversations in a store of their own: rebuilding the index,
+the first query of a process, queries of all kinds, and the cost of one more message
+while the index follows. Each query runs in turns with the other engines, once without
+being measured and then a few times; the median counts. Run it from the checkout:
 
     python -m benchmarks.search [--big] [--messages N…] [--folder FOLDER]
 """

@@ -1,8 +1,8 @@
-"""One task of the message index in a process of its own, to be measured there.
+"""Run the search in messages in a process of its own, to be measured.
 
-``rebuild HOME`` rebuilds the index, ``open HOME QUERY`` runs one query at once, ``ask
-HOME QUERY…`` runs several, ``follow HOME`` keeps the index up to date until its input
-ends. It prints JSON.
+``rebuild HOME`` rebuilds its index, ``open HOME QUERY`` runs one query first, ``ask
+HOME QUERY…`` runs several, and ``follow HOME`` keeps the index up to date until its
+input ends. Figures are printed as JSON.
 """
 
 import json

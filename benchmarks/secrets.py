@@ -1,7 +1,7 @@
-"""Recall, precision and cost of redaction.
+"""Measure recall, precision and cost of redaction.
 
-Reads the labelled set of the tests and, if present, the real transcripts beside the
-checkout; what is redacted there is printed masked. Run it from the checkout:
+It reads the labelled set of the tests and, if present, the real transcripts beside the
+checkout, whose redactions are printed masked. Run it from the checkout:
 
     python -m benchmarks.secrets
 """

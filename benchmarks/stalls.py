@@ -1,7 +1,7 @@
-"""How late an event loop is: a task wants to run over and over, and notes when it can.
+"""Measure the delays of an event loop, with a task that tries to run all the time.
 
-What the loop's own thread computed meanwhile is noted too: the rest of a delay is what
-other threads, or other programs, kept the processor for.
+The time that the loop's own thread computes meanwhile is measured, too; the rest of a
+delay is caused by other threads or programs.
 """
 
 import asyncio

@@ -1,10 +1,10 @@
-"""How much of what people find worth saying the extractive summaries hold.
+"""Measure how much of human summaries the extractive summaries contain.
 
-Each summary is held against its text's beginning and against sentences drawn at random,
-cut to the same number of characters: the share of the reference's stems they hold, the
-rare ones (in all of that set's texts) weighing more. References are LoCoMo's summaries
-of sessions, QMSum's of whole meetings, and Entire's of sessions of coding agents; the
-bullets of all of a text's segments are taken together. Run it from the checkout:
+Each summary is compared with the beginning of its text and with random sentences, all
+cut to the same length. The figure is the share of the reference's stems, weighted by
+their rarity in all texts of the set. References are LoCoMo's summaries of sessions,
+QMSum's of whole meetings, and Entire's of sessions of coding agents; the bullets of all
+segments of a text are taken together. Run it from the checkout:
 
     python -m benchmarks.summaries
 """

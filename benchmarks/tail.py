@@ -1,11 +1,10 @@
-"""What reading transcripts as they are written costs, beside doing nothing with it.
+"""Measure the cost of reading transcripts as they are written.
 
-Three things are measured: what it costs to take what a transcript grew by, however long
-it is, beside opening it and parsing the new bytes alone; what a look at transcripts
-that did not change costs, beside asking the system for their sizes; and how long it
-takes from an append to the stored event, told by the system and by looking. Files over
-200 MB are sparse: after the first lines a hole stands for what is not kept. Run it from
-the checkout:
+It measures reading the growth of a transcript of any size, compared with opening it and
+parsing the new bytes; checking transcripts that have not changed, compared with reading
+their sizes; and the time from an append to the stored event, with notifications and by
+polling. Files over 200 MB are sparse: the first lines are followed by a hole. Run it
+from the checkout:
 
     python -m benchmarks.tail [--sizes 10 200 2000] [--files 1000 10000] [--runs N]
 """

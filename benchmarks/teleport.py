@@ -1,11 +1,11 @@
-"""What a keystroke in the teleport costs, and what keeping its index costs.
+"""Measure the cost of a keystroke in the node search, and of updating its index.
 
-Every prefix of some queries of one to five words is asked for, as though each letter
-were typed; a quarter of the queries hold nothing but very common words. Documents are
-made up: segments, days and grips with titles, keywords and bullets whose words follow
-Zipf's law. Each size is measured in a process of its own. A keystroke is taken from
-the typed text to the ranked hits; what reading those from the store adds is measured
-apart, since it does not depend on the size. Run it from the checkout:
+Every prefix of some queries of one to five words is searched, as if it were typed; a
+quarter of the queries have only very common words. Documents are generated: segments,
+days and grips whose words follow Zipf's law. Each size is measured in its own process.
+A keystroke is the time from the typed text to ranked hits; reading these from the store
+is measured separately, because it does not depend on the size. Run it from the
+checkout:
 
     python -m benchmarks.teleport [--sizes 30000 150000] [--queries 200]
 """

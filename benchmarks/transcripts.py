@@ -1,7 +1,7 @@
-"""The segments of the real transcripts beside the checkout, for what is measured.
+"""Read the segments of the real transcripts beside the checkout.
 
-Every agent's files are read as an import reads them, each session once; which half a
-session is in follows from its name alone.
+The files of every agent are read as in an import, each session once. The name of a
+session alone decides which half it is in.
 """
 
 import hashlib

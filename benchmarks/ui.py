@@ -1,9 +1,8 @@
-"""How long the app's event loop stands still, for all that is done by keys.
+"""Measure the delays of the app's event loop, for everything done by keys.
 
-The real app is driven without a terminal, 120 columns by 40 lines, over stores of ten
-thousand to a million messages; once at rest and once while the workers of the same
-process digest an import. Each is measured in a process of its own. Run it from the
-checkout:
+The real app runs without a terminal, at 120 columns by 40 lines, on stores of ten
+thousand to a million messages; once at rest, and once while workers of the same process
+import. Each is measured in its own process. Run it from the checkout:
 
     python -m benchmarks.ui [--sizes 10000 100000 1000000] [--only rest import]
 """

@@ -1,8 +1,8 @@
-"""Words as they come back in conversations about code: a few always, most hardly ever.
+"""Generate words with the frequencies they have in conversations about code.
 
-What an index or a search costs depends on how often words come back. These follow
-Zipf's law with Mandelbrot's shift over prose and identifiers, the same ones each time
-for the same dice.
+The cost of an index or a search depends on how often words recur. These words follow
+Zipf's law with Mandelbrot's shift over prose and identifiers, always the same ones for
+a seed.
 """
 
 import random

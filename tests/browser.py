@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by its DevTools protocol."""
+"""A headless Chromium, controlled through its DevTools protocol."""
 
 import asyncio
 import base64
@@ -16,7 +16,7 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
     None,
 )
-"""The browser, where this machine has one."""
+"""The path of the browser; None if there is none."""
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -26,22 +26,21 @@ FLAGS = (
 
 
 PATIENCE_S = 30.0
-"""Far more than all that is done in one page takes."""
+"""Far more than everything takes that is done in one page."""
 
 BINARY = 2
-"""A frame of a websocket whose payload is told as base64."""
+"""The opcode of websocket frames whose payload is reported as base64."""
 
 
 class Page:
     """A tab of the browser."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
-        """Take the connection to its DevTools."""
         self._socket, self._numbers = socket, itertools.count(1)
         self._drawn = b""
 
     async def send_command(self, method: str, **given: Any) -> dict[str, Any]:
-        """Have one thing done; what is told meanwhile is kept."""
+        """Send a command and return its result; handle events that arrive meanwhile."""
         number = next(self._numbers)
         await self._socket.send_json({"id": number, "method": method, "params": given})
         while True:
@@ -59,19 +58,19 @@ class Page:
         return told
 
     async def open(self, address: str) -> None:
-        """Open an address and wait until its page is there."""
+        """Open an address and wait until the page is loaded."""
         await self.send_command("Page.navigate", url=address)
         while (await self._receive()).get("method") != "Page.loadEventFired":
             pass
 
     async def wait_for_text(self, words: str) -> None:
-        """Wait until the app in the page was told to draw these words; forget them."""
+        """Wait until the page receives these words from the app; then start afresh."""
         while words.encode() not in self._drawn:
             await self._receive()
         self._drawn = b""
 
     async def wait_until(self, expression: str) -> None:
-        """Wait until something holds in the page."""
+        """Wait until a JavaScript expression is true in the page."""
         hoped = (
             "new Promise(done => { const look = () => (" + expression + ")"
             " ? done(true) : requestAnimationFrame(look); look() })"
@@ -82,7 +81,7 @@ class Page:
         assert told["result"].get("value") is True, told
 
     async def press(self, text: str, key: str = "") -> None:
-        """Press a key; ``key`` names one that types no letter."""
+        """Press a key; ``key`` names one that types no character."""
         of = {"key": key or text, "windowsVirtualKeyCode": 13 if key == "Enter" else 0}
         await self.send_command(
             "Input.dispatchKeyEvent", type="keyDown", text=text, **of
@@ -92,7 +91,7 @@ class Page:
 
 @asynccontextmanager
 async def open_page(folder: Path, address: str) -> AsyncIterator[Page]:
-    """A browser of its own with this page; ended in any case."""
+    """Open an address in a browser of its own, and close it at the end."""
     process = await asyncio.create_subprocess_exec(
         str(CHROMIUM),
         *FLAGS,

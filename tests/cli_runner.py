@@ -1,4 +1,4 @@
-"""The command line as a person gives it, and what it says."""
+"""Run memtui's commands: in this process, in another one, or at a terminal."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from tests import process_state
 
 
 def json_data(printed: str) -> Any:
-    """The data of a JSON answer; its envelope is seen to be whole."""
+    """Return the data of a JSON answer, after checking its envelope."""
     told = json.loads(printed)
     assert list(told) == ["version", "status", "data", "error", "meta"]
     assert told["version"] == 1
@@ -30,26 +30,26 @@ def json_data(printed: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
-    """What a command printed, where nobody looks."""
+    """The output of a command without a terminal."""
 
     stdout: str
     stderr: str
 
 
 def run_memtui(home: Path, *words: str, code: int = 0) -> CommandOutput:
-    """Run a command in a home; see ``run``."""
+    """Run a command with ``--home``; see ``run_in_process``."""
     return run_in_process("--home", str(home), *words, code=code)
 
 
 def run_in_process(*words: str, code: int = 0) -> CommandOutput:
-    """Run a command within this process, and see that it ends as it should.
+    """Run a command in this process, and check its exit code.
 
-    To start another one takes ten times as long.
+    Starting another process takes ten times as long.
     """
     with process_state.restored_state(), _redirected_streams() as (told, said):
         try:
             ended = main(words)
-        except SystemExit as left:  # so the grammar answers
+        except SystemExit as left:  # raised by the argument parser
             ended = int(left.code or 0)
         answer = CommandOutput(_read(told), _read(said))
     assert ended == code, answer
@@ -59,7 +59,7 @@ def run_in_process(*words: str, code: int = 0) -> CommandOutput:
 
 @contextmanager
 def _redirected_streams() -> Iterator[tuple[TextIO, TextIO]]:
-    """Standard input that is empty, and files for what is printed."""
+    """Replace standard input by an empty file and redirect the output to two files."""
     names = "stdin", "stdout", "stderr"
     before = [getattr(sys, name) for name in names]
     with (
@@ -85,7 +85,7 @@ def _read(file: TextIO) -> str:
 def run_separately(
     home: Path, *words: str, code: int = 0
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a process of its own, as a person does."""
+    """Run a command in a process of its own."""
     told = subprocess.run(
         [sys.executable, "-m", "memtui", "--home", str(home), *words],
         stdin=subprocess.DEVNULL,
@@ -99,7 +99,7 @@ def run_separately(
 
 
 def run_with_answer(home: Path, *words: str, answer: str) -> tuple[str, str]:
-    """What is printed, and what is shown to a person who gives an answer."""
+    """Answer a command's question; return its output and what the terminal showed."""
     ours, theirs = pty.openpty()
     os.write(ours, f"{answer}\n".encode())
     told = subprocess.run(
@@ -116,7 +116,7 @@ def run_with_answer(home: Path, *words: str, answer: str) -> tuple[str, str]:
 
 
 def run_at_terminal(home: Path, *words: str, code: int = 0) -> str:
-    """Run a command within this process, its answer going to a terminal; the answer."""
+    """Run a command in this process with its output on a terminal, and return it."""
     here, there = os.openpty()
     tty.setraw(there)
     shown: list[bytes] = []
@@ -141,6 +141,6 @@ def _read_terminal(terminal: int) -> Iterator[bytes]:
         try:
             if not (some := os.read(terminal, 65_536)):
                 return
-        except OSError:  # nobody writes to it any more
+        except OSError:  # the other end is closed
             return
         yield some

@@ -1,4 +1,4 @@
-"""Fixtures every test may use, and where snapshots go."""
+"""Fixtures for all tests, and the folder of snapshots."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Conversations made up for tests, kept in a real store and indexed when asked."""
+"""Make messages for tests, store them, and index them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -31,7 +31,7 @@ def make_message(
     subagent: str = "",
     tool: str = "",
 ) -> Event:
-    """Something that was said, so many seconds after the morning began."""
+    """Make a message, so many seconds after ``AT``."""
     return events.make(
         agent=agent,
         session_id=session,
@@ -46,20 +46,20 @@ def make_message(
 
 
 def store_messages(*said: Event, route: str = "transcript") -> None:
-    """Keep what was said."""
+    """Store messages."""
     with database.transaction():
         store_events.add(said, route=route)
 
 
 def name_session(session: str, *, title: str = "", project: str = "") -> None:
-    """Say what a session is called and where it was held."""
+    """Set the title and the project of a session."""
     facts = SessionMetadata("claude-code", session, title=title, project=project)
     with database.transaction():
         sessions.update_metadata(facts)
 
 
 def index_messages(house: Workspace, *, with_tools: bool = False) -> int:
-    """Index all that is to be indexed; how many steps that took."""
+    """Index all pending messages; return the number of steps."""
     stage = MessageIndexer(
         MessageIndex(house.paths.message_index, with_tools=with_tools)
     )
@@ -70,5 +70,5 @@ def index_messages(house: Workspace, *, with_tools: bool = False) -> int:
 
 
 def clock() -> datetime:
-    """When it is asked: the morning after."""
+    """Return the time of queries: a day after ``AT``."""
     return AT + timedelta(days=1)

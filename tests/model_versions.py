@@ -1,4 +1,4 @@
-"""A version of a node as a model makes it, put into a real store without a model."""
+"""Add versions of nodes to a store as a model would, without a model."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from memtui.store.schema import NodeRow
 MODEL = "qwen3:4b"
 DIGEST = "2bfd38a7daafc0ffee"
 AT = datetime(2024, 2, 20, 3, 30, tzinfo=UTC)
-"""When the model's versions are made."""
+"""The time at which the versions are made."""
 
 STATS = GenerationStats(
     model=MODEL,
@@ -29,7 +29,7 @@ STATS = GenerationStats(
 
 
 def weak_bullet(text: str, node: TocNode) -> Bullet:
-    """A bullet of which the source lacks a name and a number."""
+    """Make a weak bullet: the source lacks a name and a number."""
     features = VerdictFeatures(0.5, 8, ("payments.py", "42"), ("payments.py", "42"))
     verdict = Verdict(Support.WEAK, features, ("session",), spans=_spans(node))
     return Bullet(text, node.bullets[0].grip_ids, verdict)
@@ -40,7 +40,7 @@ def _spans(node: TocNode) -> tuple[EventQuote, ...]:
 
 
 def unsupported_bullet(text: str) -> Bullet:
-    """A bullet that no source says."""
+    """Make a bullet that no source supports."""
     return Bullet(text, (), Verdict(Support.UNSUPPORTED, VerdictFeatures(0.1, 6)))
 
 
@@ -56,10 +56,10 @@ def add_model_version(
 
     Args:
         node_id: The node.
-        headline: What it says; its bullets are three supported ones of what is shown.
-        rejected: Why it is not shown.
-        held: Bullets that are withheld.
-        with_weak: The words of a weak bullet, the first of it.
+        headline: The headline; the bullets are three supported ones of the shown one.
+        rejected: The reason, if it is rejected.
+        held: The withheld bullets.
+        with_weak: The text of a weak bullet, which comes first.
     """
     with database.transaction():
         before = nodes.get(node_id)

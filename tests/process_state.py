@@ -1,6 +1,6 @@
-"""What a process keeps from one test to the next, and how each test finds it as it was.
+"""Restore the state of the process after each test: environment, signals, store …
 
-A test may change any of this, by itself or by a command that it runs in this process.
+Tests change it themselves or through commands that they run in this process.
 """
 
 import gc
@@ -18,32 +18,32 @@ from memtui.store import database
 from memtui.tui import garbage
 
 MODULE_GLOBALS = ((garbage, "_is_reduced"), (database, "_open_file"))
-"""What memtui's modules set anew while they run, beside the one database."""
+"""The variables that memtui's modules set while they run, besides the database."""
 
 LOGGERS = ("", "watchfiles")
-"""The loggers whose levels a command sets."""
+"""The loggers whose levels commands set."""
 
 PYTEST_VARIABLE = "PYTEST_CURRENT_TEST"
-"""Told in the environment by pytest itself."""
+"""Set by pytest itself."""
 
 
 GC_THRESHOLDS = 200_000, 20, 20
-"""How seldom Python looks for garbage: as it usually does takes a sixth of the time."""
+"""Thresholds of the garbage collector; the usual ones take a sixth of the time."""
 
 
 def prepare_process() -> None:
-    """Make this process, and all that it begins, fit for tests."""
-    # Else each of the hundreds of processes that are begun would compile all anew.
+    """Prepare this process, and those it starts, for tests."""
+    # Otherwise each of hundreds of processes would compile all modules again.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # What runs behind ignores an interrupt, and so would all that it begins.
+    # Background jobs of a shell ignore interrupts, and so would their children.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(*GC_THRESHOLDS)
 
 
 @contextmanager
 def restored_state() -> Iterator[None]:
-    """Put back afterwards all that belongs to the process."""
+    """Restore the state of the process at the end."""
     found = [(put_back, look()) for look, put_back in _STATE]
     store = database.db.database, dict(database.db.connect_params)
     pragmas = list(database.db._pragmas)
@@ -58,7 +58,7 @@ def restored_state() -> Iterator[None]:
 
 
 def close_store() -> None:
-    """Have no store open, whatever a fixture that many tests share has opened."""
+    """Close the store, even if a shared fixture has opened it."""
     database.close()
     database.db.init(None)
 
@@ -125,4 +125,4 @@ _STATE: tuple[tuple[Callable[[], Any], Callable[[Any], object]], ...] = (
     (_logging, _set_logging),
     (_module_globals, _set_module_globals),
 )
-"""How each is looked at, and how it is put back."""
+"""A function that reads each part of the state, and one that restores it."""

@@ -1,4 +1,4 @@
-"""A real terminal, kept by tmux, with a shell in it."""
+"""A real terminal in tmux, with a shell in it."""
 
 import shlex
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 TMUX = shutil.which("tmux")
 
 PATIENCE_S = 20.0
-"""Far more than anything takes here, on a busy machine too."""
+"""Far more than anything takes here, even on a busy machine."""
 
 POLL_S = 0.02
 
@@ -19,14 +19,13 @@ COLUMNS, LINES = 120, 40
 
 
 class Terminal:
-    """One terminal of a tmux server of our own."""
+    """One terminal of a private tmux server."""
 
     def __init__(self, socket: Path) -> None:
-        """Take the server's socket."""
         self._socket = str(socket)
 
     def tmux(self, *words: str) -> str:
-        """Ask the server."""
+        """Run a command of tmux, and return its output."""
         return subprocess.run(
             [str(TMUX), "-S", self._socket, "-f", "/dev/null", *words],
             capture_output=True,
@@ -35,29 +34,29 @@ class Terminal:
         ).stdout
 
     def press(self, *keys: str) -> None:
-        """Press keys, as tmux names them."""
+        """Press keys, named as in tmux."""
         self.tmux("send-keys", *keys)
 
     def type(self, text: str) -> None:
-        """Type a text, letter by letter."""
+        """Type a text."""
         self.tmux("send-keys", "-l", text)
 
     @property
     def screen(self) -> str:
-        """What is to be seen."""
+        """The text on the screen."""
         return self.tmux("capture-pane", "-p")
 
     @property
     def is_alternate(self) -> bool:
-        """Whether a program has the screen to itself."""
+        """Whether a program uses the alternate screen."""
         return self.tmux("display-message", "-p", "#{alternate_on}").strip() == "1"
 
     def wait_for_text(self, *words: str) -> str:
-        """Wait until all these words are to be seen; the screen then."""
+        """Wait until all these texts are shown; return the screen."""
         return self.wait_until(lambda: all(word in self.screen for word in words))
 
     def wait_until(self, holds: Callable[[], bool]) -> str:
-        """Wait until something holds; the screen then."""
+        """Wait until a condition holds; return the screen."""
         latest_s = time.monotonic() + PATIENCE_S
         while not holds():
             assert time.monotonic() < latest_s, self.screen
@@ -67,7 +66,7 @@ class Terminal:
 
 @contextmanager
 def open_terminal(folder: Path, **environment: str) -> Iterator[Terminal]:
-    """A terminal with a shell; ended in any case."""
+    """Open a terminal with a shell, and close it at the end."""
     found = Terminal(folder / "tmux")
     told = [f"{name}={value}" for name, value in environment.items()]
     shell = shlex.join(["env", *told, "PS1=ready> ", "sh"])

@@ -1,4 +1,4 @@
-"""Commands, palette, help and themes: all from one table."""
+"""Commands, palette, help and themes."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext

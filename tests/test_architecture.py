@@ -1,4 +1,4 @@
-"""What the import graph promises, proven in a fresh interpreter."""
+"""Which modules are imported with which, checked in a fresh interpreter."""
 
 import subprocess
 import sys

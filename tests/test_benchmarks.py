@@ -1,4 +1,4 @@
-"""What the performance figures rest on."""
+"""The parts of the benchmarks that figures depend on."""
 
 import json
 import random

@@ -1,6 +1,6 @@
-"""What is found in the real files of every agent, and what of it is kept.
+"""The events of real files of every agent, compared with the raw files.
 
-What is found is counted here, from the raw files, without any of memtui's readers.
+The expected numbers are counted here, without any of memtui's readers.
 """
 
 import json

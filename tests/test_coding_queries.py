@@ -1,4 +1,4 @@
-"""What search is measured with: queries over real sessions, and what answers them."""
+"""The labelled queries about coding sessions, which search is measured with."""
 
 import json
 from collections import Counter, defaultdict

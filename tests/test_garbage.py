@@ -1,4 +1,4 @@
-"""When Python looks for garbage in a process that shows the app."""
+"""The garbage collector in a process that shows the app."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The hook, run as an agent runs it: a process of its own."""
+"""The hook, run as an agent runs it: in a process of its own."""
 
 import json
 import os

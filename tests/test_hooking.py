@@ -1,4 +1,4 @@
-"""``memtui hooks``, as a person and as a program use it."""
+"""``memtui hooks`` for people and for programs."""
 
 import json
 import os

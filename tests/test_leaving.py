@@ -1,4 +1,4 @@
-"""Leaving the app while a model is held up: nobody waits for a model."""
+"""Quitting the app while a model is busy does not wait for it."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ from memtui.model.jobs import Job
 from memtui.store import database, jobs
 from memtui.workspace import Workspace
 from tests.stub import faults
-from tests.stub.server import Pace, Stub, serving
+from tests.stub.server import Pace, Stub, run_stub
 
 LEAVES_S = 10.0
 """How long the app may take to end on a machine that is busy, in seconds: it leaves in
@@ -145,7 +145,7 @@ def busy(stub: Stub) -> None:
 def test_nobody_waits_for_a_model_to_leave(
     home: Path, state: Callable[[Stub], None], path: str
 ) -> None:
-    with serving() as stub:
+    with run_stub() as stub:
         state(stub)
         with running(home, stub.url) as leave:
             stub.wait_for(1, path)
@@ -157,7 +157,7 @@ def test_it_leaves_the_terminal_and_its_runs_in_order(
     home: Path, by: Callable[[subprocess.Popen[bytes], int], None]
 ) -> None:
     drawn = bytearray()
-    with serving() as stub:
+    with run_stub() as stub:
         stub.pace = Pace(token_s=HELD)
         with running(home, stub.url, drawn) as leave:
             stub.wait_for(1, "/api/chat")

@@ -1,4 +1,4 @@
-"""No test finds what another did to the process they share."""
+"""No test sees the changes of another one to their common process."""
 
 import ast
 import gc

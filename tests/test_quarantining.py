@@ -1,4 +1,4 @@
-"""The quarantine from a shell: real processes, on a real home."""
+"""The ``quarantine`` command, in real processes."""
 
 import json
 import os

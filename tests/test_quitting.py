@@ -1,4 +1,4 @@
-"""A process at work with a model, interrupted or killed in every phase of a request."""
+"""A process interrupted or killed in every phase of a request to a model."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from memtui.settings import Settings
 from memtui.workspace import Workspace
 from tests.stages.improving import MONDAY, Bench, said, talk_of
 from tests.stub import faults
-from tests.stub.server import PATIENCE_S, Stub, serving
+from tests.stub.server import PATIENCE_S, Stub, run_stub
 
 pytestmark = pytest.mark.full
 
@@ -48,7 +48,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with three segments that want a version by a model."""
     folder = tmp_path_factory.mktemp("filled")
     house = Workspace(in_home(folder / "home"), SETTINGS)
-    with serving() as stub:
+    with run_stub() as stub:
         bench = Bench(house, stub, folder)
         bench.bring(*(said(MONDAY + timedelta(hours=n), *talk_of(n)) for n in range(3)))
     house.stop()
@@ -110,33 +110,33 @@ def is_untouched(home: Path) -> sqlite3.Connection:
 
 def loading(stub: Stub) -> Callable[[], object]:
     stub.script(faults.stalled(-1), path="/api/generate")
-    return lambda: stub.wait_for(1, "/api/generate").holds.wait(PATIENCE_S)
+    return lambda: stub.wait_for(1, "/api/generate").is_stalled.wait(PATIENCE_S)
 
 
 def looking(stub: Stub) -> Callable[[], object]:
     stub.script(faults.stalled(-1), path="/api/tags")
-    return lambda: stub.wait_for(1, "/api/tags").holds.wait(PATIENCE_S)
+    return lambda: stub.wait_for(1, "/api/tags").is_stalled.wait(PATIENCE_S)
 
 
 def reading(stub: Stub) -> Callable[[], object]:
     stub.script(faults.GOOD, faults.stalled(-1))
-    return lambda: stub.wait_for(2).holds.wait(PATIENCE_S)
+    return lambda: stub.wait_for(2).is_stalled.wait(PATIENCE_S)
 
 
 def writing(stub: Stub) -> Callable[[], object]:
     stub.script(faults.GOOD, faults.stalled(7))
-    return lambda: stub.wait_for(2).holds.wait(PATIENCE_S)
+    return lambda: stub.wait_for(2).is_stalled.wait(PATIENCE_S)
 
 
 def waiting(stub: Stub) -> Callable[[], object]:
     stub.script(faults.GOOD)
     stub.always(faults.BUSY)
-    return lambda: stub.wait_for(2).ended.wait(PATIENCE_S)
+    return lambda: stub.wait_for(2).is_ended.wait(PATIENCE_S)
 
 
 def resting(stub: Stub) -> Callable[[], object]:
     stub.script(faults.GOOD, faults.FORBIDDEN)
-    return lambda: stub.wait_for(2).ended.wait(PATIENCE_S)
+    return lambda: stub.wait_for(2).is_ended.wait(PATIENCE_S)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_it_quits_at_once_whatever_the_model_does(
     phase: Callable[[Stub], Callable[[], object]],
     record_property: Callable[[str, object], None],
 ) -> None:
-    with serving() as stub:
+    with run_stub() as stub:
         is_there = phase(stub)
         with working(home, stub.url) as work:
             assert is_there()
@@ -197,10 +197,10 @@ def test_it_quits_at_once_while_nobody_takes_its_call(
 def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
     home: Path, tmp_path: Path
 ) -> None:
-    with serving() as stub:
+    with run_stub() as stub:
         stub.script(faults.GOOD, faults.GOOD, faults.stalled(7))
         with working(home, stub.url) as work:
-            assert stub.wait_for(3).holds.wait(PATIENCE_S)
+            assert stub.wait_for(3).is_stalled.wait(PATIENCE_S)
             work.process.kill()
             work.process.wait(PATIENCE_S)
         house = Workspace(in_home(home), SETTINGS)

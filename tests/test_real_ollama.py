@@ -1,12 +1,12 @@
-"""What we rely on in Ollama, held against the stub and, if asked for, the real one.
+"""Assumptions about Ollama, checked with the stub and optionally a real server.
 
 With a server that has a model for summaries (``ollama pull qwen3:4b``)::
 
     MEMTUI_REAL_OLLAMA=http://127.0.0.1:11434 python -m pytest tests/test_real_ollama.py
 
-``MEMTUI_REAL_OLLAMA_MODEL`` names the model; without it memtui's own choice is asked.
-It takes some minutes without a graphics card, and changes nothing on the server but
-which model is loaded.
+``MEMTUI_REAL_OLLAMA_MODEL`` names the model; by default memtui chooses one. The tests
+take some minutes without a graphics card and change nothing on the server except the
+loaded model.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from memtui.summarize.ollama.errors import (
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
 from memtui.summarize.ollama.replies import is_in_other_script
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
-from tests.stub.server import serving
+from tests.stub.server import run_stub
 from tests.summarize.conftest import segment_of
 
 REAL = os.environ.get("MEMTUI_REAL_OLLAMA", "")
@@ -47,7 +47,7 @@ def options(request: pytest.FixtureRequest) -> Iterator[ModelOptions]:
         host = urlsplit(REAL).hostname or ""
         yield ModelOptions(REAL, allowed_hosts=(host,), model=MODEL)
         return
-    with serving() as stub:
+    with run_stub() as stub:
         yield ModelOptions(stub.url)
 
 

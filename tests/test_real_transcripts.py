@@ -1,4 +1,4 @@
-"""What memtui makes of real transcripts, where a machine has them."""
+"""Importing real transcripts, if there are any on this machine."""
 
 import json
 from collections import Counter

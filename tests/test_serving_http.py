@@ -1,4 +1,4 @@
-"""``memtui serve``: who is answered, and what."""
+"""``memtui serve``: access control and answers."""
 
 import http.client
 import json

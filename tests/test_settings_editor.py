@@ -1,4 +1,4 @@
-"""Settings changed for good: in their file, which keeps all else as it is."""
+"""Changing a setting in its file, which otherwise stays as it is."""
 
 import os
 from collections.abc import Sequence

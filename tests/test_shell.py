@@ -1,4 +1,4 @@
-"""The command line, as a person and as a program use it."""
+"""The command line, for people and for programs."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What the commands that ask print: complete, or within a budget for agents."""
+"""The output of commands that answer: complete, or within a budget."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Forgetting and copying from a shell: what is asked, said and refused."""
+"""The commands that delete and copy: confirmations, output and errors."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Whose conversations come in: listed, agreed to, and what the settings make of it."""
+"""The ``sources`` command, and the settings that choose sources."""
 
 import json
 from collections.abc import Callable

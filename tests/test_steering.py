@@ -1,4 +1,4 @@
-"""The jobs from a shell: real processes, on a real home."""
+"""The ``jobs`` command, in real processes."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The real program in a real terminal, by keys alone, from nothing kept to the end."""
+"""The real program in a real terminal, from an empty store on."""
 
 import json
 import shlex

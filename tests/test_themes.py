@@ -1,4 +1,4 @@
-"""Themes: complete, legible, and told apart without hues."""
+"""Themes are complete, legible, and distinguishable without hues."""
 
 import re
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Versions from a shell: real processes, on a real home."""
+"""The ``versions``, ``pin`` and ``regenerate`` commands, in real processes."""
 
 import re
 from datetime import UTC

@@ -1,4 +1,4 @@
-"""``memtui web``: the app in a browser, for whoever started it and nobody else."""
+"""``memtui web``: the app in a browser, for the user who started it."""
 
 import asyncio
 import signal

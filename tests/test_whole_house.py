@@ -1,4 +1,4 @@
-"""From a hook's file, and from a transcript, to a teleport hit that leads back."""
+"""From a hook's file, and from a transcript, to a search hit and its source."""
 
 import json
 import os

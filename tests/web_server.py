@@ -1,4 +1,4 @@
-"""``memtui web`` as a process, and what its tests ask of it."""
+"""Run ``memtui web`` as a process for tests."""
 
 import os
 import re
@@ -18,13 +18,13 @@ from memtui.workspace import Workspace
 HISTORY = Path(__file__).parent / "data" / "history.jsonl"
 
 PATIENCE_S = 30.0
-"""Far more than anything takes here, on a busy machine too."""
+"""Far more than anything takes here, even on a busy machine."""
 
 POLL_S = 0.01
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """Look again and again until something is so."""
+    """Wait until a condition holds."""
     latest_s = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < latest_s
@@ -33,7 +33,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 @dataclass(frozen=True)
 class WebServer:
-    """A server that runs."""
+    """A running server."""
 
     home: Path
     process: "subprocess.Popen[str]"
@@ -41,16 +41,16 @@ class WebServer:
 
     @property
     def origin(self) -> str:
-        """Where it is."""
+        """The address without the key."""
         return self.address.partition("/?")[0]
 
     @property
     def key(self) -> str:
-        """What a browser has to know."""
+        """The key in the address."""
         return self.address.partition("?key=")[2]
 
     def child_processes(self) -> set[int]:
-        """The processes it has begun that still run."""
+        """Return its running child processes: one for each tab."""
         told = subprocess.run(
             ["ps", "-A", "-o", "pid=,ppid=,stat="],
             capture_output=True,
@@ -65,7 +65,7 @@ class WebServer:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process, perhaps of somebody who is no more, runs."""
+    """Return whether a process runs, even if it is an orphan."""
     told = subprocess.run(
         ["ps", "-o", "stat=", "-p", str(pid)],
         capture_output=True,
@@ -76,7 +76,7 @@ def is_running(pid: int) -> bool:
 
 
 def fill_store(home: Path) -> None:
-    """Keep the written history in a home."""
+    """Fill a store with the sample history."""
     settings = Settings(store_time_zone="UTC", summaries_provider="extractive")
     house = Workspace(in_home(home), settings)
     for _ in house.pipeline.importer().run([HISTORY]):
@@ -87,7 +87,7 @@ def fill_store(home: Path) -> None:
 
 @contextmanager
 def run_web_server(home: Path) -> Iterator[WebServer]:
-    """Serve a home at a free port; ended in any case."""
+    """Run the server at a free port, and stop it at the end."""
     process = subprocess.Popen(
         [sys.executable, "-m", "memtui", "--home", str(home), "web", "--port=0"],
         env={**os.environ, "MEMTUI_SUMMARIES__PROVIDER": "extractive"},

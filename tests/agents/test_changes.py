@@ -1,4 +1,4 @@
-"""Installing and undoing, on real settings files."""
+"""Installing and uninstalling hooks in real settings files."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What is said of installations, and what agents get of them when they run them."""
+"""The status of installed hooks, and running the installed commands."""
 
 import json
 import os

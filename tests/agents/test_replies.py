@@ -1,4 +1,4 @@
-"""What an agent is answered: within its budget, whatever is kept."""
+"""Replies for agents stay within their budget."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The tools of agents on a real store: contents, times, words, citations."""
+"""The tools of agents on a real store: contents, dates, words, citations."""
 
 import itertools
 import json

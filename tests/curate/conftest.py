@@ -1,4 +1,4 @@
-"""What the tests of forgetting and copying share: one way to see all that is kept."""
+"""A dump of everything that is stored, for tests of deleting and copying."""
 
 from collections.abc import Callable
 from pathlib import Path

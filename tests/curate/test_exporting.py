@@ -1,4 +1,4 @@
-"""What is exported and imported again is the same memory; nothing of it comes twice."""
+"""Importing an export gives the same memory, and adds nothing twice."""
 
 import json
 import tracemalloc

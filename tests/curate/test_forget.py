@@ -1,4 +1,4 @@
-"""What is forgotten is nowhere, and all else is as if it had never been there."""
+"""Forgotten content leaves no trace, and everything else stays the same."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""A forgetting killed with -9 at any moment and taken up again ends all the same."""
+"""Deleting can be killed at any moment and finished by running it again."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""What could not be taken: listed, shown, tried again, dropped."""
+"""Skipped input is listed, shown, retried and dropped."""
 
 import json
 import os

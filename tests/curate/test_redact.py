@@ -1,4 +1,4 @@
-"""Secrets that were kept before there were rules are nowhere once they are applied."""
+"""Redaction removes secrets that were stored under older rules."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A redaction killed with -9 at any moment and taken up again ends all the same."""
+"""Redaction can be killed at any moment and finished by running it again."""
 
 import json
 import random

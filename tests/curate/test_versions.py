@@ -1,4 +1,4 @@
-"""A person chooses what is shown; nothing is deleted by it, and all else follows."""
+"""Pinning and regenerating versions; no version is deleted."""
 
 import json
 from collections.abc import Callable

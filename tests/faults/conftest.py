@@ -1,4 +1,4 @@
-"""What tests of faults share: a history, and processes that can be killed."""
+"""A sample history, and processes that can be killed."""
 
 import json
 import os

@@ -1,8 +1,7 @@
-"""Runs memtui in processes that can be killed, without starting each from nothing.
+"""Run memtui in processes that can be killed, without starting Python each time.
 
-A script: it loads memtui once and forks a process for every order it reads, a JSON
-object a line. It answers each with how that process ended, how many steps it took and
-what it complained of.
+A script: it imports memtui once and forks a process for each order, a JSON object a
+line. It answers each order with the exit code, the number of steps and the errors.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A clock that is set back: order and identities stay right, and nothing is lost."""
+"""The clock is set back: order and ids stay right, and nothing is lost."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Ten thousand files in a second, and file systems that tell of nothing."""
+"""Ten thousand files in a second, and file systems that report no changes."""
 
 import json
 import threading
@@ -133,4 +133,4 @@ def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
                 house, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
             )
             watched.until(kept(number + 1))
-    assert f"is on {kind}, which does not tell of changes" in _polling_reason()
+    assert f"is on {kind}, which does not report changes" in _polling_reason()

@@ -1,4 +1,4 @@
-"""A disk that is full at any stage: once there is room again, nothing is missing."""
+"""The disk fills up at any stage; once there is room, nothing is missing."""
 
 import gc
 import os

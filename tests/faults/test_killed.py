@@ -1,4 +1,4 @@
-"""Killed with -9 at any moment and started again, the memory is as if nothing was."""
+"""Killed with -9 at any moment and started again, the memory is complete."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A store that another process keeps locked: whoever works waits, says so, goes on."""
+"""Another process locks the store: memtui waits, says so, and continues."""
 
 import subprocess
 import sys

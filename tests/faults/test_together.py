@@ -1,4 +1,4 @@
-"""Several memtuis at one store at once: one of them works, and nothing is lost."""
+"""Several memtuis on one store: one runs the pipeline, and nothing is lost."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""How much was said in the parts of a year, a month, a week and a day."""
+"""The activity in the parts of a year, month, week and day."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""The times of roll-ups, in real zones, where clocks change and where they stay."""
+"""The times of roll-ups in real time zones, with clock changes."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo

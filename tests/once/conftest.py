@@ -1,4 +1,4 @@
-"""What tests of a history share that is told in many ways."""
+"""Fixtures for tests of histories that arrive in several ways."""
 
 from pathlib import Path
 

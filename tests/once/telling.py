@@ -1,4 +1,4 @@
-"""Telling the same history in many ways: by files that grow, and by hooks."""
+"""Deliver the same history in several ways: growing files, and hooks."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Folders that are imported again, copied, written on and merged."""
+"""Folders that are imported again, copied, continued and merged."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Forks and resumed sessions: each word once, in whatever order they come."""
+"""Forks and resumed sessions: each message once, in any order of arrival."""
 
 import random
 from itertools import permutations

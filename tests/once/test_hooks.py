@@ -1,4 +1,4 @@
-"""A session that hooks and a transcript tell of, in whatever order they do."""
+"""Sessions that arrive from hooks and from a transcript, in any order."""
 
 import random
 from itertools import permutations

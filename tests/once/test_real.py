@@ -1,4 +1,4 @@
-"""Real sessions of which both the hooks' payloads and the transcripts are known."""
+"""Real sessions of which both hook payloads and transcripts exist."""
 
 import json
 import random

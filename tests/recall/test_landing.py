@@ -1,4 +1,4 @@
-"""Where a moment of a session is opened, and a message without a bullet."""
+"""The place at which a session opens, and messages without a bullet."""
 
 from datetime import UTC, datetime, timedelta
 

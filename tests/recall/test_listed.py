@@ -1,4 +1,4 @@
-"""Filters and times alone list the newest of what they leave."""
+"""Filters and dates alone list the newest results."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The memory of one agent or one project alone, at every level and in every search."""
+"""One agent or project alone, at every level and in every search."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC

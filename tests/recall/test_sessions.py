@@ -1,4 +1,4 @@
-"""Sessions: listed, found by a piece of their id, read a page at a time."""
+"""Sessions: the list, finding one by a part of its id, and pages of messages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Searching sessions: which messages answer, and what stands around them."""
+"""Searching sessions: the matching messages and those around them."""
 
 from dataclasses import replace
 from datetime import timedelta

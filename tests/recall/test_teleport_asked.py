@@ -1,4 +1,4 @@
-"""What the teleport answers: filters, phrases, advice and suggestions."""
+"""Teleport results: filters, phrases, advice and suggestions."""
 
 import gc
 import shutil

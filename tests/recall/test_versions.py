@@ -1,4 +1,4 @@
-"""The history of a node, and each of its versions whole."""
+"""The history of a node, and each of its versions."""
 
 from memtui.model.nodes import NodeStatus
 from memtui.model.verdicts import Support

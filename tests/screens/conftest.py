@@ -1,4 +1,4 @@
-"""A memory of which a model has written a part, through the gate all summaries pass."""
+"""A store with some versions by a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Answers made by hand, of what the full house remembers."""
+"""Search results made by hand, for the store of ``full_house``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What the page of all keys says."""
+"""Read the text of the help."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A conversation of as many events as one likes, put into the store as they stand."""
+"""Put a session of any number of events into the store."""
 
 import json
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Footer, palette, help and keys say the same on every screen, from one table."""
+"""Footer, palette, help and key bindings agree on every screen."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""The days at a glance: moved through by keyboard, followed as they change."""
+"""The calendar: moving by keyboard, and updates."""
 
 import json
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Journeys through tree, page and source, over a real store."""
+"""Journeys through tree, page and source, on a real store."""
 
 import threading
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Narrowing the whole app to an agent, a project or a keyword, and widening it."""
+"""Filtering the whole app by an agent, a project or a keyword."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

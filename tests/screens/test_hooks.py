@@ -1,4 +1,4 @@
-"""Looking at the agents' hooks and changing them, on real settings files."""
+"""The hooks screen, on real settings files."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

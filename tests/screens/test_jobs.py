@@ -1,4 +1,4 @@
-"""The work behind: looked at as it goes on, and steered where it is ours."""
+"""The jobs screen: live progress, pausing and running jobs."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

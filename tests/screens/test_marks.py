@@ -1,4 +1,4 @@
-"""What the audit found: on the page, beside its bullets and in their sources."""
+"""Verdicts on the page of a node, beside its bullets and in their sources."""
 
 from datetime import UTC
 
@@ -93,7 +93,7 @@ async def test_u_shows_what_no_source_says_and_hides_it_again(
     (claim,) = judged.withheld
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
-        assert "1 claim of the model is hidden: no source says it (u shows it)" in (
+        assert "1 unsupported claim of the model (u: show)" in (
             rows(pilot)[-1].strip()
         )
         assert not any("Frankfurt" in row for row in rows(pilot))
@@ -150,7 +150,7 @@ async def test_the_head_says_who_wrote_it_and_what_stands(
 
 @pytest.mark.parametrize(
     ("is_outdated", "words"),
-    [(False, "pinned by you"), (True, "pinned by you, not up to date")],
+    [(False, "pinned"), (True, "pinned, out of date")],
 )
 async def test_the_head_says_what_is_pinned(
     app: MemtuiApp, judged: TocNode, settle: Settle, is_outdated: bool, words: str
@@ -173,7 +173,7 @@ async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
     assert pinned.rejection
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
-        assert f"pinned by you · rejected: {pinned.rejection}" in head(pilot)
+        assert f"pinned · rejected: {pinned.rejection}" in head(pilot)
         assert node_page.ALL_WITHHELD in head(pilot)
         assert "1 claim of the model is hidden" in rows(pilot)[0]
         await steps(settle, "u")(pilot)
@@ -228,7 +228,7 @@ async def test_a_claim_no_source_says_shows_no_source(
         shown = pilot.app.screen.query_one(SourcePane)
         assert not shown.expansion.excerpt_events
         text = pilot.app.screen.query_one("#transcript", Static)
-        assert "No source says this" in str(text.visual)
+        assert "Nothing was found in the conversation that supports this bullet" in str(text.visual)
 
 
 async def test_of_a_claim_no_source_says_the_closest_words_are_shown_as_such(

@@ -1,4 +1,4 @@
-"""What the screens look like: sizes, clock and cursor stand still."""
+"""Snapshots of the screens at fixed sizes, times and cursor positions."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Skipped input, on the screen: looked at, tried again, dismissed."""
+"""The screen of skipped input: showing, retrying and dismissing entries."""
 
 import json
 import os

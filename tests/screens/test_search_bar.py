@@ -1,4 +1,4 @@
-"""The views of the search bar, on answers made by hand, and where each line leads."""
+"""The views of the search bar, on results made by hand, and their targets."""
 
 import re
 import threading
@@ -446,7 +446,7 @@ async def test_only_the_line_chosen_last_is_gone_to(
         assert session_id != "first" or gate.wait(10)
         return f"of {session_id}"
 
-    monkeypatch.setattr("memtui.search.combined.locate", node_at)
+    monkeypatch.setattr("memtui.services.browse.find_session_node", node_at)
     names = ("first", "second")
     both = MessageResult(
         "x", tuple(message("x", "x", session=session(session_id=n)) for n in names)

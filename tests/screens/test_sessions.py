@@ -1,4 +1,4 @@
-"""The list of sessions: read where it is looked at, sorted and narrowed by keys."""
+"""The list of sessions: loading, sorting and filtering."""
 
 import threading
 from collections.abc import Awaitable, Callable

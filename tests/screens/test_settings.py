@@ -1,4 +1,4 @@
-"""The settings on the screen: found, explained, changed, and left alone."""
+"""The settings screen: finding, explaining and changing a setting."""
 
 import threading
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The search bar over a real memory: typing, choosing, leaving, failing."""
+"""The search bar on a real store: typing, choosing, leaving, errors."""
 
 from collections.abc import Awaitable, Callable
 

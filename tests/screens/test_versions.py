@@ -1,4 +1,4 @@
-"""The versions of a node, on the screen: looked at, pinned, let go, asked for anew."""
+"""The versions screen: showing, pinning, unpinning and regenerating."""
 
 import shutil
 from collections.abc import Awaitable, Callable, Iterator

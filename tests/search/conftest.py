@@ -1,4 +1,4 @@
-"""An index to be filled."""
+"""An empty index."""
 
 from collections.abc import Iterator
 from pathlib import Path

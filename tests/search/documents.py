@@ -1,4 +1,4 @@
-"""Documents to be found, and ways to ask for them."""
+"""Sample documents, and helpers that search them."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta

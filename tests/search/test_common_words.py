@@ -1,4 +1,4 @@
-"""Common words, scores, and segments that are merged."""
+"""Common words, scores, and merged segments of the index."""
 
 from collections import Counter
 from datetime import UTC

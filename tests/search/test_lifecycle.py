@@ -1,4 +1,4 @@
-"""The index under what happens to it: kills, readers beside a writer, damage."""
+"""The index survives kills, readers beside a writer, and damage."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""Which pieces of the index are written again, and which are left."""
+"""Which segments of the index are merged, and which are not."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The index on disk: what is put is found, and what is broken says so."""
+"""The index on disk: what is added is found, and damage is reported."""
 
 import gc
 import random

@@ -1,4 +1,4 @@
-"""What a score means: from 0 to 1, in four bands."""
+"""Scores from 0 to 1, in four bands."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Any string is a query; what is not grammar is text."""
+"""Any string is a query; what is not syntax is text."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Times in a question are told apart from its words."""
+"""Dates in a query are separated from its words."""
 
 from datetime import UTC, datetime, timedelta
 

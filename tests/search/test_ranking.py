@@ -1,4 +1,4 @@
-"""What a query finds in an index: forms, filters, and in which order."""
+"""Results of queries on an index: forms, filters and order."""
 
 from datetime import UTC
 

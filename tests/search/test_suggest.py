@@ -1,4 +1,4 @@
-"""What a misspelt word was probably meant to be."""
+"""Suggestions for misspelt words."""
 
 from datetime import UTC
 

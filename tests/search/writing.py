@@ -1,6 +1,6 @@
-"""Writers to be killed: for each line read, a process that commits until it ends.
+"""Writers that can be killed: for each input line, a process that keeps committing.
 
-Each prints its own id, and then after each commit how many there were in all.
+Each prints its process id, and after each commit the total number of commits.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What tests of formats share: reading a file at once, and in pieces as it grew."""
+"""Read a file at once, and in pieces as it grows."""
 
 import json
 import random

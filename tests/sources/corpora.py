@@ -1,4 +1,4 @@
-"""Small sessions of every format of lines, to be spoilt: made here, and real ones."""
+"""Small sessions of every line-based format, made here or real, to be damaged."""
 
 import json
 import re

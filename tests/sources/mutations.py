@@ -1,4 +1,4 @@
-"""What can happen to a file: strategies that spoil bytes, lines and JSON values."""
+"""Strategies that damage bytes, lines and JSON values."""
 
 import json
 from collections.abc import Callable

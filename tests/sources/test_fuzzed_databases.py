@@ -1,4 +1,4 @@
-"""Whatever OpenCode's database holds: its reader names it, or says it is damaged."""
+"""Any content of OpenCode's database is read, or reported as damaged."""
 
 import json
 import sqlite3

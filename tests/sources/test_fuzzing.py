@@ -1,4 +1,4 @@
-"""Whatever stands in a file: no reader fails, and every record is accounted for."""
+"""With any content of a file, no reader fails and every record is counted."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to."""
+"""The project of a folder."""
 
 import subprocess
 from pathlib import Path

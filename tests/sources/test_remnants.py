@@ -1,4 +1,4 @@
-"""What is put aside of hook files: what was refused, without its secrets."""
+"""Rejected hook files are quarantined without their secrets."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The files of a folder, whatever lies in it."""
+"""Finding the files of a folder, whatever it contains."""
 
 import os
 from pathlib import Path

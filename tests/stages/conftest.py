@@ -1,4 +1,4 @@
-"""A store and a model's server for the stages."""
+"""A store and a stub of Ollama's server for the stages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,13 +7,13 @@ import pytest
 
 from memtui.workspace import Workspace
 from tests.stages.improving import Bench
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub, run_stub
 
 
 @pytest.fixture
 def stub() -> Iterator[Stub]:
     """A server with one ordinary model."""
-    with serving() as stub:
+    with run_stub() as stub:
         yield stub
 
 

@@ -1,4 +1,4 @@
-"""A store, the stages behind it and a model's server, stepped by hand at our time."""
+"""A store, its stages and a stub of Ollama's server, run step by step."""
 
 import json
 import sqlite3
@@ -348,7 +348,7 @@ WHERE NOT EXISTS (SELECT 1 FROM bullets b
 
 def embroidering(prompt: Prompt) -> str:
     """Quotes what it was given, the last of it with a number that nobody said."""
-    *others, (number, text) = prompt.chosen
+    *others, (number, text) = prompt.sample
     quoted = [([n], said) for n, said in others]
     return reply([*quoted, ([number], f"{text} in 4711 ms")])
 

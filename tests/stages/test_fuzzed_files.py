@@ -1,4 +1,4 @@
-"""Whatever stands in a file that grows: the store holds what the file says, once."""
+"""With any content of a growing file, the store has each event once."""
 
 from collections import Counter
 from collections.abc import Iterator

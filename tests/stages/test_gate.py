@@ -1,4 +1,4 @@
-"""What may come in, and how."""
+"""Which events are stored, and how they are changed before."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Transcripts that would rather be obeyed than summarized, or that are hardly texts."""
+"""Transcripts with instructions to the model, and with text that is hardly text."""
 
 import json
 import logging

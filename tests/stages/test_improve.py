@@ -1,4 +1,4 @@
-"""Which version a model writes next, when, and what is remembered of its runs."""
+"""Which version a model writes next, and what is recorded of its runs."""
 
 from datetime import UTC, timedelta
 
@@ -180,7 +180,7 @@ def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
 ) -> None:
     hours(bench, 2)
     before = bench.dump("jobs", "meta")
-    stub.leave()
+    stub.close()
     assert bench.step() == 0
     health = bench.improve.model.health
     assert health is not None and health.condition is ModelCondition.OFFLINE
@@ -199,7 +199,7 @@ def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
     bench: Bench, stub: Stub
 ) -> None:
     hours(bench, 1)
-    stub.leave()
+    stub.close()
     jobs.request_run([Job.DAY], bench.clock())
     assert bench.step() == 0
     (run,) = bench.runs(Job.DAY)
@@ -213,7 +213,7 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
 ) -> None:
     hours(bench, 3)
     assert bench.step() == 1
-    stub.leave()
+    stub.close()
     assert bench.step() == 0
     (run,) = bench.runs()
     assert (run.result, run.created, run.waiting) == (RunResult.FAILED, 1, 2)
@@ -244,7 +244,7 @@ def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> N
     assert found is not None and found.paused_until == until
     assert found.condition is ModelCondition.RESTING and "failed" in found.message
     assert bench.runs(Job.DAY)[0].result is None
-    stub.forget()
+    stub.clear_script()
     bench.clock.on(hours=1)
     assert DAY in bench.drain()
     (run,) = bench.runs(Job.DAY)
@@ -263,7 +263,7 @@ def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
     while TUESDAY not in bench.order:
         bench.step()
         bench.digest()
-    stub.leave()
+    stub.close()
     bench.step()
     assert bench.runs(Job.DAY)[0].result is RunResult.FAILED
     stub.start()
@@ -277,7 +277,7 @@ def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
     hours(bench, 1)
     bench.drain()
     asked = len(stub.received)
-    stub.leave()
+    stub.close()
     bench.start()
     assert bench.drain(8) == []
     bench.clock.on(days=1)
@@ -292,7 +292,7 @@ def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
     bench: Bench, stub: Stub
 ) -> None:
     hours(bench, 1)
-    stub.leave()
+    stub.close()
     bench.step()
     stub.start()
     bench.clock.on(days=-3)
@@ -564,7 +564,7 @@ def test_a_model_that_goes_is_missed_at_once_and_until_it_is_back(
     assert bench.improve.model.was_ready and not bench.improve.model.is_missing
 
     def leaving(prompt: Prompt) -> str:
-        stub.leave()
+        stub.close()
         return personas.honest(prompt)
 
     stub.models[0].persona = leaving
@@ -582,7 +582,7 @@ def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
     bench: Bench, stub: Stub
 ) -> None:
     hours(bench, 1)
-    stub.leave()
+    stub.close()
     bench.step()
     assert not bench.improve.model.is_missing
     schedule, rules = bench.schedule, SegmentRules()
@@ -611,9 +611,9 @@ def test_a_wish_is_looked_into_at_once_even_while_the_model_rests(
     hours(bench, 1)
     stub.always(faults.CRASHED, "/api/tags")
     assert bench.step() == 0
-    looked = len(stub.of("/api/tags"))
+    looked = len(stub.requests_for("/api/tags"))
     assert bench.step() == 0
-    assert len(stub.of("/api/tags")) == looked
+    assert len(stub.requests_for("/api/tags")) == looked
     stub.always(faults.GOOD, "/api/tags")
     bench.clock.on(seconds=5)
     (segment,) = bench.segments()

@@ -1,4 +1,4 @@
-"""Many files at once: each is read once, and what stands above them made once."""
+"""Many files at once: each is read once, and each node above is made once."""
 
 import json
 from collections import Counter

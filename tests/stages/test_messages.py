@@ -1,4 +1,4 @@
-"""events → index of messages: in step with the store, whatever happens to it."""
+"""The message index follows the store, whatever happens to it."""
 
 import random
 import subprocess

@@ -1,4 +1,4 @@
-"""A model that takes its time, beside all that does not wait for it: real threads."""
+"""A slow model does not delay other work; with real threads."""
 
 import json
 import threading
@@ -21,7 +21,7 @@ from memtui.store import database, rewrite_queue
 from memtui.workspace import Workspace
 from tests.stages.improving import DAY, MONDAY, said, talk_of
 from tests.stub import faults
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub, run_stub
 
 DEADLINE_S = 30.0
 
@@ -49,7 +49,7 @@ class Watched:
 
 @pytest.fixture
 def stub() -> Iterator[Stub]:
-    with serving() as stub:
+    with run_stub() as stub:
         yield stub
 
 
@@ -94,7 +94,7 @@ def test_what_arrives_is_there_at_once_while_a_model_writes(
     stub.script(faults.GOOD, faults.stalled(4))
     bring(house, tmp_path, 1, MONDAY)
     with at_work(house) as watched:
-        assert stub.wait_for(2).holds.wait(DEADLINE_S)
+        assert stub.wait_for(2).is_stalled.wait(DEADLINE_S)
         bring(house, tmp_path, 2, MONDAY + timedelta(hours=1))
         watched.until(lambda: len(browse.list_children(DAY)) == 2)
         watched.until(lambda: status.read_stats().pending == 0)

@@ -1,4 +1,4 @@
-"""What holds whatever a server does: every cut, any fault, calling off at any chunk."""
+"""Properties that hold for any cut, any fault and any cancellation."""
 
 import random
 import threading
@@ -31,7 +31,7 @@ from tests.stages.improving import (
 from tests.stub import faults, personas, wire
 from tests.stub.handler import PIECE
 from tests.stub.models import Model
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub, run_stub
 
 pytestmark = [pytest.mark.full, pytest.mark.fuzz]
 
@@ -125,7 +125,7 @@ def test_a_stream_cut_anywhere_is_asked_for_again_or_leaves_what_was(
 @contextmanager
 def opened(folder: Path, settings: Settings) -> Iterator[Bench]:
     house = Workspace(in_home(folder / "home"), settings)
-    with serving(Model(), Model("gemma3:4b", family="gemma3")) as stub:
+    with run_stub(Model(), Model("gemma3:4b", family="gemma3")) as stub:
         yield Bench(house, stub, folder, ModelOptions(stub.url, timeout_s=0.5))
     house.stop()
 
@@ -208,7 +208,7 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
         bench.clock.on(minutes=10)
     bench.sound()
     for path in ("/api/chat", *PATHS):
-        bench.stub.forget(path)
+        bench.stub.clear_script(path)
     bench.start()
     bench.clock.on(hours=7)
     while bench.waiting()["segment"]:
@@ -227,10 +227,10 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
 
 def called_off(bench: Bench, stub: Stub, path: str = "/api/chat") -> None:
     """Have the next version called off while the reply to a request waits."""
-    before = len(stub.of(path))
+    before = len(stub.requests_for(path))
 
     def call() -> None:
-        assert stub.wait_for(before + 1, path).holds.wait(10)
+        assert stub.wait_for(before + 1, path).is_stalled.wait(10)
         bench.improve.stop()
 
     thread = threading.Thread(target=call)

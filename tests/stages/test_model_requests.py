@@ -1,4 +1,4 @@
-"""What a server is asked over the whole life of a store, and what never."""
+"""The requests to a server over the whole life of a store."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.conftest import HISTORY
 from tests.stages.improving import NOW, PATIENT_S, Bench, said
 from tests.stub.handler import OVERHEAD
 from tests.stub.models import Model
-from tests.stub.server import Stub, serving
+from tests.stub.server import Stub, run_stub
 
 LONG = " ".join(
     f"Ferry {n} left quay {n % 7} at {n % 24}:{n % 60:02}." for n in range(900)
@@ -24,7 +24,7 @@ LONG = " ".join(
 @pytest.fixture(params=[4, 2], ids=["usual tokens", "short tokens"])
 def stub(request: pytest.FixtureRequest) -> Iterator[Stub]:
     """A server whose model counts as most do, or twice as many."""
-    with serving(Model(token_bytes=request.param)) as stub:
+    with run_stub(Model(token_bytes=request.param)) as stub:
         yield stub
 
 
@@ -68,7 +68,9 @@ def test_what_a_server_is_asked_over_a_whole_run(
         assert asked.tokens + body["options"]["num_predict"] <= asked.window
         assert asked.tokens - OVERHEAD > 100
     windows = {one.body["options"]["num_ctx"] for one in chats}
-    windows |= {one.body["options"]["num_ctx"] for one in stub.of("/api/generate")}
+    windows |= {
+        one.body["options"]["num_ctx"] for one in stub.requests_for("/api/generate")
+    }
     assert windows == {8192}
     assert stub.memory.loads == [("qwen3:4b", 8192)]
     assert {one.path for one in stub.received} == {

@@ -1,4 +1,4 @@
-"""Transcripts that lie in folders a person named: whoever's they are."""
+"""Transcripts of any agent in folders that the user has named."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is told of the work, and how often."""
+"""Progress reports: their content and how often they come."""
 
 import errno
 import sqlite3

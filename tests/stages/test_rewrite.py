@@ -1,4 +1,4 @@
-"""What becomes of what a model writes: shown, withheld, rejected, or tried again."""
+"""A model's summaries are shown, withheld, rejected, or tried again."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -136,7 +136,7 @@ def test_a_title_that_the_source_speaks_against_is_replaced(
 ) -> None:
     name = one(bench)
     before = bench.node(name).headline
-    writes(lambda p: personas.reply([([n], t) for n, t in p.chosen], title), bench)
+    writes(lambda p: personas.reply([([n], t) for n, t in p.sample], title), bench)
     assert bench.step() == 1
     assert bench.node(name).is_by_model
     assert bench.node(name).headline == before
@@ -151,7 +151,7 @@ def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
     (name,) = bench.segments()
 
     def telling(prompt: Prompt) -> str:
-        told = [([n], t) for n, t in prompt.chosen]
+        told = [([n], t) for n, t in prompt.sample]
         return personas.reply([*told, ([3], f"The token is {TOKEN}")], f"Use {TOKEN}")
 
     writes(telling, bench)
@@ -166,7 +166,7 @@ def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
     before = bench.node(name).headline
 
     def titled(prompt: Prompt) -> str:
-        return personas.reply([([n], t) for n, t in prompt.chosen], MOON)
+        return personas.reply([([n], t) for n, t in prompt.sample], MOON)
 
     writes(titled, bench)
     bench.drain()
@@ -181,7 +181,7 @@ def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
 
 def lying(prompt: Prompt) -> str:
     """Quotes all it was given, and claims something else between."""
-    (first, text), *others = [([n], t) for n, t in prompt.chosen]
+    (first, text), *others = [([n], t) for n, t in prompt.sample]
     return personas.reply([(first, text), (first, MOON), *others])
 
 
@@ -216,7 +216,7 @@ def test_a_version_of_which_most_does_not_stand_is_rejected(bench: Bench) -> Non
     name = one(bench)
 
     def wild(prompt: Prompt) -> str:
-        first = [([n], t) for n, t in prompt.chosen][:1]
+        first = [([n], t) for n, t in prompt.sample][:1]
         more = [([1], MOON), ([1], "Elephants painted the Vatican purple in Latin")]
         return personas.reply([*first, *more])
 

@@ -1,4 +1,4 @@
-"""When jobs run, stepped by hand at times of our choosing, on a real store."""
+"""When jobs run, step by step at chosen times, on a real store."""
 
 import signal
 import subprocess
@@ -36,16 +36,16 @@ import os, signal, sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from memtui import store
-from memtui.model.jobs import Job, Reason
-from memtui.model.schedule import Plan
-from memtui.pipeline.schedule import Schedule
+from memtui.model.jobs import Job
+from memtui.model.schedule import Schedules
+from memtui.pipeline.schedule import JobSchedule
 store.open_at(Path(sys.argv[1]))
 now = datetime.fromisoformat(sys.argv[2])
-schedule = Schedule(Plan({Job.DAY: "0 1 * * *"}, UTC, 0, "a"))
-due = schedule.due(now)
+schedule = JobSchedule(Schedules({Job.DAY: "0 1 * * *"}, UTC, 0, "a"))
+due = schedule.next_due(now)
 assert due is not None and due.job is Job.DAY, due
 schedule.begin(due.job, due.reason, now)
-schedule.noted(due.job, now + timedelta(seconds=90), made=2, waiting=5)
+schedule.update(due.job, now + timedelta(seconds=90), made=2, waiting=5)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 """A process that begins what is due and is killed."""
@@ -408,5 +408,5 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
 def test_segments_have_no_times(schedule: JobSchedule) -> None:
     status = jobs.statuses(PLAN, NOON, has_worker=True)[0]
     assert (status.job, status.cron, status.next_at) == (Job.SEGMENTS, "", None)
-    assert status.schedule == ""
+    assert status.schedule == jobs.NO_SCHEDULE
     assert not status.is_overdue

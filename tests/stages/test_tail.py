@@ -1,4 +1,4 @@
-"""Transcripts that are read as they are written."""
+"""Transcripts are read as they are written."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The teleport's index is current within a second of a change."""
+"""The node index is current within a second of a change."""
 
 from pathlib import Path
 

@@ -54,9 +54,9 @@ def works(house: Workspace, clock: Clock) -> Pipeline:
 def made(house: Workspace, clock: Callable[[], datetime], **changes: Any) -> Pipeline:
     given: dict[str, Any] = {
         "spool": house.paths.spool,
-        "index": house.paths.index,
-        "messages": house.paths.message_index,
-        "claim": house.paths.worker_lock,
+        "node_index": house.paths.index,
+        "message_index": house.paths.message_index,
+        "lock_file": house.paths.worker_lock,
         "zone": house.zone,
         "rules": SegmentRules(),
         "counter": ESTIMATING_COUNTER,

@@ -1,4 +1,4 @@
-"""A copy is one moment of the store; put in its place it is the store."""
+"""A backup is one moment of the store, and restoring it replaces the store."""
 
 import os
 import shutil

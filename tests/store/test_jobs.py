@@ -1,4 +1,4 @@
-"""What is wanted of each job and what became of it, in a real file."""
+"""The requests and runs of each job, in a real file."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A store that is moved, deleted or replaced while it is open: nothing is lost."""
+"""The store is moved, deleted or replaced while it is open: nothing is lost."""
 
 import json
 import queue

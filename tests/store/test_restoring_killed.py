@@ -1,4 +1,4 @@
-"""A restoring killed with -9 at any moment leaves one of the two stores, whole."""
+"""Restoring can be killed at any moment: one of the two stores is complete."""
 
 import random
 import shutil

@@ -1,4 +1,4 @@
-"""Whose version by a model is wanted, found without looking at all that is kept."""
+"""Nodes that need a version by a model are found without reading all nodes."""
 
 from pathlib import Path
 

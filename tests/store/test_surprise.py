@@ -1,4 +1,4 @@
-"""What sessions spoke of is kept small, and gone with what said it."""
+"""The terms of sessions stay few, and are deleted with their sessions."""
 
 import random
 from collections import Counter

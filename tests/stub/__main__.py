@@ -1,7 +1,7 @@
-"""A server to try memtui with where there is no Ollama: ``python -m tests.stub``.
+"""A stub of Ollama's server, to try memtui without Ollama: ``python -m tests.stub``.
 
-It speaks as Ollama does and has one model, which reads and writes slowly, as models do,
-and quotes what it was given. It runs until Ctrl+C::
+It has one model, which reads and writes slowly and answers with quotes from the prompt.
+It runs until Ctrl+C::
 
     python -m tests.stub --port 11500 --words 20
     MEMTUI_SUMMARIES__URL=http://127.0.0.1:11500 memtui
@@ -14,7 +14,7 @@ from contextlib import suppress
 from tests.stub.models import Model
 from tests.stub.server import Pace, Stub
 
-AT_ONCE = "0: at once"
+AT_ONCE = "0: no delay"
 
 
 def main() -> None:
@@ -33,12 +33,16 @@ def _options() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(prog="python -m tests.stub", description=__doc__)
     options.formatter_class = argparse.RawDescriptionHelpFormatter
     add = options.add_argument
-    add("--port", type=int, default=11500, help="where it listens on this machine")
-    add("--model", default="qwen3:4b", help="what its model is called")
-    add("--cpu", action="store_true", help="say that the model has no graphics card")
-    add("--load", type=float, default=4.0, help="how long it loads, in seconds")
-    add("--reads", type=float, default=400.0, help=f"tokens a second; {AT_ONCE}")
-    add("--words", type=float, default=20.0, help=f"words a second; {AT_ONCE}")
+    add("--port", type=int, default=11500, help="the port on this machine")
+    add("--model", default="qwen3:4b", help="the name of the model")
+    add(
+        "--cpu",
+        action="store_true",
+        help="report a model without a graphics card",
+    )
+    add("--load", type=float, default=4.0, help="seconds to load the model")
+    add("--reads", type=float, default=400.0, help=f"read: tokens a second; {AT_ONCE}")
+    add("--words", type=float, default=20.0, help=f"written: words a second; {AT_ONCE}")
     return options
 
 

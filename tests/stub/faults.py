@@ -1,4 +1,4 @@
-"""What can be made to go wrong with one request to the stub."""
+"""Faults of the stub: how the reply to one request can go wrong."""
 
 import json
 from dataclasses import dataclass
@@ -8,25 +8,25 @@ JSON = "application/json; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """How one reply differs from a good one. ``after`` counts lines of the stream."""
+    """The difference between one reply and a good one."""
 
     status: int = 200
     body: bytes | None = None
-    """What is answered instead of a reply."""
+    """The body that is sent instead of a reply."""
     content_type: str = JSON
     location: str = ""
     after: int | None = None
-    """Before which line of the stream it happens; before the headers if negative."""
+    """The line of the stream before which it happens; negative: before the headers."""
     at_byte: int | None = None
-    """Before which byte of the stream it happens."""
-    ends: str = ""
+    """The byte of the stream before which it happens."""
+    ending: str = ""
     """``eof``, ``reset`` or ``stall``."""
-    said: bytes = b""
-    """What is sent just before that."""
+    last_bytes: bytes = b""
+    """The bytes that are sent just before the ending."""
     cut_text: int | None = None
-    """After how many bytes the model's own text is cut for its length."""
+    """The number of bytes after which the model's text is cut because of its length."""
     text: str | None = None
-    """What the model says, whatever its persona."""
+    """The model's text, instead of its persona's."""
     remote_host: str = ""
     done_reason: str = ""
 
@@ -35,12 +35,12 @@ GOOD = Fault()
 
 
 def refused(status: int, error: object) -> Fault:
-    """A plain error answer."""
+    """Return an error as JSON."""
     return Fault(status, json.dumps({"error": error}).encode())
 
 
-def page(status: int, html: str) -> Fault:
-    """What a proxy in between answers."""
+def html_page(status: int, html: str) -> Fault:
+    """Return the reply of a proxy."""
     return Fault(status, html.encode(), "text/html")
 
 
@@ -49,33 +49,33 @@ def redirect(location: str) -> Fault:
 
 
 def stalled(after: int) -> Fault:
-    return Fault(after=after, ends="stall")
+    return Fault(after=after, ending="stall")
 
 
 def reset(after: int) -> Fault:
-    return Fault(after=after, ends="reset")
+    return Fault(after=after, ending="reset")
 
 
 def ended(after: int) -> Fault:
-    """The stream is over without ``done``."""
-    return Fault(after=after, ends="eof")
+    """The stream ends without ``done``."""
+    return Fault(after=after, ending="eof")
 
 
 def cut(at_byte: int) -> Fault:
-    """The stream is over before this byte."""
-    return Fault(at_byte=at_byte, ends="eof")
+    """The stream ends before this byte."""
+    return Fault(at_byte=at_byte, ending="eof")
 
 
 def broken_off(error: str, after: int) -> Fault:
     """An error in the middle of a stream."""
     said = json.dumps({"error": error}).encode() + b"\n"
-    return Fault(after=after, ends="eof", said=said)
+    return Fault(after=after, ending="eof", last_bytes=said)
 
 
 def garbled(after: int) -> Fault:
     """Bytes that are not UTF-8."""
     said = b'{"message":{"content":"\xff\xfe"}}\n'
-    return Fault(after=after, ends="eof", said=said)
+    return Fault(after=after, ending="eof", last_bytes=said)
 
 
 def shortened(at_byte: int) -> Fault:
@@ -88,7 +88,7 @@ def saying(text: str) -> Fault:
 
 
 def too_long(prompt: int, window: int) -> Fault:
-    """The runner's own words, as JSON inside the error's text."""
+    """Return the error of the model's runner, as JSON inside the error's text."""
     return refused(
         400,
         json.dumps(
@@ -118,6 +118,6 @@ NO_MEMORY = refused(
 )
 NO_THINKING = refused(400, '"qwen3:4b" does not support thinking')
 BAD_FORMAT = refused(500, "failed to load model vocabulary required for format")
-PROXY = page(502, "<html><body><h1>502 Bad Gateway</h1></body></html>")
+PROXY = html_page(502, "<html><body><h1>502 Bad Gateway</h1></body></html>")
 FORBIDDEN = Fault(403, b"")
 NOT_DONE = Fault(body=b'{"model":"qwen3:4b","done":false}\n')

@@ -13,14 +13,14 @@ from tests.stub import wire
 from tests.stub.faults import JSON, Fault
 from tests.stub.models import Model
 from tests.stub.personas import Prompt
-from tests.stub.server import PATIENCE_S, Received, Stub, stub_of
+from tests.stub.server import PATIENCE_S, ReceivedRequest, Stub, get_stub
 
 AT = "2026-08-01T12:00:01.123456789Z"
 PIECE = 12
-"""How many characters each line of a stream brings."""
+"""The characters of each line of a stream."""
 
 WORD = 6
-"""How many characters a word has, with the space after it."""
+"""The characters of a word, including the space after it."""
 
 OVERHEAD = 12
 """The tokens of the chat template around a prompt."""
@@ -28,12 +28,12 @@ OVERHEAD = 12
 LONGEST_STALL_S = PATIENCE_S
 
 
-class Gone(Exception):
-    """The connection was ended on purpose, or by the client."""
+class ConnectionEnded(Exception):
+    """The connection was ended by a fault, or by the client."""
 
 
-class Over(Exception):
-    """The reply was ended before its time; the connection is kept, as Go keeps it."""
+class ReplyEnded(Exception):
+    """The reply was ended early; the connection stays open, as with Go."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -45,10 +45,10 @@ class Handler(BaseHTTPRequestHandler):
 
     @property
     def stub(self) -> Stub:
-        return stub_of(self.server)
+        return get_stub(self.server)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def do_HEAD(self) -> None:
         self._route()
@@ -63,7 +63,9 @@ class Handler(BaseHTTPRequestHandler):
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = json.loads(raw) if raw else {}
-        asked = Received(self.command, self.path, headers, body, self.client_address[0])
+        asked = ReceivedRequest(
+            self.command, self.path, headers, body, self.client_address[0]
+        )
         self.stub.record(asked)
         fault = self.stub.next_fault(self.path)
         try:
@@ -72,57 +74,57 @@ class Handler(BaseHTTPRequestHandler):
             if fault.body is not None:
                 self._send(fault.status, fault.body, fault)
                 return
-            with suppress(Over):
+            with suppress(ReplyEnded):
                 self._answer(asked, fault)
-        except (Gone, ConnectionError):
+        except (ConnectionEnded, ConnectionError):
             self.close_connection = True
         finally:
-            asked.ended.set()
+            asked.is_ended.set()
 
-    def _answer(self, asked: Received, fault: Fault) -> None:
+    def _answer(self, asked: ReceivedRequest, fault: Fault) -> None:
         stub = self.stub
         match self.path:
             case "/":
                 self._send(200, b"Ollama is running", Fault(content_type="text/plain"))
             case "/api/version":
-                self._tell({"version": stub.version})
+                self._send_json({"version": stub.version})
             case "/api/tags":
-                self._tell({"models": [model.tag() for model in stub.models]})
+                self._send_json({"models": [model.tag() for model in stub.models]})
             case "/api/ps":
                 running = [m for m in stub.models if m.name in stub.memory.loaded]
-                self._tell({"models": [stub.memory.running(m) for m in running]})
+                self._send_json({"models": [stub.memory.running(m) for m in running]})
             case "/api/show" | "/api/chat" | "/api/generate" | "/api/embed":
-                self._of_model(asked, fault)
+                self._answer_for_model(asked, fault)
             case "/api/pull":
                 self._stream([wire.line({"status": "success"})], asked, fault)
             case _:
                 self._send(404, b"404 page not found", Fault(content_type="text/plain"))
 
-    def _of_model(self, asked: Received, fault: Fault) -> None:
+    def _answer_for_model(self, asked: ReceivedRequest, fault: Fault) -> None:
         body = asked.body
         name = str(body.get("model") or body.get("name") or "")
         model = self.stub.model(name)
         if model is None:
             self._refuse(404, f"model '{name}' not found")
         elif self.path == "/api/show":
-            self._tell(model.shown())
+            self._send_json(model.shown())
         elif self.path == "/api/embed":
-            self._tell({"model": name, "embeddings": [[0.1, 0.2]]})
+            self._send_json({"model": name, "embeddings": [[0.1, 0.2]]})
         elif self.path == "/api/generate":
             self._load(model, asked)
         else:
             self._chat(model, asked, fault)
 
-    def _load(self, model: Model, asked: Received) -> None:
+    def _load(self, model: Model, asked: ReceivedRequest) -> None:
         told = {"model": model.name, "created_at": AT, "response": "", "done": True}
         if asked.body.get("keep_alive") == 0:
             self.stub.memory.loaded.pop(model.name, None)
-            self._tell({**told, "done_reason": "unload"})
+            self._send_json({**told, "done_reason": "unload"})
             return
         asked.window = self._loaded(model, asked.body)
-        self._tell({**told, "done_reason": "load"})
+        self._send_json({**told, "done_reason": "load"})
 
-    def _chat(self, model: Model, asked: Received, fault: Fault) -> None:
+    def _chat(self, model: Model, asked: ReceivedRequest, fault: Fault) -> None:
         body = asked.body
         if "completion" not in model.capabilities:
             self._refuse(400, f'"{model.name}" does not support chat')
@@ -148,15 +150,15 @@ class Handler(BaseHTTPRequestHandler):
         )
 
     def _loaded(self, model: Model, body: dict[str, Any]) -> int:
-        """Load a model unless it runs like this; its window."""
+        """Load a model unless it runs with these options; return its window."""
         memory = self.stub.memory
         before = len(memory.loads)
         window = memory.load(model, body.get("options") or {})
         if len(memory.loads) > before:
-            self.stub.take(self.stub.pace.load_s)
+            self.stub.delay(self.stub.pace.load_s)
         return window
 
-    def _refuse_length(self, asked: Received) -> None:
+    def _refuse_length(self, asked: ReceivedRequest) -> None:
         inner = {
             "code": 400,
             "message": f"request ({asked.tokens} tokens) exceeds the available context"
@@ -168,10 +170,10 @@ class Handler(BaseHTTPRequestHandler):
         self._refuse(400, json.dumps({"error": inner}))
 
     def _refuse(self, status: int, error: str) -> None:
-        self._send(status, wire.go({"error": error}), Fault())
+        self._send(status, wire.dump_json({"error": error}), Fault())
 
-    def _tell(self, value: object) -> None:
-        self._send(200, wire.go(value), Fault())
+    def _send_json(self, value: object) -> None:
+        self._send(200, wire.dump_json(value), Fault())
 
     def _send(self, status: int, body: bytes, fault: Fault) -> None:
         self.send_response(status)
@@ -184,7 +186,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
         self.wfile.flush()
 
-    def _stream(self, lines: list[bytes], asked: Received, fault: Fault) -> None:
+    def _stream(self, lines: list[bytes], asked: ReceivedRequest, fault: Fault) -> None:
         if asked.body.get("stream") is False:
             self._send(200, lines[-1], Fault(content_type=JSON))
             return
@@ -192,7 +194,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "application/x-ndjson")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        self.stub.take(self.stub.pace.token_s * asked.tokens)
+        self.stub.delay(self.stub.pace.token_s * asked.tokens)
         line_s = self.stub.pace.word_s * PIECE / WORD
         left = fault.at_byte if fault.at_byte is not None else -1
         for number, line in enumerate(lines):
@@ -202,7 +204,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._chunk(line[:left])
                 self._end(fault, asked)
             left -= len(line)
-            self.stub.take(line_s)
+            self.stub.delay(line_s)
             self._chunk(line)
         if fault.after is not None and fault.after >= len(lines):
             self._end(fault, asked)
@@ -214,35 +216,35 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             self.wfile.flush()
 
-    def _end(self, fault: Fault, asked: Received) -> None:
-        """End the reply as it was told to end."""
-        self._chunk(fault.said)
-        if fault.ends == "stall":
+    def _end(self, fault: Fault, asked: ReceivedRequest) -> None:
+        """End the reply as the fault says."""
+        self._chunk(fault.last_bytes)
+        if fault.ending == "stall":
             self.wfile.flush()
-            asked.holds.set()
+            asked.is_stalled.set()
             self._wait_for_client(asked)
-        elif fault.ends == "reset":
+        elif fault.ending == "reset":
             gone = struct.pack("ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, gone)
             self.connection.close()
         elif fault.after is None or fault.after >= 0:
             self.wfile.write(b"0\r\n\r\n")
             self.wfile.flush()
-            raise Over
-        raise Gone
+            raise ReplyEnded
+        raise ConnectionEnded
 
-    def _wait_for_client(self, asked: Received) -> None:
-        """Say nothing until the client has gone."""
+    def _wait_for_client(self, asked: ReceivedRequest) -> None:
+        """Wait until the client disconnects."""
         for _ in range(round(LONGEST_STALL_S / 0.005)):
             if self.stub.stopping.is_set():
                 return
             if select.select([self.connection], [], [], 0.005)[0]:
-                asked.dropped.set()
+                asked.is_abandoned.set()
                 return
 
 
 def _written(model: Model, body: dict[str, Any], text: str) -> tuple[str, str]:
-    """What the model says, and what it thinks before."""
+    """Return the model's text and its thinking."""
     thinks = "thinking" in model.capabilities and body.get("think", True) is not False
     keeps = model.schema_with_thinking if thinks else model.schema_without_thinking
     has_schema = isinstance(body.get("format"), dict) and keeps
@@ -253,7 +255,7 @@ def _written(model: Model, body: dict[str, Any], text: str) -> tuple[str, str]:
 def _lines(
     model: Model, body: dict[str, Any], said: str, thought: str, read: int, fault: Fault
 ) -> Iterator[bytes]:
-    """The lines of a stream, the last one with its figures."""
+    """Yield the lines of a stream, the last one with the statistics."""
     most = int((body.get("options") or {}).get("num_predict", -1))
     reason = "stop"
     if fault.cut_text is not None:

@@ -1,4 +1,4 @@
-"""The stub's models, and what the server keeps in memory of them."""
+"""The stub's models, and those that its server has loaded."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -8,14 +8,14 @@ from tests.stub.personas import Persona, honest, listing
 from tests.stub.wire import without_zeros
 
 RUNNER_OPTIONS = ("num_ctx", "num_batch", "num_gpu", "shift", "use_mmap", "num_thread")
-"""Options that a running model cannot change: another value loads it anew."""
+"""Options that a running model cannot change: another value loads it again."""
 
 DEFAULT_WINDOW = 4096
 
 
 @dataclass(slots=True)
 class Model:
-    """A model that has been pulled."""
+    """An installed model."""
 
     name: str = "qwen3:4b"
     persona: Persona = honest
@@ -25,14 +25,14 @@ class Model:
     capabilities: tuple[str, ...] = ("completion", "tools")
     remote_host: str = ""
     schema_without_thinking: bool = True
-    """Whether a schema is kept to when it does not think."""
+    """Whether it follows a schema without thinking."""
     schema_with_thinking: bool = True
     without_schema: Persona = listing
     on_gpu: bool = True
     token_bytes: int = 4
-    """How coarse its tokeniser is."""
+    """The bytes of a token."""
     blob: str = ""
-    """What it is made of; its name if nothing is said."""
+    """The content that its digest is made from; its name by default."""
 
     @property
     def digest(self) -> str:
@@ -50,7 +50,7 @@ class Model:
         }
 
     def tag(self) -> dict[str, Any]:
-        """As ``/api/tags`` lists it."""
+        """Return its entry in ``/api/tags``."""
         return {
             "name": self.name,
             "model": self.name,
@@ -67,7 +67,7 @@ class Model:
         }
 
     def shown(self) -> dict[str, Any]:
-        """As ``/api/show`` tells of it."""
+        """Return its description in ``/api/show``."""
         return {
             **without_zeros({"remote_host": self.remote_host}),
             "license": "MIT",
@@ -86,14 +86,14 @@ class Model:
 
 @dataclass(slots=True)
 class Memory:
-    """Which models are loaded, and how often each was."""
+    """The loaded models, and all loads so far."""
 
     loaded: dict[str, dict[str, Any]] = field(default_factory=dict)
     loads: list[tuple[str, int]] = field(default_factory=list)
-    """Each load's model and window, in their order."""
+    """The model and the window of each load, in order."""
 
     def load(self, model: Model, options: dict[str, Any]) -> int:
-        """Load a model unless it runs with these options; its window."""
+        """Load a model unless it runs with these options; return its window."""
         wanted = {name: options[name] for name in RUNNER_OPTIONS if name in options}
         if self.loaded.get(model.name) != wanted:
             self.loaded[model.name] = wanted
@@ -105,7 +105,7 @@ class Memory:
         return min(int(wanted), model.window)
 
     def running(self, model: Model) -> dict[str, Any]:
-        """As ``/api/ps`` tells of it."""
+        """Return its entry in ``/api/ps``."""
         tag = model.tag()
         return {
             **{name: tag[name] for name in ("name", "model", "digest", "details")},

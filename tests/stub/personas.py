@@ -1,4 +1,4 @@
-"""How the stub's models write: each persona turns a prompt into a reply."""
+"""Personas of the stub's models: functions that turn a prompt into a reply."""
 
 import json
 import re
@@ -8,31 +8,31 @@ from dataclasses import dataclass
 _LINE = re.compile(r"^(\d+)\|([\w-]+)\| ?(.*)$", re.MULTILINE)
 _ORDER = re.compile(r"(?i)\b(?:reply|answer|respond) only with[: ]+([^\n]+)")
 
-MOST = 5
+MAX_BULLETS = 5
 SURPRISE = 0.3
 BULLET_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model was given, after the server cut it."""
+    """The prompt that the model reads, after the server has cut it."""
 
     text: str
     has_schema: bool
 
     @property
-    def said(self) -> list[tuple[int, str]]:
-        """The numbered events, whole, in their order."""
+    def events(self) -> list[tuple[int, str]]:
+        """The complete numbered events, in order."""
         found: dict[int, list[str]] = {}
         for number, _, text in _LINE.findall(self.text):
             found.setdefault(int(number), []).append(text)
         return [(n, " ".join(" ".join(t).split())) for n, t in found.items()]
 
     @property
-    def chosen(self) -> list[tuple[int, str]]:
-        """Events spread over the log, the beginning of each."""
-        told = [(n, text) for n, text in self.said if len(text) > 3]
-        step = max(1, -(-len(told) // MOST))
+    def sample(self) -> list[tuple[int, str]]:
+        """The beginnings of some events, spread over the log."""
+        told = [(n, text) for n, text in self.events if len(text) > 3]
+        step = max(1, -(-len(told) // MAX_BULLETS))
         return [(n, text[:BULLET_CHARS]) for n, text in told[::step]]
 
 
@@ -40,7 +40,7 @@ Persona = Callable[[Prompt], str]
 
 
 def reply(bullets: Sequence[tuple[Sequence[int], str]], title: str = "") -> str:
-    """A reply as the schema wants it."""
+    """Return a reply that follows the schema."""
     said = [{"refs": list(refs), "text": text} for refs, text in bullets]
     head = title or (bullets[0][1][:60] if bullets else "Nothing")
     words = list(dict.fromkeys(head.split()))[:5]
@@ -49,60 +49,60 @@ def reply(bullets: Sequence[tuple[Sequence[int], str]], title: str = "") -> str:
 
 
 def honest(prompt: Prompt) -> str:
-    """Quotes what it was given."""
-    return reply([([n], text) for n, text in prompt.chosen])
+    """Quote the prompt."""
+    return reply([([n], text) for n, text in prompt.sample])
 
 
 def listing(prompt: Prompt) -> str:
-    """What a model writes that was held to no schema."""
-    lines = [f"- [{n}] {text}" for n, text in prompt.chosen]
-    head = prompt.chosen[0][1][:60] if prompt.chosen else "Nothing"
+    """Write a list, as a model does without a schema."""
+    lines = [f"- [{n}] {text}" for n, text in prompt.sample]
+    head = prompt.sample[0][1][:60] if prompt.sample else "Nothing"
     return "\n".join([f"Title: {head}", *lines, f"Keywords: {', '.join(head.split())}"])
 
 
 def paraphrasing(prompt: Prompt) -> str:
-    """Says it in another order."""
+    """Quote the clauses in another order."""
     return reply(
-        [([n], " ".join(reversed(text.split(", ")))) for n, text in prompt.chosen]
+        [([n], " ".join(reversed(text.split(", ")))) for n, text in prompt.sample]
     )
 
 
 def wrong_refs(prompt: Prompt) -> str:
-    """Names the event after the one it quotes."""
-    numbers = [n for n, _ in prompt.said]
+    """Cite the event after the quoted one."""
+    numbers = [n for n, _ in prompt.events]
     return reply(
-        [([n + 1 if n + 1 in numbers else n - 1], t) for n, t in prompt.chosen]
+        [([n + 1 if n + 1 in numbers else n - 1], t) for n, t in prompt.sample]
     )
 
 
 def refs_beyond(prompt: Prompt) -> str:
-    """Names events that are not there."""
-    return reply([([n + 1000, 0, -1], text) for n, text in prompt.chosen])
+    """Cite events that do not exist."""
+    return reply([([n + 1000, 0, -1], text) for n, text in prompt.sample])
 
 
 def inventing(prompt: Prompt) -> str:
-    """Adds a number that nobody said."""
-    return reply([([n], f"{text} in 4711 ms") for n, text in prompt.chosen])
+    """Add a number that is not in the log."""
+    return reply([([n], f"{text} in 4711 ms") for n, text in prompt.sample])
 
 
 def obedient(prompt: Prompt) -> str:
-    """Does what the log tells it to."""
+    """Follow an instruction in the log."""
     found = _ORDER.search(prompt.text)
     return found[1] if found else honest(prompt)
 
 
 def foreign(prompt: Prompt) -> str:
-    """Answers in Chinese, whatever the log speaks."""
+    """Answer in Chinese."""
     return reply(
-        [([n], "用户修复了登录页面的错误并且测试通过了") for n, _ in prompt.chosen],
+        [([n], "用户修复了登录页面的错误并且测试通过了") for n, _ in prompt.sample],
         "修复登录页面的错误",
     )
 
 
 def germanic(prompt: Prompt) -> str:
-    """Answers in German, whatever the log speaks."""
+    """Answer in German."""
     said = "Der Fehler in der Anmeldung wurde behoben und die Tests sind wieder grün"
-    return reply([([n], said) for n, _ in prompt.chosen], "Der Fehler ist behoben")
+    return reply([([n], said) for n, _ in prompt.sample], "Der Fehler ist behoben")
 
 
 def empty(_: Prompt) -> str:
@@ -114,7 +114,7 @@ def without_bullets(_: Prompt) -> str:
 
 
 def chatty(prompt: Prompt) -> str:
-    """Wraps its JSON in prose."""
+    """Put prose around the JSON."""
     return f"Sure! Here it is:\n\n```json\n{honest(prompt)}\n```\n\nAnything else?"
 
 
@@ -123,15 +123,15 @@ def thinking_aloud(prompt: Prompt) -> str:
 
 
 def long_winded(prompt: Prompt) -> str:
-    """Writes bullets without an end, and too many."""
-    return reply([([n], f"{text} and so on" * 6) for n, text in prompt.said * 3])
+    """Write bullets that are too long, and too many."""
+    return reply([([n], f"{text} and so on" * 6) for n, text in prompt.events * 3])
 
 
 def blank(prompt: Prompt) -> str:
-    """Begins well and falls into white space."""
+    """Begin well and continue with white space."""
     return '{"bullets":[' + " \n" * 4000
 
 
 def repeating(prompt: Prompt) -> str:
-    """Begins well and repeats itself."""
+    """Begin well and repeat a phrase."""
     return '{"bullets":[{"refs":[1],"text":"' + "the tests pass and " * 400

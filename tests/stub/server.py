@@ -1,7 +1,7 @@
-"""A server that speaks as Ollama does, on loopback, and records what it is asked.
+"""A stub of Ollama's server, on loopback, that records all requests.
 
-It really counts tokens, really cuts what is too long, and really goes wrong when it is
-told to: its models, how they write, and what goes wrong are in the modules beside.
+It counts tokens, cuts prompts that are too long, and fails where a test says so. Its
+models, their personas and the faults are in the other modules of this package.
 """
 
 import threading
@@ -19,7 +19,7 @@ VERSION = "0.33.0"
 
 
 @dataclass(slots=True)
-class Received:
+class ReceivedRequest:
     """One request."""
 
     method: str
@@ -28,43 +28,43 @@ class Received:
     body: dict[str, Any]
     peer: str
     tokens: int = 0
-    """How long its prompt was, in the stub's tokens."""
+    """The length of its prompt in tokens of the stub."""
     window: int = 0
-    """The window it was read in."""
-    holds: threading.Event = field(default_factory=threading.Event)
-    """Set when the reply waits, as it was told to."""
-    dropped: threading.Event = field(default_factory=threading.Event)
-    """Set when the client has gone while the reply waited."""
-    ended: threading.Event = field(default_factory=threading.Event)
+    """The model's window."""
+    is_stalled: threading.Event = field(default_factory=threading.Event)
+    """Set when the reply stalls, as the fault says."""
+    is_abandoned: threading.Event = field(default_factory=threading.Event)
+    """Set when the client disconnects during a stall."""
+    is_ended: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long the server takes for what it does, in seconds; at once by itself."""
+    """The times that the server takes, in seconds; none by default."""
 
     load_s: float = 0.0
     token_s: float = 0.0
-    """For each token that it reads."""
+    """For each token of the prompt."""
     word_s: float = 0.0
-    """For each word that it writes."""
+    """For each word of the reply."""
 
 
 PATIENCE_S = 60.0
-"""How long a request is waited for: a busy machine takes long to start a process."""
+"""The longest wait for a request: a busy machine is slow to start a process."""
 
 
 class Stub:
-    """The server: its models, its script and its memory of what it was asked."""
+    """The server, with its models, its script of faults and the requests received."""
 
     def __init__(self, *models: Model, version: str = VERSION) -> None:
         self.version = version
         self.models = list(models)
         self.memory = Memory()
-        self.received: list[Received] = []
+        self.received: list[ReceivedRequest] = []
         self.arrived = threading.Condition()
         self.pace = Pace()
         self.truncates = False
-        """Whether ``truncate: false`` is unknown to it."""
+        """Whether it ignores ``truncate: false``."""
         self._script: dict[str, deque[Fault]] = {}
         self._always: dict[str, Fault] = {}
         self.stopping = threading.Event()
@@ -72,15 +72,15 @@ class Stub:
         self._port = 0
 
     def script(self, *faults: Fault, path: str = "/api/chat") -> None:
-        """What happens to the next requests of a path, one each."""
+        """Set the faults of the next requests of a path, one each."""
         self._script.setdefault(path, deque()).extend(faults)
 
     def always(self, fault: Fault, path: str = "/api/chat") -> None:
-        """What happens to each request of a path that no script is left for."""
+        """Set the fault of all further requests of a path."""
         self._always[path] = fault
 
-    def forget(self, path: str = "/api/chat") -> None:
-        """Leave nothing of what was to happen to requests of a path."""
+    def clear_script(self, path: str = "/api/chat") -> None:
+        """Remove all faults of a path."""
         self._script.pop(path, None)
         self._always.pop(path, None)
 
@@ -94,25 +94,25 @@ class Stub:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def model(self, name: str) -> Model | None:
-        """The model of a name, ``:latest`` understood."""
+        """Return a model by its name, with or without ``:latest``."""
         names = (name, f"{name}:latest")
         return next((one for one in self.models if one.name in names), None)
 
-    def chats(self) -> list[Received]:
-        """The requests for a reply, in their order."""
-        return self.of("/api/chat")
+    def chats(self) -> list[ReceivedRequest]:
+        """Return the requests for a reply, in order."""
+        return self.requests_for("/api/chat")
 
-    def of(self, path: str) -> list[Received]:
+    def requests_for(self, path: str) -> list[ReceivedRequest]:
         with self.arrived:
             return [one for one in self.received if one.path == path]
 
-    def record(self, received: Received) -> None:
+    def record(self, received: ReceivedRequest) -> None:
         with self.arrived:
             self.received.append(received)
             self.arrived.notify_all()
 
-    def wait_for(self, count: int, path: str = "/api/chat") -> Received:
-        """The request of this number, once it is there."""
+    def wait_for(self, count: int, path: str = "/api/chat") -> ReceivedRequest:
+        """Wait for the request with this number, from 1, and return it."""
         with self.arrived:
             found = self.arrived.wait_for(
                 lambda: len([r for r in self.received if r.path == path]) >= count,
@@ -122,7 +122,7 @@ class Stub:
             return [one for one in self.received if one.path == path][count - 1]
 
     def start(self, port: int = 0) -> None:
-        """Answer, at this port or at any; at the same one as before if it was left."""
+        """Listen at this port, or any; after ``close``, at the same one as before."""
         from tests.stub.handler import Handler
 
         server = _Server(("127.0.0.1", port or self._port), Handler)
@@ -132,18 +132,18 @@ class Stub:
             target=server.serve_forever, args=(0.01,), name="stub", daemon=True
         ).start()
 
-    def take(self, seconds: float) -> None:
-        """Be busy for a while; less long if it is stopped."""
+    def delay(self, seconds: float) -> None:
+        """Wait for a while, or until the server is stopped."""
         if seconds:
             self.stopping.wait(seconds)
 
     def stop(self) -> None:
-        """Close the port for good and let go of all that waits."""
+        """Close the port for good and end all stalls."""
         self.stopping.set()
-        self.leave()
+        self.close()
 
-    def leave(self) -> None:
-        """Close the port: whoever comes now finds nobody."""
+    def close(self) -> None:
+        """Close the port; ``start`` opens it again."""
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
@@ -156,12 +156,12 @@ class _Server(ThreadingHTTPServer):
     stub: Stub
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that leaves is no error of ours."""
+        """Ignore clients that disconnect."""
 
 
 @contextmanager
-def serving(*models: Model, version: str = VERSION) -> Iterator[Stub]:
-    """A running stub; with one ordinary model if none is named."""
+def run_stub(*models: Model, version: str = VERSION) -> Iterator[Stub]:
+    """Run a stub; with one ordinary model if none is given."""
     stub = Stub(*(models or (Model(),)), version=version)
     stub.start()
     try:
@@ -170,6 +170,6 @@ def serving(*models: Model, version: str = VERSION) -> Iterator[Stub]:
         stub.stop()
 
 
-def stub_of(server: object) -> Stub:
-    """The stub behind a handler's server."""
+def get_stub(server: object) -> Stub:
+    """Return the stub of a handler's server."""
     return cast(_Server, server).stub

@@ -1,4 +1,4 @@
-"""How Ollama writes: JSON as Go escapes it, zero fields left out, one object a line."""
+"""Ollama's output: JSON escaped as in Go, without zero fields, one object a line."""
 
 import json
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ _ESCAPED = {
 }
 
 
-def go(value: object) -> bytes:
-    """JSON as Go writes it: HTML signs escaped, U+0085 as it stands."""
+def dump_json(value: object) -> bytes:
+    """Return JSON as Go writes it: HTML characters escaped, U+0085 not."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for char, escape in _ESCAPED.items():
         text = text.replace(char, escape)
@@ -22,21 +22,21 @@ def go(value: object) -> bytes:
 
 
 def line(value: object) -> bytes:
-    """One line of a stream."""
-    return go(value) + b"\n"
+    """Return one line of a stream."""
+    return dump_json(value) + b"\n"
 
 
 def without_zeros(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that Go's ``omitempty`` leaves."""
+    """Return the fields that remain with Go's ``omitempty``."""
     return {name: value for name, value in fields.items() if value}
 
 
 def tokens(text: str, size: int = 4) -> int:
-    """The fake tokeniser: a token for every so many bytes begun."""
+    """Count tokens of so many bytes each."""
     return -(-len(text.encode()) // size)
 
 
 def last_tokens(text: str, count: int, size: int = 4) -> str:
-    """The end of a text that is so many tokens long."""
+    """Return the end of a text, so many tokens long."""
     kept = text.encode()[-size * count :] if count > 0 else b""
     return kept.decode(errors="ignore")

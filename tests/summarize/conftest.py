@@ -1,4 +1,4 @@
-"""Segments to be summarized, and a server to ask."""
+"""Segments to summarize, and a stub of Ollama's server."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What is done about each thing that can go wrong."""
+"""The reaction to each error of a server."""
 
 import json
 from collections.abc import Sequence

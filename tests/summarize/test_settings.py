@@ -1,4 +1,4 @@
-"""What a model of Ollama is made of from the settings, and what the store remembers."""
+"""The options of Ollama from the settings, and what the store remembers."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""That no answer is so strange that anything but a fault comes of it."""
+"""Strange answers of a server cause only the known errors."""
 
 import asyncio
 import json

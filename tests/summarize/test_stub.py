@@ -1,4 +1,4 @@
-"""That the stub does what the real server was seen to do."""
+"""The stub behaves as the real server was observed to."""
 
 import json
 import subprocess

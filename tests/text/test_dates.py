@@ -1,4 +1,4 @@
-"""Times: what a question says of when, and what it does not."""
+"""Dates in a question."""
 
 import time
 from datetime import UTC, datetime, timedelta

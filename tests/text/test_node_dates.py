@@ -1,4 +1,4 @@
-"""Dates as they are typed, and what each one means."""
+"""Dates as they are typed, and the nodes they mean."""
 
 from datetime import UTC, datetime
 

@@ -1,7 +1,7 @@
-"""What is taken out of a text before it is kept, and what is left alone.
+"""Secrets that are removed from text before it is stored, and text that stays.
 
-The labelled set, ``data/secrets.jsonl``, holds made-up secrets in two parts, so that
-no scanner takes them for real ones; a line with ``text`` holds none.
+The labelled set ``data/secrets.jsonl`` contains made-up secrets in two parts, so that
+no scanner mistakes them for real ones; lines with ``text`` contain none.
 """
 
 import json

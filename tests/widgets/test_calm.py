@@ -1,4 +1,4 @@
-"""What is seen of something that changes quickly."""
+"""Values that change quickly are shown at most so often."""
 
 from dataclasses import dataclass
 

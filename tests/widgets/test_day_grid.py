@@ -1,4 +1,4 @@
-"""How much was said on a day, told by glyphs."""
+"""The activity of a day as a glyph."""
 
 from memtui.tui import rendering
 from memtui.tui.widgets import day_grid

@@ -1,4 +1,4 @@
-"""What is told of stages that failed."""
+"""Reports of failed stages."""
 
 from datetime import UTC, datetime, timedelta
 

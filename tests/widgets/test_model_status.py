@@ -1,4 +1,4 @@
-"""How what the model does is put into words."""
+"""The wording of the model's state."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

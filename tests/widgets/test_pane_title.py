@@ -1,4 +1,4 @@
-"""The title of a pane: in a narrow one it loses whole words and whole parts."""
+"""The title of a pane drops whole words and parts when it is narrow."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Rows of the search bar at any width, of any text."""
+"""Rows of the search bar at any width, with any text."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

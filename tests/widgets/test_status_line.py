@@ -1,4 +1,4 @@
-"""The line at the top: how the stages and the model share it."""
+"""The line at the top: the space for the stages and for the model."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""What is drawn in columns: lines of the tree, bullets, dates that are typed."""
+"""Columns of the tree, bullets, and dates that are typed."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

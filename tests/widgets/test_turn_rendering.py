@@ -1,4 +1,4 @@
-"""What a turn of a conversation says: its edits above all."""
+"""Turns of a conversation as text, above all edits."""
 
 import json
 from dataclasses import replace

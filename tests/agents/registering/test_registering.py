@@ -1,4 +1,4 @@
-"""Telling agents of the server, and taking it back, in real settings files."""
+"""Registering the MCP server in the settings files of agents, and removing it."""
 
 import json
 import re
