@@ -42,13 +42,13 @@ from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.result_list import JumpTarget
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree
 
 if TYPE_CHECKING:
     from memtui.tui.screens.search import SearchHistory
+    from memtui.tui.widgets.result_list import JumpTarget
     from memtui.workspace import Workspace
 
 HISTORY_SIZE = 50
@@ -65,11 +65,17 @@ NO_MATCH = (
 )
 
 
+def _make_target(node_id: str, at: datetime, grip_id: str = "") -> "JumpTarget":
+    from memtui.tui.widgets.result_list import JumpTarget  # not needed at the start
+
+    return JumpTarget(node_id, at, grip_id)
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place in the contents, and in a session that is open over them."""
 
-    target: JumpTarget
+    target: "JumpTarget"
     """The node, and the source or message shown beside it."""
     pane: str = ""
     """The pane with the focus; empty for the one that shows the target."""
@@ -299,7 +305,7 @@ class ContentsScreen(BaseScreen[None]):
             node_id: The node.
             session: The session that was open until now, to come back to.
         """
-        self._jump(Location(JumpTarget(node_id, self._now())), session)
+        self._jump(Location(_make_target(node_id, self._now())), session)
 
     def return_to(self, location: Location) -> None:
         """Go back to a location of the jump history."""
@@ -313,7 +319,7 @@ class ContentsScreen(BaseScreen[None]):
         if line is None:
             return None
         grip_id = self._page.bullets.grip_id
-        shown = self._source.shown_target or JumpTarget(
+        shown = self._source.shown_target or _make_target(
             line.node_id, self._now(), grip_id
         )
         return Location(replace(shown, node_id=line.node_id), self._pane)
@@ -339,7 +345,7 @@ class ContentsScreen(BaseScreen[None]):
         """Show what was jumped to: a node, one of its sources, or a message."""
         location, self._destination = self._destination, None
         if location is None or location.target.node_id != message.node_id:
-            location = Location(JumpTarget(message.node_id, self._now()))
+            location = Location(_make_target(message.node_id, self._now()))
             self._origin = None
         if self._origin is not None:
             self.jumps.push(self._origin)
@@ -369,7 +375,7 @@ class ContentsScreen(BaseScreen[None]):
             make_finders,
         )
 
-        def arrive(target: JumpTarget | None) -> None:
+        def arrive(target: "JumpTarget | None") -> None:
             if target is not None:
                 self._jump(Location(target))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -23,13 +23,12 @@ from textual.worker import Worker, WorkerState
 from memtui.model.events import Event, EventRole
 from memtui.model.grips import Expansion
 from memtui.model.verdicts import SUPPORTED, EventQuote, Support, Verdict
-from memtui.services import sources
+from memtui.services import grip_events
 from memtui.text import analyzer, date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionRequested, SourceRequested
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.result_list import JumpTarget
 from memtui.tui.widgets.text_block import TextBlock
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,
@@ -39,6 +38,9 @@ from memtui.tui.widgets.turn_rendering import (
     cut_excerpt,
     render_markdown,
 )
+
+if TYPE_CHECKING:
+    from memtui.tui.widgets.result_list import JumpTarget
 
 STEP = 3
 """The events that one key adds or removes on each side."""
@@ -68,7 +70,7 @@ class SourcePane(Vertical):
         """The search result that is shown; None for the source of a bullet."""
         self._requested: SourceRequested | None = None
         self._loading: SourceRequested | None = None
-        self._context_size = sources.BEFORE
+        self._context_size = grip_events.BEFORE
 
     def compose(self) -> ComposeResult:
         yield PaneTitle("Source")
@@ -95,7 +97,7 @@ class SourcePane(Vertical):
         self._loading = None
         self._show_text(_title(wanted), wanted.why_none)
 
-    def show_target(self, target: JumpTarget) -> None:
+    def show_target(self, target: "JumpTarget") -> None:
         """Show a message that was found, until ``release_target``."""
         self.release_target()
         verdict = Verdict(Support.SUPPORTED, matched=target.matched)
@@ -223,10 +225,10 @@ class SourcePane(Vertical):
 
 def _read(wanted: SourceRequested, context: int) -> Expansion:
     if wanted.event_id:
-        return sources.expand_event(
+        return grip_events.expand_event(
             wanted.event_id, wanted.excerpt, before=context, after=context
         )
-    return sources.expand(wanted.grip_id, before=context, after=context)
+    return grip_events.expand(wanted.grip_id, before=context, after=context)
 
 
 def _title(wanted: SourceRequested) -> str:

@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import Any
 
 from textual.content import Content, Span
-from textual.highlight import highlight
 
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services.conversation import Turn
@@ -377,6 +376,8 @@ def _code_block(lines: list[str], language: str) -> Iterator[Content]:
 
 @lru_cache(maxsize=256)
 def _highlight(code: str, language: str) -> Content:
+    from textual.highlight import highlight  # Pygments takes 10 ms
+
     # The highlighter takes carriage returns and form feeds for ends of lines.
     if code.splitlines() != code.split("\n"):
         return Content(code)
