@@ -1,6 +1,6 @@
-"""One open memory: ``Workspace`` makes the store, the indexes and the services.
+"""One open store: ``Workspace`` makes its search, its services and its pipeline.
 
-Everything below gets its paths, settings and clock from here.
+They get their paths, settings and clock from here.
 """
 
 import logging
@@ -50,7 +50,7 @@ ReportProgress = Callable[["PipelineProgress"], None]
 def resolve_paths(
     paths: Paths, settings: Settings, *, is_demo: bool = False
 ) -> tuple[str, Paths]:
-    """Return the project of a separate store, or "", and the paths in use."""
+    """Return the project and the paths in use; "" if it has no store of its own."""
     project = _project() if settings.has_separate_stores and not is_demo else ""
     if project:
         paths = paths.for_project(Path(project))
@@ -58,7 +58,7 @@ def resolve_paths(
 
 
 def _project() -> str:
-    """Return the repository of the working folder, or the folder itself."""
+    """Return the repository that contains the working folder, or the folder itself."""
     from memtui.capture import projects
 
     here = str(Path.cwd())
@@ -69,7 +69,7 @@ def resolve_zone() -> tzinfo:
     """Return the time zone of the open store.
 
     Raises:
-        StoreError: This machine does not know it.
+        StoreError: This machine does not know the time zone.
     """
     with database.connection():
         name = meta.time_zone()
@@ -100,7 +100,7 @@ class Workspace:
         """Open the store, or create it.
 
         Raises:
-            MemtuiError: It cannot be opened; the message says why.
+            MemtuiError: The store cannot be opened; the message says why.
         """
         self.project, paths = resolve_paths(paths, settings, is_demo=is_demo)
         with database.translate_file_errors(paths.store):
@@ -115,8 +115,8 @@ class Workspace:
 
     @property
     def pipeline(self) -> "Pipeline":
-        """The background work; made when it is first needed."""
-        # The pipeline's thread and that of an import may both be first.
+        """The background work; it is made at the first use."""
+        # The thread of the pipeline and that of an import may both come first.
         with self._pipeline_lock:
             if self._pipeline is None:
                 from memtui.pipeline.pipeline import Pipeline
@@ -156,7 +156,7 @@ class Workspace:
 
     @cached_property
     def quotes(self) -> "QuoteSearch":
-        """The search in everything that quotes what was said."""
+        """The search in messages and summaries that returns quotes."""
         from memtui.search.quotes import QuoteSearch
 
         return QuoteSearch(self.search, self._message_searcher, self.zone, _utc_now)
@@ -190,14 +190,14 @@ class Workspace:
 
     @property
     def quarantine(self) -> "QuarantineService":
-        """The input that was skipped."""
+        """The service for skipped input."""
         from memtui.services.quarantine import QuarantineService
 
         return QuarantineService(self.paths.spool)
 
     @property
     def trace_files(self) -> "TraceFiles":
-        """The files outside the store that hold traces of its content."""
+        """The files outside the store that contain text of it."""
         from memtui.services.forget import TraceFiles
 
         paths = self.paths
@@ -205,12 +205,12 @@ class Workspace:
 
     @property
     def jobs(self) -> "JobsController":
-        """The model's jobs and the queues of the pipeline."""
+        """Access to the model's jobs and the queues of the pipeline."""
         return JobsController(self, _utc_now)
 
     @property
     def schedules(self) -> "Schedules":
-        """When the model's jobs are due."""
+        """The schedules of the model's jobs."""
         return job_schedules(self.settings, self.zone, self.paths.store)
 
     def _pipeline_config(self) -> "PipelineConfig":
@@ -252,7 +252,7 @@ class Workspace:
 
     @property
     def _is_model_configured(self) -> bool:
-        """Whether the user has set up a model, so that a missing one is reported."""
+        """Whether the user has set up a model; if so, a missing one is reported."""
         settings = self.settings
         is_named = map(settings.is_set, ("summaries.model", "summaries.url"))
         return any(is_named) or settings.summaries_provider == OLLAMA
@@ -261,7 +261,7 @@ class Workspace:
         return create_ollama(self.settings, report)
 
     def start(self, report: ReportProgress) -> None:
-        """Start the pipeline on a thread of its own; it reports from its threads."""
+        """Start the pipeline in the background; ``report`` is called on its threads."""
 
         def start() -> None:
             pipeline = self.pipeline
@@ -284,17 +284,17 @@ class Workspace:
         database.close()
 
     def histories(self) -> list[AgentHistory]:
-        """Find the transcripts of agents on this machine; may take a while."""
+        """Find the transcripts of agents on this machine, which may take a while."""
         from memtui.capture import formats
 
         return formats.find_histories(transcript_folders())
 
     def transcript_folders(self) -> dict[str, tuple[Path, ...]]:
-        """Return where each agent keeps its transcripts."""
+        """Return the folders of each agent's transcripts."""
         return transcript_folders()
 
     def watched_folders(self) -> dict[str, tuple[Path, ...]]:
-        """Return the folders to watch by agent; "" are those of ``capture.folders``."""
+        """Return the watched folders by agent; ``capture.folders`` have the key ""."""
         if self.is_demo:
             return {}
         names = set(self.settings.capture_sources)
@@ -302,8 +302,8 @@ class Workspace:
             with database.connection():
                 names |= set(meta.watched_sources() or ())
         folders = {
-            name: some
-            for name, some in transcript_folders().items()
+            name: paths
+            for name, paths in transcript_folders().items()
             if EVERY in names or name in names
         }
         return {"": self.settings.watched_folders, **folders}
@@ -323,12 +323,12 @@ class Workspace:
         *,
         is_watched: bool,
     ) -> None:
-        """Import histories on a thread of its own, while the pipeline runs.
+        """Import histories on a thread, while the pipeline runs.
 
         Args:
             histories: The transcripts to import.
             report: Called with the progress, from that thread.
-            is_watched: Whether to watch them from then on.
+            is_watched: Whether to watch the agents from then on.
         """
         folders = [one.folder for one in histories]
         agents = {one.agent for one in histories} if is_watched else set()
@@ -353,7 +353,7 @@ class Workspace:
                 report(self._import_progress(done, total, imported.waiting_reason))
             if agents:
                 self.set_watched(agents)
-        except Exception as reason:  # nobody else sees an error of this thread
+        except Exception as reason:  # nothing else reports an error of this thread
             log.exception("the import failed")
             error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
         report(self._import_progress(done, total, error))
@@ -380,12 +380,12 @@ class Workspace:
     def start_retry(
         self, names: Sequence[str] | None, report: "Callable[[RetryResult], None]"
     ) -> None:
-        """Retry skipped input on a thread of its own.
+        """Retry skipped input on a thread.
 
         Args:
             names: The names in the quarantine; None for all.
-            report: Called with what was retried, once transcripts are read again. The
-                pipeline takes the files of hooks.
+            report: Called with the result, once the transcripts have been read again.
+                The files of hooks are left to the pipeline.
         """
         threading.Thread(
             target=self._retry, args=(names, report), name="retry", daemon=True
@@ -402,7 +402,7 @@ class Workspace:
             retried = self.quarantine.retry(names)
             for _ in self.pipeline.importer().run(retried.files):
                 pass
-        except Exception as reason:  # nobody else sees an error of this thread
+        except Exception as reason:  # nothing else reports an error of this thread
             log.exception("the retry failed")
             errors = (str(reason) or repr(reason),)
         report(replace(retried, problems=retried.problems + errors))
@@ -419,20 +419,20 @@ def has_active_worker(paths: Paths) -> bool | None:
 
 
 def describe_when_due(settings: Settings, has_worker: bool | None) -> str:
-    """Tell when the model does what was requested, and in which process."""
+    """Return when a requested job or version is due, as a sentence."""
     if note := why_no_model(settings):
         return note
     if has_worker is None:
-        return "It comes next where memtui is running, or once it runs."
+        return "It is done next if memtui is running, or as soon as it is."
     if has_worker:
-        return "It comes next in the memtui that is running."
-    return "memtui is not running now: it is done when memtui next runs."
+        return "It is done next, by the running memtui."
+    return "It is done next, as soon as memtui is running."
 
 
 def rewrite_forecast(
     settings: Settings, progress: "PipelineProgress | None", *, is_demo: bool = False
 ) -> RewriteForecast:
-    """Tell when the model writes a requested version, as far as this app knows.
+    """Return when the model will write a requested version, as far as is known.
 
     Args:
         settings: The settings.
@@ -451,15 +451,16 @@ def rewrite_forecast(
     if health is None or health.is_ready:
         return RewriteForecast(IS_AFTER_CURRENT if progress.model.node_id else IS_NEXT)
     reason = f"{health.message[:1].upper()}{health.message[1:]}."
-    remedy = MODEL_FIXES.get(health.condition, "It is tried again by itself.")
+    remedy = MODEL_FIXES.get(health.condition, "memtui retries automatically.")
     return RewriteForecast(f"{reason} {remedy}", is_possible=False)
 
 
-IS_NEXT, IS_AFTER_CURRENT = "It is next.", "It comes after the one being written."
+IS_NEXT = "It is next."
+IS_AFTER_CURRENT = "It follows the summary being written."
 
 MODEL_FIXES = {
-    ModelCondition.OFFLINE: "Start Ollama (ollama serve); the rest is automatic.",
-    ModelCondition.MODEL_MISSING: "Once it is installed, the rest is automatic.",
+    ModelCondition.OFFLINE: "Start Ollama (ollama serve); memtui does the rest.",
+    ModelCondition.MODEL_MISSING: "Once it is installed, memtui does the rest.",
     ModelCondition.REFUSED: "Change that in the settings; see memtui config show.",
 }
 
@@ -471,13 +472,13 @@ def why_no_model(settings: Settings) -> str:
     origin = settings.origin("summaries.provider")
     return (
         f"No model is used while summaries.provider is {EXTRACTIVE} ({origin});"
-        " with auto one is used, if there is one."
+        " with auto, a model is used if there is one."
     )
 
 
 JITTER_S = 300
-"""The most by which the runs of a store are delayed: several stores on one machine do
-not ask the model at the same time."""
+"""The maximum delay of a store's runs, so that several stores on one machine do not ask
+the model at the same time."""
 
 
 def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
@@ -495,11 +496,11 @@ def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> "Schedules":
 def create_ollama(
     settings: Settings, report: Callable[[ModelProgress], None]
 ) -> "Summarizer":
-    """Return Ollama's summarizer, which stores the output modes that it finds out.
+    """Return Ollama's summarizer. It stores the output modes that it finds.
 
     Args:
         settings: The settings.
-        report: Told the progress of a summary, on the thread that asks.
+        report: Called with the progress of a summary, on the thread that asks.
     """
     from memtui.summarize.ollama.models import Capability, OutputMode
     from memtui.summarize.ollama.summarizer import Callbacks, Ollama
@@ -543,10 +544,10 @@ def _find_rejection(draft: Summary, log: "PromptInput") -> str:
 
 
 class JobsController:
-    """Reads and steers the model's jobs; the process that runs the pipeline obeys."""
+    """Reads and controls the model's jobs, which run in the process of the pipeline."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], datetime]) -> None:
-        """Take the workspace, and a clock that returns aware times."""
+        """Control the jobs of a workspace; the clock returns timezone-aware times."""
         from memtui.services import jobs
 
         self._service = jobs
@@ -563,7 +564,7 @@ class JobsController:
         return why_no_model(self._workspace.settings)
 
     def describe_when_due(self) -> str:
-        """Tell when the model does what was requested, and in which process."""
+        """Return when a requested job or version is due, as a sentence."""
         return describe_when_due(self._workspace.settings, self.has_worker)
 
     def read_work(self) -> "WorkStatus":
@@ -582,7 +583,7 @@ class JobsController:
         )
 
     def history(self, job: Job | None, limit: int) -> list[JobRun]:
-        """Return the runs of a job, or of all, the latest first."""
+        """Return the runs of a job, or of all jobs, the latest first."""
         return self._service.history(job, limit=limit, has_worker=self.has_worker)
 
     def pause(self, *chosen: Job) -> None:
@@ -594,6 +595,6 @@ class JobsController:
         self._service.resume(chosen)
 
     def request_run(self, *chosen: Job) -> str:
-        """Request a run of jobs, and tell when it happens."""
+        """Request a run of jobs; return when it is due, as a sentence."""
         self._service.request_run(chosen, self._clock())
         return self.describe_when_due()

@@ -95,8 +95,7 @@ def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:
 def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
     told = run_memtui(home, "jobs", "run", "rollup_day").stdout
     assert told == (
-        "rollup_day: requested.\nmemtui is not running now: it is done when memtui"
-        " next runs.\n"
+        "rollup_day: requested.\nIt is done next, as soon as memtui is running.\n"
     )
     assert "requested at" in run_memtui(home, "jobs").stdout
     claim = WorkerLock(home / "work.lock")
@@ -106,7 +105,7 @@ def test_who_will_do_what_is_asked_for_is_said(home: Path) -> None:
         said = json_data(run_memtui(home, "jobs", "run", "segments", "--json").stdout)
     finally:
         claim.release()
-    assert "It comes next in the memtui that is running." in told
+    assert "It is done next, by the running memtui." in told
     assert said["has_worker"] is True
     assert said["note"] in told
     assert [one["job"] for one in said["jobs"]] == ["segments"]

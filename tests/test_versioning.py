@@ -148,19 +148,18 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
 def test_who_makes_a_new_version_is_said_to_who_asks_for_one(home: Path) -> None:
     told = run_memtui(home, "regenerate", DAY).stdout
     assert told == (
-        "A new version is requested.\nmemtui is not running now: it is done when"
-        " memtui next runs.\n"
+        "A new version is requested.\nIt is done next, as soon as memtui is running.\n"
     )
     last = run_memtui(home, "versions", DAY).stdout.splitlines()[-1]
     assert re.match(r"A new version was requested at \w{3} \d", last)
-    assert last.endswith("it is done when memtui next runs.")
+    assert last.endswith("as soon as memtui is running.")
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:
         told = run_memtui(home, "regenerate", DAY).stdout
     finally:
         claim.release()
-    assert "It comes next in the memtui that is running." in told
+    assert "It is done next, by the running memtui." in told
     run_memtui(home, "pin", DAY)
     told = run_memtui(home, "regenerate", DAY).stdout
     assert "Version 2 is pinned and stays shown." in told

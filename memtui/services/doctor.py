@@ -281,9 +281,7 @@ class Doctor:
         missing = [path for path in settings.watched_folders if not path.exists()]
         for path in missing:
             origin = settings.origin("capture.folders")
-            message = (
-                f"capture.folders contains {path}, which does not exist ({origin})"
-            )
+            message = f"{path} in capture.folders does not exist ({origin})"
             remedy = "create it, or remove it from the settings"
             yield Finding("settings", False, message, remedy, str(path))
         for pattern in settings.exclude_patterns:
@@ -299,9 +297,7 @@ class Doctor:
         for name in settings.capture_sources:
             folders = transcript_folders().get(name, ())
             if folders and not any(folder.exists() for folder in folders):
-                message = (
-                    f"capture.sources contains {name}, which has no transcripts here"
-                )
+                message = f"{name} in capture.sources has no transcripts here"
                 yield Finding("settings", True, message, subject=name)
         if not missing:
             origins = settings.origins.values()

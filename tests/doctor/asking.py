@@ -23,27 +23,27 @@ listing = pytest.mark.skipif(
 )
 
 
-def ill(answer: Any) -> dict[str, Any]:
+def failed_findings(answer: Any) -> dict[str, Any]:
     """What is wrong, by its name."""
     return {one["name"]: one for one in answer["findings"] if not one["is_ok"]}
 
 
-def of(answer: Any, name: str) -> Any:
+def get_finding(answer: Any, name: str) -> Any:
     return next(one for one in answer["findings"] if one["name"] == name)
 
 
-def named(answer: Any, name: str) -> list[Any]:
+def get_findings(answer: Any, name: str) -> list[Any]:
     return [one for one in answer["findings"] if one["name"] == name]
 
 
-def store(home: Path) -> Path:
+def store_file(home: Path) -> Path:
     return home / "memory.db"
 
 
 @contextmanager
-def changing(home: Path) -> Iterator[sqlite3.Connection]:
+def open_database(home: Path) -> Iterator[sqlite3.Connection]:
     """The store as somebody has it who minds none of memtui's rules."""
-    connection = sqlite3.connect(store(home))
+    connection = sqlite3.connect(store_file(home))
     try:
         yield connection
         connection.commit()
@@ -51,6 +51,6 @@ def changing(home: Path) -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
-def aged(file: Path, age: timedelta) -> None:
+def set_age(file: Path, age: timedelta) -> None:
     at_s = (datetime.now(UTC) - age).timestamp()
     os.utime(file, (at_s, at_s))

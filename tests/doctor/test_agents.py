@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import Ask, aged, ill, of
+from tests.doctor.asking import Ask, failed_findings, get_finding, set_age
 
 
 @pytest.fixture
@@ -34,41 +34,47 @@ def test_transcripts_nobody_reads_are_named_and_no_fault_until_they_go(
 ) -> None:
     told = ask()
     assert told["is_ok"]
-    assert "1 of 1 transcript has never been read" in of(told, "transcripts")["message"]
-    aged(transcript, timedelta(days=22))
+    assert (
+        "1 of 1 transcript has never been read"
+        in get_finding(told, "transcripts")["message"]
+    )
+    set_age(transcript, timedelta(days=22))
     assert ask()["is_ok"]
-    aged(transcript, timedelta(days=25))
-    found = ill(ask())["transcripts"]
-    assert "Claude Code deletes 1 transcript from" in found["message"]
+    set_age(transcript, timedelta(days=25))
+    found = failed_findings(ask())["transcripts"]
+    assert (
+        "Claude Code will delete 1 transcript that memtui has not read, from"
+        in found["message"]
+    )
     assert "memtui sources watch claude-code" in found["remedy"]
-    aged(transcript, timedelta(days=40))
-    assert "at any moment" in ill(ask())["transcripts"]["message"]
+    set_age(transcript, timedelta(days=40))
+    assert "at any moment" in failed_findings(ask())["transcripts"]["message"]
 
 
 def test_how_long_transcripts_are_kept_is_claude_code_s_own_setting(
     ask: Ask, transcript: Path
 ) -> None:
-    aged(transcript, timedelta(days=40))
+    set_age(transcript, timedelta(days=40))
     settings = Path.home() / ".claude" / "settings.json"
     settings.write_text('{"cleanupPeriodDays": 365}')
     assert ask()["is_ok"]
     settings.write_text('{"cleanupPeriodDays": 45}')
-    assert "transcripts" in ill(ask())
+    assert "transcripts" in failed_findings(ask())
 
 
 def test_without_a_store_transcripts_that_go_are_found_too(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
     shutil.rmtree(home)
-    aged(transcript, timedelta(days=25))
-    assert "transcripts" in ill(ask())
+    set_age(transcript, timedelta(days=25))
+    assert "transcripts" in failed_findings(ask())
     assert not home.exists()
 
 
 def test_a_transcript_that_was_read_may_go(
     home: Path, ask: Ask, transcript: Path
 ) -> None:
-    aged(transcript, timedelta(days=25))
+    set_age(transcript, timedelta(days=25))
     run_memtui(home, "import")
     assert ask()["is_ok"]
 
@@ -80,13 +86,13 @@ def test_a_transcript_that_grew_unread_is_found(
     with transcript.open("a") as file:
         file.write('{"type": "mode", "sessionId": "s1"}\n')
     assert ask()["is_ok"], "it may be about to be read"
-    aged(transcript, timedelta(hours=1))
-    found = ill(ask())["transcripts"]
+    set_age(transcript, timedelta(hours=1))
+    found = failed_findings(ask())["transcripts"]
     assert "1 transcript changed since" in found["message"]
     run_memtui(home, "sources", "watch", "codex")
     assert ask()["is_ok"], "a person decided against it"
     run_memtui(home, "sources", "watch", "claude-code")
-    cure = ill(ask())["transcripts"]["remedy"]
+    cure = failed_findings(ask())["transcripts"]["remedy"]
     run_memtui(home, *cure.split()[1:])
     assert ask()["is_ok"]
 
@@ -96,8 +102,10 @@ def test_a_new_transcript_is_given_the_time_to_be_read(
 ) -> None:
     run_memtui(home, "sources", "watch", "claude-code")
     assert ask()["is_ok"]
-    aged(transcript, timedelta(hours=1))
-    assert "1 transcript changed since" in ill(ask())["transcripts"]["message"]
+    set_age(transcript, timedelta(hours=1))
+    assert (
+        "1 transcript changed since" in failed_findings(ask())["transcripts"]["message"]
+    )
 
 
 @pytest.fixture
@@ -105,8 +113,8 @@ def hooked(home: Path, transcript: Path) -> Path:
     """Claude Code's settings, with the hooks installed a day ago."""
     run_memtui(home, "hooks", "install", "claude-code", "--yes")
     settings = Path.home() / ".claude" / "settings.json"
-    aged(settings, timedelta(days=1))
-    aged(transcript, timedelta(days=2))
+    set_age(settings, timedelta(days=1))
+    set_age(transcript, timedelta(days=2))
     run_memtui(home, "import")
     return settings
 
@@ -114,13 +122,13 @@ def hooked(home: Path, transcript: Path) -> Path:
 def test_hooks_that_run_are_well(ask: Ask, hooked: Path) -> None:
     told = ask()
     assert told["is_ok"]
-    assert "the command runs; no event" in of(told, "hooks")["message"]
+    assert "the command runs; no event" in get_finding(told, "hooks")["message"]
 
 
 def test_a_hook_whose_command_is_gone_is_found(ask: Ask, hooked: Path) -> None:
     there = json.loads(hooked.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
     hooked.write_text(hooked.read_text().replace(there, "/no/such/python"))
-    found = ill(ask())["hooks"]
+    found = failed_findings(ask())["hooks"]
     assert "the command it names does not run" in found["message"]
     assert found["remedy"] == "memtui hooks install claude-code"
 
@@ -143,14 +151,14 @@ def test_hooks_of_the_project_are_looked_at_and_none_twice(
 
 def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:
     hooked.write_text("{")
-    assert ill(ask())["hooks"]["remedy"] == f"correct {hooked}"
+    assert failed_findings(ask())["hooks"]["remedy"] == f"correct {hooked}"
 
 
 def test_hooks_that_are_installed_and_silent_are_found(
     home: Path, ask: Ask, hooked: Path, transcript: Path
 ) -> None:
     os.utime(transcript)
-    found = ill(ask())["hooks"]
+    found = failed_findings(ask())["hooks"]
     assert "installed, but no events arrive" in found["message"]
     payload = {
         "hook_event_name": "UserPromptSubmit",
@@ -159,9 +167,9 @@ def test_hooks_that_are_installed_and_silent_are_found(
         "transcript_path": str(transcript),
     }
     (home / "spool" / "new" / "2.json").write_text(json.dumps(payload))
-    assert "hooks" not in ill(ask()), "what waits was heard"
+    assert "hooks" not in failed_findings(ask()), "what waits was heard"
     run_memtui(home, "work", "--until-idle")
     told = ask()
-    assert "hooks" not in ill(told)
-    assert "last event" in of(told, "hooks")["message"]
+    assert "hooks" not in failed_findings(told)
+    assert "last event" in get_finding(told, "hooks")["message"]
     assert "hooks" in {one["source"] for one in told["activity"]}

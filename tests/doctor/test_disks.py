@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import Ask, ill, of
+from tests.doctor.asking import Ask, failed_findings, get_finding
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def test_a_full_disk_is_found(
     for box in ("tmp", "new", "bad"):
         (spool / box).mkdir(parents=True)
     monkeypatch.setenv("MEMTUI_SPOOL", str(spool))
-    found = ill(ask())
+    found = failed_findings(ask())
     assert "MB free" in found["disk"]["message"]
     assert "spool" not in found
     with pytest.raises(OSError), (small_disk / "full").open("wb", buffering=0) as file:
         while True:
             file.write(bytes(1 << 16))
-    assert "no space left" in ill(ask())["spool"]["message"]
+    assert "no space left" in failed_findings(ask())["spool"]["message"]
 
 
 def test_a_disk_that_cannot_be_written_is_found_and_read(
@@ -47,7 +47,7 @@ def test_a_disk_that_cannot_be_written_is_found_and_read(
     home.symlink_to(small_disk)
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     told = ask()
-    assert "44 events" in ill(told)["store"]["message"]
-    assert "is not writable" in ill(told)["store"]["message"]
-    assert "cannot be written" in ill(told)["spool"]["message"]
-    assert of(told, "index")["is_ok"]
+    assert "44 events" in failed_findings(told)["store"]["message"]
+    assert "is not writable" in failed_findings(told)["store"]["message"]
+    assert "cannot be written" in failed_findings(told)["spool"]["message"]
+    assert get_finding(told, "index")["is_ok"]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli_runner import run_memtui
 from tests.conftest import HISTORY
-from tests.doctor.asking import Ask, changing, ill, of
+from tests.doctor.asking import Ask, failed_findings, get_finding, open_database
 
 
 # Whoosh leaves open what it cannot read.
@@ -18,15 +18,15 @@ def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
     home: Path, ask: Ask, toc: str
 ) -> None:
     (home / "index" / toc).write_text("junk\n")
-    found = ill(ask())["index"]
+    found = failed_findings(ask())["index"]
     assert "it is damaged" in found["message"] and found["remedy"] == "memtui reindex"
     run_memtui(home, "import", str(HISTORY))
-    assert "index" not in ill(ask())
+    assert "index" not in failed_findings(ask())
 
 
 def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
     shutil.rmtree(home / "index")
-    found = ill(ask())["index"]
+    found = failed_findings(ask())["index"]
     assert (found["message"], found["remedy"]) == (
         "there is no index",
         "memtui reindex",
@@ -38,38 +38,38 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
 def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
     for file in (home / "index").glob("*.seg"):
         file.unlink()
-    assert ill(ask())["index"]["message"] == "it is damaged"
+    assert failed_findings(ask())["index"]["message"] == "it is damaged"
 
 
 def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
     mark = home / "index" / "memtui-index"
     mark.write_text(mark.read_text()[:-3] + "xy\n")
-    assert "of another store" in ill(ask())["index"]["message"]
+    assert "of another store" in failed_findings(ask())["index"]["message"]
 
 
 def test_an_index_that_lacks_something_is_found(home: Path, ask: Ask) -> None:
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute(
             "CREATE TEMP TABLE one AS SELECT * FROM nodes WHERE NOT is_dirty LIMIT 1"
         )
         connection.execute("UPDATE one SET node_id = 'toc:day:2024-02-28'")
         connection.execute("INSERT INTO nodes SELECT * FROM one")
-    assert "it contains" in ill(ask())["index"]["message"]
+    assert "it contains" in failed_findings(ask())["index"]["message"]
 
 
 def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     home: Path, ask: Ask
 ) -> None:
     file = home / "index-messages.db"
-    assert "up to date" in of(ask(), "messages")["message"]
+    assert "up to date" in get_finding(ask(), "messages")["message"]
     with sqlite3.connect(file) as index:
         index.execute("UPDATE meta SET value = value - 1 WHERE name = 'messages'")
     index.close()
-    assert "it contains" in ill(ask())["messages"]["message"]
+    assert "it contains" in failed_findings(ask())["messages"]["message"]
     file.write_bytes(b"junk" * 5000)
-    assert "it is damaged" in ill(ask())["messages"]["message"]
+    assert "it is damaged" in failed_findings(ask())["messages"]["message"]
     file.unlink()
-    found = ill(ask())["messages"]
+    found = failed_findings(ask())["messages"]
     assert (found["message"], found["remedy"]) == (
         "there is no index",
         "memtui reindex",

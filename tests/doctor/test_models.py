@@ -15,7 +15,7 @@ from memtui.services import doctor
 from memtui.settings import Settings
 from memtui.store import database, meta
 from memtui.workspace import Workspace
-from tests.doctor.asking import Ask, ill, listing, named, of
+from tests.doctor.asking import Ask, failed_findings, get_finding, get_findings, listing
 from tests.stub.models import Model
 from tests.stub.server import run_stub
 
@@ -38,7 +38,7 @@ def test_the_model_is_named_with_its_window_and_where_it_runs(
 ) -> None:
     with run_stub(Model("qwen3:4b"), Model("far", remote_host="https://x")) as stub:
         summaries(url=stub.url, provider="ollama")
-        found = of(ask(), "model")
+        found = get_finding(ask(), "model")
         assert found["is_ok"]
         assert "qwen3:4b, not loaded, with a window of 8,192" in found["message"]
         assert f"Ollama 0.33.0 at {stub.url}" in found["message"]
@@ -59,7 +59,10 @@ def test_of_a_loaded_model_it_is_said_what_it_runs_on(
         stub.memory.load(model, {"num_ctx": 4096})
         summaries(url=stub.url)
         told = ask()
-    assert f"loaded, on {words}, with a window of 4,096" in of(told, "model")["message"]
+    assert (
+        f"loaded, on {words}, with a window of 4,096"
+        in get_finding(told, "model")["message"]
+    )
     health = told["model"]["health"]
     assert (health["is_loaded"], health["on_cpu"]) == (True, not on_gpu)
     assert health["condition"] == "ready"
@@ -76,10 +79,10 @@ def test_beside_its_own_look_it_tells_that_of_the_memtui_that_works(
         found = meta.ModelRecord(ModelCondition.RESTING, "its server failed", until, at)
         meta.set_model_record(found)
     opened.stop()
-    assert [one["subject"] for one in named(ask(), "model")] == [""]
+    assert [one["subject"] for one in get_findings(ask(), "model")] == [""]
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
-        ours, theirs = named(ask(), "model")
+        ours, theirs = get_findings(ask(), "model")
     assert ours["subject"] == "" and theirs["is_ok"]
     words = "the running memtui: resting until {}, its server failed (at {})"
     times = [f"{when.astimezone(opened.zone):%H:%M}" for when in (until, at)]
@@ -91,7 +94,7 @@ def test_the_want_of_a_model_is_wrong_where_one_is_asked_for(
     ask: Ask, summaries: Set, provider: str
 ) -> None:
     summaries(provider=provider)
-    found = of(ask(), "model")
+    found = get_finding(ask(), "model")
     assert found["is_ok"] == (provider == "auto")
     assert "Ollama does not answer at http://127.0.0.1:1" in found["message"]
     assert "until then summaries are made of quotes" in found["message"]
@@ -104,7 +107,7 @@ def test_a_model_that_is_missing_is_to_be_pulled(
 ) -> None:
     with run_stub(Model("nomic-embed-text", size="137M")) as stub:
         summaries(url=stub.url, provider="ollama", model=named)
-        found = ill(ask())["model"]
+        found = failed_findings(ask())["model"]
     assert found["remedy"] == f"ollama pull {named or 'qwen3:4b'}"
 
 
@@ -113,7 +116,7 @@ def test_a_model_that_must_not_summarize_is_to_be_named_otherwise(
 ) -> None:
     with run_stub(Model("tiny:1b", size="1.0B")) as stub:
         summaries(url=stub.url, provider="ollama", model="tiny:1b")
-        found = ill(ask())["model"]
+        found = failed_findings(ask())["model"]
     assert "too small" in found["message"]
     assert "summaries.model" in found["remedy"]
 
@@ -121,7 +124,7 @@ def test_a_model_that_must_not_summarize_is_to_be_named_otherwise(
 def test_a_model_in_the_cloud_is_not_asked(ask: Ask, summaries: Set) -> None:
     with run_stub(Model("far", remote_host="https://x")) as stub:
         summaries(url=stub.url, provider="ollama", model="far")
-        found = ill(ask())["model"]
+        found = failed_findings(ask())["model"]
         assert not stub.chats()
     assert "does not run on this machine" in found["message"]
     assert "summaries.model" in found["remedy"]
@@ -134,7 +137,7 @@ def test_no_ollama_elsewhere_is_asked(
     ask: Ask, summaries: Set, connected: list[tuple[Any, ...]], named: str
 ) -> None:
     summaries(url=named, provider="ollama")
-    found = ill(ask())["model"]
+    found = failed_findings(ask())["model"]
     assert "summaries.url" in found["remedy"]
     assert "summaries.allowed_hosts" in found["remedy"]
     assert connected == []
@@ -147,7 +150,7 @@ def test_what_the_environment_says_of_ollama_is_not_looked_at(
         monkeypatch.setenv("OLLAMA_HOST", other.url)
         monkeypatch.setenv("HTTP_PROXY", other.url)
         summaries(url=stub.url)
-        assert "qwen3:4b" in of(ask(), "model")["message"]
+        assert "qwen3:4b" in get_finding(ask(), "model")["message"]
         assert other.received == []
 
 
@@ -159,7 +162,7 @@ def test_an_ollama_that_never_answers_is_not_waited_for(
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         summaries(url=url, provider=provider)
-        found = of(ask(), "model")
+        found = get_finding(ask(), "model")
     assert found["is_ok"] == (provider == "auto")
     assert f"{url} did not answer within 0.2 s" in found["message"]
 
@@ -169,5 +172,7 @@ def test_where_no_model_is_wanted_nobody_is_asked(ask: Ask, summaries: Set) -> N
         summaries(url=stub.url, provider="extractive")
         told = ask()
         assert stub.received == []
-    assert "no model is used (summaries.provider)" in of(told, "model")["message"]
+    assert (
+        "no model is used (summaries.provider)" in get_finding(told, "model")["message"]
+    )
     assert told["model"]["health"] is None

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import Ask, changing, ill, of
+from tests.doctor.asking import Ask, failed_findings, get_finding, open_database
 
 
 def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
@@ -11,39 +11,53 @@ def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(
 ) -> None:
     (home / "config.toml").write_text("[store]\ncolour = 1\n")
     told = ask()
-    assert "there is no setting store.colour" in ill(told)["settings"]["message"]
-    assert of(told, "store")["is_ok"]
+    assert (
+        "there is no setting store.colour"
+        in failed_findings(told)["settings"]["message"]
+    )
+    assert get_finding(told, "store")["is_ok"]
 
 
 def test_settings_that_name_what_is_not_there_are_found(ask: Ask) -> None:
     told = ask("--set", "capture.folders=/no/such/folder")
-    assert "/no/such/folder, which does not exist" in ill(told)["settings"]["message"]
+    assert (
+        "/no/such/folder in capture.folders"
+        in failed_findings(told)["settings"]["message"]
+    )
     told = ask("--set", "capture.sources=aider")
     assert (
         "aider in capture.sources has no fixed folder"
-        in ill(told)["settings"]["message"]
+        in failed_findings(told)["settings"]["message"]
     )
     told = ask("--set", "capture.sources=codex")
-    assert "codex, which has no transcripts" in of(told, "settings")["message"]
+    assert (
+        "codex in capture.sources has no transcripts"
+        in get_finding(told, "settings")["message"]
+    )
     told = ask("--set", "capture.exclude=/no/such/folder")
-    assert "capture.exclude names /no/such" in of(told, "settings")["message"]
+    assert (
+        "/no/such/folder in capture.exclude" in get_finding(told, "settings")["message"]
+    )
 
 
 def test_a_time_zone_this_machine_does_not_know_is_found(home: Path, ask: Ask) -> None:
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute(
             "UPDATE meta SET value = 'Mars/Base' WHERE name = 'time_zone'"
         )
     assert (
         "does not know the store's time zone, Mars/Base"
-        in ill(ask())["zone"]["message"]
+        in failed_findings(ask())["zone"]["message"]
     )
 
 
 def test_a_watch_that_is_blind_says_why_and_is_no_fault(home: Path, ask: Ask) -> None:
     run_memtui(home, "sources", "watch", "claude-code")
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute("INSERT INTO meta VALUES ('polling_reason', '/x is on nfs')")
     told = ask()
     assert told["is_ok"]
-    assert "polled every 2 s, because /x is on nfs" in of(told, "watching")["message"]
+    assert (
+        "polled every 2 s, because /x is on nfs"
+        in get_finding(told, "watching")["message"]
+    )

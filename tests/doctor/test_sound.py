@@ -6,14 +6,14 @@ from pathlib import Path
 
 from memtui.cli import doctor
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import Ask, listing, of
+from tests.doctor.asking import Ask, get_finding, listing
 
 
 def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
     told = ask()
     assert told["is_ok"]
-    assert "44 events in 6 sessions" in of(told, "store")["message"]
-    assert "up to date" in of(told, "index")["message"]
+    assert "44 events in 6 sessions" in get_finding(told, "store")["message"]
+    assert "up to date" in get_finding(told, "index")["message"]
     assert {one["agent"] for one in told["activity"]} == {"claude-code", "codex"}
 
 
@@ -47,5 +47,5 @@ def test_the_right_to_work_is_not_taken_and_its_holder_is_named(
 ) -> None:
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
-        assert f"process {os.getpid()}" in of(ask(), "work")["message"]
-    assert "is running" not in of(ask(), "work")["message"]
+        assert f"process {os.getpid()}" in get_finding(ask(), "work")["message"]
+    assert "is running" not in get_finding(ask(), "work")["message"]

@@ -6,64 +6,71 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import NOBODY, Ask, changing, ill, of, store
+from tests.doctor.asking import (
+    NOBODY,
+    Ask,
+    failed_findings,
+    get_finding,
+    open_database,
+    store_file,
+)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7])
 def test_a_store_cut_short_is_damaged(home: Path, ask: Ask, share: float) -> None:
-    os.truncate(store(home), int(store(home).stat().st_size * share))
-    assert "memtui restore" in ill(ask())["store"]["remedy"]
+    os.truncate(store_file(home), int(store_file(home).stat().st_size * share))
+    assert "memtui restore" in failed_findings(ask())["store"]["remedy"]
 
 
 def test_a_store_with_a_page_overwritten_is_damaged(home: Path, ask: Ask) -> None:
-    with store(home).open("r+b") as file:
+    with store_file(home).open("r+b") as file:
         file.seek(4096 * 3)
         file.write(os.urandom(4096 * 20))
-    assert ill(ask())["store"]
+    assert failed_findings(ask())["store"]
 
 
 def test_a_file_that_is_no_database_is_said_so(home: Path, ask: Ask) -> None:
-    store(home).write_bytes(b"a shopping list\n" * 1000)
-    assert "is damaged" in ill(ask())["store"]["message"]
+    store_file(home).write_bytes(b"a shopping list\n" * 1000)
+    assert "is damaged" in failed_findings(ask())["store"]["message"]
 
 
 def test_a_row_that_refers_to_none_is_damage(home: Path, ask: Ask) -> None:
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute("PRAGMA foreign_keys = off")
         connection.execute("DELETE FROM sessions WHERE id = 1")
-    assert "sessions that are not there" in ill(ask())["store"]["message"]
+    assert "sessions that are not there" in failed_findings(ask())["store"]["message"]
 
 
 def test_a_store_of_a_newer_memtui_is_left_alone(home: Path, ask: Ask) -> None:
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute("UPDATE meta SET value = 99 WHERE name = 'schema_version'")
-    found = ill(ask())["store"]
+    found = failed_findings(ask())["store"]
     assert "another version of memtui (schema 99" in found["message"]
     assert found["remedy"] == "use that version of memtui"
 
 
 def test_a_store_that_somebody_locks_is_said_so(home: Path, ask: Ask) -> None:
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute("PRAGMA locking_mode = exclusive")
         connection.execute("UPDATE meta SET value = 'x' WHERE name = 'nobody'")
         connection.commit()
-        assert "in use by another process" in ill(ask())["store"]["message"]
+        assert "in use by another process" in failed_findings(ask())["store"]["message"]
 
 
 def test_a_store_that_was_emptied_is_told_from_one_that_is_new(
     home: Path, ask: Ask
 ) -> None:
-    store(home).write_bytes(b"")
-    assert "but it had content before" in ill(ask())["store"]["message"]
+    store_file(home).write_bytes(b"")
+    assert "but it had content before" in failed_findings(ask())["store"]["message"]
     shutil.rmtree(home / "index")
-    assert of(ask(), "store")["message"] == "nothing is stored yet"
+    assert get_finding(ask(), "store")["message"] == "nothing is stored yet"
 
 
 def test_the_database_of_another_program_is_left_alone(home: Path, ask: Ask) -> None:
-    store(home).unlink()
-    with changing(home) as connection:
+    store_file(home).unlink()
+    with open_database(home) as connection:
         connection.execute("CREATE TABLE recipes (name TEXT)")
-    assert "of another program" in ill(ask())["store"]["message"]
+    assert "of another program" in failed_findings(ask())["store"]["message"]
 
 
 def test_what_this_person_must_not_read_is_said_so(home: Path, ask: Ask) -> None:
@@ -71,7 +78,7 @@ def test_what_this_person_must_not_read_is_said_so(home: Path, ask: Ask) -> None
     home.chmod(0)
     os.seteuid(NOBODY if os.geteuid() == 0 else os.geteuid())
     try:
-        found = ill(ask())
+        found = failed_findings(ask())
     finally:
         os.seteuid(os.getuid())
         home.chmod(0o700)
@@ -82,14 +89,14 @@ def test_what_this_person_must_not_read_is_said_so(home: Path, ask: Ask) -> None
 def test_a_folder_in_the_store_s_place_is_said_so(home: Path, ask: Ask) -> None:
     for file in home.glob("memory.db*"):
         file.unlink()
-    store(home).mkdir()
-    assert ill(ask())["store"]
+    store_file(home).mkdir()
+    assert failed_findings(ask())["store"]
 
 
 def test_a_folder_in_the_place_of_the_store_is_found(home: Path, ask: Ask) -> None:
     for file in home.glob("memory.db*"):
         file.unlink()
-    store(home).mkdir()
-    found = ill(ask())["store"]
-    assert found["message"] == f"{store(home)} is a folder, not a file"
+    store_file(home).mkdir()
+    found = failed_findings(ask())["store"]
+    assert found["message"] == f"{store_file(home)} is a folder, not a file"
     assert found["remedy"].startswith("mv ")

@@ -9,18 +9,25 @@ from datetime import timedelta
 from pathlib import Path
 
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import Ask, aged, changing, ill, listing, of
+from tests.doctor.asking import (
+    Ask,
+    failed_findings,
+    get_finding,
+    listing,
+    open_database,
+    set_age,
+)
 
 
 def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
     hour_ago = int((time.time() - 3600) * 1000)
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute(
             "INSERT INTO outbox (action, subject_id, at_ms) SELECT 'index_node',"
             " node_id, ? FROM nodes LIMIT 2",
             (hour_ago,),
         )
-    found = ill(ask())["work"]
+    found = failed_findings(ask())["work"]
     assert "2 nodes to index (oldest 1 hour ago)" in found["message"]
     assert "memtui is not running" in found["message"]
     run_memtui(home, *found["remedy"].split()[1:])
@@ -29,13 +36,13 @@ def test_work_that_nobody_does_is_found(home: Path, ask: Ask) -> None:
 
 def test_what_fails_again_and_again_is_found(home: Path, ask: Ask) -> None:
     later = int((time.time() + 3600) * 1000)
-    with changing(home) as connection:
+    with open_database(home) as connection:
         connection.execute(
             "UPDATE nodes SET is_dirty = 1, attempts = 3, retry_ms = ?"
             " WHERE level = 'day'",
             (later,),
         )
-    assert "failed and will be retried" in ill(ask())["work"]["message"]
+    assert "failed and will be retried" in failed_findings(ask())["work"]["message"]
 
 
 def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
@@ -44,7 +51,7 @@ def test_what_lies_in_the_spool_for_days_is_found(home: Path, ask: Ask) -> None:
     assert ask()["is_ok"]
     four_days_ago = time.time() - 4 * 86_400
     os.utime(letter, (four_days_ago, four_days_ago))
-    found = ill(ask())["spool"]
+    found = failed_findings(ask())["spool"]
     assert "1 hook event waiting (oldest 4 days ago)" in found["message"]
     assert found["remedy"] == "memtui work --until-idle"
 
@@ -57,21 +64,21 @@ def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> N
     os.utime(letter, (hour_ago, hour_ago))
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
-        assert "does not store them" in ill(ask())["spool"]["message"]
+        assert "does not store them" in failed_findings(ask())["spool"]["message"]
 
 
 def test_what_hooks_never_finished_is_counted(home: Path, ask: Ask) -> None:
     draft = home / "spool" / "tmp" / "1.json"
     draft.write_text('{"promp')
-    assert "left unfinished" not in of(ask(), "spool")["message"]
-    aged(draft, timedelta(hours=1))
-    assert "1 file left unfinished by hooks" in of(ask(), "spool")["message"]
+    assert "left unfinished" not in get_finding(ask(), "spool")["message"]
+    set_age(draft, timedelta(hours=1))
+    assert "1 file left unfinished by hooks" in get_finding(ask(), "spool")["message"]
 
 
 def test_a_spool_that_is_no_folder_is_found(home: Path, ask: Ask) -> None:
     shutil.rmtree(home / "spool")
     (home / "spool").write_text("")
-    assert "is not a folder" in ill(ask())["spool"]["message"]
+    assert "is not a folder" in failed_findings(ask())["spool"]["message"]
 
 
 def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> None:
@@ -79,7 +86,7 @@ def test_the_quarantined_are_counted_by_their_reasons(home: Path, ask: Ask) -> N
         (home / "spool" / "new" / f"{number}.json").write_text(said)
     run_memtui(home, "work", "--until-idle")
     told = ask()
-    assert "3 hook files" in ill(told)["quarantine"]["message"]
+    assert "3 hook files" in failed_findings(told)["quarantine"]["message"]
     reasons = {row["name"]: row["count"] for row in told["quarantined"]}
     assert reasons["not valid JSON"] == 2
     assert {"name": "Sneeze", "count": 1} in told["unknown_types"]

@@ -1,9 +1,9 @@
-"""Claude Code's transcripts: one JSON object a line, one file a session or subagent.
+"""Claude Code's transcripts: a file per session or subagent, a JSON object per line.
 
 Text that the program wrote in the user's name (command wrappers, caveats, reminders,
 compaction summaries) gets the role ``system`` and a ``kind``. A tool call and its
-result are one event, at the result's time; the records of one assistant message are
-one event.
+result become one event with the result's time; so do the records of one assistant
+message. A sidechain is Claude Code's word for a subagent's records.
 """
 
 import json
@@ -60,22 +60,22 @@ TYPES_WITHOUT_MESSAGE = frozenset(
         "worktree-state",
     }
 )
-"""Known record types that hold no message of their own."""
+"""Known types of records without a message of their own."""
 
 _SHARED_TYPES = frozenset(
     {"attachment", "mode", "progress", "result", "started", "system"}
 )
-"""Record types that other agents use as well."""
+"""Those of them that other agents use as well."""
 
 TITLE_FIELDS = {
     "custom-title": "customTitle",
     "ai-title": "aiTitle",
     "summary": "summary",
 }
-"""Records that hold their session's title, and in which field."""
+"""The types of records with the title of a session, and the field it is in."""
 
 _BLOCK_TYPES = frozenset({"text", "image", "document", "tool_use", "tool_result"})
-"""The content blocks that are read, besides those of thinking."""
+"""The known types of content blocks, besides those of thinking."""
 
 _SYSTEM_TEXTS = {
     "<command-": "command",
@@ -88,7 +88,7 @@ _SYSTEM_TEXTS = {
     # Files of 2025 do not mark compaction summaries otherwise.
     "This session is being continued from a previous conversation": "compact_summary",
 }
-"""Beginnings of texts that the program wrote in the user's name, and their kinds."""
+"""How texts begin that the program wrote in the user's name, and their kinds."""
 
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 
@@ -97,17 +97,17 @@ _SLASH_COMMAND = re.compile(
     r"</command-name>(?:\s*<command-args>(.*)</command-args>)?\s*",
     re.DOTALL,
 )
-"""A command that asks the model for something; commands that only concern the program
-begin with ``<command-name>``."""
+"""A command that is a prompt for the model. Commands for the program itself begin with
+``<command-name>`` instead."""
 
 _SYNTHETIC_MODEL = "<synthetic>"
 """The model named in messages that no model wrote."""
 
 _REMEMBERED_RECORDS = 500
-"""The number of records remembered for titles that name a session's last record."""
+"""How many records are remembered; some titles name a session by its last record."""
 
 _REMEMBERED_SIDECHAIN_RECORDS = 2000
-"""The number of subagents' records remembered to assign those that follow them."""
+"""How many records of subagents are remembered to assign the records that follow."""
 
 
 class ClaudeCodeFormat(JsonLinesFormat):
@@ -130,9 +130,9 @@ class ClaudeCodeFormat(JsonLinesFormat):
         if state.get("calls") or state.get("held"):
             return None
         sessions = state.get("sessions", {})
-        kept = ("cwd", "at", "forked_from")
+        names = ("cwd", "at", "forked_from")
         facts = {
-            session: {name: values[name] for name in kept if name in values}
+            session: {name: values[name] for name in names if name in values}
             for session, values in sessions.get("facts", {}).items()
         }
         return {**state, "sessions": {**sessions, "facts": facts, "summaries": {}}}
@@ -191,7 +191,7 @@ def _system_kind(fields: dict[str, object], text: str) -> str:
 
 
 def _slash_command(fields: dict[str, object], text: str) -> str:
-    """Return the command that the user typed to ask for something, or ""."""
+    """Return the command that the user typed as a prompt, or ""."""
     match = None if fields.get("isMeta") else _SLASH_COMMAND.fullmatch(text)
     return f"/{match[1]} {(match[2] or '').strip()}".strip() if match else ""
 
@@ -241,7 +241,7 @@ class _TranscriptReader:
         self._sessions = _Sessions(state.get("sessions"))
         self._held = _HeldMessages(state.get("held"))
         sidechains = state.get("sidechains")
-        # The subagent of each sidechain record, for files that do not name it.
+        # The subagent of each record of a sidechain, for files that do not name it.
         self._sidechains: dict[str, str] = (
             dict(sidechains) if isinstance(sidechains, dict) else {}
         )
@@ -266,12 +266,14 @@ class _TranscriptReader:
         yield from self._sessions.all_metadata()
 
     def _subagent_metadata(self) -> Iterator[SubagentMetadata]:
-        """Yield what the note beside a subagent's file says of it."""
+        """Yield a subagent's metadata, from the ``.meta.json`` file beside its file."""
         try:
-            note = json.loads(self._path.with_suffix(".meta.json").read_text("utf-8"))
+            metadata = json.loads(
+                self._path.with_suffix(".meta.json").read_text("utf-8")
+            )
         except (OSError, ValueError):
-            note = {}
-        fields = note if isinstance(note, dict) else {}
+            metadata = {}
+        fields = metadata if isinstance(metadata, dict) else {}
         for session in self._sessions.ids():
             yield SubagentMetadata(
                 agent=AGENT,
@@ -371,9 +373,9 @@ class _TranscriptReader:
         if kind == "interruption":
             calls = self._calls.pop_conversation(position.session_id, position.subagent)
             yield from self._builder.interrupted_calls(calls)
-        elif not kind and (without := _REMINDER.sub("", text).strip()):
+        elif not kind and (remaining := _REMINDER.sub("", text).strip()):
             reminders = "\n".join(_REMINDER.findall(text))
-            text = without if reminders else text
+            text = remaining if reminders else text
         yield self._builder.event(
             position,
             EventType.USER_MESSAGE,
@@ -421,7 +423,7 @@ class _TranscriptReader:
         for block in _blocks(content):
             kind = as_text(block.get("type"))
             if kind not in _BLOCK_TYPES and not _is_thinking(block):
-                reason = f"unknown record type {role}/{kind or 'nameless block'}"
+                reason = f"unknown record type {role}/{kind or 'block without a type'}"
                 yield SkippedRecord(reason, position.line)
 
     def _call(
@@ -433,8 +435,8 @@ class _TranscriptReader:
             block.get("input"),
             position,
         )
-        if other := self._calls.replace(call):
-            yield from self._builder.interrupted_calls([other])
+        if replaced := self._calls.replace(call):
+            yield from self._builder.interrupted_calls([replaced])
 
     def _thinking(self, position: Position, block: dict[str, object]) -> ParsedItem:
         text = as_text(block.get("thinking"))
@@ -453,7 +455,7 @@ class _TranscriptReader:
 
 
 class _HeldMessages:
-    """Assistant messages that may go on in the next record, one per conversation."""
+    """Assistant messages that the next record may continue, one per conversation."""
 
     def __init__(self, state: object = ()) -> None:
         saved = state if isinstance(state, list) else []
@@ -468,7 +470,7 @@ class _HeldMessages:
         return [event_to_state(event) for event in self._held.values()]
 
     def add(self, event: Event) -> None:
-        """Hold a text, joined to earlier texts of the same message."""
+        """Hold a message, after the texts of it that are held already."""
         conversation = event.session_id, event.subagent
         if before := self._held.get(conversation):
             text = event.text
@@ -482,6 +484,7 @@ class _HeldMessages:
         """Yield a conversation's message, unless it has this message id."""
         conversation = position.session_id, position.subagent
         held = self._held.get(conversation)
+        # An empty id matches no held message.
         if held and held.metadata.get("message_id") != (unless_id or None):
             del self._held[conversation]
             yield held
@@ -506,7 +509,7 @@ class _Facts:
 
 
 class _Sessions:
-    """The known facts about the sessions in one transcript."""
+    """The folder, branch, title, model and origin of the sessions in a transcript."""
 
     def __init__(self, state: object = None) -> None:
         saved: Mapping[str, Any] = state if isinstance(state, Mapping) else {}
@@ -518,6 +521,7 @@ class _Sessions:
 
     def state(self) -> Mapping[str, object]:
         leaves: dict[str, str] = {}
+        # Titles name the last record of a session: only that one is saved.
         for uuid, session in self._session_by_record.items():
             leaves = {u: s for u, s in leaves.items() if s != session} | {uuid: session}
         facts = {name: asdict(values) for name, values in self._facts.items()}
@@ -535,7 +539,7 @@ class _Sessions:
         *,
         forked_from: str = "",
     ) -> None:
-        """Learn from a message's record; the earliest decides on the folder."""
+        """Add the facts in a message's record; the earliest decides on the folder."""
         if forked_from:
             self.add_record(forked_from, "", fields, at)
         if uuid:
@@ -564,13 +568,13 @@ class _Sessions:
             self._facts.setdefault(session, _Facts()).title = title
 
     def metadata_once(self, session: str) -> Iterator[SessionMetadata]:
-        """Yield a session's facts once: events need to know their project."""
+        """Yield a session's metadata at its first event, which needs the project."""
         if session not in self._announced:
             self._announced.add(session)
             yield self._metadata(session)
 
     def all_metadata(self) -> Iterator[SessionMetadata]:
-        """Yield the facts of all sessions."""
+        """Yield the metadata of all sessions."""
         for leaf, title in self._summaries.items():
             session = self._session_by_record.get(leaf)
             if session and not self._facts[session].title:
