@@ -518,25 +518,25 @@ class Doctor:
 
     def _check_spool(self) -> Iterator[Finding]:
         folder = self._paths.spool
-        found = spool.spool_status(folder)
-        if found.write_problem:
-            message = f"hooks cannot write: {found.write_problem}"
+        state = spool.spool_status(folder)
+        if state.write_problem:
+            message = f"hooks cannot write: {state.write_problem}"
             remedy = f"free some space, or: chmod -R u+rwX {folder}"
             yield Finding("spool", False, message, remedy)
         else:
-            yield self._spool_finding(found)
-        if found.quarantined:
-            message = f"{plural(found.quarantined, 'hook file')} skipped"
+            yield self._spool_finding(state)
+        if state.quarantined:
+            message = f"{plural(state.quarantined, 'hook file')} skipped"
             yield Finding("quarantine", False, message, "memtui quarantine list")
 
-    def _spool_finding(self, found: SpoolStatus) -> Finding:
+    def _spool_finding(self, state: SpoolStatus) -> Finding:
         message, remedy = "no event is waiting; hooks can write", ""
-        if found.oldest_at:
-            since = date_format.age(found.oldest_at, self._now)
-            events = plural(found.waiting, "hook event")
+        if state.oldest_at:
+            since = date_format.age(state.oldest_at, self._now)
+            events = plural(state.waiting, "hook event")
             message = f"{events} waiting (oldest {since})"
             limit = WORKER_TIMEOUT if self._worker else SPOOL_TIMEOUT
-            is_old = self._now - found.oldest_at > limit
+            is_old = self._now - state.oldest_at > limit
             if self._has_separate_stores:
                 message += ", of this project or of others"
             elif is_old and self._worker:
@@ -544,8 +544,8 @@ class Doctor:
                 remedy = f"see {self._paths.log}"
             elif is_old:
                 remedy = "memtui work --until-idle"
-        if found.unfinished:
-            files = plural(found.unfinished, "file")
+        if state.unfinished:
+            files = plural(state.unfinished, "file")
             folder = self._paths.spool / "tmp"
             message += f"; {files} left unfinished by hooks in {folder}"
         return Finding("spool", not remedy, message, remedy)
@@ -661,16 +661,16 @@ class Doctor:
 
     def _check_hooks(self) -> Iterator[Finding]:
         user, project = self._machines
-        found = hook_statuses(user)
-        files = {one.file for one in found}
-        found += [
-            one
-            for one in hook_statuses(project)
-            if one.is_installed and one.file not in files
+        hooks = hook_statuses(user)
+        files = {hook.file for hook in hooks}
+        hooks += [
+            hook
+            for hook in hook_statuses(project)
+            if hook.is_installed and hook.file not in files
         ]
         newest = spool.spool_status(self._paths.spool).newest_at
         sources = {source.name: source for source in self._sources}
-        for hook in found:
+        for hook in hooks:
             if hook.problem:
                 message = f"{hook.title}: {hook.problem}"
                 yield Finding("hooks", False, message, _hook_remedy(hook), hook.agent)
@@ -681,7 +681,7 @@ class Doctor:
                 # The waiting events may be of any agent.
                 last = max(filter(None, (stored_at, newest)), default=None)
                 yield self._hook_finding(hook, last)
-        if not any(hook.is_installed or hook.problem for hook in found):
+        if not any(hook.is_installed or hook.problem for hook in hooks):
             message = "no hooks are installed: agents do not report their events"
             yield Finding("hooks", True, message, "memtui hooks install")
 
@@ -808,17 +808,21 @@ class Doctor:
     def _check_worker_model(self) -> Iterator[Finding]:
         """Report the model if it is not ready for the running memtui."""
         with database.connection():
-            found = meta.model_record()
-        if found is None or found.condition is ModelCondition.READY or not self._worker:
+            record = meta.model_record()
+        if (
+            record is None
+            or record.condition is ModelCondition.READY
+            or not self._worker
+        ):
             return
         zone = self._report.zone
-        condition, remedy = found.condition.value, ""
-        if found.paused_until is not None:
-            condition += f" until {date_format.clock(found.paused_until, zone)}"
-        elif found.condition is ModelCondition.FAULTY:
+        condition, remedy = record.condition.value, ""
+        if record.paused_until is not None:
+            condition += f" until {date_format.clock(record.paused_until, zone)}"
+        elif record.condition is ModelCondition.FAULTY:
             remedy = "another model may work better: set summaries.model"
-        details = f"{condition}, {found.message}".rstrip(", ")
-        at = date_format.clock(found.checked_at, zone)
+        details = f"{condition}, {record.message}".rstrip(", ")
+        at = date_format.clock(record.checked_at, zone)
         message = f"{WORKER_NAME}: {details} (at {at})"
         yield Finding("model", True, message, remedy, WORKER_NAME)
 
