@@ -17,7 +17,7 @@ from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.summaries import GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.pipeline.progress import ModelStatus
-from memtui.pipeline.schedule import DueJob, JobSchedule
+from memtui.pipeline.schedule import DueJob, JobScheduler
 from memtui.pipeline.summarization import NewVersion, ParentWork, SegmentWork
 from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
 from memtui.store import (
@@ -288,7 +288,7 @@ def _pause_s(error: OllamaError) -> float:
 class JobRuns:
     """The running jobs: their results and errors until they end."""
 
-    def __init__(self, schedule: JobSchedule, clock: Callable[[], datetime]) -> None:
+    def __init__(self, schedule: JobScheduler, clock: Callable[[], datetime]) -> None:
         self._schedule, self._clock = schedule, clock
         self._forced: set[Job] = set()
         self._done: set[Job] = set()
@@ -373,7 +373,7 @@ class ModelWorker:
     def __init__(
         self,
         make: MakeSummarizer,
-        schedule: JobSchedule,
+        schedule: JobScheduler,
         rules: SegmentRules,
         zone: tzinfo,
         clock: Callable[[], datetime],

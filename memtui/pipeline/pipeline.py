@@ -24,7 +24,7 @@ from memtui.pipeline.indexers import NODES_AT_ONCE, MessageIndexer, NodeIndexer
 from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
 from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
 from memtui.pipeline.rollup import RollupStage
-from memtui.pipeline.schedule import JobSchedule
+from memtui.pipeline.schedule import JobScheduler
 from memtui.pipeline.segmentation import SegmentationStage
 from memtui.pipeline.summarization import SummaryStage
 from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker
@@ -156,7 +156,7 @@ class Pipeline:
         setup = self._setup
         if setup.make_model is None or setup.schedules is None:
             return None
-        schedule = JobSchedule(setup.schedules)
+        schedule = JobScheduler(setup.schedules)
         rules, zone = setup.rules, setup.zone
         return ModelWorker(
             setup.make_model,

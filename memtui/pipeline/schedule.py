@@ -32,7 +32,7 @@ class DueJob:
     reason: RunReason
 
 
-class JobSchedule:
+class JobScheduler:
     """The state of the jobs: due, running, paused."""
 
     def __init__(self, plan: Schedules) -> None:

@@ -22,8 +22,8 @@ from memtui.store.schema import SessionRow
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data
 from tests.conftest import HISTORY
-from tests.faults.conftest import Nursery
-from tests.faults.conftest import nursery as nursery
+from tests.faults.conftest import ForkServer
+from tests.faults.conftest import fork_server as fork_server
 
 KILLS = 12
 
@@ -103,7 +103,7 @@ def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
 def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,
-    nursery: Nursery,
+    nursery: ForkServer,
     tree: Callable[[Workspace], dict[str, Any]],
 ) -> None:
     folder = tmp_path / "history"

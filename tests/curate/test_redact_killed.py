@@ -14,8 +14,8 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.workspace import Workspace
 from tests.curate.test_redact import KEYS, TreeOf, Unguarded, hook_files, traces
-from tests.faults.conftest import Nursery
-from tests.faults.conftest import nursery as nursery
+from tests.faults.conftest import ForkServer
+from tests.faults.conftest import fork_server as fork_server
 
 KILLS = 12
 SESSIONS = 40
@@ -38,7 +38,7 @@ def line(session: int, number: int) -> str:
 def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,
-    nursery: Nursery,
+    nursery: ForkServer,
     unguarded: Unguarded,
     tree: TreeOf,
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from memtui.store import database
 from memtui.store.schema import RedactionRow
 from tests.once.conftest import told as told
-from tests.once.telling import hook, leave, line, record
+from tests.once.deliveries import hook, record, session_records, write_hook_files
 
 DAY = 24 * 60
 """Minutes."""
@@ -21,8 +21,8 @@ DAY = 24 * 60
 SECRET = "My key is AKIAIOSFODNN7EXAMPLE, and it times out"
 
 
-class Nursery:
-    """Processes of memtui that can be killed; see ``tests.faults.nursery``."""
+class ForkServer:
+    """Processes of memtui that can be killed; see ``tests.faults.fork_server``."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self._process = process
@@ -44,10 +44,10 @@ class Nursery:
 
 
 @pytest.fixture
-def nursery(tmp_path: Path) -> Iterator[Nursery]:
+def fork_server(tmp_path: Path) -> Iterator[ForkServer]:
     """A process of which others are born quickly."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.faults.nursery"],
+        [sys.executable, "-m", "tests.faults.fork_server"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -55,7 +55,7 @@ def nursery(tmp_path: Path) -> Iterator[Nursery]:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "\n"
-        yield Nursery(process)
+        yield ForkServer(process)
         assert process.stdin is not None
         process.stdin.close()
 
@@ -72,9 +72,11 @@ def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "projects" / "-home-ada-shop"
     folder.mkdir(parents=True)
     numbers = [1, 2, 3, 4, 50, 51, DAY, DAY + 1, 9 * DAY, 9 * DAY + 1]
-    (folder / "s1.jsonl").write_text(line("s1", *numbers) + "{broken\n")
-    (folder / "s2.jsonl").write_text(line("s2", *numbers[:6], 40 * DAY, 40 * DAY + 1))
-    (folder / "s3.jsonl").write_text(line("s3", *range(401, 421)))
+    (folder / "s1.jsonl").write_text(session_records("s1", *numbers) + "{broken\n")
+    (folder / "s2.jsonl").write_text(
+        session_records("s2", *numbers[:6], 40 * DAY, 40 * DAY + 1)
+    )
+    (folder / "s3.jsonl").write_text(session_records("s3", *range(401, 421)))
     (folder / "s4.jsonl").write_text(record(700, SECRET, "s4"))
     return folder.parent
 
@@ -100,7 +102,7 @@ def home_of(tmp_path: Path) -> Callable[[str], Path]:
         home = tmp_path / name
         new = home / "spool" / "new"
         new.mkdir(parents=True)
-        leave(new, 1, "".join(HOOKED))
+        write_hook_files(new, 1, "".join(HOOKED))
         return home
 
     return make

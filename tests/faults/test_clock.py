@@ -21,7 +21,14 @@ from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
-from tests.once.telling import START, TreeOf, bring, hook, leave, line
+from tests.once.deliveries import (
+    START,
+    TreeOf,
+    hook,
+    import_paths,
+    session_records,
+    write_hook_files,
+)
 
 HOUR = timedelta(hours=1)
 
@@ -91,8 +98,8 @@ def test_hooks_files_named_by_a_clock_set_back_are_in_the_order_of_their_time(
     at: At,
 ) -> None:
     new = at.house.paths.spool / "new"
-    leave(new, 9, prompts(1, 2))
-    leave(new, 1, prompts(3, 4))
+    write_hook_files(new, 9, prompts(1, 2))
+    write_hook_files(new, 1, prompts(3, 4))
     at.settle()
     assert texts() == [f"Why does parquet {n} time out?" for n in (1, 2, 3, 4)]
 
@@ -100,7 +107,7 @@ def test_hooks_files_named_by_a_clock_set_back_are_in_the_order_of_their_time(
 def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
     at: At,
 ) -> None:
-    leave(at.house.paths.spool / "new", 1, prompts(1, 30))
+    write_hook_files(at.house.paths.spool / "new", 1, prompts(1, 30))
     at.now = START + timedelta(minutes=3)
     at.settle()
     assert len(texts()) == 1
@@ -119,17 +126,17 @@ def test_records_from_the_future_are_reported_and_the_others_are_stored(
     at: At, tmp_path: Path
 ) -> None:
     file = tmp_path / "s1.jsonl"
-    file.write_text(line("s1", 1, 2, 30))
+    file.write_text(session_records("s1", 1, 2, 30))
     at.now = START + timedelta(minutes=10)
-    bring(at.works, file)
+    import_paths(at.works, file)
     assert len(texts()) == 2
     with database.connection():
         (problem,) = problems.list_latest(kind=ProblemKind.DAMAGED)
     assert problem.source == str(file)
     assert problem.reason == "a timestamp in the future"
     with file.open("a") as grown:
-        grown.write(line("s1", 9))
-    bring(at.works, file)
+        grown.write(session_records("s1", 9))
+    import_paths(at.works, file)
     assert len(texts()) == 3
     assert status.read_stats().skipped == 1
 
@@ -138,7 +145,7 @@ def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(
     at: At, tmp_path: Path, tree_of: TreeOf, settings: Settings
 ) -> None:
     file = tmp_path / "s1.jsonl"
-    file.write_text(line("s1", 1, 2, 50, 51))
+    file.write_text(session_records("s1", 1, 2, 50, 51))
     for _ in at.works.importer().run([file]):
         at.now -= timedelta(minutes=2)
     for _, step in at.works._stages():
@@ -148,7 +155,7 @@ def test_the_stages_are_the_same_though_the_clock_goes_back_between_them(
     at.settle()
     other = At(tmp_path / "undisturbed", settings)
     other.now = at.now
-    bring(other.works, file)
+    import_paths(other.works, file)
     other.house.stop()
     wanted, kept = tree_of(tmp_path / "undisturbed"), tree_of(tmp_path / "home")
     for node in (*wanted["nodes"].values(), *kept["nodes"].values()):
@@ -160,7 +167,7 @@ def test_another_try_does_not_wait_for_a_time_that_was_wrong(
     at: At, tmp_path: Path
 ) -> None:
     file = tmp_path / "s1.jsonl"
-    file.write_text(line("s1", 1, 2))
+    file.write_text(session_records("s1", 1, 2))
     at.now, at.summarizer.fails = START + timedelta(days=3650), True
     for _ in at.works.importer().run([file]):
         pass
@@ -174,15 +181,15 @@ def test_another_try_does_not_wait_for_a_time_that_was_wrong(
 
 def test_the_same_words_before_and_after_are_two_messages(at: At) -> None:
     new = at.house.paths.spool / "new"
-    leave(new, 1, hook(5, "UserPromptSubmit", prompt="yes"))
+    write_hook_files(new, 1, hook(5, "UserPromptSubmit", prompt="yes"))
     at.settle()
-    leave(new, 2, hook(2, "UserPromptSubmit", prompt="yes"))
+    write_hook_files(new, 2, hook(2, "UserPromptSubmit", prompt="yes"))
     at.settle()
     assert texts() == ["yes", "yes"]
 
 
 def test_a_time_nobody_would_live_to_see_is_refused(at: At) -> None:
-    leave(at.house.paths.spool / "new", 1, prompts(60 * 24 * 365))
+    write_hook_files(at.house.paths.spool / "new", 1, prompts(60 * 24 * 365))
     at.settle()
     assert texts() == []
     assert status.read_stats().skipped == 1

@@ -15,9 +15,9 @@ from memtui.settings import Settings
 from memtui.store import database, meta
 from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
-from tests import test_whole_house
-from tests.once.telling import TreeOf, hook, record, without_versions
-from tests.test_whole_house import working
+from tests import test_end_to_end
+from tests.once.deliveries import TreeOf, hook, record, without_versions
+from tests.test_end_to_end import run_pipeline
 
 FILES = 10_000
 TRANSCRIPTS = 500
@@ -26,7 +26,7 @@ TRANSCRIPTS = 500
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is not told is found by looking, within half a minute."""
-    monkeypatch.setattr(test_whole_house, "DEADLINE_S", 150.0)
+    monkeypatch.setattr(test_end_to_end, "DEADLINE_S", 150.0)
 
 
 @pytest.fixture
@@ -76,12 +76,12 @@ def flood(new: Path) -> None:
 def test_ten_thousand_hooks_at_once_are_all_kept(
     house: Workspace, tmp_path: Path, settings: Settings, tree_of: TreeOf
 ) -> None:
-    with working(house) as watched:
+    with run_pipeline(house) as watched:
         flooding = threading.Thread(target=flood, args=(house.paths.spool / "new",))
         house.pipeline._ingester._spool.create()
         flooding.start()
-        watched.until(kept(FILES))
-        watched.until(lambda: status.read_stats().pending == 0)
+        watched.wait_until(kept(FILES))
+        watched.wait_until(lambda: status.read_stats().pending == 0)
         flooding.join()
     assert list((house.paths.spool / "new").iterdir()) == []
     home = house.paths.store.parent
@@ -103,8 +103,8 @@ def said(tree: dict[str, Any]) -> str:
 def test_more_changes_than_the_watch_can_hold_are_all_found(
     tailing: Workspace, projects: Path
 ) -> None:
-    with working(tailing) as watched:
-        watched.until(lambda: tailing.pipeline._tail._is_watching)
+    with run_pipeline(tailing) as watched:
+        watched.wait_until(lambda: tailing.pipeline._tail._is_watching)
         for number in range(FILES):
             session = f"s{number}"
             if number % (FILES // TRANSCRIPTS):
@@ -112,8 +112,8 @@ def test_more_changes_than_the_watch_can_hold_are_all_found(
             else:
                 told = record(number, f"Word {number}", session)
                 (projects / f"{session}.jsonl").write_text(told)
-        watched.until(kept(TRANSCRIPTS))
-        watched.until(lambda: status.read_stats().pending == 0)
+        watched.wait_until(kept(TRANSCRIPTS))
+        watched.wait_until(lambda: status.read_stats().pending == 0)
     with database.connection():
         texts = [text for (text,) in EventRow.select(EventRow.text).tuples()]
     assert len(set(texts)) == len(texts) == TRANSCRIPTS
@@ -126,11 +126,11 @@ def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} {kind} rw 0 0\n")
     monkeypatch.setattr(watcher, "MOUNTS", mounts)
-    with working(house) as watched:
-        watched.until(lambda: kind in _polling_reason())
+    with run_pipeline(house) as watched:
+        watched.wait_until(lambda: kind in _polling_reason())
         for number in range(3):
-            test_whole_house.hook(
+            test_end_to_end.run_hook(
                 house, hook_event_name="UserPromptSubmit", prompt=f"Word {number}"
             )
-            watched.until(kept(number + 1))
+            watched.wait_until(kept(number + 1))
     assert f"is on {kind}, which does not report changes" in _polling_reason()

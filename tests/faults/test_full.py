@@ -13,8 +13,8 @@ import pytest
 from memtui.errors import SearchError
 from memtui.search.node_index import NodeIndex
 from tests.conftest import HISTORY
-from tests.faults.conftest import Nursery
-from tests.search.writing import document
+from tests.faults.conftest import ForkServer
+from tests.search.killable_writers import document
 
 HomeOf = Callable[[str], Path]
 Kept = Callable[[Path], str]
@@ -96,7 +96,7 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
 
 @pytest.mark.torture
 def test_a_disk_full_at_any_stage_loses_nothing(
-    nursery: Nursery,
+    nursery: ForkServer,
     folder: Path,
     home_of: HomeOf,
     kept: Kept,

@@ -14,8 +14,8 @@ import pytest
 
 from memtui.services import status
 from memtui.workspace import Workspace
-from tests.faults.conftest import Nursery
-from tests.once.telling import hook
+from tests.faults.conftest import ForkServer
+from tests.once.deliveries import hook
 
 KILLS = 200
 
@@ -25,7 +25,7 @@ Kept = Callable[[Path], str]
 
 @pytest.mark.torture
 def test_two_hundred_kills_leave_no_trace(
-    nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept
+    nursery: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:
     undisturbed = home_of("undisturbed")
     begun_s = time.monotonic()
@@ -100,7 +100,7 @@ def test_what_a_killed_hook_has_written_is_taken_up(
 
 @pytest.mark.torture
 def test_a_kill_before_any_one_step_leaves_no_trace(
-    nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept
+    nursery: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:
     undisturbed = home_of("undisturbed")
     steps = nursery.run(undisturbed, "import", str(folder), step=0)["steps"]

@@ -16,8 +16,8 @@ from memtui.services import status
 from memtui.settings import Settings
 from memtui.tui.widgets import status_line
 from memtui.workspace import Workspace
-from tests.faults.conftest import Nursery
-from tests.test_whole_house import Watched
+from tests.faults.conftest import ForkServer
+from tests.test_end_to_end import ReportWaiter
 
 HomeOf = Callable[[str], Path]
 Kept = Callable[[Path], str]
@@ -49,7 +49,7 @@ def locked(store: Path) -> Iterator[Callable[[], None]]:
 
 
 @pytest.fixture
-def wanted(nursery: Nursery, folder: Path, home_of: HomeOf, kept: Kept) -> str:
+def wanted(nursery: ForkServer, folder: Path, home_of: HomeOf, kept: Kept) -> str:
     """What is kept where nobody locks anything."""
     home = home_of("undisturbed")
     assert nursery.run(home, "import", str(folder))["code"] == 0
@@ -101,7 +101,7 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
 ) -> None:
     home = home_of("locked")
     house = Workspace(in_home(home), settings)
-    watched = Watched()
+    watched = ReportWaiter()
     said: list[str] = []
 
     def tell(progress: PipelineProgress) -> None:
@@ -113,12 +113,14 @@ def test_workers_say_that_the_store_is_locked_and_go_on(
         house.start(tell)
         history = AgentHistory("claude-code", folder, 1)
         house.start_import([history], tell, is_watched=False)
-        watched.until(lambda: any("is in use by another process" in s for s in said))
-        watched.until(lambda: time.monotonic() - begun_s > held_s)
+        watched.wait_until(
+            lambda: any("is in use by another process" in s for s in said)
+        )
+        watched.wait_until(lambda: time.monotonic() - begun_s > held_s)
         assert status.read_stats().events == 0
-    watched.until(
+    watched.wait_until(
         lambda: status.read_stats().messages > 40 and status.read_stats().pending == 0
     )
-    watched.until(lambda: "in use" not in said[-1])
+    watched.wait_until(lambda: "in use" not in said[-1])
     house.stop()
     assert kept(home) == wanted

@@ -9,12 +9,19 @@ import pytest
 
 from memtui.services import status
 from memtui.workspace import Workspace
-from tests.once.telling import CUT, Told, hook, leave, line, without_versions
+from tests.once.deliveries import (
+    CUT,
+    HistoryDelivery,
+    hook,
+    session_records,
+    without_versions,
+    write_hook_files,
+)
 
 HomeOf = Callable[[str], Path]
 TreeOf = Callable[[Path], dict[str, object]]
 
-LINES = line("s1", 1, 2, 3, 40, 41, 42)
+LINES = session_records("s1", 1, 2, 3, 40, 41, 42)
 
 
 def settle(house: Workspace) -> None:
@@ -28,7 +35,7 @@ def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
     new = house.paths.spool / "new"
     new.mkdir(exist_ok=True)
     told = "".join(hook(n, "UserPromptSubmit", prompt=f"Word {n}") for n in (1, 2, 3))
-    leave(new, 1, told)
+    write_hook_files(new, 1, told)
     (new / "0001.000001.json").write_bytes(left)
     settle(house)
     assert status.read_stats().messages == 2
@@ -40,27 +47,27 @@ def test_a_hooks_file_that_lost_its_end_is_put_aside_and_holds_nobody_up(
 
 
 def test_what_a_hook_lost_is_told_by_the_transcript(
-    told: Told, house: Workspace
+    told: HistoryDelivery, house: Workspace
 ) -> None:
-    whole = told.tree([("s1", LINES)])
+    whole = told.after_steps([("s1", LINES)])
     new = house.paths.spool / "new"
     new.mkdir(exist_ok=True)
-    leave(new, 1, hook(1, "UserPromptSubmit", prompt="Word 1"))
+    write_hook_files(new, 1, hook(1, "UserPromptSubmit", prompt="Word 1"))
     (new / "0001.000000.json").write_bytes(b"")
     settle(house)
-    assert told.tree([("s1", LINES)]) == whole
+    assert told.after_steps([("s1", LINES)]) == whole
 
 
 @pytest.mark.parametrize("cut", [0, 1, 150, len(LINES) // 2, len(LINES) - 2])
 @pytest.mark.parametrize("zeros", [0, 700])
 def test_a_transcript_that_lost_its_end_is_read_on_from_what_is_there(
-    told: Told, cut: int, zeros: int
+    told: HistoryDelivery, cut: int, zeros: int
 ) -> None:
     """It was read to its end before; its agent goes on where the file ends now."""
-    more = "\n" + line("s1", 70, 71)
-    whole = told.tree([("s1", LINES + more)])
+    more = "\n" + session_records("s1", 70, 71)
+    whole = told.after_steps([("s1", LINES + more)])
     kept = CUT + LINES[:cut] + "\0" * zeros
-    tree = told.tree([("s1", LINES), ("s1", kept), ("s1", more)])
+    tree = told.after_steps([("s1", LINES), ("s1", kept), ("s1", more)])
     # A line that was cut off and never ended is a damaged one.
     assert tree["stats"].pop("skipped") == (cut > 0)
     assert whole["stats"].pop("skipped") == 0

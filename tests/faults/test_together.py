@@ -13,8 +13,8 @@ from memtui.paths import in_home
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.workspace import Workspace
-from tests.faults.conftest import HOOKED, Nursery
-from tests.once.telling import leave, line, without_versions
+from tests.faults.conftest import HOOKED, ForkServer
+from tests.once.deliveries import session_records, without_versions, write_hook_files
 
 HomeOf = Callable[[str], Path]
 Kept = Callable[[Path], str]
@@ -62,7 +62,7 @@ def memtui(home: Path, *words: str) -> list[str]:
 
 @pytest.mark.full
 def test_one_works_another_waits_and_both_imports_are_kept_once(
-    nursery: Nursery,
+    nursery: ForkServer,
     folder: Path,
     home_of: HomeOf,
     kept: Kept,
@@ -71,11 +71,11 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
 ) -> None:
     more = tmp_path / "more"
     more.mkdir()
-    (more / "s9.jsonl").write_text(line("s9", *range(2001, 2040)))
+    (more / "s9.jsonl").write_text(session_records("s9", *range(2001, 2040)))
     undisturbed, home = home_of("undisturbed"), home_of("home")
     letters = HOOKED[-4].replace("parquet", "a ferry")
     for place in (undisturbed, home):
-        leave(place / "spool" / "new", 2, letters)
+        write_hook_files(place / "spool" / "new", 2, letters)
     assert nursery.run(undisturbed, "import", str(folder), str(more))["code"] == 0
     wanted = without_versions(json.loads(kept(undisturbed)))
     late = home / "spool" / "new" / "0002.000000.json"

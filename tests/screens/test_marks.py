@@ -93,9 +93,7 @@ async def test_u_shows_what_no_source_says_and_hides_it_again(
     (claim,) = judged.withheld
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
-        assert "1 unsupported claim of the model (u: show)" in (
-            rows(pilot)[-1].strip()
-        )
+        assert "1 unsupported claim of the model (u: show)" in (rows(pilot)[-1].strip())
         assert not any("Frankfurt" in row for row in rows(pilot))
         await steps(settle, "u")(pilot)
         bullets = pilot.app.screen.query_one(BulletList)
@@ -175,7 +173,7 @@ async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert f"pinned · rejected: {pinned.rejection}" in head(pilot)
         assert node_page.ALL_WITHHELD in head(pilot)
-        assert "1 claim of the model is hidden" in rows(pilot)[0]
+        assert "1 unsupported claim of the model" in rows(pilot)[0]
         await steps(settle, "u")(pilot)
         assert [row[0] for row in rows(pilot)] == [" ", "✗"]
         await steps(settle, "u")(pilot)
@@ -228,7 +226,9 @@ async def test_a_claim_no_source_says_shows_no_source(
         shown = pilot.app.screen.query_one(SourcePane)
         assert not shown.expansion.excerpt_events
         text = pilot.app.screen.query_one("#transcript", Static)
-        assert "Nothing was found in the conversation that supports this bullet" in str(text.visual)
+        assert "Nothing was found in the conversation that supports this bullet" in str(
+            text.visual
+        )
 
 
 async def test_of_a_claim_no_source_says_the_closest_words_are_shown_as_such(

@@ -28,14 +28,14 @@ from memtui.tui.widgets.search_bar import SearchHelp
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
-from tests.screens.found import (
+from tests.screens.search_results import (
     FINDINGS,
     MESSAGES,
-    Bare,
-    Fake,
+    FakeSearch,
+    SearchApp,
+    combined_hit,
     marked,
-    message,
-    moment,
+    message_hit,
     session,
 )
 from tests.screens.test_pictures import Compare
@@ -81,11 +81,11 @@ def drawn(screen: TeleportScreen) -> list[str]:
 
 def three() -> dict[str, SearchFunction]:
     return {
-        "all": Fake(lambda _: FINDINGS),
-        "summaries": Fake(
+        "all": FakeSearch(lambda _: FINDINGS),
+        "summaries": FakeSearch(
             lambda text: TeleportResult(text, note="The index is being built.")
         ),
-        "messages": Fake(lambda _: MESSAGES),
+        "messages": FakeSearch(lambda _: MESSAGES),
     }
 
 
@@ -94,7 +94,7 @@ async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
     settle: Settle,
 ) -> None:
     finders = three()
-    async with Bare(None, **finders).run_test(size=SIZE) as pilot:
+    async with SearchApp(None, **finders).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session timeout")
         assert told(screen, "views") == "[all]  summaries  messages"
         assert told(screen, "count") == "3 hits · 6 ms"
@@ -109,17 +109,17 @@ async def test_tab_goes_from_view_to_view_and_each_answers_the_same_words(
         said = next(row for row in drawn(screen) if "The session timeout" in row)
         assert re.search(r"┃ claude +The session timeout is 600 seconds", said)
         for finder in finders.values():
-            assert isinstance(finder, Fake) and "session timeout" in finder.asked
+            assert isinstance(finder, FakeSearch) and "session timeout" in finder.asked
 
 
 async def test_the_view_and_the_words_of_last_time_are_there_again(
     settle: Settle,
 ) -> None:
     asked = SearchHistory()
-    async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
+    async with SearchApp(asked, **three()).run_test(size=SIZE) as pilot:
         await ask(pilot, settle, "session")
         await pilot.press("tab", "tab", "escape")
-    async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
+    async with SearchApp(asked, **three()).run_test(size=SIZE) as pilot:
         await answered(pilot, settle)
         assert bar(pilot).view is SearchView.MESSAGES
         assert bar(pilot).query_one(Input).value == "session"
@@ -131,7 +131,7 @@ def behind(gate: threading.Event) -> Callable[[str], CombinedResult]:
 
     def slow(text: str) -> CombinedResult:
         assert text == "memtui " or gate.wait(10)
-        return CombinedResult(text, (moment(title=f"Of {text}", node_id=text),))
+        return CombinedResult(text, (combined_hit(title=f"Of {text}", node_id=text),))
 
     return slow
 
@@ -140,8 +140,8 @@ async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
     settle: Settle,
 ) -> None:
     gate = threading.Event()
-    fake = Fake(behind(gate))
-    async with Bare(all=fake).run_test(size=SIZE) as pilot:
+    fake = FakeSearch(behind(gate))
+    async with SearchApp(all=fake).run_test(size=SIZE) as pilot:
         screen = bar(pilot)
         await pilot.press("a")
         while fake.asked[-1:] != ["a"]:
@@ -159,7 +159,7 @@ async def test_a_slow_answer_keeps_no_key_waiting_and_only_the_last_words_count(
 
 async def test_enter_before_the_answer_goes_to_the_best_of_what_is_typed() -> None:
     gate = threading.Event()
-    app = Bare(all=Fake(behind(gate)))
+    app = SearchApp(all=FakeSearch(behind(gate)))
     async with app.run_test(size=SIZE) as pilot:
         await pilot.press("a", "b", "enter")
         assert bar(pilot).is_waiting
@@ -172,7 +172,7 @@ async def test_enter_before_the_answer_goes_to_the_best_of_what_is_typed() -> No
 async def test_without_a_question_it_says_how_to_ask_with_every_filter(
     settle: Settle,
 ) -> None:
-    async with Bare(None, **three()).run_test(size=(80, 24)) as pilot:
+    async with SearchApp(None, **three()).run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         how = bar(pilot).query_one("#how", Static)
         assert how.display and how.region.bottom < 24
@@ -188,7 +188,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
 async def test_nothing_found_says_what_of_the_question_to_change(
     settle: Settle,
 ) -> None:
-    async with Bare(all=Fake(CombinedResult)).run_test(size=SIZE) as pilot:
+    async with SearchApp(all=FakeSearch(CombinedResult)).run_test(size=SIZE) as pilot:
         for typed, says in (
             ("wibble agent:codex", "without the filter"),
             ('"wibble wobble"', "without the quotes"),
@@ -205,7 +205,7 @@ async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None
             return FINDINGS
         return CombinedResult(text, suggestion="session timeout")
 
-    async with Bare(all=Fake(meant)).run_test(size=SIZE) as pilot:
+    async with SearchApp(all=FakeSearch(meant)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "sesion timeout")
         assert "Did you mean “session timeout”? (ctrl+s)" in note(screen)
         await pilot.press("ctrl+s")
@@ -218,8 +218,8 @@ async def test_notes_are_four_lines_at_the_most_and_a_time_is_explained(
     settle: Settle,
 ) -> None:
     many = replace(FINDINGS, notes=("One. " * 30, "Two.", "Three."))
-    finders = {"all": Fake(lambda text: many if text == "many" else FINDINGS)}
-    async with Bare(None, **finders).run_test(size=(80, 24)) as pilot:
+    finders = {"all": FakeSearch(lambda text: many if text == "many" else FINDINGS)}
+    async with SearchApp(None, **finders).run_test(size=(80, 24)) as pilot:
         screen = await ask(pilot, settle, "session")
         assert note(screen) == "last month: February 2024 comes first."
         screen = await ask(pilot, settle, "many")
@@ -232,8 +232,8 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
 ) -> None:
     monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)
     first = CombinedResult("", notes=("The index is being built: 300 nodes to go.",))
-    fake = Fake(lambda _: first if len(fake.asked) < 4 else FINDINGS)
-    async with Bare(all=fake).run_test(size=SIZE) as pilot:
+    fake = FakeSearch(lambda _: first if len(fake.asked) < 4 else FINDINGS)
+    async with SearchApp(all=fake).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session")
         while not screen.results:
             await pilot.pause(0.01)
@@ -245,7 +245,7 @@ async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
     asked = SearchHistory()
     asked.add("first")
     asked.add("second")
-    async with Bare(asked, **three()).run_test(size=SIZE) as pilot:
+    async with SearchApp(asked, **three()).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "third")
         seen = []
         for key in ("alt+up", "alt+up", "alt+up", "alt+down", "alt+down", "alt+down"):
@@ -257,7 +257,9 @@ async def test_what_was_asked_before_comes_back_by_keys(settle: Settle) -> None:
 async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
     house: Workspace, settle: Settle
 ) -> None:
-    async with Bare(messages=Fake(lambda _: MESSAGES)).run_test(size=SIZE) as pilot:
+    async with SearchApp(messages=FakeSearch(lambda _: MESSAGES)).run_test(
+        size=SIZE
+    ) as pilot:
         screen = await ask(pilot, settle, "session")
         await pilot.press("enter")
         await settle(pilot)
@@ -266,8 +268,10 @@ async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
 
 
 async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
-    many = CombinedResult("x", tuple(moment(title=f"Number {n}") for n in range(40)))
-    async with Bare(all=Fake(lambda _: many)).run_test(size=SIZE) as pilot:
+    many = CombinedResult(
+        "x", tuple(combined_hit(title=f"Number {n}") for n in range(40))
+    )
+    async with SearchApp(all=FakeSearch(lambda _: many)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         for keys, title in (
             (("down", "down", "up"), "Number 1 "),
@@ -315,9 +319,9 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 @pytest.mark.journey(only="all-wide")
 def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
     size, theme, keys, answer = PICTURES[name]
-    finders = {view.value: Fake(CombinedResult) for view in SearchView}
+    finders = {view.value: FakeSearch(CombinedResult) for view in SearchView}
     shown = SearchView.MESSAGES if name.startswith("messages") else SearchView.ALL
-    app = Bare(None, **finders | {shown.value: Fake(answer)})
+    app = SearchApp(None, **finders | {shown.value: FakeSearch(answer)})
     app.theme = theme
 
     async def run(pilot: Pilots) -> None:
@@ -362,14 +366,14 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         event = next(e for e in said_in("shop-1") if "sliding" in e.text)
-        found = moment(
+        found = combined_hit(
             node_id="",
             event_id=event.event_id,
             role=EventRole.USER,
             at=event.timestamp,
             snippet=marked(event.text, "sliding"),
         )
-        fake = Fake(lambda text: CombinedResult(text, (found,)))
+        fake = FakeSearch(lambda text: CombinedResult(text, (found,)))
         await found_in(app, pilot, settle, all=fake)
         assert isinstance(app.focused, DetailPane)
         shown = app.screen.query_one(SourcePane).expansion
@@ -398,8 +402,8 @@ async def test_a_session_found_by_its_title_opens_at_its_first_segment(
         await settle(pilot)
         first = said_in("shop-2")[0]
         whole = session(session_id="shop-2", created_at=first.timestamp)
-        hit = message("", session=whole, event_id="", msg_idx=-1, window=())
-        fake = Fake(lambda text: MessageResult(text, (hit,)))
+        hit = message_hit("", session=whole, event_id="", msg_idx=-1, window=())
+        fake = FakeSearch(lambda text: MessageResult(text, (hit,)))
         await found_in(app, pilot, settle, messages=fake)
         tree = app.screen.query_one(TocTree)
         assert tree.current is not None and app.focused is tree
@@ -410,7 +414,7 @@ async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
     settle: Settle,
 ) -> None:
     asked, finders = SearchHistory(), three()
-    async with Bare(asked, **finders).run_test(size=(80, 24)) as pilot:
+    async with SearchApp(asked, **finders).run_test(size=(80, 24)) as pilot:
         screen = await ask(pilot, settle, "session")
         await pilot.press("ctrl+o")
         assert "works in the messages view" in note(screen)
@@ -418,7 +422,7 @@ async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
         await answered(pilot, settle)
         assert "ctrl+o one per session" in told(screen, "keys")
         messages = finders["messages"]
-        assert isinstance(messages, Fake)
+        assert isinstance(messages, FakeSearch)
         before = len(messages.asked)
         await pilot.press("ctrl+o")
         await answered(pilot, settle)
@@ -428,7 +432,7 @@ async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
 
 
 async def test_right_takes_what_a_filter_is_completed_to(settle: Settle) -> None:
-    async with Bare(None, **three()).run_test(size=SIZE) as pilot:
+    async with SearchApp(None, **three()).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "")
         await pilot.press(*"level:we")
         await pilot.pause()
@@ -449,9 +453,9 @@ async def test_only_the_line_chosen_last_is_gone_to(
     monkeypatch.setattr("memtui.services.browse.find_session_node", node_at)
     names = ("first", "second")
     both = MessageResult(
-        "x", tuple(message("x", "x", session=session(session_id=n)) for n in names)
+        "x", tuple(message_hit("x", "x", session=session(session_id=n)) for n in names)
     )
-    app = Bare(None, messages=Fake(lambda _: both))
+    app = SearchApp(None, messages=FakeSearch(lambda _: both))
     async with app.run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         await pilot.press("enter")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memtui.workspace import Workspace
-from tests.stages.improving import Bench
+from tests.stages.model_bench import Bench
 from tests.stub.server import Stub, run_stub
 
 

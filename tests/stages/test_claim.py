@@ -10,9 +10,9 @@ from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock, find_holder
 HOLD = """
 import sys
 from pathlib import Path
-from memtui.pipeline.worker_lock import Claim
-claim = Claim(Path(sys.argv[1]))
-print(claim.take(), flush=True)
+from memtui.pipeline.worker_lock import WorkerLock
+claim = WorkerLock(Path(sys.argv[1]))
+print(claim.acquire(), flush=True)
 sys.stdin.read()
 """
 

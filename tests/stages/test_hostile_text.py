@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 
 from memtui.model.events import Event
-from memtui.services.sources import expand
-from tests.stages.improving import DAY, MONDAY, Bench, said
+from memtui.services.grip_events import expand
+from tests.stages.model_bench import DAY, MONDAY, Bench, make_records
 from tests.stub import personas
 from tests.stub.personas import Prompt
 
@@ -101,16 +101,19 @@ def test_whatever_is_said_is_told_and_not_obeyed(
 ) -> None:
     caplog.set_level(logging.WARNING)
     bench.stub.models[0].persona = persona
-    bench.bring(
-        *(said(MONDAY + timedelta(minutes=n), *t) for n, t in enumerate(TALKS.values()))
+    bench.import_records(
+        *(
+            make_records(MONDAY + timedelta(minutes=n), *t)
+            for n, t in enumerate(TALKS.values())
+        )
     )
     names = bench.segments()
     assert len(names) >= len(TALKS) - 2
-    bench.drain()
-    while bench.waiting()["segment"] or bench.waiting()["day"]:
-        bench.clock.on(hours=1)
-        assert bench.drain()
-    bench.sound()
+    bench.run_model()
+    while bench.count_pending()["segment"] or bench.count_pending()["day"]:
+        bench.clock.advance(hours=1)
+        assert bench.run_model()
+    bench.check_invariants()
     assert [record.getMessage() for record in caplog.records] == []
     for asked in bench.stub.chats():
         for message in asked.body["messages"]:
@@ -148,7 +151,7 @@ def test_a_model_that_does_as_the_log_tells_it_is_not_shown(
     bench: Bench, talk: str
 ) -> None:
     bench.stub.models[0].persona = personas.obedient
-    bench.bring(said(MONDAY, *TALKS[talk]))
+    bench.import_records(make_records(MONDAY, *TALKS[talk]))
     (name,) = bench.segments()
     bench.step()
     assert not bench.node(name).is_by_model

@@ -17,8 +17,8 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.schema import EventRow, VersionRow
 from memtui.workspace import Workspace
-from tests.once.telling import record
-from tests.test_whole_house import working
+from tests.once.deliveries import record
+from tests.test_end_to_end import run_pipeline
 
 FILES = 200
 
@@ -58,9 +58,9 @@ def test_what_stands_above_many_new_files_is_made_once(
     for number in range(FILES):
         write(projects, number)
     house = Workspace(in_home(tmp_path / "home"), WATCHING)
-    with working(house) as watched:
-        watched.until(lambda: status.read_stats().messages == FILES)
-        watched.until(
+    with run_pipeline(house) as watched:
+        watched.wait_until(lambda: status.read_stats().messages == FILES)
+        watched.wait_until(
             lambda: status.read_stats().pending == 0 and TocLevel.YEAR in made()
         )
     assert made() == {"segment": FILES, "day": 1, "week": 1, "month": 1, "year": 1}

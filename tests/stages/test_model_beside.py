@@ -19,7 +19,7 @@ from memtui.services import browse, status
 from memtui.settings import Settings
 from memtui.store import database, rewrite_queue
 from memtui.workspace import Workspace
-from tests.stages.improving import DAY, MONDAY, said, talk_of
+from tests.stages.model_bench import DAY, MONDAY, make_conversation, make_records
 from tests.stub import faults
 from tests.stub.server import Stub, run_stub
 
@@ -71,7 +71,7 @@ def at_work(house: Workspace) -> Iterator[Watched]:
 
 def bring(house: Workspace, folder: Path, number: int, at: datetime) -> None:
     file = folder / f"{number}.jsonl"
-    lines = [json.dumps(one) for one in said(at, *talk_of(number))]
+    lines = [json.dumps(one) for one in make_records(at, *make_conversation(number))]
     file.write_text("\n".join(lines) + "\n")
     for _ in house.pipeline.importer().run([file]):
         pass

@@ -21,12 +21,12 @@ from memtui.store import database
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.workspace import Workspace
 from tests.conftest import often
-from tests.stages.improving import (
+from tests.stages.model_bench import (
     DAY,
     MONDAY,
     Bench,
-    said,
-    talk_of,
+    make_conversation,
+    make_records,
 )
 from tests.stub import faults, personas, wire
 from tests.stub.handler import PIECE
@@ -42,8 +42,8 @@ REPLY = personas.reply([([n], text) for n, (_, text) in enumerate(SHORT, 1)])
 
 def many(bench: Bench, count: int) -> list[str]:
     """So many segments that say the same, the newest first."""
-    bench.bring(
-        *(said(MONDAY + timedelta(minutes=n), *SHORT) for n in range(count)),
+    bench.import_records(
+        *(make_records(MONDAY + timedelta(minutes=n), *SHORT) for n in range(count)),
     )
     return bench.segments()
 
@@ -71,30 +71,30 @@ def test_a_reply_cut_at_any_byte_leaves_what_was_or_shows_what_stands(
         for cut, name in zip(cuts, names, strict=True):
             bench.stub.always(faults.shortened(cut))
             assert bench.step() == 1
-            assert bench.order[-1] == name and not bench.wants(name)
+            assert bench.order[-1] == name and not bench.needs_version(name)
             node = bench.node(name)
             is_sound(node)
             models += node.is_by_model
             if not node.is_by_model:
                 assert bench.history(name).versions[0].rejection
     assert len(REPLY) // 3 < models < len(cuts)
-    bench.sound()
+    bench.check_invariants()
 
 
 def test_nor_does_a_cut_anywhere_harm_what_stands_above(bench: Bench) -> None:
     many(bench, 2)
     assert bench.step() and bench.step()
-    bench.clock.on(seconds=ROLLUP_DELAY_S)
-    bench.digest()
+    bench.clock.advance(seconds=ROLLUP_DELAY_S)
+    bench.run_stages()
     models = 0
     for cut in range(0, 200, 7):
         bench.stub.always(faults.shortened(cut))
-        bench.ask(DAY)
+        bench.request_version(DAY)
         assert bench.step() == 1
         is_sound(bench.node(DAY))
         models += not bench.history(DAY).versions[0].rejection
     assert models > 5
-    bench.sound()
+    bench.check_invariants()
 
 
 def stream_bytes() -> int:
@@ -112,11 +112,11 @@ def test_a_stream_cut_anywhere_is_asked_for_again_or_leaves_what_was(
     for cut, name in zip(cuts, names, strict=True):
         bench.stub.script(*[faults.cut(cut)] * times)
         while bench.step() == 0:
-            bench.clock.on(minutes=1)
+            bench.clock.advance(minutes=1)
         node = bench.node(name)
         is_sound(node)
-        assert (node.is_by_model, bench.wants(name)) == (times == 1, times == 3)
-    bench.sound()
+        assert (node.is_by_model, bench.needs_version(name)) == (times == 1, times == 3)
+    bench.check_invariants()
 
 
 # Any faults
@@ -194,31 +194,34 @@ def test_any_faults_end_with_a_version_and_an_intact_store(
     room: Bench, events: list[tuple[str, faults.Fault]]
 ) -> None:
     bench = room
-    bench.clock.on(days=1)
+    bench.clock.advance(days=1)
     # Each example is given the same chance, by which the index would name its files.
     random.seed(bench.clock().isoformat())
     at = bench.clock() - timedelta(days=400)
-    bench.bring(said(at, *talk_of(1)), said(at + timedelta(hours=1), *talk_of(2)))
+    bench.import_records(
+        make_records(at, *make_conversation(1)),
+        make_records(at + timedelta(hours=1), *make_conversation(2)),
+    )
     day = f"toc:day:{at:%Y-%m-%d}"
     bench.start()
     for path, fault in events:
         bench.stub.script(fault, path=path)
     for _ in range(len(events) // 2 + 2):
         bench.step()
-        bench.clock.on(minutes=10)
-    bench.sound()
+        bench.clock.advance(minutes=10)
+    bench.check_invariants()
     for path in ("/api/chat", *PATHS):
         bench.stub.clear_script(path)
     bench.start()
-    bench.clock.on(hours=7)
-    while bench.waiting()["segment"]:
+    bench.clock.advance(hours=7)
+    while bench.count_pending()["segment"]:
         bench.step()
-    bench.digest()
-    bench.sound()
+    bench.run_stages()
+    bench.check_invariants()
     for name in bench.segments(day):
         newest = next(one for one in bench.history(name).versions if one.is_by_model)
         assert newest.rejection or bench.node(name).is_by_model
-        assert not bench.wants(name)
+        assert not bench.needs_version(name)
     assert bench.node(day).bullets
 
 
@@ -256,14 +259,14 @@ def test_calling_off_at_any_chunk_leaves_the_store_as_it_was(bench: Bench) -> No
     assert len(bench.stub.chats()) == lines + 1 == len(runs)
     assert bench.step() == 1
     assert bench.node(name).is_by_model
-    bench.sound()
+    bench.check_invariants()
 
 
 def test_and_of_a_day_too(bench: Bench) -> None:
     many(bench, 1)
     bench.step()
     while DAY not in bench.order:
-        bench.digest()
+        bench.run_stages()
         before = bench.dump(*LEFT_OUT)
         bench.stub.script(faults.stalled(3))
         if bench.schedule.is_running(Job.DAY):
@@ -281,4 +284,4 @@ def test_and_before_anything_is_asked(bench: Bench, path: str) -> None:
     bench.stub.script(faults.stalled(-1), path=path)
     called_off(bench, bench.stub, path)
     assert bench.dump(*LEFT_OUT) == before
-    assert bench.wants(name)
+    assert bench.needs_version(name)

@@ -10,7 +10,7 @@ from memtui.model.nodes import TocLevel
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
-from tests.stages.improving import NOW, PATIENT_S, Bench, said
+from tests.stages.model_bench import NOW, PATIENT_S, Bench, make_records
 from tests.stub.handler import OVERHEAD
 from tests.stub.models import Model
 from tests.stub.server import Stub, run_stub
@@ -41,11 +41,13 @@ def ran(
     bench = Bench(house, stub, tmp_path, options, knows=False)
     for _ in bench.works.importer().run([HISTORY]):
         pass
-    bench.digest()
-    bench.drain()
+    bench.run_stages()
+    bench.run_model()
     bench.start()
-    bench.bring(said(NOW.replace(month=2), ("user", LONG), ("assistant", "Noted.")))
-    bench.drain()
+    bench.import_records(
+        make_records(NOW.replace(month=2), ("user", LONG), ("assistant", "Noted."))
+    )
+    bench.run_model()
     return bench
 
 
@@ -54,7 +56,7 @@ def test_what_a_server_is_asked_over_a_whole_run(
 ) -> None:
     chats = stub.chats()
     assert len(chats) > 20
-    assert ran.waiting()[TocLevel.SEGMENT] == 0
+    assert ran.count_pending()[TocLevel.SEGMENT] == 0
     for asked in chats:
         body = asked.body
         assert body["truncate"] is False and body["stream"] is True
@@ -100,6 +102,6 @@ def asks_nothing_twice(ran: Bench, stub: Stub) -> None:
     assert len(bodies) - len(set(bodies)) <= probes - 1
     before = len(stub.chats())
     ran.start()
-    assert ran.drain() == []
+    assert ran.run_model() == []
     assert len(stub.chats()) == before
-    ran.sound()
+    ran.check_invariants()

@@ -15,16 +15,16 @@ from memtui.services import jobs
 from memtui.services import versions as services_versions
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.summarizer import ExtractiveSummarizer
-from tests.stages.improving import (
+from tests.stages.model_bench import (
+    CONVERSATION,
     DAY,
     MONDAY,
     MONTH,
-    TALK,
     WEEK,
     Bench,
-    embroidering,
-    said,
-    talk_of,
+    adding_number,
+    make_conversation,
+    make_records,
 )
 from tests.stub import faults, personas
 from tests.stub.models import Model
@@ -45,7 +45,9 @@ def _named(told: object) -> str:
 
 def one(bench: Bench, number: int = 0) -> str:
     """A segment that wants a version by a model."""
-    bench.bring(said(MONDAY + number * HOUR, *talk_of(number)))
+    bench.import_records(
+        make_records(MONDAY + number * HOUR, *make_conversation(number))
+    )
     return bench.segments()[0]
 
 
@@ -67,11 +69,13 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     name = one(bench)
     at_once = bench.node(name)
     assert (at_once.version, at_once.is_by_model) == (1, False)
-    bench.clock.on(hours=2)
+    bench.clock.advance(hours=2)
     assert bench.step() == 1
     node = bench.node(name)
     assert (node.version, node.status, node.rejection) == (2, NodeStatus.CURRENT, "")
-    assert [bullet.text for bullet in node.bullets] == [t for _, t in talk_of(0)]
+    assert [bullet.text for bullet in node.bullets] == [
+        t for _, t in make_conversation(0)
+    ]
     assert {bullet.support for bullet in node.bullets} == {Support.SUPPORTED}
     assert all(bullet.grip_ids and bullet.verdict.spans for bullet in node.bullets)
     assert node.created_at == bench.clock()
@@ -90,14 +94,17 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     (edition, before) = bench.history(name).versions
     assert (edition.supported, edition.weak, edition.withheld) == (2, 0, 0)
     assert edition.is_shown and not before.is_shown
-    assert not bench.wants(name)
+    assert not bench.needs_version(name)
 
 
 def test_what_is_shown_is_found(bench: Bench) -> None:
     name = one(bench)
-    writes(lambda _: personas.reply([([1], talk_of(0)[0][1])], "timetable.py"), bench)
+    writes(
+        lambda _: personas.reply([([1], make_conversation(0)[0][1])], "timetable.py"),
+        bench,
+    )
     bench.step()
-    bench.digest()
+    bench.run_stages()
     assert bench.node(name).headline == "timetable.py"
     hits = bench.house.teleport.find("timetable").hits
     assert name in {hit.node_id for hit in hits}
@@ -117,7 +124,7 @@ def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
 
 def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
     name = one(bench)
-    writes(embroidering, bench)
+    writes(adding_number, bench)
     bench.step()
     supports = [bullet.support for bullet in bench.node(name).bullets]
     assert supports == [Support.SUPPORTED, Support.WEAK]
@@ -147,7 +154,11 @@ TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
     hidden = f"{TOKEN[:9]}\u200b{TOKEN[9:]}"
-    bench.bring(said(MONDAY, *TALK, ("user", f"The token is {hidden}, keep it safe.")))
+    bench.import_records(
+        make_records(
+            MONDAY, *CONVERSATION, ("user", f"The token is {hidden}, keep it safe.")
+        )
+    )
     (name,) = bench.segments()
 
     def telling(prompt: Prompt) -> str:
@@ -169,7 +180,7 @@ def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
         return personas.reply([([n], t) for n, t in prompt.sample], MOON)
 
     writes(titled, bench)
-    bench.drain()
+    bench.run_model()
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
         assert node.is_by_model
         assert "moon" not in (node.headline + node.title).lower()
@@ -189,7 +200,7 @@ def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
     name = one(bench)
     one(bench, 3)
     writes(lying, bench)
-    bench.drain()
+    bench.run_model()
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
         assert node.is_by_model
         assert [bullet.text for bullet in node.withheld] == [MOON]
@@ -204,9 +215,9 @@ def test_nor_is_it_rolled_up_at_once(bench: Bench) -> None:
     one(bench)
     writes(lying, bench)
     bench.step()
-    bench.clock.on(minutes=10)
+    bench.clock.advance(minutes=10)
     before = bench.node(DAY).version
-    bench.digest()
+    bench.run_stages()
     assert bench.node(DAY).version == before + 1
     said_there = [bullet.text for bullet in bench.node(DAY).bullets]
     assert said_there and MOON not in said_there
@@ -224,8 +235,8 @@ def test_a_version_of_which_most_does_not_stand_is_rejected(bench: Bench) -> Non
     assert bench.step() == 1
     edition = bench.history(name).versions[0]
     assert edition.rejection == "2 of 3 bullets are not supported by the source"
-    assert not bench.node(name).is_by_model and not bench.wants(name)
-    bench.sound()
+    assert not bench.node(name).is_by_model and not bench.needs_version(name)
+    bench.check_invariants()
 
 
 BAD: Sequence[tuple[Persona, str]] = (
@@ -255,17 +266,17 @@ def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
     assert seeds(bench.stub) == [(0.0, 1), (0.3, 2)]
     (run,) = bench.runs()
     assert (run.created, run.rejected, run.failed, run.error) == (0, 1, 0, "")
-    assert not bench.wants(name)
+    assert not bench.needs_version(name)
 
 
 def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) -> None:
     name = one(bench)
     writes(personas.empty, bench)
-    bench.drain()
+    bench.run_model()
     assert seeds(bench.stub).count((0.0, 1)) == 4
     assert not any(bench.node(n).is_by_model for n in (name, DAY, WEEK, MONTH))
-    assert bench.waiting()["segment"] == 0
-    bench.sound()
+    assert bench.count_pending()["segment"] == 0
+    bench.check_invariants()
 
 
 def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
@@ -281,12 +292,12 @@ def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
 
 def test_equal_input_makes_no_new_version(bench: Bench) -> None:
     name = one(bench)
-    bench.drain()
+    bench.run_model()
     versions = bench.dump()["node_versions"]
     asked = len(bench.stub.chats())
-    bench.bring(said(MONDAY, *talk_of(0)))
+    bench.import_records(make_records(MONDAY, *make_conversation(0)))
     bench.start()
-    bench.drain()
+    bench.run_model()
     assert bench.dump()["node_versions"] == versions
     assert len(bench.stub.chats()) == asked
     assert bench.node(name).version == 2
@@ -296,13 +307,13 @@ def test_what_the_same_model_made_of_the_same_before_is_shown_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = one(bench)
-    bench.drain()
+    bench.run_model()
     asked = len(bench.stub.chats())
     monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
     bench.open()
-    bench.digest()
-    assert not bench.node(name).is_by_model and bench.wants(name)
-    bench.drain()
+    bench.run_stages()
+    assert not bench.node(name).is_by_model and bench.needs_version(name)
+    bench.run_model()
     assert len(bench.stub.chats()) == asked
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
         assert node.is_by_model
@@ -318,10 +329,10 @@ def test_what_was_rejected_before_is_not_asked_for_again(
     asked = len(bench.stub.chats())
     monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
     bench.open()
-    bench.digest()
-    assert bench.wants(name)
+    bench.run_stages()
+    assert bench.needs_version(name)
     bench.step()
-    assert not bench.wants(name)
+    assert not bench.needs_version(name)
     assert len(bench.stub.chats()) == asked
 
 
@@ -331,7 +342,7 @@ def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
     name = one(bench)
     bench.step()
     for _ in range(2):
-        bench.ask(name)
+        bench.request_version(name)
         assert bench.step() == 1
     assert seeds(bench.stub) == [(0.0, 1), (0.3, 101), (0.3, 201)]
     editions = bench.history(name).versions
@@ -347,17 +358,17 @@ def test_a_refused_attempt_counts_as_one_and_hides_nothing(
     name = one(bench)
     bench.step()
     writes(personas.empty, bench)
-    bench.ask(name)
+    bench.request_version(name)
     bench.step()
     assert [bool(one.rejection) for one in bench.history(name).versions] == [1, 0, 0]
     assert bench.node(name).version == 2
-    bench.ask(name)
+    bench.request_version(name)
     bench.step()
     assert seeds(bench.stub)[1:] == [(0.3, 101), (0.3, 102), (0.3, 201), (0.3, 202)]
     asked = len(bench.stub.chats())
     monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
     bench.open()
-    bench.digest()
+    bench.run_stages()
     bench.step()
     assert bench.node(name).version == 2
     assert len(bench.stub.chats()) == asked
@@ -367,12 +378,14 @@ def test_another_model_writes_anew(bench: Bench) -> None:
     name = one(bench)
     bench.step()
     bench.stub.models[:] = [Model("gemma3:4b", family="gemma3")]
-    bench.bring(said(MONDAY, ("user", "Now the ferries are early."), session="other"))
+    bench.import_records(
+        make_records(MONDAY, ("user", "Now the ferries are early."), session="other")
+    )
     bench.start()
-    bench.drain()
+    bench.run_model()
     assert bench.node(bench.segments()[0]).generation.model == "gemma3:4b"
     assert bench.node(name).generation.model == "qwen3:4b"
-    bench.ask(name)
+    bench.request_version(name)
     bench.step()
     assert bench.node(name).generation.model == "gemma3:4b"
 
@@ -380,7 +393,7 @@ def test_another_model_writes_anew(bench: Bench) -> None:
 def test_a_pinned_version_stays(bench: Bench) -> None:
     name = one(bench)
     services_versions.pin(name, 1, bench.house.zone, bench.clock())
-    bench.drain()
+    bench.run_model()
     assert (bench.node(name).version, bench.node(name).is_pinned) == (1, True)
     edition = bench.history(name).versions[0]
     assert edition.is_by_model and not edition.is_shown
@@ -392,41 +405,45 @@ def test_a_pinned_version_stays(bench: Bench) -> None:
 
 
 def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
-    first = said(MONDAY, *talk_of(0), session="s1", ends=False)
-    late = said(
+    first = make_records(MONDAY, *make_conversation(0), session="s1", ends=False)
+    late = make_records(
         MONDAY + timedelta(minutes=5),
         ("assistant", "The walrus tests are green as well."),
         session="s1",
     )
-    bench.bring(first)
+    bench.import_records(first)
     (name,) = bench.segments()
 
     def meanwhile(prompt: Prompt) -> str:
         writes(personas.honest, bench)
-        bench.bring(late)
+        bench.import_records(late)
         return personas.honest(prompt)
 
     writes(meanwhile, bench)
     assert bench.step() == 1
     assert bench.segments() == [name]
     assert not any(one.is_by_model for one in bench.history(name).versions)
-    assert bench.wants(name)
+    assert bench.needs_version(name)
     assert bench.step() == 1
     assert "walrus" in bench.node(name).bullets[-1].text
     assert bench.node(name).is_by_model
-    bench.sound()
+    bench.check_invariants()
 
 
 def test_nor_is_anything_kept_of_a_segment_that_has_gone_meanwhile(
     bench: Bench,
 ) -> None:
-    bench.bring(said(MONDAY, *talk_of(0), session="s1", ends=False))
+    bench.import_records(
+        make_records(MONDAY, *make_conversation(0), session="s1", ends=False)
+    )
     (gone,) = bench.segments()
-    earlier = said(MONDAY - timedelta(minutes=5), talk_of(1)[0], session="s1")[:1]
+    earlier = make_records(
+        MONDAY - timedelta(minutes=5), make_conversation(1)[0], session="s1"
+    )[:1]
 
     def meanwhile(prompt: Prompt) -> str:
         writes(personas.honest, bench)
-        bench.bring(earlier)
+        bench.import_records(earlier)
         return personas.honest(prompt)
 
     writes(meanwhile, bench)
@@ -436,7 +453,7 @@ def test_nor_is_anything_kept_of_a_segment_that_has_gone_meanwhile(
     assert not any(row[-1] and row[1] == gone for row in bench.dump()["generations"])
     assert bench.step() == 1
     assert bench.node(name).is_by_model
-    bench.sound()
+    bench.check_invariants()
 
 
 def test_a_day_whose_segments_change_while_it_is_written_is_written_again(
@@ -444,15 +461,15 @@ def test_a_day_whose_segments_change_while_it_is_written_is_written_again(
 ) -> None:
     name = one(bench)
     bench.step()
-    bench.drain(1)
+    bench.run_model(1)
 
     def meanwhile(prompt: Prompt) -> str:
         writes(personas.honest, bench)
-        bench.bring(said(MONDAY + HOUR, *talk_of(1)))
+        bench.import_records(make_records(MONDAY + HOUR, *make_conversation(1)))
         return personas.honest(prompt)
 
     writes(meanwhile, bench)
-    order = bench.drain()
+    order = bench.run_model()
     newer = bench.segments()[0]
     assert newer != name
     assert order == [DAY, newer, DAY, WEEK, MONTH]
@@ -489,7 +506,7 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     bench.stub.always(fault)
     assert bench.step() == 1
     assert bench.dump("jobs", "job_runs", "nodes", "meta") == before
-    assert bench.wants(name) and not bench.node(name).is_by_model
+    assert bench.needs_version(name) and not bench.node(name).is_by_model
     assert bench.retry_in_s(name) == 120
     (run,) = bench.runs()
     assert (run.created, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
@@ -498,11 +515,11 @@ def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
     assert run.result is RunResult.FAILED
     assert why in run.error or "is asked again later" in run.error
     bench.stub.always(faults.GOOD)
-    bench.clock.on(seconds=121)
-    bench.drain()
+    bench.clock.advance(seconds=121)
+    bench.run_model()
     assert bench.node(name).is_by_model
     assert bench.runs(Job.SEGMENTS)[0].result is RunResult.DONE
-    bench.sound()
+    bench.check_invariants()
 
 
 @pytest.mark.parametrize(
@@ -536,18 +553,18 @@ def test_what_is_the_server_s_own_fault_lets_the_node_be(
     (run,) = bench.runs()
     assert (run.created, run.rejected, run.failed, run.result) == (0, 0, 0, None)
     asked = len(bench.stub.received)
-    bench.clock.on(seconds=rest_s - 1)
+    bench.clock.advance(seconds=rest_s - 1)
     assert bench.step() == 0
     assert len(bench.stub.received) == asked
-    bench.clock.on(seconds=1)
+    bench.clock.advance(seconds=1)
     jobs.pause([Job.SEGMENTS])
     assert bench.step() == 0
     (run,) = bench.runs()
     assert run.result is RunResult.STOPPED and why in run.error
     jobs.resume([Job.SEGMENTS])
     bench.stub.always(faults.GOOD)
-    bench.clock.on(minutes=2)
-    bench.drain()
+    bench.clock.advance(minutes=2)
+    bench.run_model()
     assert bench.node(name).is_by_model
 
 
@@ -567,10 +584,10 @@ def test_what_would_only_be_repeated_is_rejected_and_not_asked_again(
     assert bench.step() == 1
     edition = bench.history(name).versions[0]
     assert why in edition.rejection and not edition.is_shown
-    assert not bench.wants(name) and not bench.node(name).is_by_model
+    assert not bench.needs_version(name) and not bench.node(name).is_by_model
     bodies = [json.dumps(one.body, sort_keys=True) for one in bench.stub.chats()]
     assert len(set(bodies)) == len(bodies)
-    bench.sound()
+    bench.check_invariants()
 
 
 def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> None:
@@ -579,7 +596,7 @@ def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> Non
     bench.step()
     node = bench.node(name)
     assert node.is_by_model and node.generation.was_truncated
-    assert [bullet.text for bullet in node.bullets] == [talk_of(0)[0][1]]
+    assert [bullet.text for bullet in node.bullets] == [make_conversation(0)[0][1]]
 
 
 def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
@@ -591,7 +608,7 @@ def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
     assert health is not None and health.remedy == "ollama pull qwen3:4b"
     assert bench.dump("jobs") == before
     bench.stub.models.append(Model())
-    bench.clock.on(seconds=30)
+    bench.clock.advance(seconds=30)
     assert bench.step() == 1
 
 
@@ -608,11 +625,11 @@ def test_a_fault_of_our_own_is_put_off_like_any_other(
     with monkeypatch.context() as patched:
         patched.setattr(bench.ollama, "summarize_segment", broken)
         assert bench.step() == 1
-    assert bench.wants(poison) and bench.retry_in_s(poison) == 120
+    assert bench.needs_version(poison) and bench.retry_in_s(poison) == 120
     assert bench.step() == 1
     assert bench.node(good).is_by_model
     (run,) = bench.runs()
     assert (run.created, run.failed) == (1, 1)
-    bench.clock.on(minutes=2)
-    bench.drain()
+    bench.clock.advance(minutes=2)
+    bench.run_model()
     assert bench.node(poison).is_by_model

@@ -11,7 +11,7 @@ import pytest
 from memtui import store
 from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun, RunReason, RunResult
 from memtui.model.schedule import Schedules
-from memtui.pipeline.schedule import LATE_AFTER, MAX_INTERRUPTED, DueJob, JobSchedule
+from memtui.pipeline.schedule import LATE_AFTER, MAX_INTERRUPTED, DueJob, JobScheduler
 from memtui.services import jobs
 
 PLAN = Schedules(
@@ -38,10 +38,10 @@ from pathlib import Path
 from memtui import store
 from memtui.model.jobs import Job
 from memtui.model.schedule import Schedules
-from memtui.pipeline.schedule import JobSchedule
+from memtui.pipeline.schedule import JobScheduler
 store.open_at(Path(sys.argv[1]))
 now = datetime.fromisoformat(sys.argv[2])
-schedule = JobSchedule(Schedules({Job.DAY: "0 1 * * *"}, UTC, 0, "a"))
+schedule = JobScheduler(Schedules({Job.DAY: "0 1 * * *"}, UTC, 0, "a"))
 due = schedule.next_due(now)
 assert due is not None and due.job is Job.DAY, due
 schedule.begin(due.job, due.reason, now)
@@ -59,15 +59,15 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def schedule() -> JobSchedule:
+def schedule() -> JobScheduler:
     """One that was looked at first on Wednesday at noon."""
-    schedule = JobSchedule(PLAN)
+    schedule = JobScheduler(PLAN)
     assert schedule.next_due(NOON) is None
     return schedule
 
 
 def ran(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
     due: DueJob | None,
     now: datetime,
     result: RunResult = RunResult.DONE,
@@ -90,10 +90,10 @@ def killed(file: Path, now: datetime) -> None:
 
 
 def test_a_new_store_has_missed_nothing() -> None:
-    assert JobSchedule(PLAN).next_due(NOON) is None
+    assert JobScheduler(PLAN).next_due(NOON) is None
 
 
-def test_a_job_is_due_from_its_second_on_and_once(schedule: JobSchedule) -> None:
+def test_a_job_is_due_from_its_second_on_and_once(schedule: JobScheduler) -> None:
     assert schedule.next_due(ONE - SECOND) is None
     assert schedule.next_due(ONE) == DueJob(Job.DAY, RunReason.SCHEDULE)
     ran(schedule, schedule.next_due(ONE), ONE)
@@ -104,7 +104,7 @@ def test_a_job_is_due_from_its_second_on_and_once(schedule: JobSchedule) -> None
     )
 
 
-def test_what_runs_already_is_not_due(schedule: JobSchedule) -> None:
+def test_what_runs_already_is_not_due(schedule: JobScheduler) -> None:
     schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     assert schedule.is_running(Job.DAY)
     assert schedule.next_due(ONE + SECOND) is None
@@ -112,7 +112,7 @@ def test_what_runs_already_is_not_due(schedule: JobSchedule) -> None:
         schedule.begin(Job.DAY, RunReason.REQUESTED, ONE)
 
 
-def test_what_is_due_together_goes_from_the_days_up(schedule: JobSchedule) -> None:
+def test_what_is_due_together_goes_from_the_days_up(schedule: JobScheduler) -> None:
     start = datetime(2024, 12, 1, 12, tzinfo=UTC)
     for _ in ROLLUP_JOBS:
         if due := schedule.next_due(start):
@@ -126,7 +126,7 @@ def test_what_is_due_together_goes_from_the_days_up(schedule: JobSchedule) -> No
 
 
 def test_times_that_pass_while_a_job_runs_are_skipped_and_counted(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
     took = timedelta(days=2)
     ran(schedule, schedule.next_due(ONE), ONE, took=took - SECOND)
@@ -135,18 +135,18 @@ def test_times_that_pass_while_a_job_runs_are_skipped_and_counted(
     assert schedule.next_due(ONE + took) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_a_time_at_the_very_end_of_a_run_is_skipped_too(schedule: JobSchedule) -> None:
+def test_a_time_at_the_very_end_of_a_run_is_skipped_too(schedule: JobScheduler) -> None:
     ran(schedule, schedule.next_due(ONE), ONE, took=timedelta(days=1))
     assert runs()[0].skipped == 1
     assert schedule.next_due(ONE + timedelta(days=1)) is None
 
 
 def test_what_was_missed_is_made_up_for_once_at_the_start(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
     ran(schedule, schedule.next_due(ONE), ONE)
     later = ONE + timedelta(days=9, hours=7)
-    again = JobSchedule(PLAN)
+    again = JobScheduler(PLAN)
     found = []
     while due := again.next_due(later):
         found.append(due)
@@ -155,17 +155,19 @@ def test_what_was_missed_is_made_up_for_once_at_the_start(
         DueJob(Job.DAY, RunReason.MISSED),
         DueJob(Job.WEEK, RunReason.MISSED),
     ]
-    assert JobSchedule(PLAN).next_due(later + SECOND) is None
+    assert JobScheduler(PLAN).next_due(later + SECOND) is None
 
 
 def test_a_time_just_passed_when_memtui_starts_was_missed(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
-    assert JobSchedule(PLAN).next_due(ONE + SECOND) == DueJob(Job.DAY, RunReason.MISSED)
-    assert JobSchedule(PLAN).next_due(ONE) == DueJob(Job.DAY, RunReason.SCHEDULE)
+    assert JobScheduler(PLAN).next_due(ONE + SECOND) == DueJob(
+        Job.DAY, RunReason.MISSED
+    )
+    assert JobScheduler(PLAN).next_due(ONE) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_a_run_that_comes_late_says_that_it_makes_up(schedule: JobSchedule) -> None:
+def test_a_run_that_comes_late_says_that_it_makes_up(schedule: JobScheduler) -> None:
     assert schedule.next_due(ONE + LATE_AFTER) == DueJob(Job.DAY, RunReason.SCHEDULE)
     assert schedule.next_due(ONE + LATE_AFTER + SECOND) == DueJob(
         Job.DAY, RunReason.MISSED
@@ -173,7 +175,7 @@ def test_a_run_that_comes_late_says_that_it_makes_up(schedule: JobSchedule) -> N
 
 
 def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
     jobs.request_run([Job.YEAR], NOON + SECOND)
     jobs.request_run([Job.SEGMENTS, Job.DAY], NOON + 2 * SECOND)
@@ -185,7 +187,7 @@ def test_what_is_asked_for_comes_first_and_in_the_order_it_was_asked(
     assert found == [DueJob(job, RunReason.REQUESTED) for job in wanted]
 
 
-def test_asking_again_while_it_runs_gives_another_run(schedule: JobSchedule) -> None:
+def test_asking_again_while_it_runs_gives_another_run(schedule: JobScheduler) -> None:
     jobs.request_run([Job.DAY], NOON)
     schedule.begin(Job.DAY, RunReason.REQUESTED, NOON)
     jobs.request_run([Job.DAY], NOON + SECOND)
@@ -194,7 +196,7 @@ def test_asking_again_while_it_runs_gives_another_run(schedule: JobSchedule) -> 
     assert schedule.next_due(NOON + 2 * SECOND) == DueJob(Job.DAY, RunReason.REQUESTED)
 
 
-def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: JobSchedule) -> None:
+def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: JobScheduler) -> None:
     jobs.pause(list(Job))
     assert schedule.is_paused(Job.SEGMENTS)
     schedule.segments_done()
@@ -206,7 +208,7 @@ def test_a_paused_job_is_due_only_when_it_is_asked_for(schedule: JobSchedule) ->
     assert schedule.is_paused(Job.DAY)
 
 
-def test_what_is_resumed_makes_up_for_what_it_missed(schedule: JobSchedule) -> None:
+def test_what_is_resumed_makes_up_for_what_it_missed(schedule: JobScheduler) -> None:
     jobs.pause([Job.DAY])
     assert schedule.next_due(ONE) is None
     jobs.resume([Job.DAY])
@@ -214,7 +216,9 @@ def test_what_is_resumed_makes_up_for_what_it_missed(schedule: JobSchedule) -> N
     assert schedule.next_due(ONE + SECOND) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_what_a_pause_stopped_goes_on_when_it_is_resumed(schedule: JobSchedule) -> None:
+def test_what_a_pause_stopped_goes_on_when_it_is_resumed(
+    schedule: JobScheduler,
+) -> None:
     schedule.begin(Job.DAY, RunReason.SCHEDULE, ONE)
     jobs.pause([Job.DAY])
     schedule.end(Job.DAY, RunResult.STOPPED, ONE + SECOND)
@@ -223,40 +227,42 @@ def test_what_a_pause_stopped_goes_on_when_it_is_resumed(schedule: JobSchedule) 
     assert schedule.next_due(ONE + 3 * SECOND) == DueJob(Job.DAY, RunReason.SCHEDULE)
 
 
-def test_a_pause_outlives_a_restart(file: Path, schedule: JobSchedule) -> None:
+def test_a_pause_outlives_a_restart(file: Path, schedule: JobScheduler) -> None:
     jobs.pause([Job.DAY])
     store.open_at(file)
-    again = JobSchedule(PLAN)
+    again = JobScheduler(PLAN)
     assert again.next_due(ONE) is None
     assert again.is_paused(Job.DAY)
 
 
 def test_what_was_stopped_is_made_up_for_after_the_next_start(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
     ran(schedule, schedule.next_due(ONE), ONE, RunResult.STOPPED)
     assert schedule.next_due(ONE + SECOND) is None
-    assert JobSchedule(PLAN).next_due(ONE + SECOND) == DueJob(Job.DAY, RunReason.MISSED)
+    assert JobScheduler(PLAN).next_due(ONE + SECOND) == DueJob(
+        Job.DAY, RunReason.MISSED
+    )
 
 
-def test_what_failed_waits_for_its_next_time(schedule: JobSchedule) -> None:
+def test_what_failed_waits_for_its_next_time(schedule: JobScheduler) -> None:
     ran(schedule, schedule.next_due(ONE), ONE, RunResult.FAILED)
     assert schedule.next_due(ONE + SECOND) is None
-    assert JobSchedule(PLAN).next_due(ONE + SECOND) is None
+    assert JobScheduler(PLAN).next_due(ONE + SECOND) is None
 
 
-def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: JobSchedule) -> None:
+def test_what_was_asked_for_and_stopped_stays_asked_for(schedule: JobScheduler) -> None:
     jobs.request_run([Job.YEAR], NOON)
     ran(schedule, schedule.next_due(NOON), NOON, RunResult.STOPPED)
     assert schedule.next_due(NOON + SECOND) is None
-    assert JobSchedule(PLAN).next_due(NOON + SECOND) == DueJob(
+    assert JobScheduler(PLAN).next_due(NOON + SECOND) == DueJob(
         Job.YEAR, RunReason.REQUESTED
     )
     jobs.pause([Job.YEAR])
-    assert JobSchedule(PLAN).next_due(NOON + SECOND) is None
+    assert JobScheduler(PLAN).next_due(NOON + SECOND) is None
 
 
-def test_once_no_segment_waits_all_is_rolled_up_once(schedule: JobSchedule) -> None:
+def test_once_no_segment_waits_all_is_rolled_up_once(schedule: JobScheduler) -> None:
     schedule.segments_done()
     found = []
     while due := schedule.next_due(NOON):
@@ -267,7 +273,7 @@ def test_once_no_segment_waits_all_is_rolled_up_once(schedule: JobSchedule) -> N
 
 
 def test_it_is_rolled_up_again_after_more_segments_were_made(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
     schedule.segments_done()
     while due := schedule.next_due(NOON):
@@ -282,7 +288,7 @@ def test_it_is_rolled_up_again_after_more_segments_were_made(
     assert schedule.next_due(NOON) == DueJob(Job.DAY, RunReason.SEGMENTS_DONE)
 
 
-def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: JobSchedule) -> None:
+def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: JobScheduler) -> None:
     schedule.segments_done()
     assert schedule.next_due(ONE) == DueJob(Job.DAY, RunReason.SCHEDULE)
     ran(schedule, schedule.next_due(ONE), ONE)
@@ -300,7 +306,7 @@ def test_a_run_by_the_clock_serves_what_was_drained_too(schedule: JobSchedule) -
     ],
 )
 def test_a_run_that_nobody_waits_for_and_did_nothing_is_not_told(
-    schedule: JobSchedule, reason: RunReason, is_kept: bool
+    schedule: JobScheduler, reason: RunReason, is_kept: bool
 ) -> None:
     schedule.begin(Job.DAY, reason, NOON)
     schedule.end(Job.DAY, RunResult.DONE, NOON)
@@ -310,7 +316,7 @@ def test_a_run_that_nobody_waits_for_and_did_nothing_is_not_told(
     assert runs()[0].error == "the model is gone"
 
 
-def test_jobs_run_beside_each_other(schedule: JobSchedule) -> None:
+def test_jobs_run_beside_each_other(schedule: JobScheduler) -> None:
     schedule.begin(Job.SEGMENTS, RunReason.WAITING, NOON)
     ran(schedule, schedule.next_due(ONE), ONE)
     schedule.update(Job.SEGMENTS, ONE, made=3)
@@ -322,11 +328,11 @@ def test_jobs_run_beside_each_other(schedule: JobSchedule) -> None:
 
 
 def test_a_clock_that_was_set_back_does_not_stop_the_jobs(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
     ahead = ONE + timedelta(days=400)
     ran(schedule, schedule.next_due(ahead), ahead)
-    again = JobSchedule(PLAN)
+    again = JobScheduler(PLAN)
     assert again.next_due(NOON - timedelta(days=30)) is None
     due = datetime(2024, 4, 2, 1, tzinfo=UTC)
     assert again.next_due(due - SECOND) is None
@@ -336,7 +342,7 @@ def test_a_clock_that_was_set_back_does_not_stop_the_jobs(
 
 
 def test_a_killed_run_is_broken_off_for_whoever_works_next(
-    file: Path, schedule: JobSchedule
+    file: Path, schedule: JobScheduler
 ) -> None:
     killed(file, ONE)
     (seen,) = jobs.history(has_worker=True)
@@ -344,34 +350,34 @@ def test_a_killed_run_is_broken_off_for_whoever_works_next(
     (idle,) = jobs.history(has_worker=False)
     assert (idle.result, idle.took_s) == (RunResult.INTERRUPTED, 90.0)
 
-    again = JobSchedule(PLAN)
+    again = JobScheduler(PLAN)
     assert again.next_due(ONE + timedelta(hours=5)) == DueJob(Job.DAY, RunReason.MISSED)
     (run,) = jobs.history(has_worker=True)
     assert (run.result, run.took_s) == (RunResult.INTERRUPTED, 90.0)
     assert (run.created, run.waiting) == (2, 5)
     ran(again, again.next_due(ONE + timedelta(hours=5)), ONE + timedelta(hours=5))
-    assert JobSchedule(PLAN).next_due(ONE + timedelta(hours=6)) is None
+    assert JobScheduler(PLAN).next_due(ONE + timedelta(hours=6)) is None
 
 
 def test_what_was_asked_for_and_killed_is_asked_for_again(
-    file: Path, schedule: JobSchedule
+    file: Path, schedule: JobScheduler
 ) -> None:
     jobs.request_run([Job.DAY], NOON)
     killed(file, NOON)
-    assert JobSchedule(PLAN).next_due(NOON + SECOND) == DueJob(
+    assert JobScheduler(PLAN).next_due(NOON + SECOND) == DueJob(
         Job.DAY, RunReason.REQUESTED
     )
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
 def test_a_job_that_dies_each_time_waits_for_its_next_time(
-    file: Path, schedule: JobSchedule, is_asked: bool
+    file: Path, schedule: JobScheduler, is_asked: bool
 ) -> None:
     if is_asked:
         jobs.request_run([Job.DAY], ONE)
     for number in range(MAX_INTERRUPTED):
         killed(file, ONE + number * timedelta(minutes=5))
-    again = JobSchedule(PLAN)
+    again = JobScheduler(PLAN)
     assert again.next_due(ONE + timedelta(hours=1)) is None
     next_day = ONE + timedelta(days=1)
     assert again.next_due(next_day) == DueJob(Job.DAY, RunReason.SCHEDULE)
@@ -379,7 +385,7 @@ def test_a_job_that_dies_each_time_waits_for_its_next_time(
 
 
 def test_a_status_tells_what_runs_what_is_late_and_what_comes(
-    schedule: JobSchedule,
+    schedule: JobScheduler,
 ) -> None:
     def day(now: datetime, *, is_worked: bool | None = True) -> jobs.JobStatus:
         found = jobs.statuses(PLAN, now, has_worker=is_worked)
@@ -405,7 +411,7 @@ def test_a_status_tells_what_runs_what_is_late_and_what_comes(
     assert (paused.is_paused, paused.is_overdue, paused.next_at) == (True, False, None)
 
 
-def test_segments_have_no_times(schedule: JobSchedule) -> None:
+def test_segments_have_no_times(schedule: JobScheduler) -> None:
     status = jobs.statuses(PLAN, NOON, has_worker=True)[0]
     assert (status.job, status.cron, status.next_at) == (Job.SEGMENTS, "", None)
     assert status.schedule == jobs.NO_SCHEDULE

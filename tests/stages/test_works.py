@@ -520,7 +520,7 @@ def test_one_hook_file_that_cannot_be_kept_does_not_hold_up_the_others(
     settle(works)
     reasons = {problem.reason for problem in status.latest_problems()}
     assert reasons == {
-        "cannot be kept: RuntimeError: no such luck",
+        "cannot be stored: RuntimeError: no such luck",
         "not a regular file",
     }
     assert status.read_stats().messages == 2

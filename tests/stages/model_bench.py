@@ -16,7 +16,7 @@ from memtui.model.schedule import Schedules
 from memtui.model.summaries import Summary
 from memtui.pipeline.model_worker import ModelWorker
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
-from memtui.pipeline.schedule import JobSchedule
+from memtui.pipeline.schedule import JobScheduler
 from memtui.services import browse, jobs, versions
 from memtui.store import database, rewrite_queue, rollup_queue
 from memtui.store.schema import NodeRow
@@ -54,13 +54,13 @@ MONTH, YEAR = "toc:month:2025-03", "toc:year:2025"
 PATIENT_S = 10.0
 """A timeout that no machine misses by being slow."""
 
-TALK = (
+CONVERSATION = (
     ("user", "The ferry importer drops every crossing after 23:50, please fix it."),
     ("assistant", "Fixed in timetable.py: full dates are compared, 14 tests pass."),
 )
 
 
-def talk_of(number: int) -> tuple[tuple[str, str], ...]:
+def make_conversation(number: int) -> tuple[tuple[str, str], ...]:
     """A conversation that is like no other number's."""
     quay, module = QUAYS[number % len(QUAYS)], MODULES[number % len(MODULES)]
     return (
@@ -89,12 +89,12 @@ class Clock:
         """The same as seconds that only go forward."""
         return (self.now - MONDAY).total_seconds()
 
-    def on(self, **more: float) -> None:
+    def advance(self, **more: float) -> None:
         """Let some time pass."""
         self.now += timedelta(**more)
 
 
-def said(
+def make_records(
     at: datetime,
     *talk: tuple[str, str],
     session: str = "",
@@ -107,7 +107,7 @@ def said(
         ("user_message" if who == "user" else f"{who}_message", text)
         if who in ("user", "assistant")
         else ("tool_result", text)
-        for who, text in talk or TALK
+        for who, text in talk or CONVERSATION
     ]
     return [
         {
@@ -167,9 +167,14 @@ class Bench:
 
     def start(self) -> None:
         """Put together what asks the model, as another process would."""
-        self.schedule = JobSchedule(PLAN)
+        self.schedule = JobScheduler(PLAN)
         self.improve = ModelWorker(
-            self._ollama, self.schedule, SegmentRules(), UTC, self.clock, self._hear
+            self._ollama,
+            self.schedule,
+            SegmentRules(),
+            UTC,
+            self.clock,
+            self._note_node,
         )
 
     def _ollama(self, tell: Callable[[ModelProgress], None]) -> Ollama:
@@ -197,9 +202,9 @@ class Bench:
 
     async def _sleep(self, seconds: float) -> None:
         self.slept.append(seconds)
-        self.clock.on(seconds=seconds)
+        self.clock.advance(seconds=seconds)
 
-    def _hear(self) -> None:
+    def _note_node(self) -> None:
         name, doing = self.improve.model.node_id, self.improve.model.progress
         if doing:
             self.seen.append(doing)
@@ -208,7 +213,7 @@ class Bench:
 
     # What is brought
 
-    def bring(self, *records: Iterable[dict[str, Any]]) -> None:
+    def import_records(self, *records: Iterable[dict[str, Any]]) -> None:
         """Import records and digest them: the versions that are made at once."""
         self._files += 1
         file = self.folder / f"brought-{self._files}.jsonl"
@@ -216,9 +221,9 @@ class Bench:
         file.write_text("\n".join(lines) + "\n")
         for _ in self.works.importer().run([file]):
             pass
-        self.digest()
+        self.run_stages()
 
-    def digest(self) -> None:
+    def run_stages(self) -> None:
         """Let the stages work until they rest."""
         assert self.works.run_until_idle(lambda _: None) == []
 
@@ -229,7 +234,7 @@ class Bench:
         with database.connection():
             return self.improve.step()
 
-    def drain(self, rests: int = 4) -> list[str]:
+    def run_model(self, rests: int = 4) -> list[str]:
         """Let the model write until it rests; the nodes it was set to."""
         before, empty = len(self.order), 0
         with database.connection():
@@ -239,16 +244,16 @@ class Bench:
                     continue
                 empty += 1
                 if empty == rests or rollup_queue.count():
-                    self.digest()
+                    self.run_stages()
         return self.order[before:]
 
-    def ask(self, name: str) -> None:
+    def request_version(self, name: str) -> None:
         """Ask for another version of a node."""
         versions.request(name, self.clock())
 
     # What there is
 
-    def prompt_of(self, name: str) -> str:
+    def last_prompt(self, name: str) -> str:
         """The last prompt that was sent about a node of this level."""
         level = calendar.period(name).level
         told = [str(one.body["messages"][1]["content"]) for one in self.stub.chats()]
@@ -276,7 +281,7 @@ class Bench:
         assert found is not None, (name, number)
         return found
 
-    def wants(self, name: str) -> bool:
+    def needs_version(self, name: str) -> bool:
         """Whether a node wants a version by a model."""
         with database.connection():
             return bool(NodeRow.get_by_id(name).needs_model)
@@ -287,7 +292,7 @@ class Bench:
             row = NodeRow.get_by_id(name)
             return float(row.model_retry_ms / 1000 - self.clock().timestamp())
 
-    def waiting(self) -> dict[str, int]:
+    def count_pending(self) -> dict[str, int]:
         """How many nodes of each level want a version by a model."""
         with database.connection():
             return {level.value: rewrite_queue.count(level) for level in TocLevel}
@@ -314,7 +319,7 @@ class Bench:
                 for name in tables
             }
 
-    def sound(self) -> None:
+    def check_invariants(self) -> None:
         """Check all that is shown: nothing a model claims stands on nothing."""
         with sqlite3.connect(database.path()) as db:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -324,7 +329,7 @@ class Bench:
             ).fetchone()
             (without,) = db.execute(WITHOUT_GRIP).fetchone()
             (rejected,) = db.execute(REJECTED).fetchone()
-            (mute,) = db.execute(MUTE).fetchone()
+            (mute,) = db.execute(WITHOUT_BULLETS).fetchone()
         assert (pending, without, rejected, mute) == (0, 0, 0, 0)
 
 
@@ -339,14 +344,14 @@ REJECTED = """
 SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id
 WHERE v.rejection <> ''
 """
-MUTE = """
+WITHOUT_BULLETS = """
 SELECT count(*) FROM nodes n JOIN node_versions v ON v.id = n.latest_id
 WHERE NOT EXISTS (SELECT 1 FROM bullets b
                   WHERE b.version_id = v.id AND NOT b.is_withheld)
 """
 
 
-def embroidering(prompt: Prompt) -> str:
+def adding_number(prompt: Prompt) -> str:
     """Quotes what it was given, the last of it with a number that nobody said."""
     *others, (number, text) = prompt.sample
     quoted = [([n], said) for n, said in others]
