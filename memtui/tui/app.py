@@ -160,6 +160,9 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.tui.widgets.failure_log import FailureLog
 
         self._workspace, self._failures = workspace, FailureLog()
+        # Otherwise the screen reads them, and Textual parses all others again.
+        for path in ContentsScreen.CSS_PATH:
+            self.stylesheet.read(path)
         self.push_screen(
             ContentsScreen(workspace, self.now, self._model_promise, scope=self.scope)
         )
