@@ -240,7 +240,7 @@ class Workspace:
             with_tools=settings.search_include_tools,
             policy=CapturePolicy(Exclusions(settings.exclude_patterns), self.project),
             watched=self.watched_folders,
-            make_model=None if self.uses_no_model else self._summarizer,
+            make_model=None if self.uses_no_model else self._make_summarizer,
             is_model_requested=self._is_model_configured,
             schedules=self.schedules,
         )
@@ -257,7 +257,9 @@ class Workspace:
         is_named = map(settings.is_set, ("summaries.model", "summaries.url"))
         return any(is_named) or settings.summaries_provider == OLLAMA
 
-    def _summarizer(self, report: "Callable[[ModelProgress], None]") -> "Summarizer":
+    def _make_summarizer(
+        self, report: "Callable[[ModelProgress], None]"
+    ) -> "Summarizer":
         return create_ollama(self.settings, report)
 
     def start(self, report: ReportProgress) -> None:

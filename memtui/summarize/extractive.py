@@ -96,19 +96,20 @@ def _candidates(
         base = _role_score(events, messages, index, first_request)
         last = len(parts) - 1
         is_minor = False
-        for place, part in enumerate(parts):
+        for position, part in enumerate(parts):
             if part.is_heading:
                 is_minor = cues.is_minor_heading(part.text)
-            if SENTENCES_PER_MESSAGE // 2 <= place <= last - SENTENCES_PER_MESSAGE // 2:
+            half = SENTENCES_PER_MESSAGE // 2
+            if half <= position <= last - half:
                 continue
             score = (
                 base
-                + _position_score(part, place, last)
+                + _position_score(part, position, last)
                 - MINOR_SECTION_PENALTY * is_minor
             )
             if role is EventRole.USER:
                 score -= LIST_PENALTY * part.is_item + LIST_PENALTY * (
-                    place >= DOCUMENT_SENTENCES
+                    position >= DOCUMENT_SENTENCES
                 )
             text = cues.strip_interjection(part.text)
             found.append(SentenceCandidate(text, index, role, score, len(found)))
@@ -136,10 +137,10 @@ def _role_score(
     return FINAL_ANSWER_SCORE if is_final else OTHER_ANSWER_SCORE
 
 
-def _position_score(part: Sentence, place: int, last: int) -> float:
+def _position_score(part: Sentence, position: int, last: int) -> float:
     """Return the score of a sentence by its position in the message and its shape."""
-    score = 0.12 if place == 0 else 0.06 if place <= 2 else 0.0
-    if place == last:
+    score = 0.12 if position == 0 else 0.06 if position <= 2 else 0.0
+    if position == last:
         score += 0.04
     if part.is_heading:
         score -= 0.5 if cues.is_generic_heading(part.text) else 0.25

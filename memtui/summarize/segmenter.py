@@ -1,7 +1,7 @@
 """Divide the events of a session into segments.
 
 A segment ends with the session, at a long pause, or when it would have more tokens
-than a model should read at once. What the events say does not matter.
+than a model should read at once, whatever the text of the events.
 """
 
 from collections.abc import Sequence
@@ -9,28 +9,23 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memtui.model.events import Event, EventType
+from memtui.settings import Settings
 
-MAX_PAUSE_S = 1800.0
-"""A longer pause, in seconds, ends a segment."""
-
-MAX_TOKENS = 4000
-"""The most tokens of a segment, unless one event alone has more."""
-
-CONTEXT_S = 300.0
-"""The context before a segment starts at most this many seconds earlier."""
-
-CONTEXT_TOKENS = 500
-"""The most tokens of the context before a segment."""
+_DEFAULTS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentRules:
-    """The limits of segments and of their context."""
+    """The limits of segments and their context; the defaults are those of settings."""
 
-    max_gap_s: float = MAX_PAUSE_S
-    max_tokens: int = MAX_TOKENS
-    context_s: float = CONTEXT_S
-    context_tokens: int = CONTEXT_TOKENS
+    max_gap_s: float = _DEFAULTS.segments_max_gap_min * 60
+    """A longer pause, in seconds, ends a segment."""
+    max_tokens: int = _DEFAULTS.segments_max_tokens
+    """The most tokens of a segment, unless one event alone has more."""
+    context_s: float = _DEFAULTS.segments_overlap_min * 60
+    """The context before a segment starts at most this many seconds earlier."""
+    context_tokens: int = _DEFAULTS.segments_overlap_tokens
+    """The most tokens of the context before a segment."""
 
 
 def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Event]]:
