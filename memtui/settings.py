@@ -2,7 +2,7 @@
 
 ``Settings`` has one field for each setting: ``segments_max_tokens`` holds the setting
 ``segments.max_tokens``. ``load`` merges what is set: the settings file, a second file,
-the environment and ``--set``, of which the later win.
+the environment and ``--set``; later ones win.
 """
 
 import json

@@ -218,7 +218,7 @@ _WHOLE_SESSION = Parameter("session", "agent:id", is_required=True)
 _AT = Parameter("timestamp", "ISO 8601; now without it")
 _MESSAGE_ID = Parameter(
     "message_id",
-    "your own name of it: the same text sent again under it is kept once",
+    "your own id of it: the same text sent again with it is stored once",
     max_chars=200,
 )
 _CWD = Parameter("cwd", max_chars=4_096)
@@ -334,7 +334,7 @@ TOOLS: Final = (
     ),
     Tool(
         "get_session_meta",
-        "What is known of one conversation: title, project, times, what it was about.",
+        "Details of one conversation: title, project, times, what it was about.",
         "sessions",
         (_SESSION,),
     ),

@@ -207,7 +207,7 @@ class _Handlers:
             years = await anyio.to_thread.run_sync(self._runner.list_resources)
         except MemtuiError as error:
             raise MCPError(types.INTERNAL_ERROR, api.failed(error).text) from None
-        found = [(api.ROOT_URI, "The years that are kept"), *years]
+        found = [(api.ROOT_URI, "The years with conversations"), *years]
         return types.ListResourcesResult(
             resources=[
                 types.Resource(uri=uri, name=title, mime_type=api.MIME_TYPE)

@@ -62,7 +62,7 @@ def retrieve_memory(
         query: Any text.
         limit: How many memories.
         detail_limit: How many may have details: see ``has_details``.
-        filters: What is searched besides.
+        filters: Further conditions on the hits.
     """
     quoted = workspace.quotes.find(query, filters=filters)
     found = quoted.found

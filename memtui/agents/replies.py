@@ -162,7 +162,7 @@ def fit_text(
     """Write a reply as text within a budget, stored text in a fence.
 
     Args:
-        reply: What is written.
+        reply: The reply.
         limit: The budget in tokens.
         counter: Counts tokens.
         nonce: The number of the fence; a new one by default.
@@ -182,7 +182,7 @@ def fit_json(
     """Write a reply as JSON within a budget, with the notice that it is quoted.
 
     Args:
-        reply: What is written.
+        reply: The reply.
         limit: The budget in tokens.
         counter: Counts tokens.
         wrap: Puts the data into the object that is printed, which the budget is for.
@@ -388,7 +388,7 @@ def _left_out(
     """Say what is left out and how to get it; return "" where nothing is.
 
     Args:
-        reply: What is written.
+        reply: The reply.
         parts: With how many of its parts.
         width: The length its texts are cut to.
         with_place: Name the token or offset to go on from, which JSON has as a field.

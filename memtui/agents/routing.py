@@ -122,7 +122,9 @@ def route(
     items[1:1] = formatting.quotes(quotes, zone)
     items += [formatting.node(node, zone) for node in nodes[:limit]]
     times = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
-    missing = [f"Nothing is kept of {one.text}." for one in times if not one.has_hits]
+    missing = [
+        f"Nothing is stored for {one.text}." for one in times if not one.has_hits
+    ]
     band = model_hits.score_band(score)
     head: Item = {
         "way": strategy.value,

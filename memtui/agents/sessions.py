@@ -14,8 +14,8 @@ from memtui.model.events import is_event_id, to_ms
 from memtui.model.scope import Scope
 from memtui.search import resolve_filters
 from memtui.services import sessions
+from memtui.services.grip_events import AFTER, BEFORE, expand
 from memtui.services.sessions import SessionDetails
-from memtui.services.sources import AFTER, BEFORE, expand
 from memtui.store import database
 from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes

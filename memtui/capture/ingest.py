@@ -226,7 +226,7 @@ class SpoolIngester:
         return file
 
     def _invalid_file(self, name: str, invalid: InvalidRecord) -> _ParsedFile:
-        """Return a file all of which is invalid."""
+        """Return a file that is entirely invalid."""
         invalid = replace(invalid, reason=quarantine.redacted_reason(invalid))
         try:
             file = self._spool.read(name)

@@ -95,7 +95,7 @@ def _with_parents(*paths: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class CapturePolicy:
-    """Whose conversations are stored."""
+    """Decides which conversations are stored."""
 
     exclusions: Exclusions = field(default_factory=lambda: Exclusions(()))
     only_root: str = ""
@@ -112,7 +112,7 @@ class IngestFilter:
         """Start with no session known.
 
         Args:
-            policy: Whose conversations are stored.
+            policy: Decides which conversations are stored.
             path: The file that the items come from.
         """
         self._policy, self._path = policy, path

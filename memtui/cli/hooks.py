@@ -153,7 +153,7 @@ def change_entry(
         action: ``install`` or ``uninstall``.
         entry: The entry.
         title: The agent's title.
-        subject: What is installed, with its verb: "memtui is".
+        subject: The subject of the messages, with its verb: "memtui is".
         machine: This machine.
         options: Whether to ask, to write, to print.
         note: What to say after an installation.

@@ -146,7 +146,7 @@ def _change(
             note += f" It stays paused and runs this once ({', '.join(paused)})."
     elif action == "pause":
         jobs.pause(*chosen)
-        note = "What is being written is finished first." if jobs.has_worker else ""
+        note = "The current summary is finished first." if jobs.has_worker else ""
     else:
         jobs.resume(*chosen)
     if args.json:

@@ -213,7 +213,7 @@ class WebServer(Server):
 
 
 class Tab(AppService):
-    """The process of a tab; its size is kept within bounds."""
+    """The process of a tab; its size is limited."""
 
     async def start(self, width: int, height: int) -> None:
         """Start the process."""

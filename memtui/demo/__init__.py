@@ -45,7 +45,7 @@ class Turn:
     who: str
     """``you``, ``agent``, ``pause`` or the name of a tool."""
     text: str
-    """What was said, what the tool was called with, or the minutes of a pause."""
+    """The message, the input of the tool, or the minutes of a pause."""
     response: list[str] = field(default_factory=list)
     is_error: bool = False
 
@@ -95,11 +95,11 @@ def _trimmed(script: Script) -> Script:
 
 
 def dated(text: str, day: date) -> str:
-    """Put dates in the place of ``{day-3}`` and its like.
+    """Replace placeholders such as ``{day-3}`` with dates.
 
     Args:
-        text: What was said on that day.
-        day: The day it was said.
+        text: The text with placeholders.
+        day: The day of the text.
     """
     return _DATE.sub(lambda found: _date(found[1], int(found[2] or 0), day), text)
 

@@ -259,7 +259,7 @@ def _unchanged_error(file: Path, reason: str) -> HooksError:
 
 def _write_target(target: Path, before: bytes | None, after: bytes | None) -> None:
     if _read(target)[1] != before:
-        raise HooksError(f"{target} has changed meanwhile; it was not written")
+        raise HooksError(f"{target} has changed; it was not written")
     try:
         if after is None:
             target.unlink()

@@ -259,7 +259,7 @@ class CombinedResult:
     """The query with misspelt words corrected; "" if there is none."""
     took_ms: float = 0.0
     messages: int = 0
-    """The number of matching messages, of which each session shows one."""
+    """The number of matching messages; one per session is shown."""
     summaries: int = 0
     """The number of matching nodes and grips."""
     is_recent: bool = False

@@ -91,7 +91,7 @@ class Candidates:
     frequencies: list[int] = field(default_factory=list)
     """How many messages contain each term."""
     common: list[str] = field(default_factory=list)
-    """Terms of which only the newest messages were looked up."""
+    """Terms for which only the newest messages were looked up."""
     messages: int = 0
     """How many messages there are that the filter lets pass."""
     length: int = 0

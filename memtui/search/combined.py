@@ -152,7 +152,7 @@ class CombinedSearch:
         It blocks for some milliseconds: do not call it on the thread of the screen.
 
         Args:
-            text: What was typed, filters included.
+            text: The typed text, including filters.
             limit: The most hits.
             filters: Filters besides those in the text.
         """

@@ -379,7 +379,7 @@ class SessionSearch:
         It blocks for some milliseconds: do not call it on the thread of the screen.
 
         Args:
-            text: What was typed, filters included.
+            text: The typed text, including filters.
             limit: The most hits; never more than 20.
             before: How many messages a window has before the hit.
             after: How many after it; a window never has more than 16 in all.
@@ -446,7 +446,7 @@ def _best_of_each(ranked: Sequence[_RankedHit]) -> list[_RankedHit]:
 
 
 def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
-    """Return messages, and sessions of which only the title matches, best first."""
+    """Return messages, and sessions where only the title matches, best first."""
     best = max(matches.titles.values(), default=0.0) or 1.0
     titles = {
         number: TITLE_SHARE * score / best for number, score in matches.titles.items()
@@ -522,7 +522,7 @@ def _hits(
 
 
 def _title_hit(number: int, session: Session, query: Query) -> MessageHit:
-    """Return the first message of a session of which only the title matches."""
+    """Return the first message of a session where only the title matches."""
     first = conversations.first_message(number)
     return MessageHit(
         session,

@@ -182,7 +182,7 @@ class NodeIndex:
         """Add documents in place of all documents of some nodes, in one commit.
 
         Args:
-            documents: What is added.
+            documents: The documents to add.
             node_ids: The nodes whose documents are deleted first.
 
         Raises:

@@ -109,9 +109,9 @@ class Teleport:
         It blocks for some milliseconds: do not call it on the thread of the screen.
 
         Args:
-            text: What was typed; any text is a valid query.
+            text: The typed text; any text is a valid query.
             limit: The most hits.
-            scope: What is searched, unless the query has filters of its own.
+            scope: The scope of the search, unless the query has filters of its own.
             is_recent_first: Whether old hits score lower.
         """
         began_s = time.perf_counter()

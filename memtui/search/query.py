@@ -1,6 +1,6 @@
 """Queries: what was typed, parsed into words, phrases, exclusions and filters.
 
-Any text is a query. What is no syntax is searched for as it is: ``std::vec``,
+Any text is a query. Text that is not syntax is searched for as it is: ``std::vec``,
 ``http://…``, ``--force`` and an unbalanced quote.
 
 ====================  =========================================================
@@ -136,7 +136,7 @@ class _Parts:
     zone: tzinfo
     filters: Filters
     tokens: list[tuple[str, bool]] = field(default_factory=list)
-    """What is no syntax, and whether it is the end of the query."""
+    """Text that is not syntax, and whether it is the end of the query."""
     phrases: list[str] = field(default_factory=list)
     excluded: list[str] = field(default_factory=list)
     excluded_phrases: list[str] = field(default_factory=list)

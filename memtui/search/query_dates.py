@@ -76,7 +76,7 @@ def parse(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
     """Separate dates and words; loose times ("recently") remain words.
 
     Args:
-        text: What was typed.
+        text: The typed text.
         now: The time that "last week" is relative to.
         zone: The time zone of the dates.
     """

@@ -62,7 +62,7 @@ def list_branches(
     Args:
         node_id: Of which node.
         limit: How many at most; the children of a node are given all or not at all.
-        scope: Whose work.
+        scope: The agent, project or keyword to include.
     """
     found: dict[str, Sequence[TocEntry]] = {}
     waiting, total = deque([nodes.resolve_id(node_id)]), 0
@@ -102,7 +102,7 @@ def list_covering(
         start: From when, aware; None from the first on.
         end: Until before when; None until now.
         zone: The store's time zone.
-        scope: Whose work.
+        scope: The agent, project or keyword to include.
     """
     found: list[str] = []
     with database.connection():
@@ -149,7 +149,7 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
     Args:
         number: Which year.
         zone: The store's time zone.
-        scope: Whose work is counted.
+        scope: The agent, project or keyword to count.
     """
     year_id = f"toc:year:{number:04}"
     start, end = map(to_ms, calendar.bounds(year_id, zone))
@@ -163,7 +163,7 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
 
 
 def get_date_range() -> DateRange | None:
-    """Return the first and the last day of which anything is stored."""
+    """Return the first and the last day with stored events."""
     with database.connection():
         found = days.first_and_last()
     return (
@@ -187,7 +187,7 @@ def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
     Args:
         node_id: Of a year, a month, a week or a day.
         zone: The store's time zone.
-        scope: Whose work.
+        scope: The agent, project or keyword to include.
 
     Returns:
         The later one of two that are as near; "" while nothing is stored.

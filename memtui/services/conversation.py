@@ -76,7 +76,7 @@ class ConversationUpdate:
 
 @dataclass(frozen=True, slots=True)
 class ConversationInfo:
-    """What is known of a conversation without counting its events."""
+    """The details of a conversation that do not require counting its events."""
 
     session: Session
     subagents: tuple[SubagentMetadata, ...]

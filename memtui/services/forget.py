@@ -80,7 +80,7 @@ class TraceFiles:
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """What is forgotten, or would be."""
+    """The content that is deleted, or would be."""
 
     counts: DeletionCounts
     segments: int
@@ -105,7 +105,7 @@ class Forget:
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        """Create the service; no other process may work on the store meanwhile."""
+        """Create the service; no other process may use the store at the same time."""
         self._traces, self._spool = traces, Spool(spool)
         self._zone, self._clock = zone, clock
 
@@ -140,7 +140,7 @@ class Forget:
         """Continue a forgetting that was interrupted.
 
         Returns:
-            What was forgotten; None if there was nothing to do.
+            The deleted content; None if there was nothing to do.
 
         Raises:
             MemtuiError: Something cannot be deleted.

@@ -109,7 +109,7 @@ class QuarantinePage:
 
 @dataclass(frozen=True, slots=True)
 class RetryResult:
-    """What is retried."""
+    """The input to retry."""
 
     names: tuple[str, ...]
     """The names of the entries."""
@@ -138,7 +138,7 @@ class RetryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class DropResult:
-    """What was deleted."""
+    """The deleted input."""
 
     files: int
     """Hook files."""
@@ -203,7 +203,7 @@ class QuarantineService:
 
     def outcomes(self, names: Iterable[str]) -> list[RetryOutcome]:
         """Return the outcomes of a retry."""
-        # In this order: what is refused meanwhile is found in at least one place.
+        # In this order, input that is rejected at the same time is found at least once.
         waiting = set(self._spool.names())
         with database.connection():
             items = self._list_items()

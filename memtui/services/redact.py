@@ -30,7 +30,7 @@ BATCH_SIZE = 500
 
 @dataclass(slots=True)
 class RedactionResult:
-    """What was removed, and from how much."""
+    """The secrets removed, and the amount of text searched."""
 
     kinds: Counter[str] = field(default_factory=Counter)
     """The number of secrets of each kind."""
@@ -56,7 +56,7 @@ class Redaction:
         counter: TokenCounter,
         clock: Callable[[], datetime],
     ) -> None:
-        """Create the service; no other process may work on the store meanwhile."""
+        """Create the service; no other process may use the store at the same time."""
         self._traces, self._spool_folder, self._zone = traces, spool, zone
         self._spool = Spool(spool)
         self._counter, self._clock = counter, clock

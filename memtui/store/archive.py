@@ -54,7 +54,7 @@ _THOUGHTS = (
 
 
 def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]:
-    """Yield everything as it is at one moment, whoever writes meanwhile."""
+    """Yield everything as it is at one moment, even if another process writes."""
     with db.atomic():
         for *columns, number in db.execute_sql(_SESSIONS).fetchall():
             yield _session_metadata(*columns)

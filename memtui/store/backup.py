@@ -1,8 +1,8 @@
 """Copies of the store: made while it is in use, checked, and restored.
 
-A copy is one moment of the store, whoever writes meanwhile. A file is replaced when its
-content is complete, checked and on the disk; restoring happens in one transaction for
-everybody who has the store open.
+A copy is one moment of the store, even if another process writes. A file is replaced
+when its content is complete, checked and on the disk. Restoring is one transaction, so
+that processes with an open store see it at once.
 """
 
 import os

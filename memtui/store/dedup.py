@@ -78,7 +78,7 @@ def match_by_fingerprint(
 ) -> dict[str, StoredEvent]:
     """Pair each event with the nearest copy that came by another route: one to one.
 
-    That may be an event of another session of which its own session has a copy.
+    That may be an event of another session that its own session has a copy of.
 
     Returns:
         The stored events by the ids of their copies.
@@ -110,7 +110,7 @@ def match_by_fingerprint(
 def _match_last_blocks(
     batch: Sequence[Event], numbers: Numbers, route: str, taken: set[str]
 ) -> dict[str, StoredEvent]:
-    """Pair assistant messages of which a hook reports the last block alone.
+    """Pair assistant messages when a hook reports only their last block.
 
     Args:
         batch: The events without a match.

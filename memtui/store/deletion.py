@@ -47,7 +47,7 @@ _PROJECT_BY_NAME = (
     f"(SELECT id FROM sessions WHERE project = ? AND {_FOLDER} NOT GLOB '/?*'"
     f" AND {_FOLDER} NOT GLOB '[A-Za-z]:/?*')"
 )
-"""Sessions of a project of which no folder is known."""
+"""Sessions of a project without a known folder."""
 
 _SEGMENT = TocLevel.SEGMENT.value
 
@@ -224,7 +224,7 @@ def list_session_names() -> set[str]:
 
 
 def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
-    """Return the titles and folders of the sessions of which something is selected.
+    """Return the titles and folders of the sessions with selected content.
 
     Returns:
         The titles with their folders, and the number of all these sessions.

@@ -11,10 +11,10 @@ from memtui.store.schema import CheckpointRow, JobRow, JobRunRow
 from memtui.text import secrets
 
 MAX_RUNS = 200
-"""How many runs of each job are kept."""
+"""The number of runs stored for each job."""
 
 ERROR_CHARS = 500
-"""How much of an error message is kept."""
+"""The maximum length of a stored error message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ _KEYWORDS_OF_DAYS = """
     ORDER BY days DESC, LOWER(k.word)
     LIMIT ?
 """
-"""The keywords of days: segments have many more, of which a day keeps the best."""
+"""The keywords of days; segments have many more, and a day gets the best of them."""
 
 _ALL_TIMES = (-(1 << 62), 1 << 62)
 """The widest time range, in milliseconds."""
@@ -182,7 +182,7 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
         rows = SessionRow.select(column).where(fn.LOWER(column) == name.lower())
         found = [stored for (stored,) in rows.distinct().tuples()]
         if not found:
-            messages.append(f"Nothing is kept of the {kind} “{name}”.")
+            messages.append(f"Nothing is stored for the {kind} “{name}”.")
         elif name not in found:
             names[kind] = found[0]
     return replace(scope, **names), messages

@@ -1,7 +1,7 @@
-"""Sessions and their subagents: made by their first event, updated by every later one.
+"""Sessions and their subagents: created by their first event, updated by later ones.
 
-The number of a session is its key in the store; its name is its id as its agent gives
-it.
+The number of a session is its row id; its name is the id that its agent gave it, and
+"agent:name" its id for users and agents.
 """
 
 from collections.abc import Iterable, Sequence

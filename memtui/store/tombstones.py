@@ -205,7 +205,7 @@ def covers_session(agent: str, session_id: str) -> bool:
 
 
 def find_agents(session_id: str) -> list[str]:
-    """Return the agents of which a session of this name was forgotten."""
+    """Return the agents that had a session of this name that was forgotten."""
     rows = TombstoneRow.select(TombstoneRow.agent).where(
         TombstoneRow.kind == TombstoneKind.SESSION.value,
         TombstoneRow.subject == session_id,

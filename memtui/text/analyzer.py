@@ -330,7 +330,7 @@ def _find_matches(
     text: str, sought: frozenset[str], starts: tuple[str, ...]
 ) -> Iterator[tuple[int, int]]:
     read = blank_redactions(text[:MAX_TEXT_CHARS])
-    # What is looked up tells at once which chunks are worth cutting apart.
+    # The terms to find show at once which chunks are worth splitting.
     is_telling = sought.isdisjoint(STOP_WORDS)
     likely = term_prefilter([*sought, *starts])
     for match in word_pattern(read).finditer(read):

@@ -249,7 +249,7 @@ def _matches_within(pattern: re.Pattern[str], text: str, limit: int) -> Iterator
 
 
 def drop_unbalanced(text: str) -> str:
-    """Remove quotes and brackets of which only one half is present."""
+    """Remove unpaired quotes and brackets."""
     cut = "…" if text.endswith("…") else ""
     bare = text.removesuffix("…")
     for mark in ('"', "`"):

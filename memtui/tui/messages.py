@@ -116,7 +116,7 @@ class PaneLeft(Message):
 
 
 class MoreRequested(Message):
-    """The cursor is near the end of a list of which more can be loaded."""
+    """The cursor is near the end of a list that can load more."""
 
 
 class TurnsPosition(Enum):

@@ -344,7 +344,7 @@ def test_what_changed_since_it_was_shown_is_not_written(machine: Machine) -> Non
     file = settings(machine, "{}")
     planned = config_files.plan_installation(CLAUDE, machine)
     file.write_text('{"model": "opus"}')
-    with pytest.raises(HooksError, match="has changed meanwhile"):
+    with pytest.raises(HooksError, match="has changed; it was not"):
         config_files.write(planned, machine)
     assert file.read_text("utf-8") == '{"model": "opus"}'
 

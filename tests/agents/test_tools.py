@@ -266,7 +266,7 @@ def test_that_nothing_is_kept_of_a_time_is_said(full_house: Workspace) -> None:
     for question in ("what happened in 1999?", "the token refresh in 1999"):
         reply = routing.route(full_house, question)
         told = replies.fit_text(reply, 500, tokens.ESTIMATING_COUNTER).text
-        assert "Nothing is kept of 1999: 1 Jan – 31 Dec 1999." in told
+        assert "Nothing is stored for 1999: 1 Jan – 31 Dec 1999." in told
         assert "toc:year:2024" in str(data(reply)["answers"])
 
 

@@ -353,7 +353,7 @@ def test_names_are_meant_in_whatever_case_and_unknown_ones_are_told(
     assert found(house, "quay project:shop agent:CLAUDE-code") == ["quay"]
     answer = house.session_search.find("quay project:ship")
     assert answer.hits == ()
-    assert "Nothing is kept of the project “ship”." in answer.notes
+    assert "Nothing is stored for the project “ship”." in answer.notes
 
 
 def test_what_tools_answered_stays_aside_though_an_index_holds_it(

@@ -57,7 +57,7 @@ COMPLETE_CALLS = {
 """Records that hold both call and result, and the event whose fields they have."""
 
 UNKNOWN_IMAGE = "[image]"
-"""The placeholder of an image of which nothing is known."""
+"""The placeholder of an image without a description."""
 
 _MAX_ADDRESS_CHARS = 300
 """A longer address of an image is its bytes."""

@@ -95,7 +95,7 @@ class _PlainReader:
         self._agent, self._now = agent, now
         self._facts: dict[_SessionKey, SessionMetadata] = {}
         self._with_events: set[_SessionKey] = set()
-        """The sessions of which this reading has yielded an event."""
+        """The sessions with events yielded by this reading."""
         self._records: dict[_SessionKey, SessionMetadata] = {}
         """The last session record of each session."""
         self._last: _SessionKey | None = None

@@ -1,6 +1,6 @@
 """The search bar: shows hits while you type, over the screen below.
 
-One search runs at a time, on a thread; what is typed meanwhile is searched next. A
+One search runs at a time, on a thread; text typed during it is searched next. A
 result is shown only if its query and view are still current.
 """
 
@@ -72,7 +72,7 @@ class SearchHistory:
 
         Args:
             by: -1 for the previous query, 1 for the next.
-            typed: What is in the input now.
+            typed: The current text of the input.
         """
         if not 0 <= self._at < len(self._queries) or self._queries[self._at] != typed:
             known = typed in self._queries

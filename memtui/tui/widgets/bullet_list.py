@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from memtui.model.nodes import Bullet, TocNode
-from memtui.services import explain, sources
+from memtui.services import explain, grip_events
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import PaneLeft, SourceRequested, SourceSelected
 from memtui.tui.widgets.item_list import ItemList
@@ -326,7 +326,9 @@ class BulletList(ItemList, inherit_bindings=False):
 
 
 def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
-    expansions = [sources.expand(grip_id, before=0, after=0) for grip_id in grip_ids]
+    expansions = [
+        grip_events.expand(grip_id, before=0, after=0) for grip_id in grip_ids
+    ]
     return [one.grip.excerpt if one.grip else "" for one in expansions]
 
 

@@ -36,7 +36,7 @@ class FailureLog:
         self._failures: tuple[StageFailure, ...] = ()
 
     def record(self, progress: "PipelineProgress", now: datetime) -> None:
-        """Take over what a report says; one failure per failing stage is kept."""
+        """Add the failures of a report; there is one per failing stage."""
         failing = dict(progress.failing)
         if progress.error:
             failing.setdefault(progress.stage, progress.error)

@@ -126,7 +126,7 @@ class SearchResults:
     times: tuple[str, ...] = ()
     """Sentences about the dates found in the query."""
     merged: tuple[int, int] = (0, 0)
-    """The messages and summaries that matched, of which one per session is listed."""
+    """The number of matching messages and summaries; one per session is listed."""
     is_recent: bool = False
     """True for a query without words, which lists the newest sessions."""
 

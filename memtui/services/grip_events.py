@@ -1,4 +1,4 @@
-"""Opens a source: the events that a bullet or a search result rests on."""
+"""Read the events that a bullet or a search result rests on, and those around them."""
 
 from memtui.model import citations
 from memtui.model.events import Event, clean
@@ -6,16 +6,16 @@ from memtui.model.grips import Expansion, Grip
 from memtui.store import database, events, grips, nodes, sessions
 
 BEFORE = citations.CONTEXT_EVENTS
-"""How many events before the excerpt are given by default."""
+"""How many events before the excerpt are read by default."""
 
 AFTER = citations.CONTEXT_EVENTS
-"""How many events are shown after it."""
+"""How many events after it are read by default."""
 
 SEARCH_SOURCE = "search"
 """The source of an event that was found by a search, without a grip."""
 
 WINDOW_MS = 3_600_000
-"""How far around the excerpt events are searched."""
+"""How long before and after the excerpt the events around it may lie."""
 
 
 def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansion:
