@@ -222,7 +222,7 @@ def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
     (folder / "a.jsonl").write_text('{"colour": "blue"}\n')
     (folder / "b.jsonl").write_bytes(HISTORY.read_bytes())
     imported = asked(home, "import", str(folder))["imported"]
-    assert (imported["unreadable"], imported["known"]) == (1, 44)
+    assert (imported["unreadable"], imported["already_stored"]) == (1, 44)
 
 
 def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:

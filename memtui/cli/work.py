@@ -166,7 +166,7 @@ def _import_lines(
         f"{plural(imported.files, 'file')} read"
         f" ({imported.unchanged:,} unchanged since last time):"
         f" {plural(imported.created, 'new event')},"
-        f" {imported.already_stored:,} known already."
+        f" {imported.already_stored:,} already stored."
     )
     if imported.forgotten:
         events = plural(imported.forgotten, "event")
