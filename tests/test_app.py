@@ -17,7 +17,7 @@ from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.help import HelpScreen
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
-from tests.screens import helped
+from tests.screens import help_text
 
 AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -74,12 +74,12 @@ async def test_the_help_holds_the_keys_that_work_where_the_focus_is(
         await pilot.press("question_mark")
         await settle(pilot)
         assert isinstance(app.screen, HelpScreen)
-        keys = helped.keys(app)
+        keys = help_text.keys(app)
         assert {"/", "enter", "space", "n", "?", "✗"} <= {*keys}
         assert "d" not in keys
         assert keys[0] == "enter"
         parts = ["On this screen", "Everywhere", "Moving", "Marks"]
-        assert helped.headings(app) == ["In the contents", *parts]
+        assert help_text.headings(app) == ["In the contents", *parts]
         await pilot.press("escape")
         assert not isinstance(app.screen, HelpScreen)
 

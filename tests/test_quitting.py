@@ -20,7 +20,7 @@ from memtui.model.jobs import Job, RunResult
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.workspace import Workspace
-from tests.stages.improving import MONDAY, Bench, said, talk_of
+from tests.stages.model_bench import MONDAY, Bench, make_conversation, make_records
 from tests.stub import faults
 from tests.stub.server import PATIENCE_S, Stub, run_stub
 
@@ -50,7 +50,12 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     house = Workspace(in_home(folder / "home"), SETTINGS)
     with run_stub() as stub:
         bench = Bench(house, stub, folder)
-        bench.bring(*(said(MONDAY + timedelta(hours=n), *talk_of(n)) for n in range(3)))
+        bench.import_records(
+            *(
+                make_records(MONDAY + timedelta(hours=n), *make_conversation(n))
+                for n in range(3)
+            )
+        )
     house.stop()
     return folder / "home"
 
@@ -206,14 +211,14 @@ def test_what_was_killed_is_shown_as_broken_off_and_done_by_the_next(
         house = Workspace(in_home(home), SETTINGS)
         bench = Bench(house, stub, tmp_path)
         bench.clock.now = datetime.now(UTC)
-        bench.sound()
+        bench.check_invariants()
         (run,) = bench.runs(Job.SEGMENTS)
         assert (run.created, run.result, run.ended_at) == (1, None, None)
-        assert bench.waiting()["segment"] == 2
-        bench.drain()
+        assert bench.count_pending()["segment"] == 2
+        bench.run_model()
         done, broken = bench.runs(Job.SEGMENTS)
         assert broken.result is RunResult.INTERRUPTED
         assert (done.result, done.created) == (RunResult.DONE, 2)
         assert all(bench.node(name).is_by_model for name in bench.segments())
-        bench.sound()
+        bench.check_invariants()
         house.stop()

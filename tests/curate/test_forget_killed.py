@@ -103,7 +103,7 @@ def test_what_may_come_back_after_all_is_not_deleted(broken_off: Path) -> None:
 def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,
-    nursery: ForkServer,
+    fork_server: ForkServer,
     tree: Callable[[Workspace], dict[str, Any]],
 ) -> None:
     folder = tmp_path / "history"
@@ -133,7 +133,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     shutil.copytree(start, undisturbed)
     begun_s = time.monotonic()
     words = ("forget", "project", project, "--yes")
-    assert nursery.run(undisturbed, *words)["code"] == 0
+    assert fork_server.run(undisturbed, *words)["code"] == 0
     took_s = time.monotonic() - begun_s
     wanted = kept(undisturbed)
     assert '"spool": []' in wanted
@@ -143,7 +143,7 @@ def test_killed_at_any_moment_it_ends_the_same(
         home = tmp_path / f"disturbed-{place}"
         shutil.copytree(start, home)
         after_s = chance.uniform(0.1, 0.95) * took_s
-        assert nursery.run(home, *words, after_s=after_s)["code"] in (0, -9)
-        assert nursery.run(home, *words)["code"] == 0
+        assert fork_server.run(home, *words, after_s=after_s)["code"] in (0, -9)
+        assert fork_server.run(home, *words)["code"] == 0
         assert kept(home) == wanted
         shutil.rmtree(home)

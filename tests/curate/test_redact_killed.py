@@ -38,7 +38,7 @@ def line(session: int, number: int) -> str:
 def test_killed_at_any_moment_it_ends_the_same(
     tmp_path: Path,
     settings: Settings,
-    nursery: ForkServer,
+    fork_server: ForkServer,
     unguarded: Unguarded,
     tree: TreeOf,
 ) -> None:
@@ -68,7 +68,7 @@ def test_killed_at_any_moment_it_ends_the_same(
     shutil.copytree(start, undisturbed)
     begun_s = time.monotonic()
     words = ("redact", "--json")
-    assert nursery.run(undisturbed, *words)["code"] == 0
+    assert fork_server.run(undisturbed, *words)["code"] == 0
     took_s = time.monotonic() - begun_s
     wanted = kept(undisturbed)
 
@@ -77,7 +77,7 @@ def test_killed_at_any_moment_it_ends_the_same(
         home = tmp_path / f"disturbed-{place}"
         shutil.copytree(start, home)
         after_s = chance.uniform(0.1, 0.95) * took_s
-        assert nursery.run(home, *words, after_s=after_s)["code"] in (0, -9)
-        assert nursery.run(home, *words)["code"] == 0
+        assert fork_server.run(home, *words, after_s=after_s)["code"] in (0, -9)
+        assert fork_server.run(home, *words)["code"] == 0
         assert kept(home) == wanted
         shutil.rmtree(home)

@@ -12,7 +12,7 @@ from memtui.settings import Settings
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data
 from tests.conftest import HISTORY
-from tests.doctor.asking import Ask
+from tests.doctor.findings import Ask
 
 
 @pytest.fixture(scope="session")

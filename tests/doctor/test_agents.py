@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import Ask, failed_findings, get_finding, set_age
+from tests.doctor.findings import Ask, failed_findings, get_finding, set_age
 
 
 @pytest.fixture

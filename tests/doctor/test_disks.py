@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import Ask, failed_findings, get_finding
+from tests.doctor.findings import Ask, failed_findings, get_finding
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli_runner import run_memtui
 from tests.conftest import HISTORY
-from tests.doctor.asking import Ask, failed_findings, get_finding, open_database
+from tests.doctor.findings import Ask, failed_findings, get_finding, open_database
 
 
 # Whoosh leaves open what it cannot read.

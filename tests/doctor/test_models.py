@@ -15,7 +15,13 @@ from memtui.services import doctor
 from memtui.settings import Settings
 from memtui.store import database, meta
 from memtui.workspace import Workspace
-from tests.doctor.asking import Ask, failed_findings, get_finding, get_findings, listing
+from tests.doctor.findings import (
+    Ask,
+    failed_findings,
+    get_finding,
+    get_findings,
+    listing,
+)
 from tests.stub.models import Model
 from tests.stub.server import run_stub
 

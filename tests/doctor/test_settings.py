@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import Ask, failed_findings, get_finding, open_database
+from tests.doctor.findings import Ask, failed_findings, get_finding, open_database
 
 
 def test_settings_that_cannot_be_read_are_found_and_the_rest_still_looked_at(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memtui.cli import doctor
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import Ask, get_finding, listing
+from tests.doctor.findings import Ask, get_finding, listing
 
 
 def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:

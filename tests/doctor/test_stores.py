@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doctor.asking import (
+from tests.doctor.findings import (
     NOBODY,
     Ask,
     failed_findings,

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from tests.cli_runner import run_memtui
-from tests.doctor.asking import (
+from tests.doctor.findings import (
     Ask,
     failed_findings,
     get_finding,

@@ -96,7 +96,7 @@ def test_tries_to_index_on_a_full_disk_leave_nothing_behind(
 
 @pytest.mark.torture
 def test_a_disk_full_at_any_stage_loses_nothing(
-    nursery: ForkServer,
+    fork_server: ForkServer,
     folder: Path,
     home_of: HomeOf,
     kept: Kept,
@@ -104,16 +104,16 @@ def test_a_disk_full_at_any_stage_loses_nothing(
     tmp_path: Path,
 ) -> None:
     undisturbed = home_of("undisturbed")
-    assert nursery.run(undisturbed, "import", str(folder))["code"] == 0
+    assert fork_server.run(undisturbed, "import", str(folder))["code"] == 0
     wanted = kept(undisturbed)
     size_kb, failures, code = 160, 0, 1
     while code:
         disk_of(tmp_path / f"full-{size_kb}", size_kb)
         home = home_of(f"full-{size_kb}")
-        code = nursery.run(home, "import", str(folder))["code"]
+        code = fork_server.run(home, "import", str(folder))["code"]
         failures += code == 1
         disk_of(home, ROOM_KB)
-        assert nursery.run(home, "import", str(folder))["code"] == 0
+        assert fork_server.run(home, "import", str(folder))["code"] == 0
         assert kept(home) == wanted, f"on a disk of {size_kb} KB"
         size_kb += STEP_KB
     assert failures > 15

@@ -25,11 +25,11 @@ Kept = Callable[[Path], str]
 
 @pytest.mark.torture
 def test_two_hundred_kills_leave_no_trace(
-    nursery: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
+    fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:
     undisturbed = home_of("undisturbed")
     begun_s = time.monotonic()
-    assert nursery.run(undisturbed, "import", str(folder))["code"] == 0
+    assert fork_server.run(undisturbed, "import", str(folder))["code"] == 0
     took_s = time.monotonic() - begun_s
     wanted = kept(undisturbed)
     assert wanted.count('"toc:day:') > 5
@@ -42,9 +42,9 @@ def test_two_hundred_kills_leave_no_trace(
         code = -9
         while code == -9 and killed < KILLS:
             after_s = chance.uniform(0.02, 0.9) * took_s
-            code = nursery.run(home, "import", str(folder), after_s=after_s)["code"]
+            code = fork_server.run(home, "import", str(folder), after_s=after_s)["code"]
             killed += code == -9
-        assert nursery.run(home, "import", str(folder))["code"] == 0
+        assert fork_server.run(home, "import", str(folder))["code"] == 0
         assert kept(home) == wanted
         shutil.rmtree(home)
 
@@ -100,15 +100,15 @@ def test_what_a_killed_hook_has_written_is_taken_up(
 
 @pytest.mark.torture
 def test_a_kill_before_any_one_step_leaves_no_trace(
-    nursery: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
+    fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept
 ) -> None:
     undisturbed = home_of("undisturbed")
-    steps = nursery.run(undisturbed, "import", str(folder), step=0)["steps"]
+    steps = fork_server.run(undisturbed, "import", str(folder), step=0)["steps"]
     wanted = kept(undisturbed)
     assert steps > 50
     for step in range(1, steps + 1):
         home = home_of(f"step-{step}")
-        assert nursery.run(home, "import", str(folder), step=step)["code"] == -9
-        assert nursery.run(home, "import", str(folder))["code"] == 0
+        assert fork_server.run(home, "import", str(folder), step=step)["code"] == -9
+        assert fork_server.run(home, "import", str(folder))["code"] == 0
         assert kept(home) == wanted, f"killed before step {step} of {steps}"
         shutil.rmtree(home)

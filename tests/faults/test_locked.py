@@ -49,10 +49,10 @@ def locked(store: Path) -> Iterator[Callable[[], None]]:
 
 
 @pytest.fixture
-def wanted(nursery: ForkServer, folder: Path, home_of: HomeOf, kept: Kept) -> str:
+def wanted(fork_server: ForkServer, folder: Path, home_of: HomeOf, kept: Kept) -> str:
     """What is kept where nobody locks anything."""
     home = home_of("undisturbed")
-    assert nursery.run(home, "import", str(folder))["code"] == 0
+    assert fork_server.run(home, "import", str(folder))["code"] == 0
     return kept(home)
 
 

@@ -62,7 +62,7 @@ def memtui(home: Path, *words: str) -> list[str]:
 
 @pytest.mark.full
 def test_one_works_another_waits_and_both_imports_are_kept_once(
-    nursery: ForkServer,
+    fork_server: ForkServer,
     folder: Path,
     home_of: HomeOf,
     kept: Kept,
@@ -76,7 +76,7 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
     letters = HOOKED[-4].replace("parquet", "a ferry")
     for place in (undisturbed, home):
         write_hook_files(place / "spool" / "new", 2, letters)
-    assert nursery.run(undisturbed, "import", str(folder), str(more))["code"] == 0
+    assert fork_server.run(undisturbed, "import", str(folder), str(more))["code"] == 0
     wanted = without_versions(json.loads(kept(undisturbed)))
     late = home / "spool" / "new" / "0002.000000.json"
     aside = late.rename(tmp_path / late.name)

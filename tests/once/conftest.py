@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from memtui.settings import Settings
-from tests.once.telling import Told, TreeOf
+from tests.once.deliveries import HistoryDelivery, TreeOf
 
 
 @pytest.fixture
-def told(tmp_path: Path, settings: Settings, tree_of: TreeOf) -> Told:
+def told(tmp_path: Path, settings: Settings, tree_of: TreeOf) -> HistoryDelivery:
     """Tells histories, each time into a new home."""
-    return Told(tmp_path, settings, tree_of)
+    return HistoryDelivery(tmp_path, settings, tree_of)

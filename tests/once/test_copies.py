@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.once.telling import Told, line, record
+from tests.once.deliveries import HistoryDelivery, record, session_records
 from tests.once.test_forks import FORKS
 from tests.once.test_hooks import TRANSCRIPT
 
@@ -30,39 +30,45 @@ def projects(tmp_path: Path) -> Path:
 
 
 def test_what_is_imported_again_is_kept_once(
-    projects: Path, told: Told, tmp_path: Path
+    projects: Path, told: HistoryDelivery, tmp_path: Path
 ) -> None:
-    once = told.brought(projects)
+    once = told.after_imports(projects)
     for file in projects.rglob("*.jsonl"):
         os.utime(file, (1, 1))
-    assert told.brought(projects, projects) == once
-    assert told.brought(projects, copied(projects, tmp_path / "copy")) == once
+    assert told.after_imports(projects, projects) == once
+    assert told.after_imports(projects, copied(projects, tmp_path / "copy")) == once
 
 
 def test_a_folder_that_was_copied_and_written_on_is_the_later_one(
-    projects: Path, told: Told, tmp_path: Path
+    projects: Path, told: HistoryDelivery, tmp_path: Path
 ) -> None:
     before = copied(projects, tmp_path / "before")
     with (projects / "-home-ada-shop" / "s1.jsonl").open("a") as file:
-        file.write(line("s1", 11, 12))
-    later = told.brought(projects)
-    assert told.brought(before, projects) == told.brought(projects, before) == later
+        file.write(session_records("s1", 11, 12))
+    later = told.after_imports(projects)
+    assert (
+        told.after_imports(before, projects)
+        == told.after_imports(projects, before)
+        == later
+    )
 
 
 def test_two_machines_folders_are_one_memory(
-    projects: Path, told: Told, tmp_path: Path
+    projects: Path, told: HistoryDelivery, tmp_path: Path
 ) -> None:
     other = copied(projects, tmp_path / "other")
     mine, theirs = (folder / "-home-ada-shop" for folder in (projects, other))
-    (mine / "s3.jsonl").write_text(line("s3", 40, 41, 42))
-    (theirs / "s4.jsonl").write_text(line("s4", 41, 43) + line("s1", 50))
+    (mine / "s3.jsonl").write_text(session_records("s3", 40, 41, 42))
+    (theirs / "s4.jsonl").write_text(
+        session_records("s4", 41, 43) + session_records("s1", 50)
+    )
     merged = tmp_path / "merged"
     copied(projects, merged)
     shutil.copytree(other, merged / "theirs")
     trees = [
-        told.brought(merged),
-        told.brought(projects, other),
-        told.brought(other, projects),
+        told.after_imports(merged),
+        told.after_imports(projects, other),
+        told.after_imports(other, projects),
     ]
     names = {name for name, *_ in trees[0]["sessions"]}
     assert names == {"s1", "s2", "s3", "s4"}

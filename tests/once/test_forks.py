@@ -10,69 +10,79 @@ from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
 from memtui.workspace import Workspace
-from tests.once.telling import (
-    Told,
+from tests.once.deliveries import (
+    HistoryDelivery,
     TreeOf,
-    cut,
-    line,
     marked,
     rollout,
+    session_records,
+    shuffled_pieces,
     without_versions,
 )
 
 FORKS = {
-    "one": {"a": line("s1", 1, 2, 3, 4, 9), "b": line("s2", 1, 2, 3, 4, 10)},
+    "one": {
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+        "b": session_records("s2", 1, 2, 3, 4, 10),
+    },
     "one that goes on before the original does": {
-        "a": line("s1", 1, 2, 3, 4, 20),
-        "b": line("s2", 1, 2, 3, 4, 10),
+        "a": session_records("s1", 1, 2, 3, 4, 20),
+        "b": session_records("s2", 1, 2, 3, 4, 10),
     },
     "one that says nothing of its own": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": line("s2", 1, 2, 3),
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+        "b": session_records("s2", 1, 2, 3),
     },
-    "a whole session": {"a": line("s1", 1, 2, 3), "b": line("s2", 1, 2, 3)},
+    "a whole session": {
+        "a": session_records("s1", 1, 2, 3),
+        "b": session_records("s2", 1, 2, 3),
+    },
     "two of one": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": line("s2", 1, 2, 3, 4, 10),
-        "c": line("s3", 1, 2, 11),
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+        "b": session_records("s2", 1, 2, 3, 4, 10),
+        "c": session_records("s3", 1, 2, 11),
     },
     "a chain": {
-        "a": line("s1", 1, 2, 3, 4),
-        "b": line("s2", 1, 2, 3, 4, 5, 6),
-        "c": line("s3", 1, 2, 3, 4, 5, 6, 7, 8),
+        "a": session_records("s1", 1, 2, 3, 4),
+        "b": session_records("s2", 1, 2, 3, 4, 5, 6),
+        "c": session_records("s3", 1, 2, 3, 4, 5, 6, 7, 8),
     },
     "one of a fork": {
-        "a": line("s1", 1, 2, 3, 4, 21),
-        "b": line("s2", 1, 2, 3, 4, 5, 6, 17),
-        "c": line("s3", 1, 2, 3, 4, 5, 6, 9, 10),
+        "a": session_records("s1", 1, 2, 3, 4, 21),
+        "b": session_records("s2", 1, 2, 3, 4, 5, 6, 17),
+        "c": session_records("s3", 1, 2, 3, 4, 5, 6, 9, 10),
     },
     "marked": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+        "b": marked("s2", "s1", 1, 2, 3, 4) + session_records("s2", 10, 11),
     },
     "a marked chain": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
-        "c": marked("s3", "s2", 1, 2, 3, 4, 10, 11) + line("s3", 12, 13),
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+        "b": marked("s2", "s1", 1, 2, 3, 4) + session_records("s2", 10, 11),
+        "c": marked("s3", "s2", 1, 2, 3, 4, 10, 11) + session_records("s3", 12, 13),
     },
     "marked and unmarked": {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": marked("s2", "s1", 1, 2, 3, 4) + line("s2", 10, 11),
-        "c": line("s3", 1, 2, 3, 4, 10, 11, 12, 13),
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+        "b": marked("s2", "s1", 1, 2, 3, 4) + session_records("s2", 10, 11),
+        "c": session_records("s3", 1, 2, 3, 4, 10, 11, 12, 13),
     },
     "all in one file": {
-        "a": line("s1", 1, 2, 3, 9) + line("s2", 1, 2, 3, 10) + line("s3", 1, 2, 11),
-        "b": line("s4", 1, 2, 3, 10, 15),
+        "a": session_records("s1", 1, 2, 3, 9)
+        + session_records("s2", 1, 2, 3, 10)
+        + session_records("s3", 1, 2, 11),
+        "b": session_records("s4", 1, 2, 3, 10, 15),
     },
 }
 
 
 @pytest.mark.parametrize("kind", FORKS)
 @pytest.mark.full
-def test_a_fork_is_the_same_in_whatever_order_it_comes(told: Told, kind: str) -> None:
+def test_a_fork_is_the_same_in_whatever_order_it_comes(
+    told: HistoryDelivery, kind: str
+) -> None:
     files = FORKS[kind]
     orders = [[(n, files[n]) for n in order] for order in permutations(files)]
-    trees = [told.tree(steps) for steps in orders]
+    trees = [told.after_steps(steps) for steps in orders]
     said = [text for _, text, _ in trees[0]["events"]]
     assert len(said) == len(set(said))
     for other in trees[1:]:
@@ -89,10 +99,10 @@ ROLLOUTS = {
 @pytest.mark.parametrize("names", [("b",), ("a", "b"), ("b", "c"), ("a", "b", "c")])
 @pytest.mark.full
 def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
-    told: Told, names: tuple[str, ...]
+    told: HistoryDelivery, names: tuple[str, ...]
 ) -> None:
     files = [(f"{name}.jsonl", ROLLOUTS[f"{name}.jsonl"]) for name in names]
-    trees = [told.tree(list(order)) for order in permutations(files)]
+    trees = [told.after_steps(list(order)) for order in permutations(files)]
     said = [text for _, text, _ in trees[0]["events"]]
     assert len(said) == len(set(said))
     turns = {("a", 1), ("a", 2), ("b", 3), *({("c", 2)} if "c" in names else ())}
@@ -105,9 +115,11 @@ def test_a_fork_of_codex_is_whole_and_the_same_in_whatever_order_it_comes(
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", ["one of a fork", "two of one", "a marked chain"])
 @pytest.mark.full
-def test_a_fork_is_the_same_however_it_grows(told: Told, kind: str, seed: int) -> None:
-    whole = told.tree(list(FORKS[kind].items()))
-    assert told.tree(cut(FORKS[kind], random.Random(seed))) == whole
+def test_a_fork_is_the_same_however_it_grows(
+    told: HistoryDelivery, kind: str, seed: int
+) -> None:
+    whole = told.after_steps(list(FORKS[kind].items()))
+    assert told.after_steps(shuffled_pieces(FORKS[kind], random.Random(seed))) == whole
 
 
 def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
@@ -115,12 +127,12 @@ def work_of_going_on(home: Path, settings: Settings, shared: int) -> int:
     folder = home / "projects"
     folder.mkdir(parents=True)
     words = range(1, shared + 1)
-    (folder / "a.jsonl").write_text(line("s1", *words, shared + 1))
-    (folder / "b.jsonl").write_text(line("s2", *words, shared + 2))
+    (folder / "a.jsonl").write_text(session_records("s1", *words, shared + 1))
+    (folder / "b.jsonl").write_text(session_records("s2", *words, shared + 2))
     house = Workspace(in_home(home), settings)
     assert list(house.pipeline.importer().run([folder]))
     with (folder / "b.jsonl").open("a") as fork:
-        fork.write(line("s2", shared + 3))
+        fork.write(session_records("s2", shared + 3))
     steps = 0
 
     def count() -> int:
@@ -149,12 +161,15 @@ def test_a_fork_that_goes_on_costs_the_same_however_much_it_shares(
 def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
     tmp_path: Path,
     settings: Settings,
-    told: Told,
+    told: HistoryDelivery,
     tree_of: TreeOf,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    first = {"b": line("s2", 1, 2, 3, 4, 10), "a": line("s1", 1, 2, 3, 4, 9)}
-    whole = told.tree([*first.items(), ("b", line("s2", 12))])
+    first = {
+        "b": session_records("s2", 1, 2, 3, 4, 10),
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+    }
+    whole = told.after_steps([*first.items(), ("b", session_records("s2", 12))])
     monkeypatch.setattr("memtui.capture.transcripts.EVENTS_AT_ONCE", 2)
     folder = tmp_path / "shop"
     folder.mkdir()
@@ -166,7 +181,7 @@ def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
     next(reading), next(reading)
     del reading
     with (folder / "b").open("a") as fork:
-        fork.write(line("s2", 12))
+        fork.write(session_records("s2", 12))
     for name in "ab":
         assert list(house.pipeline.importer().run([folder / name]))
     assert house.pipeline.run_until_idle(lambda _: None) == []

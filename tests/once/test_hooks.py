@@ -5,7 +5,14 @@ from itertools import permutations
 
 import pytest
 
-from tests.once.telling import HOOKS, Told, cut, hook, line, record
+from tests.once.deliveries import (
+    HOOKS,
+    HistoryDelivery,
+    hook,
+    record,
+    session_records,
+    shuffled_pieces,
+)
 
 CALL = {
     "type": "tool_use",
@@ -47,31 +54,35 @@ TOLD_BY_HOOKS = "".join(
 
 
 @pytest.mark.full
-def test_a_session_is_the_same_whoever_tells_of_it_first(told: Told) -> None:
+def test_a_session_is_the_same_whoever_tells_of_it_first(told: HistoryDelivery) -> None:
     ways = {"s1": TRANSCRIPT, HOOKS: TOLD_BY_HOOKS}
-    whole = told.tree(list(ways.items()))
+    whole = told.after_steps(list(ways.items()))
     said = [text for _, text, _ in whole["events"] if text]
     assert len(said) == 7
     assert said.count("Go on") == 3
-    assert told.tree(list(ways.items())[::-1]) == whole
+    assert told.after_steps(list(ways.items())[::-1]) == whole
     for seed in range(8):
-        assert told.tree(cut(ways, random.Random(seed))) == whole
+        assert told.after_steps(shuffled_pieces(ways, random.Random(seed))) == whole
 
 
 @pytest.mark.full
-def test_a_fork_that_hooks_tell_of_too_is_the_same_in_any_order(told: Told) -> None:
+def test_a_fork_that_hooks_tell_of_too_is_the_same_in_any_order(
+    told: HistoryDelivery,
+) -> None:
     ways = {
-        "a": line("s1", 1, 2, 3, 4, 9),
-        "b": line("s2", 1, 2, 3, 4, 11),
+        "a": session_records("s1", 1, 2, 3, 4, 9),
+        "b": session_records("s2", 1, 2, 3, 4, 11),
         HOOKS: "".join(
             hook(n, "UserPromptSubmit", whose, prompt=text)
             for n, whose in ((1, "s1"), (3, "s1"), (9, "s1"), (11, "s2"))
             for text in [f"Word {n} about the migration of table {n}"]
         ),
     }
-    trees = [told.tree([(n, ways[n]) for n in order]) for order in permutations(ways)]
+    trees = [
+        told.after_steps([(n, ways[n]) for n in order]) for order in permutations(ways)
+    ]
     assert len(trees[0]["events"]) == 6
     for seed in range(6):
-        trees.append(told.tree(cut(ways, random.Random(seed))))
+        trees.append(told.after_steps(shuffled_pieces(ways, random.Random(seed))))
     for other in trees[1:]:
         assert other == trees[0]

@@ -22,7 +22,7 @@ from memtui.tui.themes import THEMES
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.conftest import NOW
-from tests.screens import helped
+from tests.screens import help_text
 
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
@@ -163,7 +163,7 @@ async def test_all_that_names_the_commands_names_the_same(
             if "help" in here:
                 await pilot.press("question_mark")
                 await settle(pilot)
-                assert sorted(helped.says(app)) == sorted(says), name
+                assert sorted(help_text.help_texts(app)) == sorted(says), name
 
 
 async def test_help_tells_first_what_the_focused_pane_does(
@@ -181,8 +181,8 @@ async def test_help_tells_first_what_the_focused_pane_does(
             await pilot.press("question_mark")
             await settle(pilot)
             parts = [heading, "On this screen", "Everywhere"]
-            assert parts == helped.headings(app)[:3]
-            assert helped.says(app)[0] == first
+            assert parts == help_text.headings(app)[:3]
+            assert help_text.help_texts(app)[0] == first
             await pilot.press("escape")
 
 

@@ -24,7 +24,7 @@ from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
-from tests.screens import helped
+from tests.screens import help_text
 
 AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -331,7 +331,7 @@ async def test_the_help_lists_the_keys(refused: MemtuiApp, settle: Settle) -> No
         await opened(pilot, settle)
         await pilot.press("question_mark")
         await settle(pilot)
-        assert {"t", "T", "D del", "Q", "esc", "tab"} <= {*helped.keys(refused)}
+        assert {"t", "T", "D del", "Q", "esc", "tab"} <= {*help_text.keys(refused)}
 
 
 async def test_the_palette_opens_it(refused: MemtuiApp, settle: Settle) -> None:

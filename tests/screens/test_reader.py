@@ -36,7 +36,7 @@ from memtui.tui.widgets import transcript_view
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.transcript_view import TranscriptView
 from memtui.workspace import Workspace
-from tests.screens import long
+from tests.screens import long_session
 
 AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -115,7 +115,7 @@ def event_at(rank: int) -> str:
 async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long.keep(50_000)
+    long_session.store_session(50_000)
     read = 0
     ask = conversations._read
 
@@ -155,7 +155,7 @@ async def test_a_session_of_fifty_thousand_is_opened_anywhere_by_a_few_of_them(
 async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(1_400)
+    long_session.store_session(1_400)
     app = app_of(house)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(500))
@@ -177,20 +177,20 @@ async def test_what_is_read_to_either_side_moves_nothing_that_is_in_sight(
 async def test_new_messages_are_followed_at_the_end_alone(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(200)
+    long_session.store_session(200)
     app = app_of(house)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(199))
         assert pointed(app).ordinal == 199
         app.screen._has_reloaded = False  # type: ignore[attr-defined]
-        long.keep(203, since=200)
+        long_session.store_session(203, since=200)
         app.post_message(ProgressReported(PipelineProgress("")))
         while len(view(app).buffer.turns) and pointed(app).ordinal < 202:
             await settle(pilot)
         await press(pilot, settle, "up", "up")
         before, at = lines(app), pointed(app).ordinal
         app.screen._has_reloaded = False  # type: ignore[attr-defined]
-        long.keep(206, since=203)
+        long_session.store_session(206, since=203)
         app.post_message(ProgressReported(PipelineProgress("")))
         while view(app).buffer.turns[-1].event.ordinal < 205:
             await settle(pilot)
@@ -208,12 +208,14 @@ async def work(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
 async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(100)
+    long_session.store_session(100)
     app = app_of(house)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(99))
         for count in (160, 700, 701):
-            long.keep(count, since=view(app).buffer.turns[-1].event.ordinal + 1)
+            long_session.store_session(
+                count, since=view(app).buffer.turns[-1].event.ordinal + 1
+            )
             await work(pilot, settle)
             assert pointed(app).ordinal == count - 1
             assert view(app).is_at_end
@@ -221,7 +223,7 @@ async def test_a_burst_of_messages_is_followed_to_its_end_by_who_is_there(
         shown.scroll_to(y=shown.scroll_offset.y - 60, animate=False)
         await settle(pilot)
         before = lines(app)
-        long.keep(900, since=701)
+        long_session.store_session(900, since=701)
         await work(pilot, settle)
         assert lines(app) == before, "the cursor was at the end, the reader was not"
         assert pointed(app).ordinal == 700
@@ -237,7 +239,7 @@ async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
     late = {*range(7), 150, *range(190, 197)}
-    long.keep(200, but=late)
+    long_session.store_session(200, but=late)
     app = app_of(house)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(165))
@@ -245,7 +247,7 @@ async def test_what_comes_late_is_shown_where_it_belongs_and_moves_nothing(
             view(app).go_to(place_of(app, ordinal))
             await settle(pilot)
             before = lines(app)
-            long.keep(200, but={*range(200)} - comes)
+            long_session.store_session(200, but={*range(200)} - comes)
             late -= comes
             await work(pilot, settle)
             assert (pointed(app).ordinal, lines(app)) == (ordinal, before)
@@ -264,7 +266,7 @@ def place_of(app: MemtuiApp, ordinal: int) -> EventPosition:
 async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long.keep(3_000)
+    long_session.store_session(3_000)
     app = app_of(house)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(1_500))
@@ -288,9 +290,9 @@ async def test_of_quick_keys_the_last_one_counts_however_slow_the_others_are(
 async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(40)
+    long_session.store_session(40)
     told = {"agent": "codex", "session_id": "mill"}
-    at = long.BEGAN + long.STEP
+    at = long_session.START + long_session.STEP
     with database.transaction():
         store_events.add_thoughts(
             [thought(**told, at=at, text="The [b]stone[/] is worn.", key="t")]
@@ -318,7 +320,7 @@ async def test_tool_calls_unfold_and_thoughts_are_hidden_until_asked_for(
 async def test_a_call_leads_to_the_subagent_it_started_and_back(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(20)
+    long_session.store_session(20)
     helper = SubagentMetadata(
         "codex", "mill", "helper-1", "Explore", "call-3", "Look around"
     )
@@ -349,7 +351,7 @@ async def test_a_call_leads_to_the_subagent_it_started_and_back(
 async def test_one_goes_from_question_to_question(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(400)
+    long_session.store_session(400)
     app = app_of(house)
     async with app.run_test(size=(90, 30)) as pilot:
         await opened(pilot, settle, event_at(202))
@@ -364,7 +366,7 @@ async def test_one_goes_from_question_to_question(
 async def test_words_are_found_in_all_of_the_session_and_marked(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(3_000)
+    long_session.store_session(3_000)
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
@@ -393,7 +395,7 @@ async def test_words_are_found_in_all_of_the_session_and_marked(
 async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(3_000)
+    long_session.store_session(3_000)
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle, event_at(1_000))
@@ -421,7 +423,7 @@ async def test_words_are_found_as_they_are_typed_and_esc_leads_back(
 async def test_keys_go_to_the_transcript_after_enter_and_escape(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(30)
+    long_session.store_session(30)
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
@@ -441,7 +443,7 @@ async def test_keys_go_to_the_transcript_after_enter_and_escape(
 async def test_words_typed_while_others_are_looked_for_are_the_ones_that_count(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long.keep(500)
+    long_session.store_session(500)
     app = app_of(house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
@@ -611,7 +613,7 @@ async def test_a_session_is_exported_where_one_says_and_nothing_is_replaced_unas
 async def test_a_session_that_is_forgotten_meanwhile_says_so(
     house: Workspace, app_of: AppOf, settle: Settle
 ) -> None:
-    long.keep(300)
+    long_session.store_session(300)
     app = app_of(house)
     async with app.run_test() as pilot:
         await opened(pilot, settle)
@@ -634,7 +636,7 @@ def forget_mill() -> None:
 async def test_what_cannot_be_read_says_why_and_what_to_do(
     house: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    long.keep(10)
+    long_session.store_session(10)
 
     def broken(*_: object) -> EventPosition:
         raise OSError("the disk is full")
@@ -672,7 +674,7 @@ def test_pictures(
     size: tuple[int, int],
     what: str,
 ) -> None:
-    long.keep(400)
+    long_session.store_session(400)
 
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await opened(pilot, settle, event_at(203))

@@ -37,7 +37,7 @@ from memtui.tui.widgets.version_list import NOT_SUMMARIZED, VersionList, Version
 from memtui.workspace import Workspace
 from tests import model_versions
 from tests.conftest import HISTORY, NOW, OWN
-from tests.screens import helped
+from tests.screens import help_text
 
 AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -444,7 +444,7 @@ async def test_the_keys_are_those_of_the_help(
     async with writing.run_test(size=SIZE) as pilot:
         await steps(settle, "question_mark")(pilot)
         assert isinstance(writing.screen, HelpScreen)
-        told = " ".join(helped.says(writing))
+        told = " ".join(help_text.help_texts(writing))
         for words in ("Pin this version", "Ask a model for a new version"):
             assert words in told
 

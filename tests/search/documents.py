@@ -52,7 +52,7 @@ def find(
     return index.search(search_query.parse(query, UTC), limit, among=None, **how)
 
 
-def found(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[str]:
+def find_ids(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[str]:
     return [match.target_id for match in find(index, query, limit, **how).matches]
 
 
@@ -63,16 +63,18 @@ def score(index: NodeIndex, query: str, name: str) -> float:
     return matches[name].score
 
 
-def name(number: int) -> str:
+def make_word(number: int) -> str:
     """A word that has no parts and no other form."""
     return f"q{chr(97 + number // 26)}{chr(97 + number % 26)}"
 
 
-def many(count: int) -> list[Document]:
+def make_documents(count: int) -> list[Document]:
     return [
         document(
             f"n{i:04}",
-            " ".join(["file"] * (i % 3) + ["test"] * (i % 5) + ["code", name(i % 97)]),
+            " ".join(
+                ["file"] * (i % 3) + ["test"] * (i % 5) + ["code", make_word(i % 97)]
+            ),
             part=NodeField.TITLE if i % 50 == 0 else NodeField.BULLETS,
             day=i,
         )

@@ -13,17 +13,23 @@ from memtui.search import scoring, snapshot
 from memtui.search.node_documents import Document
 from memtui.search.node_index import NodeIndex
 from tests.conftest import often
-from tests.search.documents import document, find, found, many, name
+from tests.search.documents import document, find, find_ids, make_documents, make_word
 
 
 @pytest.mark.parametrize(
     "query",
-    ["file test ", f"{name(5)} file test code ", "code ", f"{name(12)} q", "fi te co"],
+    [
+        "file test ",
+        f"{make_word(5)} file test code ",
+        "code ",
+        f"{make_word(12)} q",
+        "fi te co",
+    ],
 )
 def test_less_work_finds_the_same(
     index: NodeIndex, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = many(1200)
+    everything = make_documents(1200)
     for start in range(0, 1200, 300):
         index.update(everything[start : start + 300], [])
     whole = [(m.target_id, m.score) for m in find(index, query, 2000).matches]
@@ -37,21 +43,21 @@ def test_less_work_finds_the_same(
 def test_beside_a_rare_word_a_common_one_finds_nothing_more(
     index: NodeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = many(600)
+    everything = make_documents(600)
     for start in range(0, 600, 150):
         index.update(everything[start : start + 150], [])
     monkeypatch.setattr(snapshot, "MAX_POSTINGS", 100)
-    rare = find(index, f"{name(5)} test ", 200)
+    rare = find(index, f"{make_word(5)} test ", 200)
     assert rare.skipped_terms == ("test",)
-    alone = find(index, f"{name(5)} ", 200)
+    alone = find(index, f"{make_word(5)} ", 200)
     assert {m.target_id for m in rare.matches} == {m.target_id for m in alone.matches}
-    assert find(index, f"{name(5)} {name(6)} ", 200).skipped_terms == ()
+    assert find(index, f"{make_word(5)} {make_word(6)} ", 200).skipped_terms == ()
 
 
 def test_a_common_word_alone_is_looked_up_in_the_newest_documents(
     index: NodeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = many(600)
+    everything = make_documents(600)
     for start in range(0, 600, 150):
         index.update(everything[start : start + 150], [])
     monkeypatch.setattr(snapshot, "MAX_POSTINGS", 100)
@@ -77,11 +83,11 @@ class Counts:
 
 
 def test_a_score_is_what_the_document_itself_gives(index: NodeIndex) -> None:
-    everything = many(200)
+    everything = make_documents(200)
     index.update(everything, [])
-    asked = search_query.parse(f"{name(7)} file te", UTC)
+    asked = search_query.parse(f"{make_word(7)} file te", UTC)
     terms = scoring.weighted_terms(asked, Counts(everything))
-    assert [term.term for term in terms] == [name(7), "file", "te"]
+    assert [term.term for term in terms] == [make_word(7), "file", "te"]
     matches = index.search(asked, 500).matches
     assert len(matches) == 186
     for match in matches:
@@ -94,13 +100,15 @@ def test_small_pieces_are_merged_and_large_ones_left(
     index: NodeIndex, tmp_path: Path
 ) -> None:
     folder = tmp_path / "index"
-    index.update(many(100), [])
+    index.update(make_documents(100), [])
     for i in range(60):
         index.update([document(f"x{i}", f"ferry number{i}")], [f"n{i:04}", f"x{i - 1}"])
         assert len(list(folder.glob("*.seg"))) <= 12
-    assert found(index, "ferry") == ["x59"]
+    assert find_ids(index, "ferry") == ["x59"]
     assert index.count() == 41
-    assert len(found(index, f"{name(70)} {name(71)} {name(72)} ")) == 3
+    assert (
+        len(find_ids(index, f"{make_word(70)} {make_word(71)} {make_word(72)} ")) == 3
+    )
     assert not list(folder.glob("*.tmp"))
 
 
@@ -112,7 +120,7 @@ def test_small_pieces_are_merged_and_large_ones_left(
 )
 def test_any_string_is_answered_in_order(index: NodeIndex, query: str) -> None:
     if not index.count():
-        index.update(many(30), [])
+        index.update(make_documents(30), [])
     asked = search_query.parse(query, UTC)
     answered = index.search(asked, 10).matches
     values = [match.score for match in answered]

@@ -21,7 +21,7 @@ from memtui.errors import SearchError
 from memtui.search import node_index
 from memtui.search import query as search_query
 from memtui.search.node_index import NodeIndex
-from tests.search.writing import document
+from tests.search.killable_writers import document
 
 KILLS = 20
 CHECKOUT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def writers(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Who starts writers into it."""
-    command = [sys.executable, "-m", "tests.search.writing", str(folder)]
+    command = [sys.executable, "-m", "tests.search.killable_writers", str(folder)]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

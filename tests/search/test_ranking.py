@@ -10,7 +10,7 @@ from memtui.search import query as search_query
 from memtui.search.node_documents import filter_token
 from memtui.search.node_index import NodeIndex
 from memtui.search.scoring import NodeField
-from tests.search.documents import document, find, found, score
+from tests.search.documents import document, find, find_ids, score
 
 # Forms
 
@@ -26,7 +26,7 @@ def test_the_word_as_it_stands_comes_before_another_form_of_it(
         ],
         [],
     )
-    assert found(index, "connection ")[0] == "exact"
+    assert find_ids(index, "connection ")[0] == "exact"
     assert score(index, "connection ", "stem") == pytest.approx(
         score(index, "connection ", "exact") * scoring.STEMMED
     )
@@ -40,24 +40,24 @@ def test_an_identifier_as_it_stands_comes_before_its_parts(index: NodeIndex) -> 
         ],
         [],
     )
-    assert found(index, "getUserById ") == ["whole", "parts"]
-    assert "whole" in found(index, "UserById ")
-    assert found(index, "getUserB") == ["whole"]
+    assert find_ids(index, "getUserById ") == ["whole", "parts"]
+    assert "whole" in find_ids(index, "UserById ")
+    assert find_ids(index, "getUserB") == ["whole"]
 
 
 def test_the_commonest_ways_to_go_on_are_looked_up(index: NodeIndex) -> None:
     words = [f"zebra{letter}" for letter in "bcfghjkmnpqtvwz"]
     often = [document(f"often{i}", "the zebrax ran") for i in range(9)]
     index.update([*often, *(document(word, word) for word in words)], [])
-    assert set(found(index, "zebr")) >= {one.target_id for one in often}
+    assert set(find_ids(index, "zebr")) >= {one.target_id for one in often}
     assert len(find(index, "zebr").matches) == len(often) + scoring.MAX_COMPLETIONS - 1
 
 
 def test_a_finished_word_comes_before_one_that_goes_on(index: NodeIndex) -> None:
     index.update([document("long", "tokenizer"), document("short", "token")], [])
-    assert found(index, "token") == ["short", "long"]
-    assert found(index, "token ") == ["short"]
-    assert found(index, "token* x ") == ["short", "long"]
+    assert find_ids(index, "token") == ["short", "long"]
+    assert find_ids(index, "token ") == ["short"]
+    assert find_ids(index, "token* x ") == ["short", "long"]
 
 
 # Conditions
@@ -105,15 +105,15 @@ def test_filters_leave_out_what_is_not_asked_for(index: NodeIndex) -> None:
         "agent:codex after:2025-03-11": "",
     }
     for said, names in asked.items():
-        assert sorted(found(index, f"{said} ferry ")) == sorted(names), said
+        assert sorted(find_ids(index, f"{said} ferry ")) == sorted(names), said
 
 
 def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: NodeIndex) -> None:
     index.update([document("a", "ferry"), document("b", "ferry", day=1)], [])
-    assert sorted(found(index, "after:2025-03-10 ferry")) == ["a", "b"]
+    assert sorted(find_ids(index, "after:2025-03-10 ferry")) == ["a", "b"]
     index.update([document("c", "ferry", day=1)], ["b"])
-    assert sorted(found(index, "after:2025-03-10 ferry")) == ["a", "c"]
-    assert found(index, "after:2025-03-11 ferry") == ["c"]
+    assert sorted(find_ids(index, "after:2025-03-10 ferry")) == ["a", "c"]
+    assert find_ids(index, "after:2025-03-11 ferry") == ["c"]
 
 
 def test_only_the_nodes_that_are_named_are_found(index: NodeIndex) -> None:
@@ -139,14 +139,14 @@ def test_what_must_not_be_there_is_left_out(
 ) -> None:
     texts = {"a": "ferry harbour", "b": "ferry harbours harbourmaster", "c": "ferry"}
     index.update([document(name, text) for name, text in texts.items()], [])
-    assert "".join(sorted(found(index, query))) == names
+    assert "".join(sorted(find_ids(index, query))) == names
 
 
 def test_all_words_of_a_phrase_must_be_there(index: NodeIndex) -> None:
     texts = {"a": "red ferry", "b": "ferry", "c": "the ferry was painted red"}
     index.update([document(name, text) for name, text in texts.items()], [])
-    assert sorted(found(index, '"red ferry"')) == ["a", "c"]
-    assert sorted(found(index, '"red ferry"', is_exact=False)) == ["a", "b", "c"]
+    assert sorted(find_ids(index, '"red ferry"')) == ["a", "c"]
+    assert sorted(find_ids(index, '"red ferry"', is_exact=False)) == ["a", "b", "c"]
 
 
 # Order
@@ -163,8 +163,8 @@ def test_recent_first_halves_what_is_old_and_sorts_nothing_by_time_alone(
         ],
         [],
     )
-    assert found(index, "ferry ")[2] == "newest"
-    assert found(index, "ferry ", is_recent_first=True) == ["new", "newest", "old"]
+    assert find_ids(index, "ferry ")[2] == "newest"
+    assert find_ids(index, "ferry ", is_recent_first=True) == ["new", "newest", "old"]
     plain = {m.target_id: m.score for m in find(index, "ferry ").matches}
     aged = find(index, "ferry ", is_recent_first=True).matches
     for match in aged:
@@ -178,14 +178,14 @@ def test_what_is_recent_is_found_even_where_much_that_is_old_scores_higher(
 ) -> None:
     old = [document(f"old{i}", "ferry", part=NodeField.TITLE) for i in range(40)]
     index.update([*old, document("new", "ferry", day=400)], [])
-    assert "new" not in found(index, "ferry", 5)
-    assert found(index, "ferry", 5, is_recent_first=True)[0] == "new"
+    assert "new" not in find_ids(index, "ferry", 5)
+    assert find_ids(index, "ferry", 5, is_recent_first=True)[0] == "new"
 
 
 def test_equals_come_in_an_order_that_never_changes(index: NodeIndex) -> None:
     index.update([document(f"n{i}", "ferry", day=i % 7) for i in range(40)], [])
-    first = found(index, "ferry", 10)
-    assert first == found(index, "ferry", 10) == found(index, "ferry", 40)[:10]
+    first = find_ids(index, "ferry", 10)
+    assert first == find_ids(index, "ferry", 10) == find_ids(index, "ferry", 40)[:10]
     assert first == [f"n{i}" for i in range(39, 29, -1)]
 
 

@@ -13,8 +13,8 @@ from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import backup
 from memtui.workspace import Workspace
-from tests.faults.conftest import Nursery
-from tests.faults.conftest import nursery as nursery
+from tests.faults.conftest import ForkServer
+from tests.faults.conftest import fork_server as fork_server
 
 KILLS = 20
 ROWS = 4000
@@ -51,7 +51,7 @@ def test_what_was_prepared_goes_when_work_begins(full_house: Workspace) -> None:
 def test_killed_at_any_moment_one_of_the_two_is_there(
     full_house: Workspace,
     settings: Settings,
-    nursery: Nursery,
+    fork_server: ForkServer,
     tmp_path: Path,
     *,
     is_damaged: bool,
@@ -76,13 +76,13 @@ def test_killed_at_any_moment_one_of_the_two_is_there(
         begun_s = time.monotonic()
         order = {"after_s": chance.uniform(0.1, 1.0) * took_s} if place else {}
         words = ("restore", str(file), "--yes")
-        assert nursery.run(home, *words, **order)["code"] in (0, -9)
+        assert fork_server.run(home, *words, **order)["code"] in (0, -9)
         took_s = took_s or time.monotonic() - begun_s
         if not is_damaged or (home / "memory.db").read_bytes()[:2] != b"no":
             found = titles(home / "memory.db")
             assert found in ({"Copied"}, {"Later"})
             before += found == {"Later"}
-        assert nursery.run(home, *words)["code"] == 0
+        assert fork_server.run(home, *words)["code"] == 0
         assert titles(home / "memory.db") == {"Copied"}
         assert not list(home.glob("*restoring*"))
         shutil.rmtree(home)

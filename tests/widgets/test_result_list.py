@@ -21,7 +21,7 @@ from memtui.tui.widgets.result_list import (
     format_when,
     merge_repeated,
 )
-from tests.screens.found import FINDINGS, LONG, MESSAGES, marked, message
+from tests.screens.search_results import FINDINGS, LONG, MESSAGES, marked, message_hit
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 MOMENTS = result_list.to_results(FINDINGS).results
@@ -96,7 +96,7 @@ def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
 
 def test_who_speaks_is_said_of_every_message() -> None:
     told = result_list.to_results(
-        replace(MESSAGES, hits=(message(LONG, subagent="a1"),))
+        replace(MESSAGES, hits=(message_hit(LONG, subagent="a1"),))
     )
     row = drawn(told.results[0], 138).plain
     assert "claude   …" in row or "claude   We" in row

@@ -48,7 +48,7 @@ def record(number: int, said: str, session: str = "s1", **more: Any) -> str:
     return json.dumps(fields | more) + "\n"
 
 
-def line(session: str, *numbers: int) -> str:
+def session_records(session: str, *numbers: int) -> str:
     """A session that says what has these numbers."""
     return "".join(
         record(n, f"Word {n} about the migration of table {n}", session)
@@ -68,7 +68,7 @@ def hook(number: float, name: str, session: str = "s1", **payload: Any) -> str:
     return json.dumps({"at": at.timestamp(), "payload": fields | payload}) + "\n"
 
 
-def leave(new: Path, place: int, told: str) -> None:
+def write_hook_files(new: Path, place: int, told: str) -> None:
     """Leave in the spool what hooks were told."""
     for number, line in enumerate(told.splitlines()):
         letter = json.loads(line)
@@ -78,7 +78,7 @@ def leave(new: Path, place: int, told: str) -> None:
 
 
 @contextmanager
-def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
+def open_pipeline(home: Path, settings: Settings) -> Iterator[Pipeline]:
     """The works of a home, long after all was said."""
     house = Workspace(in_home(home), settings)
     setup = PipelineConfig(
@@ -99,7 +99,7 @@ def works_at(home: Path, settings: Settings) -> Iterator[Pipeline]:
         house.stop()
 
 
-def bring(works: Pipeline, *paths: Path) -> None:
+def import_paths(works: Pipeline, *paths: Path) -> None:
     for _ in works.importer().run(paths):
         pass
     assert works.run_until_idle(lambda _: None) == []
@@ -112,41 +112,41 @@ def without_versions(tree: dict[str, Any]) -> dict[str, Any]:
     return tree
 
 
-class Told:
+class HistoryDelivery:
     """Tells the same history in many ways, each into a home of its own."""
 
     def __init__(self, place: Path, settings: Settings, tree_of: TreeOf) -> None:
         self._place, self._settings, self._tree_of = place, settings, tree_of
         self._ways = 0
 
-    def tree(self, steps: Sequence[Step]) -> dict[str, Any]:
+    def after_steps(self, steps: Sequence[Step]) -> dict[str, Any]:
         """What is kept after files have grown by these steps."""
         self._ways += 1
         home = self._place / f"home-{self._ways}"
         folder = self._place / f"way-{self._ways}" / "shop"
         folder.mkdir(parents=True)
-        with works_at(home, self._settings) as works:
+        with open_pipeline(home, self._settings) as works:
             for place, (name, more) in enumerate(steps):
                 if name == HOOKS:
-                    leave(home / "spool" / "new", place, more)
+                    write_hook_files(home / "spool" / "new", place, more)
                 else:
                     is_cut = more.startswith(CUT)
                     with (folder / name).open("w" if is_cut else "a") as file:
                         file.write(more.removeprefix(CUT))
-                bring(works, *folder.glob(name))
+                import_paths(works, *folder.glob(name))
         return without_versions(self._tree_of(home))
 
-    def brought(self, *folders: Path) -> dict[str, Any]:
+    def after_imports(self, *folders: Path) -> dict[str, Any]:
         """What is kept after folders were imported, one after the other."""
         self._ways += 1
         home = self._place / f"home-{self._ways}"
-        with works_at(home, self._settings) as works:
+        with open_pipeline(home, self._settings) as works:
             for folder in folders:
-                bring(works, folder)
+                import_paths(works, folder)
         return without_versions(self._tree_of(home))
 
 
-def cut(files: Mapping[str, str], dice: random.Random) -> list[Step]:
+def shuffled_pieces(files: Mapping[str, str], dice: random.Random) -> list[Step]:
     """The files in pieces, in a random order that keeps each file's own."""
     left = {name: text.splitlines(keepends=True) for name, text in files.items()}
     steps = []

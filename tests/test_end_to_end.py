@@ -20,7 +20,7 @@ from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
-from memtui.services.sources import expand
+from memtui.services.grip_events import expand
 from memtui.settings import Settings
 from memtui.workspace import Workspace
 
@@ -34,7 +34,7 @@ REPLY = (
 )
 
 
-def hook(house: Workspace, **payload: Any) -> None:
+def run_hook(house: Workspace, **payload: Any) -> None:
     """Do what an agent does: run the hook with a payload on its standard input."""
     given = {
         "session_id": "ferry-1",
@@ -52,7 +52,7 @@ def hook(house: Workspace, **payload: Any) -> None:
     assert (told.returncode, told.stdout, told.stderr) == (0, b"", b"")
 
 
-class Watched:
+class ReportWaiter:
     """Reports of the loops, to be waited for."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Watched:
             self._reports.append(progress)
             self._news.notify_all()
 
-    def until(self, holds: Callable[[], bool]) -> None:
+    def wait_until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds, looking again after each report."""
         end_s = time.monotonic() + DEADLINE_S
         with self._news:
@@ -75,8 +75,8 @@ class Watched:
 
 
 @contextmanager
-def working(house: Workspace) -> Iterator[Watched]:
-    watched = Watched()
+def run_pipeline(house: Workspace) -> Iterator[ReportWaiter]:
+    watched = ReportWaiter()
     house.start(watched)
     try:
         yield watched
@@ -84,13 +84,13 @@ def working(house: Workspace) -> Iterator[Watched]:
         house.pipeline.stop(wait_s=5)
 
 
-def found(house: Workspace, query: str) -> TeleportResult:
+def find(house: Workspace, query: str) -> TeleportResult:
     return house.teleport.find(query)
 
 
 def assert_leads_back(house: Workspace, query: str, words: str) -> None:
     """A hit's grip holds its excerpt, and the excerpt's events hold the words."""
-    hits = [hit for hit in found(house, query).hits if hit.kind is HitKind.GRIP]
+    hits = [hit for hit in find(house, query).hits if hit.kind is HitKind.GRIP]
     assert hits
     expansion = expand(hits[0].target_id)
     assert expansion.grip is not None
@@ -104,23 +104,23 @@ def assert_leads_back(house: Workspace, query: str, words: str) -> None:
 def test_a_hooks_file_becomes_a_hit_whose_grip_is_the_very_event(
     house: Workspace,
 ) -> None:
-    hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
-    with working(house) as watched:
-        hook(
+    run_hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
+    with run_pipeline(house) as watched:
+        run_hook(
             house,
             hook_event_name="PostToolUse",
             tool_name="Bash",
             tool_input={"command": "pytest tests/test_timetable.py"},
             tool_response={"stdout": "1 failed: test_after_midnight"},
         )
-        hook(house, hook_event_name="Stop", last_assistant_message=REPLY)
-        hook(house, hook_event_name="SessionEnd", reason="logout")
-        watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: status.read_stats().pending == 0)
+        run_hook(house, hook_event_name="Stop", last_assistant_message=REPLY)
+        run_hook(house, hook_event_name="SessionEnd", reason="logout")
+        watched.wait_until(lambda: bool(find(house, "crossing duplicate").hits))
+        watched.wait_until(lambda: status.read_stats().pending == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     years = browse.list_children()
-    day = browse.get_path(found(house, "crossing").hits[0].node_id)
+    day = browse.get_path(find(house, "crossing").hits[0].node_id)
     assert [line.level for line in years] == [TocLevel.YEAR]
     assert day[0] == years[0].node_id
     assert list(house.paths.spool.joinpath("new").iterdir()) == []
@@ -148,11 +148,11 @@ def test_a_transcript_becomes_a_hit_whose_grip_is_the_very_event(
         record(9, "assistant", [{"type": "text", "text": REPLY}]),
     ]
     file.write_text("\n".join(lines) + "\n")
-    with working(house) as watched:
+    with run_pipeline(house) as watched:
         history = AgentHistory("claude-code", file.parent.parent, 1)
         house.start_import([history], watched, is_watched=False)
-        watched.until(lambda: bool(found(house, "crossing duplicate").hits))
-        watched.until(lambda: status.read_stats().pending == 0)
+        watched.wait_until(lambda: bool(find(house, "crossing duplicate").hits))
+        watched.wait_until(lambda: status.read_stats().pending == 0)
 
     assert_leads_back(house, "compares departure times", "00:15 sorts before 23:50")
     assert [line.title for line in browse.list_children("toc:week:2025-W11")] == [
@@ -168,10 +168,10 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
         b'{"session_id": "s", "hook_event_name": "Novelty", "prompt": "x"}'
     )
     (new / "3.json").write_bytes(b"\xff\xfe\x00" * 10)
-    hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
-    with working(house) as watched:
-        watched.until(lambda: status.read_stats().messages == 1)
-        watched.until(lambda: not list(new.iterdir()))
+    run_hook(house, hook_event_name="UserPromptSubmit", prompt=PROMPT)
+    with run_pipeline(house) as watched:
+        watched.wait_until(lambda: status.read_stats().messages == 1)
+        watched.wait_until(lambda: not list(new.iterdir()))
 
     assert sorted(f.name for f in bad.iterdir() if f.suffix == ".json") == [
         "1.json",
@@ -185,7 +185,7 @@ def test_what_cannot_be_taken_is_quarantined_with_its_reason(house: Workspace) -
 
 @pytest.mark.full
 def test_a_monstrous_line_is_survived(house: Workspace) -> None:
-    hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
+    run_hook(house, hook_event_name="UserPromptSubmit", prompt="word " * 10_000_000)
     assert house.pipeline.run_until_idle(lambda _: None) == []
     assert status.read_stats().messages == 1
     assert status.read_stats().bullets >= 1

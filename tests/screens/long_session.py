@@ -8,7 +8,7 @@ from memtui.model.events import event_id, to_ms
 from memtui.store import database
 from memtui.store.schema import EventRow, SessionRow
 
-BEGAN = datetime(2024, 1, 2, 8, tzinfo=UTC)
+START = datetime(2024, 1, 2, 8, tzinfo=UTC)
 STEP = timedelta(seconds=20)
 
 CODE = (
@@ -24,7 +24,7 @@ ROUND = 5
 """After so many events comes the next question."""
 
 
-def keep(
+def store_session(
     count: int,
     *,
     name: str = "mill",
@@ -39,13 +39,13 @@ def keep(
         since: How many were kept before.
         but: Which of them are not kept.
     """
-    rows, last = [], BEGAN + STEP * (count - 1)
+    rows, last = [], START + STEP * (count - 1)
     with database.transaction():
         session, _ = SessionRow.get_or_create(
             agent="codex",
             name=name,
             defaults={"project": "mill", "title": "Grinding [b]grain[/b]"}
-            | {"created_ms": to_ms(BEGAN), "updated_ms": 0},
+            | {"created_ms": to_ms(START), "updated_ms": 0},
         )
         SessionRow.update(
             updated_ms=to_ms(last), message_count=count * 3 // 5, event_count=count
@@ -53,7 +53,7 @@ def keep(
         for at in range(since, count):
             if at in but:
                 continue
-            when = BEGAN + STEP * at
+            when = START + STEP * at
             kind, role, text, metadata = _event(at)
             named = event_id("codex", name, kind, str(at), when)
             told = json.dumps(metadata) if metadata else ""

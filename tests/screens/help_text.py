@@ -30,6 +30,6 @@ def keys(app: App[str | MemtuiError]) -> Sequence[str]:
     return [line[:KEY_CELLS].strip() for line in told]
 
 
-def says(app: App[str | MemtuiError]) -> Sequence[str]:
+def help_texts(app: App[str | MemtuiError]) -> Sequence[str]:
     """The sentences behind the keys."""
     return [line[KEY_CELLS:] for line in lines(app) if line.endswith(".")]

@@ -42,7 +42,7 @@ LONG = (
 )
 
 
-def moment(**others: object) -> CombinedHit:
+def combined_hit(**others: object) -> CombinedHit:
     """A moment of which a summary and a message tell."""
     told: dict[str, object] = {
         "agent": "claude-code",
@@ -81,7 +81,7 @@ def session(**others: object) -> Session:
     return Session(**(told | others))  # type: ignore[arg-type]
 
 
-def said(
+def window_message(
     place: int, role: EventRole, snippet: Snippet, *, is_match: bool = False
 ) -> WindowMessage:
     """A message of a window."""
@@ -95,14 +95,14 @@ def window(match: str, *words: str) -> tuple[WindowMessage, ...]:
     before = "Why am I logged out in the middle of paying?"
     after = "Every request renews it now: SESSION_TTL in shop/settings.py."
     return (
-        said(3, EventRole.USER, Snippet(before)),
-        said(4, EventRole.ASSISTANT, marked(match, *words), is_match=True),
-        said(5, EventRole.ASSISTANT, Snippet(after)),
-        said(6, EventRole.USER, Snippet("Thank you.")),
+        window_message(3, EventRole.USER, Snippet(before)),
+        window_message(4, EventRole.ASSISTANT, marked(match, *words), is_match=True),
+        window_message(5, EventRole.ASSISTANT, Snippet(after)),
+        window_message(6, EventRole.USER, Snippet("Thank you.")),
     )
 
 
-def message(match: str, *words: str, **others: object) -> MessageHit:
+def message_hit(match: str, *words: str, **others: object) -> MessageHit:
     """A message that was found."""
     around = window(match, *words)
     told: dict[str, object] = {
@@ -119,8 +119,8 @@ def message(match: str, *words: str, **others: object) -> MessageHit:
 FINDINGS = CombinedResult(
     "session timeout",
     (
-        moment(),
-        moment(
+        combined_hit(),
+        combined_hit(
             at=datetime(2024, 2, 19, 14, 5, tzinfo=UTC),
             title="Does the parquet export keep the time zone",
             event_id=f"{4:026}",
@@ -130,7 +130,7 @@ FINDINGS = CombinedResult(
             score=0.58,
             is_unsummarized=True,
         ),
-        moment(
+        combined_hit(
             at=datetime(2023, 12, 19, 10, 0, tzinfo=UTC),
             title="[/b] 评审会议 list[int]",
             agent="codex",
@@ -148,18 +148,18 @@ FINDINGS = CombinedResult(
 MESSAGES = MessageResult(
     "session timeout",
     (
-        message(
+        message_hit(
             f"{LONG}\n\n    def renew(session):\n        return 600", "session timeout"
         ),
-        message("The session timeout is 600 seconds.", "session", "timeout"),
-        message("", event_id="", msg_idx=-1, window=(), score=0.31),
+        message_hit("The session timeout is 600 seconds.", "session", "timeout"),
+        message_hit("", event_id="", msg_idx=-1, window=(), score=0.31),
     ),
     took_ms=4.0,
 )
 
 
 @dataclass
-class Fake:
+class FakeSearch:
     """Finds what it is told to find, and remembers what it was asked."""
 
     answer: Callable[[str], TeleportResult | CombinedResult | MessageResult]
@@ -171,7 +171,7 @@ class Fake:
         return self.answer(text)
 
 
-class Bare(App[str | MemtuiError]):
+class SearchApp(App[str | MemtuiError]):
     """A terminal with nothing in it but the search bar."""
 
     CSS_PATH = stylesheets()
