@@ -343,7 +343,7 @@ def measure_hooks() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         commands = Commands(Path(folder))
         fill(commands)
-        hits = commands.memtui("teleport", QUERY, "--json")
+        hits = commands.memtui("call", "teleport", f"query={QUERY}", "--json")
         assert QUERY in hits.replace(f'"query": "{QUERY}"', ""), hits
         return {
             "files_loaded_from_hook_to_hit": commands.files("loaded"),
