@@ -28,7 +28,7 @@ from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import DATE_BOOST
 from memtui.services import browse
 from memtui.text import analyzer
-from memtui.text.dates import Period
+from memtui.text.dates import DatePeriod
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -153,7 +153,9 @@ def _answer_line(item: Item) -> str:
     return formatting.quote_line(item) if is_quote else formatting.hit_line(item)
 
 
-def choose_strategy(parsed: Query, periods: Sequence[Period]) -> tuple[Strategy, str]:
+def choose_strategy(
+    parsed: Query, periods: Sequence[DatePeriod]
+) -> tuple[Strategy, str]:
     """Choose how a question is answered, and say why.
 
     Args:

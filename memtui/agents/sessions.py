@@ -234,7 +234,7 @@ def get_events(
     )
 
 
-def _labels(periods: Sequence[dates.Period]) -> list[str]:
+def _labels(periods: Sequence[dates.DatePeriod]) -> list[str]:
     return [period.label for period in periods[:1]]
 
 

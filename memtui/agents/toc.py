@@ -25,7 +25,7 @@ from memtui.services import browse
 from memtui.store import database
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates, stemmer
-from memtui.text.dates import Period
+from memtui.text.dates import DatePeriod
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -174,7 +174,7 @@ def browse_time(
     )
 
 
-def _period(period: Period) -> Item:
+def _period(period: DatePeriod) -> Item:
     start, end = (at.isoformat() if at else None for at in (period.start, period.end))
     return {"text": period.label, "start": start, "end": end}
 

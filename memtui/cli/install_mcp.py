@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from memtui.cli import hooks, mcp, output
+from memtui.cli import hooks, output
 from memtui.cli.hooks import ChangeOptions, change_entry
 from memtui.errors import HooksError
 from memtui.integrations import config_files
@@ -52,8 +52,6 @@ def run_command(given: argparse.Namespace, paths: Paths) -> int:
     if given.action == "status":
         return _print_status(named or clients, command, machine, as_json=given.json)
     chosen = named or _default_clients(given.action, clients, command, machine)
-    if given.action == "install" and not mcp.has_sdk():
-        print(f"memtui: {mcp.MISSING}", file=sys.stderr)
     results = [
         change_entry(
             given.action,

@@ -82,6 +82,8 @@ def run(args: Namespace, context: Context) -> int:
     if args.action != "serve":
         from memtui.cli import install_mcp
 
+        if args.action == "install" and not has_sdk():
+            print(f"memtui: {MISSING}", file=sys.stderr)
         return install_mcp.run_command(args, context.paths)
     if args.agents:
         raise UsageError("serve takes no agent")

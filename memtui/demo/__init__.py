@@ -39,7 +39,7 @@ _DATE = re.compile(r"\{(day|month|year)(?:-(\d+))?\}")
 
 
 @dataclass(slots=True)
-class Turn:
+class DemoTurn:
     """One thing said or done."""
 
     who: str
@@ -63,7 +63,7 @@ class Script:
     starts: time
     project: str
     agent: str
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[DemoTurn] = field(default_factory=list)
 
 
 def read(text: str) -> Iterator[Script]:
@@ -113,10 +113,10 @@ def _date(unit: str, back: int, day: date) -> str:
     return f"{months // 12}-{months % 12 + 1:02}"
 
 
-def _add(turns: list[Turn], line: str, number: int) -> None:
+def _add(turns: list[DemoTurn], line: str, number: int) -> None:
     if turn := _TURN.fullmatch(line):
         who, failed, text = turn.groups()
-        turns.append(Turn(who, text, is_error=bool(failed)))
+        turns.append(DemoTurn(who, text, is_error=bool(failed)))
     elif line.startswith("|"):
         if not turns or not turns[-1].is_tool:
             raise ValueError(f"line {number} answers no tool: {line}")
@@ -233,7 +233,7 @@ def _event(
     }
 
 
-def _said(turn: Turn) -> tuple[EventType, str, dict[str, str]]:
+def _said(turn: DemoTurn) -> tuple[EventType, str, dict[str, str]]:
     if turn.who == "you":
         return EventType.USER_MESSAGE, turn.text, {}
     if turn.who == "agent":
@@ -248,7 +248,7 @@ def _said(turn: Turn) -> tuple[EventType, str, dict[str, str]]:
     return EventType.TOOL_RESULT, text, metadata
 
 
-def _pace_s(script: Script, number: int, turn: Turn) -> float:
+def _pace_s(script: Script, number: int, turn: DemoTurn) -> float:
     """How long after the turn before it this one came, in seconds."""
     if turn.who == "agent":
         return 2 + len(turn.text) / CHARS_PER_S

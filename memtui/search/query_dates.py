@@ -13,7 +13,7 @@ from memtui.model.filters import Filters
 from memtui.model.hits import ReadDate
 from memtui.search import query as search_query
 from memtui.text import dates
-from memtui.text.dates import Period
+from memtui.text.dates import DatePeriod
 
 MAX_PERIODS = 12
 """How many periods of a query are used: its first ones."""
@@ -37,7 +37,7 @@ class DatedQuery:
 
     words: str
     """The query without its dates."""
-    periods: tuple[Period, ...] = ()
+    periods: tuple[DatePeriod, ...] = ()
 
     def covers(self, at: datetime) -> bool:
         """Return True if a time lies in one of the periods."""
@@ -51,13 +51,13 @@ class DatedQuery:
         )
 
 
-def _is_in(at: datetime, period: Period) -> bool:
+def _is_in(at: datetime, period: DatePeriod) -> bool:
     return (period.start is None or period.start <= at) and (
         period.end is None or at < period.end
     )
 
 
-def restrict(within: Filters, periods: Sequence[Period]) -> Filters:
+def restrict(within: Filters, periods: Sequence[DatePeriod]) -> Filters:
     """Restrict filters to the time from the first period's start to the last one's end.
 
     A side on which a period is open is not restricted.

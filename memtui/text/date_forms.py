@@ -240,7 +240,7 @@ NAMED |= {"weekend": WEEKEND}
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class DateContext:
     """The text that is read, and when and where it was written."""
 
     now: datetime
@@ -292,7 +292,7 @@ class Phrase:
 
 Match = re.Match[str]
 
-Reader = Callable[[Match, Context], Phrase | None]
+Reader = Callable[[Match, DateContext], Phrase | None]
 """None or a ValueError mean that this is no date after all."""
 
 
@@ -301,7 +301,7 @@ def _definite(match: Match, days: Days | None) -> Phrase | None:
 
 
 def _latest(
-    match: Match, context: Context, recurring: Recurring, needs: str = ""
+    match: Match, context: DateContext, recurring: Recurring, needs: str = ""
 ) -> Phrase | None:
     """Return the one of the year that is written, or the latest that has begun."""
     if year := match.groupdict().get("year"):
@@ -315,7 +315,7 @@ def _latest(
 # Dates and times as a calendar and a clock give them.
 
 
-def _iso(match: Match, context: Context) -> Phrase | None:
+def _iso(match: Match, context: DateContext) -> Phrase | None:
     day = date.fromisoformat(match["date"].replace("/", "-"))
     if not match["clock"]:
         return _definite(match, one_day(day))
@@ -329,21 +329,21 @@ def _iso(match: Match, context: Context) -> Phrase | None:
     return Phrase(*match.span(), days=one_day(day), hours=hours, is_definite=True)
 
 
-def _iso_range(match: Match, context: Context) -> Phrase | None:
+def _iso_range(match: Match, context: DateContext) -> Phrase | None:
     first, last = sorted(map(date.fromisoformat, match[0].split("..")))
     return _definite(match, Days(first, last + DAY))
 
 
-def _iso_week(match: Match, context: Context) -> Phrase | None:
+def _iso_week(match: Match, context: DateContext) -> Phrase | None:
     day = date.fromisocalendar(int(match["year"]), int(match["number"]), 1)
     return _definite(match, week(day))
 
 
-def _iso_month(match: Match, context: Context) -> Phrase | None:
+def _iso_month(match: Match, context: DateContext) -> Phrase | None:
     return _definite(match, months(int(match["year"]), int(match["number"])))
 
 
-def _numeric(match: Match, context: Context) -> Phrase | None:
+def _numeric(match: Match, context: DateContext) -> Phrase | None:
     day, month = int(match["day"]), int(match["number"])
     if match["mark"] == "/":
         if day <= 12 and month <= 12 and day != month:
@@ -355,7 +355,7 @@ def _numeric(match: Match, context: Context) -> Phrase | None:
 _SENTENCE_START = re.compile(r"(?:^|[.?!:])\s{0,3}$")
 
 
-def _date(match: Match, context: Context) -> Phrase | None:
+def _date(match: Match, context: DateContext) -> Phrase | None:
     """Read one day or a few of a month; "step 3 may fail" needs an "on" to be one."""
     groups = match.groupdict()
     month = MONTHS[match["month"]]
@@ -374,7 +374,7 @@ def _date(match: Match, context: Context) -> Phrase | None:
     return _latest(match, context, recurring, needs)
 
 
-def _day_of_month(match: Match, context: Context) -> Phrase | None:
+def _day_of_month(match: Match, context: DateContext) -> Phrase | None:
     """Read "the 3rd" and "Friday the 13th"."""
     weekday = (WEEKDAYS | SHORT_WEEKDAYS).get(match["weekday"] or "")
     for ago in range(LOOK_BACK_MONTHS):
@@ -387,7 +387,7 @@ def _day_of_month(match: Match, context: Context) -> Phrase | None:
     return None
 
 
-def _month(match: Match, context: Context) -> Phrase | None:
+def _month(match: Match, context: DateContext) -> Phrase | None:
     name = match["month"]
     is_word = name in SHORT_MONTHS and not context.is_capital(match.start("month"))
     if is_word and not match["year"]:
@@ -396,7 +396,7 @@ def _month(match: Match, context: Context) -> Phrase | None:
     return _latest(match, context, NAMED[name], needs)
 
 
-def _months(match: Match, context: Context) -> Phrase | None:
+def _months(match: Match, context: DateContext) -> Phrase | None:
     """Read "Nov–Feb 2026"; the year is that of the last month."""
     for group in ("month", "month2"):
         name = match[group]
@@ -408,21 +408,21 @@ def _months(match: Match, context: Context) -> Phrase | None:
     return _latest(match, context, recurring, "month")
 
 
-def _season(match: Match, context: Context) -> Phrase | None:
+def _season(match: Match, context: DateContext) -> Phrase | None:
     return _latest(match, context, NAMED[match["season"]], "season")
 
 
-def _quarter(match: Match, context: Context) -> Phrase | None:
+def _quarter(match: Match, context: DateContext) -> Phrase | None:
     number = match["number"]
     recurring = _yearly(3 * (ORDINALS.get(number) or int(number)) - 2, 3)
     return _latest(match, context, recurring, "" if number in ORDINALS else "quarter")
 
 
-def _half(match: Match, context: Context) -> Phrase | None:
+def _half(match: Match, context: DateContext) -> Phrase | None:
     return _latest(match, context, _yearly(6 * int(match["number"]) - 5, 6))
 
 
-def _week(match: Match, context: Context) -> Phrase | None:
+def _week(match: Match, context: DateContext) -> Phrase | None:
     """Read a week by its number; "week 3" may also be the third of some plan."""
     number = int(match["number"])
     recurring = Recurring(lambda year: week(date.fromisocalendar(year, number, 1)))
@@ -431,12 +431,12 @@ def _week(match: Match, context: Context) -> Phrase | None:
     return replace(phrase, is_soft=is_soft) if phrase else None
 
 
-def _weekday(match: Match, context: Context) -> Phrase | None:
+def _weekday(match: Match, context: DateContext) -> Phrase | None:
     needs = "weekday" if match["weekday"] in SHORT_WEEKDAYS else ""
     return _latest(match, context, NAMED[match["weekday"]], needs)
 
 
-def _weekdays(match: Match, context: Context) -> Phrase | None:
+def _weekdays(match: Match, context: DateContext) -> Phrase | None:
     if not context.is_capital(match.start()):
         return None
     first = NAMED[match["weekday"]].latest(context.today)
@@ -444,7 +444,7 @@ def _weekdays(match: Match, context: Context) -> Phrase | None:
     return _definite(match, Days(first.first, last.after)) if first and last else None
 
 
-def _year(match: Match, context: Context) -> Phrase | None:
+def _year(match: Match, context: DateContext) -> Phrase | None:
     year = int(match["year"])
     if year > context.today.year:
         return None
@@ -452,11 +452,11 @@ def _year(match: Match, context: Context) -> Phrase | None:
     return Phrase(*match.span(), days=days, needs="year", is_definite=True)
 
 
-def _part_of_day(match: Match, context: Context) -> Phrase | None:
+def _part_of_day(match: Match, context: DateContext) -> Phrase | None:
     return Phrase(*match.span(), hours=Hours(*PARTS[match["part"]]), needs="day")
 
 
-def _hour(match: Match, context: Context) -> Phrase | None:
+def _hour(match: Match, context: DateContext) -> Phrase | None:
     """Read "at 5", a time only beside its day."""
     at = 60 * int(match["hour"])
     if at >= MINUTES_OF_DAY:
@@ -469,7 +469,7 @@ _POSITION = re.compile(r"\b(?:line|col|column|row|position|offset|byte)\s{1,3}$"
 """Tells "at line 12:30" from a time of day."""
 
 
-def _clock(match: Match, context: Context) -> Phrase | None:
+def _clock(match: Match, context: DateContext) -> Phrase | None:
     hour, half = int(match["hour"] or 12), match["half"]
     if hour > 23 or (half and not 1 <= hour <= 12):
         return None
@@ -486,7 +486,7 @@ def _clock(match: Match, context: Context) -> Phrase | None:
     return Phrase(*match.span(), hours=hours, needs=needs, is_soft=True)
 
 
-def _clocks(match: Match, context: Context) -> Phrase | None:
+def _clocks(match: Match, context: DateContext) -> Phrase | None:
     """Read "2-4pm" and "15:00-16:30"; in "11-2pm" the first is before noon."""
     first, last = int(match["hour"]), int(match["hour2"])
     half, half2 = match["half"], match["half2"]
@@ -504,7 +504,7 @@ def _clocks(match: Match, context: Context) -> Phrase | None:
     return Phrase(*match.span(), hours=hours, needs=needs, is_soft=True)
 
 
-def _hours(match: Match, context: Context) -> Phrase | None:
+def _hours(match: Match, context: DateContext) -> Phrase | None:
     """Read "between 9 and 11", a time only beside its day."""
     first, last = int(match["hour"]), int(match["hour2"])
     if not first < last <= 24:
@@ -515,17 +515,17 @@ def _hours(match: Match, context: Context) -> Phrase | None:
 # Times that are counted from now.
 
 
-def _today(match: Match, context: Context) -> Phrase | None:
+def _today(match: Match, context: DateContext) -> Phrase | None:
     days = {"today": 0, "yesterday": 1}.get(match["word"], 2)
     return _definite(match, one_day(context.today - days * DAY))
 
 
-def _tonight(match: Match, context: Context) -> Phrase | None:
+def _tonight(match: Match, context: DateContext) -> Phrase | None:
     days, hours = one_day(context.today), Hours(*PARTS["night"])
     return Phrase(*match.span(), days=days, hours=hours, is_definite=True)
 
 
-def _recently(match: Match, context: Context) -> Phrase | None:
+def _recently(match: Match, context: DateContext) -> Phrase | None:
     days = Days(context.today - RECENT, context.today + DAY)
     return Phrase(*match.span(), days=days, is_definite=True, is_soft=True)
 
@@ -544,7 +544,7 @@ def _amount(match: Match) -> tuple[int, int, Unit]:
     return count, count, unit
 
 
-def _ago(match: Match, context: Context) -> Phrase | None:
+def _ago(match: Match, context: DateContext) -> Phrase | None:
     """Read "3 days ago": that day or moment, with the unit's slack on each side."""
     least, most, unit = _amount(match)
     if isinstance(unit.length, timedelta) and unit.length < DAY:
@@ -556,18 +556,20 @@ def _ago(match: Match, context: Context) -> Phrase | None:
     return _definite(match, Days(first, min(last, context.today) + DAY))
 
 
-def _up_to_now(match: Match, context: Context) -> Phrase | None:
+def _up_to_now(match: Match, context: DateContext) -> Phrase | None:
     """Read "the last 7 days": from a midnight, or a moment, up to now."""
     _, count, unit = _amount(match)
     return _rolling(match, context, count, unit)
 
 
-def _past_unit(match: Match, context: Context) -> Phrase | None:
+def _past_unit(match: Match, context: DateContext) -> Phrase | None:
     """Read "the past week", the seven days up to now."""
     return _rolling(match, context, 1, UNITS[match["unit"]])
 
 
-def _rolling(match: Match, context: Context, count: int, unit: Unit) -> Phrase | None:
+def _rolling(
+    match: Match, context: DateContext, count: int, unit: Unit
+) -> Phrase | None:
     if isinstance(unit.length, timedelta) and unit.length < DAY:
         exact = context.now - count * unit.length, context.now
         return Phrase(*match.span(), exact=exact, is_definite=True)
@@ -575,13 +577,13 @@ def _rolling(match: Match, context: Context, count: int, unit: Unit) -> Phrase |
     return _definite(match, Days(first, context.today + DAY))
 
 
-def _beginning(match: Match, context: Context) -> Phrase | None:
+def _beginning(match: Match, context: DateContext) -> Phrase | None:
     return _definite(
         match, calendar_unit(context.today, match["unit"], 0).part(0, 1, 3)
     )
 
 
-def _last_or_this(match: Match, context: Context) -> Phrase | None:
+def _last_or_this(match: Match, context: DateContext) -> Phrase | None:
     """Read "last week", "this morning", "last Tuesday"; the last one is over."""
     name, is_last = match["name"], match["which"] != "this"
     if name in PARTS:
@@ -610,7 +612,7 @@ def _over(recurring: Recurring, today: date) -> Days | None:
     return found
 
 
-def _before_last(match: Match, context: Context) -> Phrase | None:
+def _before_last(match: Match, context: DateContext) -> Phrase | None:
     """Read "the week before last", "Monday before last"."""
     if match["name"] in UNITS:
         return _definite(match, calendar_unit(context.today, match["name"], 2))
@@ -619,11 +621,11 @@ def _before_last(match: Match, context: Context) -> Phrase | None:
     return _definite(match, recurring.latest(last.first - DAY)) if last else None
 
 
-def _the_weekend(match: Match, context: Context) -> Phrase | None:
+def _the_weekend(match: Match, context: DateContext) -> Phrase | None:
     return _definite(match, WEEKEND.latest(context.today))
 
 
-def _unread(match: Match, context: Context) -> Phrase | None:
+def _unread(match: Match, context: DateContext) -> Phrase | None:
     """Skip a phrase whose parts alone would be read as another time."""
     return None
 

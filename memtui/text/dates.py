@@ -21,7 +21,7 @@ from memtui.text.date_forms import (
     VERBS,
     WEEK,
     YEAR,
-    Context,
+    DateContext,
     Days,
     Phrase,
     lowered,
@@ -31,7 +31,7 @@ from memtui.text.date_forms import (
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class DatePeriod:
     """A time that a text speaks of."""
 
     start: datetime | None
@@ -141,7 +141,7 @@ _LEADING = re.compile(
 )
 
 
-def read(text: str, now: datetime, zone: tzinfo) -> list[Period]:
+def read(text: str, now: datetime, zone: tzinfo) -> list[DatePeriod]:
     """Return the times in any text, in their order; they do not overlap.
 
     Soft periods are left out beside others: "what I recently wrote in May" means May.
@@ -151,7 +151,7 @@ def read(text: str, now: datetime, zone: tzinfo) -> list[Period]:
         now: The time it was written at, aware.
         zone: The time zone of its dates.
     """
-    context = Context(now, zone, text, now.astimezone(zone).date())
+    context = DateContext(now, zone, text, now.astimezone(zone).date())
     low = lowered(text)
     joined = _joined(list(_phrases(low, context)), low, context)
     narrowed = (_narrowed(one, low, context) for one in joined)
@@ -159,21 +159,21 @@ def read(text: str, now: datetime, zone: tzinfo) -> list[Period]:
     return [one for one in periods if not one.is_soft] or periods
 
 
-def read_exact(text: str, now: datetime, zone: tzinfo) -> list[Period]:
+def read_exact(text: str, now: datetime, zone: tzinfo) -> list[DatePeriod]:
     """Return the times of a text that is nothing but a time: "2025" is a year here."""
     text = text[:MAX_CHARS]
     return distinct(read(text, now, zone) or read(f"in {text.strip()}", now, zone))
 
 
-def distinct(periods: Iterable[Period]) -> list[Period]:
+def distinct(periods: Iterable[DatePeriod]) -> list[DatePeriod]:
     """Return the periods without repetitions."""
-    first: dict[tuple[datetime | None, datetime | None], Period] = {}
+    first: dict[tuple[datetime | None, datetime | None], DatePeriod] = {}
     for one in periods:
         first.setdefault((one.start, one.end), one)
     return list(first.values())
 
 
-def remove(text: str, periods: Iterable[Period]) -> str:
+def remove(text: str, periods: Iterable[DatePeriod]) -> str:
     """Return a text without the words of some periods and their prepositions.
 
     "about retries last week" becomes "about retries". The words of a soft period may
@@ -213,7 +213,7 @@ def _form(number: int) -> re.Pattern[str]:
     return re.compile(f"(?:{FORMS[number][0]})(?:'s)?")
 
 
-def _phrases(low: str, context: Context) -> Iterator[Phrase]:
+def _phrases(low: str, context: DateContext) -> Iterator[Phrase]:
     for found in _any_form().finditer(low):
         number = int((found.lastgroup or "").removeprefix("form"))
         match = _form(number).fullmatch(low, found.start(), found.end())
@@ -233,7 +233,7 @@ def _before(pattern: re.Pattern[str], low: str, place: int) -> re.Match[str] | N
     return pattern.search(low, max(0, place - BEFORE_CHARS), place)
 
 
-def _joined(phrases: list[Phrase], low: str, context: Context) -> list[Phrase]:
+def _joined(phrases: list[Phrase], low: str, context: DateContext) -> list[Phrase]:
     joined: list[Phrase] = []
     for one in phrases:
         while joined and (both := _both(joined[-1], one, low, context)):
@@ -243,7 +243,7 @@ def _joined(phrases: list[Phrase], low: str, context: Context) -> list[Phrase]:
     return joined
 
 
-def _both(one: Phrase, two: Phrase, low: str, context: Context) -> Phrase | None:
+def _both(one: Phrase, two: Phrase, low: str, context: DateContext) -> Phrase | None:
     """Return two neighbours as one; None if each is a time of its own."""
     if two.start - one.end > BETWEEN_CHARS:
         return None
@@ -280,7 +280,7 @@ def _hours_of(hours: Phrase, day: Phrase) -> Phrase | None:
     return replace(day, days=days, hours=own)
 
 
-def _inside(one: Phrase, whole: Phrase, context: Context) -> Phrase | None:
+def _inside(one: Phrase, whole: Phrase, context: DateContext) -> Phrase | None:
     """Read a Tuesday of a week, a March of a year, or a Tuesday that has a date."""
     if one.recurring is None or whole.days is None or whole.hours:
         return None
@@ -294,7 +294,7 @@ def _inside(one: Phrase, whole: Phrase, context: Context) -> Phrase | None:
     return replace(one, days=days, recurring=None, needs=needs, is_definite=True)
 
 
-def _narrowed(one: Phrase, low: str, context: Context) -> Phrase | None:
+def _narrowed(one: Phrase, low: str, context: DateContext) -> Phrase | None:
     """Apply the words before a phrase: "end of", "the day before", "the week of".
 
     Returns:
@@ -337,7 +337,9 @@ def _part(days: Days, found: re.Match[str]) -> Days | None:
 # From phrases to periods.
 
 
-def _periods(phrases: list[Phrase], low: str, context: Context) -> Iterator[Period]:
+def _periods(
+    phrases: list[Phrase], low: str, context: DateContext
+) -> Iterator[DatePeriod]:
     place, end = 0, 0
     while place < len(phrases):
         one, *rest = phrases[place : place + 2]
@@ -362,12 +364,12 @@ def _is_date(one: Phrase, low: str) -> bool:
     return not one.needs or bool(_before(PRECEDING[one.needs], low, one.start))
 
 
-def _has_begun(period: Period, low: str, context: Context) -> bool:
+def _has_begun(period: DatePeriod, low: str, context: DateContext) -> bool:
     is_written = bool(_YEAR.search(low, *period.span))
     return is_written or period.start is None or period.start <= context.now
 
 
-def _single(one: Phrase, low: str, context: Context) -> Period:
+def _single(one: Phrase, low: str, context: DateContext) -> DatePeriod:
     """Return the period of a phrase, or that on one side of it: "since Monday"."""
     start, end = _bounds(one, context)
     found = _before(_OPEN, low, one.start)
@@ -388,7 +390,7 @@ def _single(one: Phrase, low: str, context: Context) -> Period:
     return _period(bounds, (found.start(), one.end), one.is_soft, context)
 
 
-def _onwards(one: Phrase, low: str, context: Context) -> Period | None:
+def _onwards(one: Phrase, low: str, context: DateContext) -> DatePeriod | None:
     """Read "from June onwards"."""
     onwards = _ONWARDS.match(low, one.end)
     start = _before(_FROM, low, one.start)
@@ -398,7 +400,9 @@ def _onwards(one: Phrase, low: str, context: Context) -> Period | None:
     return _period((_bounds(one, context)[0], None), span, one.is_soft, context)
 
 
-def _range(one: Phrase, two: Phrase, low: str, context: Context) -> Period | None:
+def _range(
+    one: Phrase, two: Phrase, low: str, context: DateContext
+) -> DatePeriod | None:
     """Read "from 3 June to 5 July", in either order; None if they are two times."""
     found = _before(_FROM, low, one.start)
     if two.start - one.end > BETWEEN_CHARS:
@@ -434,7 +438,7 @@ def _completed(one: Phrase, two: Phrase) -> tuple[Phrase, Phrase]:
     return one, two
 
 
-def _bounds(one: Phrase, context: Context) -> tuple[datetime, datetime]:
+def _bounds(one: Phrase, context: DateContext) -> tuple[datetime, datetime]:
     """Return when a phrase begins and ends, in UTC."""
     if one.exact:
         return one.exact[0].astimezone(UTC), one.exact[1].astimezone(UTC)
@@ -454,9 +458,9 @@ def _period(
     bounds: tuple[datetime | None, datetime | None],
     span: tuple[int, int],
     is_soft: bool,
-    context: Context,
-) -> Period:
+    context: DateContext,
+) -> DatePeriod:
     words = " ".join(context.text[slice(*span)].split())
     start, end = (at.astimezone(context.zone) if at else None for at in bounds)
     label = f"{words}: {date_format.period(start, end)}"
-    return Period(*bounds, span, label, is_soft)
+    return DatePeriod(*bounds, span, label, is_soft)

@@ -13,7 +13,7 @@ from memtui.model import calendar
 from memtui.model.nodes import TocLevel
 from memtui.text import date_format, dates
 from memtui.text.date_forms import DAY, WEEK, Days, months, one_day, week
-from memtui.text.dates import Period
+from memtui.text.dates import DatePeriod
 
 _ISO_FORMS = (
     (re.compile(r"\d{4}"), TocLevel.YEAR),
@@ -75,7 +75,7 @@ def _node_date(node_id: str) -> NodeDate:
     return NodeDate(node_id, node_label(node_id))
 
 
-def _for_period(period: Period, zone: tzinfo) -> NodeDate:
+def _for_period(period: DatePeriod, zone: tzinfo) -> NodeDate:
     first = calendar.local_day(period.start, zone) if period.start else None
     after = None
     if period.end:

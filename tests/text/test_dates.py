@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.text import dates
-from memtui.text.dates import Period
+from memtui.text.dates import DatePeriod
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
@@ -19,7 +19,7 @@ NOW = datetime(2026, 11, 21, 22, 0, tzinfo=UTC)
 Bounds = tuple[str | None, str | None]
 
 
-def read(text: str, now: datetime = NOW) -> list[Period]:
+def read(text: str, now: datetime = NOW) -> list[DatePeriod]:
     return dates.read(text, now, BERLIN)
 
 
