@@ -163,7 +163,7 @@ async def test_a_file_that_changed_since_is_not_written(
         (machine.home / ".claude" / "settings.json").write_text("{}")
         await pilot.press("ctrl+s")
         await settle(pilot)
-        assert "changed meanwhile" in change(hooked)
+        assert "has changed; it was not written" in change(hooked)
         assert claude(machine) == "{}"
 
 

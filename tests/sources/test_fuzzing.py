@@ -79,7 +79,7 @@ def awaited(state: Mapping[str, Any], line: bytes) -> bool:
     calls = [*_calls(state)]
     if any(call["key"] and json.dumps(call["key"]).encode() in line for call in calls):
         return True
-    return '"held": [{' in said
+    return '"held": [{' in said or '"held": {' in said
 
 
 def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
