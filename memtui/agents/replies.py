@@ -30,7 +30,7 @@ Item = dict[str, Any]
 
 MORE = "ask for more tokens"
 
-NOTHING_KEPT = "Nothing kept yet. Bring past sessions in: memtui import"
+NOTHING_KEPT = "No conversations yet. Import past sessions: memtui import"
 """The note of every reply while nothing is stored."""
 
 
