@@ -360,7 +360,8 @@ def test_a_store_that_cannot_be_opened_is_said_with_every_call(
 def test_a_question_makes_no_memory_and_finds_the_one_that_came(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with served(home) as agent:
-        assert "No conversations yet" in agent.ask("route", question="what about baskets?")
+        question = "what about baskets?"
+        assert "No conversations yet" in agent.ask("route", question=question)
         for tool in ("get_toc_root", "list_sessions", "scheduler_status"):
             assert "No conversations yet" in agent.ask(tool)
         assert len(agent.get(agent.client.list_resources).resources) == 1
