@@ -12,8 +12,13 @@ import pytest
 
 from memtui.store import database
 from memtui.store.schema import RedactionRow
-from tests.once.conftest import told as told
-from tests.once.deliveries import hook, record, session_records, write_hook_files
+from tests.deduplication.conftest import told as told
+from tests.deduplication.deliveries import (
+    hook,
+    record,
+    session_records,
+    write_hook_files,
+)
 
 DAY = 24 * 60
 """Minutes."""

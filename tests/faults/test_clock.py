@@ -21,7 +21,7 @@ from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
-from tests.once.deliveries import (
+from tests.deduplication.deliveries import (
     START,
     TreeOf,
     hook,

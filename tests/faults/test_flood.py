@@ -16,7 +16,7 @@ from memtui.store import database, meta
 from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
 from tests import test_end_to_end
-from tests.once.deliveries import TreeOf, hook, record, without_versions
+from tests.deduplication.deliveries import TreeOf, hook, record, without_versions
 from tests.test_end_to_end import run_pipeline
 
 FILES = 10_000

@@ -14,8 +14,8 @@ import pytest
 
 from memtui.services import status
 from memtui.workspace import Workspace
+from tests.deduplication.deliveries import hook
 from tests.faults.conftest import ForkServer
-from tests.once.deliveries import hook
 
 KILLS = 200
 

@@ -9,7 +9,7 @@ import pytest
 
 from memtui.services import status
 from memtui.workspace import Workspace
-from tests.once.deliveries import (
+from tests.deduplication.deliveries import (
     CUT,
     HistoryDelivery,
     hook,

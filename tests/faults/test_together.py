@@ -13,8 +13,12 @@ from memtui.paths import in_home
 from memtui.services import status
 from memtui.settings import Settings
 from memtui.workspace import Workspace
+from tests.deduplication.deliveries import (
+    session_records,
+    without_versions,
+    write_hook_files,
+)
 from tests.faults.conftest import HOOKED, ForkServer
-from tests.once.deliveries import session_records, without_versions, write_hook_files
 
 HomeOf = Callable[[str], Path]
 Kept = Callable[[Path], str]

@@ -1,0 +1,134 @@
+"""With any content of a growing file, the store has each event once."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.capture import formats
+from memtui.capture.formats.base import (
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    SkippedRecord,
+)
+from memtui.capture.ingest import SpoolIngester
+from memtui.capture.policy import CapturePolicy
+from memtui.capture.spool import Spool
+from memtui.capture.transcripts import TranscriptReader
+from memtui.model.events import Event, Thought, clean
+from memtui.store import cursors, database, events
+from memtui.store.problems import ProblemKind
+from memtui.store.schema import ProblemRow, ThoughtRow
+from memtui.store.tombstones import any_exist
+from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.workspace import Workspace
+from tests.capture import corpora
+from tests.capture.conftest import READ_AT
+from tests.capture.mutations import damaged, records
+from tests.conftest import often
+
+pytestmark = pytest.mark.fuzz
+
+SOON = corpora.AT + timedelta(seconds=12)
+
+KINDS = {
+    InvalidRecord: ProblemKind.DAMAGED,
+    SkippedRecord: ProblemKind.SKIPPED,
+    PendingRecord: ProblemKind.INCOMPLETE,
+}
+
+FILES = count()
+"""Each example has a file of its own; the store is the same."""
+
+
+def take(file: Path, *, is_last: bool) -> TranscriptReader:
+    at = READ_AT if is_last else SOON
+    files = TranscriptReader(
+        agent="own",
+        counter=ESTIMATING_COUNTER,
+        clock=lambda: at,
+        policy=CapturePolicy(),
+    )
+    for _ in files.read_file(file):
+        pass
+    return files
+
+
+def missed(file: Path) -> Counter[tuple[str, ProblemKind]]:
+    rows = ProblemRow.select().where(ProblemRow.source == str(file))
+    return Counter({(row.reason, ProblemKind(row.kind)): row.count for row in rows})
+
+
+def refused(found: list[ParsedItem]) -> Counter[tuple[str, ProblemKind]]:
+    return Counter(
+        (clean(reading.reason), KINDS[type(reading)])
+        for reading in found
+        if isinstance(reading, InvalidRecord | SkippedRecord | PendingRecord)
+    )
+
+
+@pytest.mark.parametrize("name", list(corpora.MADE))
+@often(25)
+@given(data=st.data())
+def test_the_store_holds_what_a_file_says_that_grew(
+    name: str, house: Workspace, tmp_path: Path, data: st.DataObject
+) -> None:
+    raw = data.draw(damaged(partial(corpora.stretches, name)))
+    cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=3).map(sorted))
+    file = corpora.path(name, tmp_path / str(next(FILES)))
+    for cut in cuts:
+        file.write_bytes(raw[:cut])
+        take(file, is_last=False)
+    file.write_bytes(raw)
+    taken = take(file, is_last=True)
+    with database.connection():
+        place = cursors.get(str(file))
+        if place is None or not place.source:
+            why = [reason for reason, _ in missed(file)]
+            assert why in (["has an unknown format"], []), why
+            assert bool(why) == bool(raw)
+            return
+        assert not taken.progress.unreadable, missed(file)
+        source = formats.FORMATS_BY_NAME[place.source]
+        found = list(source.read(file, None, agent="own", now=READ_AT))
+        told = {r.event_id for r in found if isinstance(r, Event)}
+        thoughts = {r.thought_id for r in found if isinstance(r, Thought)}
+        assert set(events.get(told)) == told
+        assert ThoughtRow.select().where(ThoughtRow.id.in_(thoughts)).count() == len(
+            thoughts
+        )
+        assert missed(file) == refused(found)
+        assert not any_exist()
+
+
+@often(40)
+@given(data=st.data())
+def test_the_spool_is_emptied_whatever_hooks_left_in_it(
+    house: Workspace, data: st.DataObject
+) -> None:
+    some = data.draw(
+        st.lists(damaged(lambda: [corpora.payloads()]), min_size=1, max_size=3)
+        | records(lambda: [corpora.payloads()])
+    )
+    spool = Spool(house.paths.spool)
+    spool.create()
+    for raw in some:
+        (spool.folder / "new" / f"{next(FILES):06}.json").write_bytes(raw)
+    before = spool.count_quarantined()
+    ingest = SpoolIngester(spool, ESTIMATING_COUNTER, lambda: READ_AT, CapturePolicy())
+    assert ingest.step() == len(some)
+    assert spool.names() == []
+    assert 0 <= spool.count_quarantined() - before <= len(some)
+    assert not [why for why in reasons(spool.folder / "bad") if "Error" in why]
+
+
+def reasons(bad: Path) -> Iterator[str]:
+    for file in bad.glob("*.reason"):
+        yield from file.read_text().splitlines()

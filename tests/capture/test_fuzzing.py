@@ -1,0 +1,316 @@
+"""With any content of a file, no reader fails and every record is counted."""
+
+import json
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.capture import formats
+from memtui.capture.formats import aider, gemini, hooks, jsonl
+from memtui.capture.formats.base import (
+    Cursor,
+    FileReplaced,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    Record,
+    SkippedRecord,
+    SourceFormat,
+)
+from memtui.model.events import Event, Thought
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from tests.capture import corpora
+from tests.capture.conftest import READ_AT, given_in, stored
+from tests.capture.mutations import anything, damaged, odd, records, spoilt
+from tests.conftest import often
+
+pytestmark = pytest.mark.fuzz
+
+SOON = corpora.AT + timedelta(seconds=12)
+"""When the files are still being written: what is held back is not given up yet."""
+
+ACCOUNTS = {
+    Event: "kept",
+    Thought: "thought",
+    InvalidRecord: "refused",
+    SkippedRecord: "left",
+}
+"""What becomes of a record; otherwise it is awaited."""
+
+FORMATS = list(corpora.MADE)
+
+
+def read(
+    source: SourceFormat,
+    file: Path,
+    start: Cursor | None = None,
+    now: datetime = READ_AT,
+) -> list[ParsedItem]:
+    return list(source.read(file, start, agent="own", now=now))
+
+
+def cursor_of(found: list[ParsedItem]) -> Cursor:
+    assert isinstance(found[-1], Cursor)
+    return stored(found[-1])
+
+
+def bytes_of(name: str) -> st.SearchStrategy[bytes]:
+    """Any bytes, any JSON, and files of a format to which something happened."""
+    return (
+        damaged(partial(corpora.stretches, name))
+        | st.lists(anything.map(lambda one: json.dumps(one).encode()), max_size=6).map(
+            b"\n".join
+        )
+        | st.binary(max_size=300)
+    )
+
+
+def awaited(state: Mapping[str, Any], line: bytes) -> bool:
+    """Whether what a record begins is in what a reader remembers."""
+    said = json.dumps(state)
+    calls = [*_calls(state)]
+    if any(call["key"] and json.dumps(call["key"]).encode() in line for call in calls):
+        return True
+    return '"held": [{' in said or '"held": {' in said
+
+
+def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for name in ("calls", "waiting", "messages"):
+        held = state.get(name)
+        if isinstance(held, Mapping):
+            yield from _calls(held)
+        elif isinstance(held, list):
+            yield from held
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@often(60)
+@given(data=st.data())
+def test_every_record_is_kept_or_said_why_not(name: str, data: st.DataObject) -> None:
+    told = data.draw(records(partial(corpora.stretches, name)))
+    source, account = formats.FORMATS_BY_NAME[name], Counter[str]()
+    cursor, raw = Cursor(), b""
+    with tempfile.TemporaryDirectory() as folder:
+        file = corpora.path(name, Path(folder))
+        for line in told:
+            raw += line + b"\n"
+            file.write_bytes(raw)
+            before = cursor.state
+            found = read(source, file, cursor, SOON)
+            cursor = cursor_of(found)
+            what = [ACCOUNTS[type(r)] for r in found if type(r) in ACCOUNTS]
+            begun = [*_calls(cursor.state)] != [*_calls(before)]
+            learnt = [
+                r for r in found if isinstance(r, SessionMetadata | SubagentMetadata)
+            ]
+            if what:
+                account[what[0]] += 1
+            elif learnt and b'"record"' in line:
+                account["learnt"] += 1
+            elif begun or awaited(cursor.state, line):
+                account["awaited"] += 1
+            assert account.total() == raw.count(b"\n"), line
+        end = [r for r in read(source, file, cursor) if isinstance(r, PendingRecord)]
+        assert len(end) == len([*_calls(cursor.state)])
+
+
+@pytest.mark.parametrize("depth", [970, 985, 990, 5000])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_record_nested_too_deeply_does_not_hold_up_those_behind_it(
+    name: str, depth: int, tmp_path: Path
+) -> None:
+    source, made = formats.FORMATS_BY_NAME[name], [*corpora.MADE[name]()]
+    file = corpora.path(name, tmp_path)
+    deep = ("[" * depth + "]" * depth).encode()
+    for number, fields in enumerate(made):
+        told = [json.dumps(one).encode() for one in made]
+        behind = texts(read(source, written(file, told[number + 1 :])))
+        for place in fields:
+            spoilt = json.dumps(fields | {place: "@"}).encode()
+            told[number] = spoilt.replace(b'"@"', deep)
+            found = read(source, written(file, told))
+            assert cursor_of(found).offset == file.stat().st_size
+            if name == "plain":
+                # Its records say nothing of each other.
+                assert behind <= texts(found)
+
+
+def written(file: Path, told: list[bytes]) -> Path:
+    file.write_bytes(b"".join(line + b"\n" for line in told))
+    return file
+
+
+def texts(found: list[ParsedItem]) -> set[str]:
+    return {reading.text for reading in found if isinstance(reading, Event)}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@often(80)
+@given(data=st.data())
+def test_a_file_read_in_pieces_is_the_file_read_at_once(
+    name: str, data: st.DataObject
+) -> None:
+    raw = data.draw(bytes_of(name))
+    cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=5).map(sorted))
+    source, pieces, cursor = formats.FORMATS_BY_NAME[name], list[ParsedItem](), None
+    with tempfile.TemporaryDirectory() as folder:
+        file = corpora.path(name, Path(folder))
+        for cut in cuts:
+            file.write_bytes(raw[:cut])
+            found = read(source, file, cursor, SOON)
+            pieces, cursor = pieces + found, cursor_of(found)
+        file.write_bytes(raw)
+        last = read(source, file, cursor)
+        whole = read(source, file)
+        again = read(source, file, cursor_of(whole))
+    assert said(pieces + last) == said(whole)
+    assert cursor_of(last) == cursor_of(whole)
+    assert not [
+        r
+        for r in again
+        if isinstance(r, Event | Thought | InvalidRecord | SkippedRecord)
+    ]
+    assert _awaited(last) == _awaited(whole) == _awaited(again)
+
+
+def said(found: list[ParsedItem]) -> object:
+    """What must be equal however a file was read."""
+    facts: dict[tuple[str, str], dict[str, Any]] = {}
+    for told in (r for r in found if isinstance(r, SessionMetadata)):
+        known = facts.setdefault((told.agent, told.session_id), {})
+        # The latest word counts, but of the folder the earliest.
+        for name in ("branch", "model", "title", "forked_from"):
+            known[name] = getattr(told, name) or known.get(name)
+        known["created_by"] = known.get("created_by") or told.created_by
+        at = told.at or corpora.AT
+        if (told.cwd or told.project) and at < known.get("at", READ_AT):
+            known |= {"at": at, "cwd": told.cwd, "project": told.project}
+    helpers = {
+        (r.session_id, r.subagent): r for r in found if isinstance(r, SubagentMetadata)
+    }
+    return list(given_in(found)), facts, helpers
+
+
+def _awaited(found: list[ParsedItem]) -> list[ParsedItem]:
+    return [r for r in found if isinstance(r, PendingRecord)]
+
+
+@often(150)
+@given(data=st.data())
+def test_a_history_of_aiders_read_in_pieces_is_the_one_read_at_once(
+    data: st.DataObject,
+) -> None:
+    raw = data.draw(damaged(corpora.aider_histories) | st.binary(max_size=300))
+    cuts = data.draw(st.lists(st.integers(0, len(raw)), max_size=5).map(sorted))
+    pieces, cursor = list[ParsedItem](), None
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, aider.FILE_NAME)
+        for cut in cuts:
+            file.write_bytes(raw[:cut])
+            found = read(aider.FORMAT, file, cursor, datetime.now(UTC))
+            pieces, cursor = pieces + found, cursor_of(found)
+        file.write_bytes(raw)
+        last, whole = read(aider.FORMAT, file, cursor), read(aider.FORMAT, file)
+    assert said(pieces + last) == said(whole)
+    told = {
+        r.line: r.reason for r in whole if isinstance(r, InvalidRecord | SkippedRecord)
+    }
+    first = min((line for line, why in told.items() if why != "header"), default=None)
+    kept = "".join(r.text for r in whole if isinstance(r, Event))
+    for number, line in enumerate(raw.decode("utf-8", "replace").split("\n"), 1):
+        # What is not kept is told of by the first line of its block.
+        is_told = number in told or (first is not None and first <= number)
+        assert is_told or letters(line) in letters(kept), line
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+@often(150)
+@given(
+    held=st.lists(anything.filter(lambda one: isinstance(one, dict)), max_size=4),
+    between=st.sampled_from((b"", b" ", b",", b"\0", b",\0 ", b"\xef\xbb\xbf")),
+    rest=st.sampled_from((b"", b"}", b"nonsense", b'{"a": ', b"[1]", b'"x"', b"12")),
+)
+def test_all_records_of_a_line_are_found(
+    held: list[dict[str, Any]], between: bytes, rest: bytes
+) -> None:
+    line = between.join(json.dumps(one).encode() for one in held) + rest
+    found = list(jsonl.parse_line(line + b"\n", 7))
+    said = [reading for reading in found if isinstance(reading, Record)]
+    assert [json.dumps(r.fields) for r in said] == [json.dumps(one) for one in held]
+    assert len(found) - len(said) == bool(rest)
+
+
+@often(400)
+@given(data=st.data())
+def test_every_payload_of_a_hook_is_kept_or_said_why_not(data: st.DataObject) -> None:
+    payloads = corpora.payloads()
+    some = st.lists(st.sampled_from(payloads).flatmap(spoilt), min_size=1, max_size=4)
+    told = data.draw(some)
+    between = data.draw(st.sampled_from((b"\n", b"\r\n", b"\n\n", b" ")))
+    raw = between.join(told)
+    if data.draw(st.booleans()):
+        raw = b"[" + b",".join(told) + b"]"
+    account = accounted(raw)
+    assert account.total() >= len(told)
+    for one in told:
+        assert accounted(one).total() >= 1
+
+
+@often(300)
+@given(
+    st.binary(max_size=300)
+    | anything.map(lambda one: json.dumps(one).encode())
+    | damaged(lambda: [corpora.payloads()])
+)
+def test_any_bytes_that_a_hook_was_given_are_accounted_for(raw: bytes) -> None:
+    assert accounted(raw).total() >= 1
+
+
+def accounted(raw: bytes) -> Counter[str]:
+    """What becomes of the records of one file of the spool."""
+    found = hooks.read(raw, received_at=corpora.AT, now=READ_AT)
+    return Counter(ACCOUNTS[type(r)] for r in found if type(r) in ACCOUNTS)
+
+
+@often(150)
+@given(data=st.data())
+def test_every_message_of_a_document_is_kept_or_said_why_not(
+    data: st.DataObject,
+) -> None:
+    told = [json.loads(line) for line in data.draw(records(gemini_messages))]
+    header = {"sessionId": "s1", "projectHash": "p", "messages": told}
+    header |= data.draw(
+        st.dictionaries(st.sampled_from(sorted(header)), odd, max_size=1)
+    )
+    raw = json.dumps(header).encode()
+    cut = data.draw(st.integers(1, len(raw)))
+    with tempfile.TemporaryDirectory() as folder:
+        file = corpora.path("gemini-cli", Path(folder)).with_suffix(".json")
+        file.write_bytes(raw[:cut])
+        first = read(gemini.FORMAT, file)
+        file.write_bytes(raw)
+        found = read(gemini.FORMAT, file, cursor_of(first))
+    accounts = Event, Thought, SkippedRecord, InvalidRecord, PendingRecord
+    assert [r for r in first if isinstance(r, accounts)]
+    if cut < len(raw):
+        assert isinstance(found[0], FileReplaced)
+        number = len(told) if header["messages"] is told else 0
+        assert len([r for r in found if isinstance(r, accounts)]) >= number + 1
+
+
+def gemini_messages() -> list[list[bytes]]:
+    """The lines of sessions that are messages."""
+    some = corpora.stretches("gemini-cli")
+    found = [[one for one in lines if b"sessionId" not in one] for lines in some]
+    return [lines for lines in found if lines]

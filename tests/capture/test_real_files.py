@@ -1,0 +1,321 @@
+"""The events of real files of every agent, compared with the raw files.
+
+The expected numbers are counted here, without any of memtui's readers.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.services import status
+from memtui.store import database
+from memtui.store.schema import EventRow, ThoughtRow
+from memtui.workspace import Workspace
+
+ROOT = Path(__file__).parents[1]
+STAGE0 = "fixtures_other/agent-sessions/stage0/agents"
+REGISTRY = "fixtures_other/deja-vu/registry"
+
+Fields = dict[str, Any]
+
+
+@dataclass
+class Found:
+    """How many messages there are, by who wrote them; each has a name of its own."""
+
+    person: set[tuple[object, ...]] = field(default_factory=set)
+    assistant: set[tuple[object, ...]] = field(default_factory=set)
+
+    def add(self, role: str, *name: object) -> None:
+        (self.person if role == "user" else self.assistant).add(name)
+
+
+def objects(file: Path) -> Iterator[tuple[int, Fields]]:
+    """The JSON objects of a file with their lines, whatever else stands there."""
+    for number, line in enumerate(file.read_text(errors="replace").split("\n")):
+        try:
+            told = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(told, dict):
+            yield number, told
+
+
+def words(content: object, *kinds: str) -> str:
+    """The text of a message, whether it is a text or a list of blocks."""
+    if isinstance(content, str):
+        return content.strip()
+    blocks = content if isinstance(content, list) else []
+    told = [b for b in blocks if isinstance(b, dict) and b.get("type") in kinds]
+    plain = [b for b in blocks if isinstance(b, str)]
+    said = [b.get("text", f"[{b['type']}]") for b in told]
+    return "\n\n".join(t for t in (*plain, *said) if t.strip()).strip()
+
+
+def is_time(told: object) -> bool:
+    try:
+        return bool(datetime.fromisoformat(str(told)))
+    except ValueError:
+        return False
+
+
+WRAPPED = re.compile(
+    r"<command-|<local-command-|<bash-|<task-notification|\[Request interrupted by"
+    r"|Caveat: The messages below|This session is being continued from a previous"
+    r"|(<system-reminder>.*?</system-reminder>\s*)+\Z",
+    re.DOTALL,
+)
+"""How what stands in the person's name begins where the program wrote it."""
+
+
+def claude(file: Path, found: Found) -> None:
+    for number, outer in objects(file):
+        told, within = outer, outer.get("data")
+        if isinstance(within, dict) and within.get("type") == "agent_progress":
+            told = {**outer, **within["message"]}
+        message = told.get("message")
+        if told.get("type") not in ("user", "assistant") or not is_time(
+            told.get("timestamp")
+        ):
+            continue
+        if not isinstance(message, dict) or "content" not in message:
+            continue
+        role, session = told["type"], told.get("sessionId")
+        said = words(message["content"], "text", "image", "document")
+        origin = told.get("origin") or {}
+        is_injected = role == "user" and (
+            told.get("isMeta")
+            or told.get("isCompactSummary")
+            or origin.get("kind", "human") != "human"
+            or WRAPPED.match(said)
+        )
+        if said and session and not is_injected:
+            # A message of several records has one name; older ones have none.
+            name = message.get("id") if role == "assistant" else None
+            found.add(role, session, name or told.get("uuid") or (file, number))
+
+
+CODEX_WRAPPED = re.compile(
+    r"\s*(?:# AGENTS\.md|<(?:user_instructions|INSTRUCTIONS|environment|permissions"
+    r"|collaboration_mode|turn_aborted|skill|user_shell|subagent_not|model_switch))"
+)
+
+
+def codex(file: Path, found: Found) -> None:
+    told: dict[str, Counter[tuple[str, str]]] = {"item": Counter(), "event": Counter()}
+    for _, fields in objects(file):
+        payload = fields.get("payload", fields)
+        kind, role, way = payload.get("type"), payload.get("role"), "item"
+        content = payload.get("content", payload.get("message"))
+        if not is_time(fields.get("timestamp", fields.get("created_at"))):
+            continue
+        if fields.get("type") == "event_msg":
+            way = "event"
+            role = {"user_message": "user", "agent_message": "assistant"}.get(kind)
+        elif kind not in ("message", None):
+            continue
+        said = words(content, "text", "input_text", "output_text")
+        is_injected = role == "user" and CODEX_WRAPPED.match(said)
+        if role in ("user", "assistant") and said and not is_injected:
+            told[way][role, said] += 1
+    # Most stand there twice, once in either way.
+    for (role, said), number in (told["item"] | told["event"]).items():
+        for place in range(number):
+            found.add(role, file, said, place)
+
+
+def copilot(file: Path, found: Found) -> None:
+    for _, fields in objects(file):
+        kind, about = fields.get("type"), fields.get("data") or {}
+        role = {"user.message": "user", "assistant.message": "assistant"}.get(str(kind))
+        is_said = str(about.get("content") or "").strip()
+        if role and is_said and is_time(fields.get("timestamp")):
+            if role == "user" and about.get("source", "user") != "user":
+                continue
+            found.add(role, file, fields["id"])
+
+
+def gemini(file: Path, found: Found) -> None:
+    text = file.read_text()
+    told = [json.loads(text)] if file.suffix == ".json" else []
+    records = told or [fields for _, fields in objects(file)]
+    session = next((r["sessionId"] for r in records if "sessionId" in r), None)
+    for record in records if session else ():
+        snapshot = record.get("messages") or record.get("$set", {}).get("messages")
+        for message in snapshot or [record]:
+            said = words(
+                [
+                    part if isinstance(part, str) else {"type": "text", **part}
+                    for name in ("content", "parts")
+                    for given in [message.get(name) or []]
+                    for part in (given if isinstance(given, list) else [given])
+                ],
+                "text",
+            )
+            if said and message.get("type") in ("user", "gemini", "model"):
+                found.add(message["type"], session, message["id"])
+
+
+def opencode(file: Path, found: Found) -> None:
+    if file.parent.parent.name != "session":
+        return
+    storage, session = file.parents[2], json.loads(file.read_text())["id"]
+    parts = [json.loads(f.read_text()) for f in storage.glob("part/**/*.json")]
+    for told in (storage / "message" / session).glob("*.json"):
+        message = json.loads(told.read_text())
+        beside = (storage / "part" / message["id"]).glob("*.json")
+        mine = [json.loads(part.read_text()) for part in beside]
+        mine += [part for part in parts if part.get("messageID") == message["id"]]
+        if words(mine, "text"):
+            found.add(message["role"], session, message["id"])
+
+
+AIDER_ASKS = re.compile(r"/(?:ask|code|architect|copy-context)\s+\S")
+"""Commands that carry the person's words to the assistant."""
+
+
+def aider(file: Path, found: Found) -> None:
+    before = ""
+    for number, line in enumerate(file.read_text().split("\n")):
+        is_prompt = line.startswith("#### ")
+        # A prompt of several lines is one.
+        if is_prompt and not before.startswith("#### "):
+            typed = line[5:].strip()
+            if AIDER_ASKS.match(typed) or not re.match(r"/[a-z-]+|!|<blank>", typed):
+                found.add("user", file, number)
+        is_own = line.strip() and not line.startswith((">", "#### ", "# aider chat"))
+        if is_own and not (before.strip() and not before.startswith((">", "#"))):
+            found.add("assistant", file, number)
+        before = line if line.strip() or not is_own else before
+
+
+def plain(file: Path, found: Found) -> None:
+    for number, fields in objects(file):
+        kind = fields.get("event_type") or f"{fields.get('role')}_message"
+        if kind in ("user_message", "assistant_message"):
+            found.add(kind.removesuffix("_message"), file, number)
+
+
+def hook(number: int, payload: Fields, found: Found) -> None:
+    name = payload["hook_event_name"]
+    if name == "UserPromptSubmit" and payload["prompt"].strip():
+        found.add("user", number)
+    if name == "Stop" and payload.get("last_assistant_message"):
+        found.add("assistant", number)
+
+
+Count = Callable[[Path, Found], None]
+
+PLACES: dict[str, tuple[str, Count, list[str]]] = {
+    "claude_code": ("claude-code", claude, ["claude_code"]),
+    "claude fixtures": (
+        "claude-code",
+        claude,
+        [
+            f"{STAGE0}/claude/large.jsonl",
+            f"{STAGE0}/claude/schema_drift.jsonl",
+            f"{STAGE0}/claude/subagent",
+            f"{REGISTRY}/claude-code",
+            "fixtures_other/deja-vu/synthetic/claude",
+            "fixtures_other/funes/claude_session.jsonl",
+        ],
+    ),
+    "incremental": ("claude-code", claude, ["incremental"]),
+    "codex": ("codex", codex, ["codex"]),
+    "codex fixtures": (
+        "codex",
+        codex,
+        [
+            f"{STAGE0}/codex",
+            f"{REGISTRY}/codex",
+            "fixtures_other/deja-vu/synthetic/codex/sessions",
+            "fixtures_other/funes/codex_session.jsonl",
+        ],
+    ),
+    "copilot_cli": ("copilot-cli", copilot, ["copilot_cli"]),
+    "copilot fixtures": (
+        "copilot-cli",
+        copilot,
+        [f"{STAGE0}/copilot", f"{REGISTRY}/copilot"],
+    ),
+    "gemini fixtures": (
+        "gemini-cli",
+        gemini,
+        [f"{STAGE0}/gemini/{name}" for name in ("large.json", "small.json")]
+        + [f"{STAGE0}/gemini/jsonl_v040.jsonl", f"{REGISTRY}/gemini"],
+    ),
+    "opencode fixtures": ("opencode", opencode, [f"{STAGE0}/opencode"]),
+    "aider": ("aider", aider, ["aider", f"{REGISTRY}/aider"]),
+    "plain": ("plain", plain, [str(ROOT / "data" / "history.jsonl")]),
+}
+"""Each row: its agent's source, how its files are counted, and where they lie."""
+
+Row = Callable[..., None]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_message_of_a_source_is_kept(
+    name: str, house: Workspace, shared: Path, capture_matrix: Row
+) -> None:
+    source, count, places = PLACES[name]
+    found = Found()
+    for place in (shared / place for place in places):
+        files = [place] if place.is_file() else sorted(place.rglob("*"))
+        for file in files:
+            if file.suffix in (".json", ".jsonl", ".md") and file.is_file():
+                count(file, found)
+        for _ in house.pipeline.importer().run([place]):
+            pass
+    check(name, source, found, capture_matrix)
+
+
+@pytest.mark.parametrize("name", ["hooks", "hook_sessions"])
+def test_every_message_a_hook_told_is_kept(
+    name: str, house: Workspace, shared: Path, capture_matrix: Row
+) -> None:
+    found, new = Found(), house.paths.spool / "new"
+    new.mkdir(parents=True, exist_ok=True)
+    told = [
+        fields.get("payload", fields)
+        for file in sorted((shared / name).rglob("*.jsonl"))
+        for _, fields in objects(file)
+    ]
+    for number, payload in enumerate(told):
+        hook(number, payload, found)
+        file = new / f"{number:06}.json"
+        file.write_text(json.dumps(payload))
+        os.utime(file, (1_750_000_000 + number, 1_750_000_000 + number))
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    check(name, "hooks", found, capture_matrix)
+    assert list(new.iterdir()) == []
+
+
+def check(name: str, source: str, found: Found, row: Row) -> None:
+    with database.connection():
+        kept = Counter(EventRow.select(EventRow.type, EventRow.role).tuples())
+        thoughts = ThoughtRow.select().count()
+    left = status.list_skipped()
+    unknown = sum(n for reason, _, n in left if reason.startswith("unknown"))
+    dropped = {f"{reason} ×{n}" for reason, kind, n in left if kind == "damaged"}
+    person = kept["user_message", "user"]
+    assistant = kept["assistant_message", "assistant"]
+    row(
+        files=name,
+        source=source,
+        person=f"{person}/{len(found.person)}",
+        assistant=f"{assistant}/{len(found.assistant)}",
+        thoughts=thoughts,
+        tools=sum(n for (kind, _), n in kept.items() if kind == "tool_result"),
+        unknown=unknown,
+        dropped="; ".join(sorted(dropped)) or "nothing",
+    )
+    assert (person, assistant) == (len(found.person), len(found.assistant))
+    assert person

@@ -1,0 +1,194 @@
+"""The output of commands that answer: complete, or within a budget."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.agents import api, replies
+from memtui.cli import arguments, main
+from memtui.text import fencing
+from memtui.workspace import Workspace
+from tests.cli_runner import run_at_terminal
+
+GOLDEN = Path(__file__).parents[1] / "data" / "asked.json"
+"""The answers of the commands below; delete it to have the tests write it again."""
+
+ASKED = (
+    "ask what did we do on 18 January 2024",
+    "ask mutex tabs",
+    "toc",
+    "toc --max-tokens 300",
+    "show",
+    "show toc:day:2024-01-18",
+    "search mutex",
+    "search mutex --max-tokens 300",
+    "sessions --limit 2",
+    "expand nothing",
+    "show nothing",
+    "call retrieve_memory query=mutex limit=2",
+    "call browse_toc node_id=toc:year:2024 limit=1",
+    "call browse_time when=2024-01",
+    "call get_events when=2024-01-18 limit=2",
+    "call browse_keyword keyword=token",
+    "call search_node node_id=toc:year:2024 query=token",
+    "call search_children query=token",
+    "call search_sessions query=mutex --max-tokens 300",
+    "call teleport query=mutex limit=2",
+)
+
+VARIES = {"when", "took_ms", "score", "meta"}
+"""What depends on the day, on the machine or on an index's making."""
+
+
+def without_varying(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: without_varying(one) for k, one in value.items() if k not in VARIES}
+    if isinstance(value, list):
+        return [without_varying(one) for one in value]
+    return value
+
+
+@pytest.fixture
+def home(full_house: Workspace, tmp_path: Path) -> Path:
+    home = full_house.paths.store.parent
+    full_house.stop()
+    (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    return shutil.copytree(home, tmp_path / "asked")
+
+
+def test_answers_are_as_they_were(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = {}
+    for asked in ASKED:
+        code = main.main(["--home", str(home), *asked.split(), "--json"])
+        answer = json.loads(capsys.readouterr().out)
+        assert (answer["status"] == "ok") is (code == 0), asked
+        answers[asked] = without_varying(answer)
+    if not GOLDEN.exists():
+        GOLDEN.write_text(json.dumps(answers, ensure_ascii=False, indent=1) + "\n")
+    assert answers == json.loads(GOLDEN.read_text())
+
+
+COMPLETE = (
+    ("toc",),
+    ("show", "toc:day:2024-01-18"),
+    ("session", "shop-1", "--all"),
+    ("search", "mutex"),
+)
+
+
+@pytest.mark.parametrize("words", COMPLETE, ids=" ".join)
+def test_an_answer_is_the_same_on_a_terminal_and_in_a_pipe(
+    home: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    assert main.main(["--home", str(home), *words]) == 0
+    text = capsys.readouterr().out
+    assert text == run_at_terminal(home, *words)
+    assert fencing.NOTICE not in text
+    assert main.main(["--home", str(home), *words, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert "left_out" not in data and "notice" not in data
+
+
+def test_messages_are_printed_whole(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--home", str(home), "session", "shop-2", "--all"]
+    assert main.main([*words, "--json"]) == 0
+    messages = json.loads(capsys.readouterr().out)["data"]["messages"]
+    (code,) = [one["text"] for one in messages if "pub fn refresh" in one["text"]]
+    assert "\n" in code
+    assert main.main(words) == 0
+    printed = capsys.readouterr().out
+    assert all(line.strip() in printed for line in code.splitlines())
+
+
+def test_with_a_budget_text_is_fenced(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["--home", str(home), "toc", "--max-tokens", "100"]) == 0
+    first, *between, last = capsys.readouterr().out.splitlines()
+    assert fencing.NOTICE in first
+    assert last.startswith("</memory ")
+    assert between[0].startswith("toc:year:2024")
+
+
+def test_the_command_line_and_replies_have_the_same_bounds() -> None:
+    bounds = arguments.MIN_TOKENS, arguments.MAX_TOKENS
+    assert bounds == (replies.MIN_TOKENS, replies.MAX_TOKENS)
+
+
+def test_within_a_budget_the_contents_have_the_entries_that_are_worth_most(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--home", str(home), "toc", "--max-tokens", "400", "--json"]
+    assert main.main(words) == 0
+    answer = json.loads(capsys.readouterr().out)
+    levels = [one["level"] for one in answer["data"]["lines"]]
+    assert levels.count("year") == 2, "what is old goes before what is deep"
+    assert answer["meta"]["tokens"] <= 400
+
+
+def test_call_lists_the_tools_without_a_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["--home", str(tmp_path / "none"), "call"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n{tool.name}" in f"\n{text}" for tool in api.TOOLS)
+    assert main.main(["--home", str(tmp_path / "none"), "call", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["data"]
+    assert [one["name"] for one in listed] == [tool.name for tool in api.TOOLS]
+    assert not (tmp_path / "none").exists()
+
+
+def test_call_takes_what_the_tool_takes(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["--home", str(home), "call"]
+    assert main.main([*call, "scheduler_pause", "jobs=rollup_day"]) == 0
+    assert "rollup_day: paused" in capsys.readouterr().out
+    jobs = ["jobs=rollup_day", "jobs=rollup_week"]
+    assert main.main([*call, "scheduler_resume", *jobs]) == 0
+    printed = capsys.readouterr().out
+    assert "rollup_day: at" in printed and "rollup_week: at" in printed
+    for words, says in (
+        (["nosuch"], "there is no tool 'nosuch'"),
+        (["get_node"], "node_id is missing"),
+        (["get_node", "toc:day:2024-01-18"], "is not KEY=VALUE"),
+        (["browse_toc", "limit=0"], "limit is a whole number from 1 to 100"),
+        (["browse_toc", "depth=1"], "there is no 'depth' here"),
+        (["browse_toc", "max_tokens=90"], "--max-tokens N"),
+    ):
+        assert main.main([*call, *words]) == 2
+        assert says in capsys.readouterr().err
+
+
+def test_a_wrong_command_line_is_told_in_the_envelope(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words, says in (
+        (["show", "--nothing"], "unrecognized arguments: --nothing"),
+        (["toc", "--max-tokens", "10"], "must be from 50 to 100,000"),
+        (["expand", "evt:1", "--before", "-1"], "must be at least 0"),
+        (["ask", "x", "--limit", "99"], "must be from 1 to 50"),
+        (["search", "x", "--lmit", "3"], "there is no --lmit, but --limit"),
+    ):
+        with pytest.raises(SystemExit) as left:
+            main.main([*words, "--json"])
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert (left.value.code, error["code"]) == (2, "usage")
+        assert says in error["message"]
+        assert error["hint"] == f"see memtui {words[0]} --help"
+
+
+def test_what_can_not_be_meant_is_a_wrong_command_line(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["jobs", "pause", "nosuch"], ["jobs", "fly"], ["quarantine", "x"]):
+        assert main.main(["--home", str(home), *words, "--json"]) == 2
+        error = json.loads(capsys.readouterr().out)["error"]
+        assert (error["code"], error["hint"][-6:]) == ("usage", "--help")

@@ -1,0 +1,287 @@
+"""The command line, for people and for programs."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import __version__
+from memtui.agents import replies
+from memtui.text import fencing
+from memtui.text.tokens import ESTIMATING_COUNTER
+from tests.cli_runner import json_data, run_at_terminal, run_memtui, run_separately
+
+HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"
+
+
+def asked(home: Path, *words: str, code: int = 0) -> Any:
+    return json_data(run_memtui(home, *words, "--json", code=code).stdout)
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the written history in it, made once."""
+    home = tmp_path_factory.mktemp("imported") / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    told = run_separately(home, "import", str(HISTORY))
+    assert told.stdout.startswith("1 file read (0 unchanged since last time): 44 new")
+    return home
+
+
+@pytest.fixture
+def home(imported: Path, tmp_path: Path) -> Path:
+    """A home with the written history in it."""
+    return Path(shutil.copytree(imported, tmp_path / "home"))
+
+
+def test_help_and_version_explain_themselves(tmp_path: Path) -> None:
+    assert "COMMAND" in run_separately(tmp_path, "--help").stdout
+    assert run_separately(tmp_path, "--version").stdout == f"memtui {__version__}\n"
+
+
+def test_an_empty_memory_says_what_to_do(tmp_path: Path) -> None:
+    home = tmp_path / "new"
+    for words in (("show",), ("toc",), ("ask", "mutex"), ("sessions",)):
+        assert "memtui import" in run_memtui(home, *words).stdout
+        assert "memtui import" in run_at_terminal(home, *words)
+    assert asked(home, "stats")["events"] == 0
+
+
+def test_a_question_makes_no_memory(tmp_path: Path) -> None:
+    told = run_memtui(tmp_path / "typo" / "deep", "toc")
+    assert f"no memory in {tmp_path / 'typo' / 'deep'} yet" in told.stderr
+    assert list(tmp_path.iterdir()) == []
+    for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
+        said = run_separately(tmp_path / "typo", *changing, code=1).stderr
+        assert "there is no memory in" in said
+    run_memtui(tmp_path / "typo", "sources")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
+    years = asked(home, "show")["children"]
+    assert [year["node_id"] for year in years] == ["toc:year:2024", "toc:year:2023"]
+    (segment,) = asked(home, "call", "browse_toc", "node_id=toc:day:2024-01-22")[
+        "children"
+    ]
+    shown = asked(home, "show", segment["node_id"])
+    assert 0 <= shown["surprise"] <= 1
+    grip_id = shown["parts"][0]["grip_ids"][0]
+    found = asked(home, "expand", grip_id, "--before", "1", "--after", "1")
+    texts = [one["text"] for one in found["events"] if one.get("is_excerpt")]
+    assert any(found["grip"]["excerpt"] in text for text in texts)
+    assert len(found["events"]) <= len(texts) + 2
+    printed = run_at_terminal(home, "expand", grip_id)
+    assert any(line.startswith("> ") for line in printed.splitlines())
+    assert found["grip"]["excerpt"] in printed
+
+
+def test_people_read_the_same_as_programs(home: Path) -> None:
+    told = run_at_terminal(home, "show", "toc:day:2024-01-18")
+    assert told.startswith("Thursday, January 18, 2024 (current): ")
+    assert "✓ " in told
+    assert "toc:segment:2024-01-18:" in told
+
+
+def test_teleport_tells_programs_all_they_need_to_jump(home: Path) -> None:
+    told = asked(home, "call", "teleport", "query=mutex tokne", "limit=10")
+    assert set(told) == {"hits", "notes"}
+    assert "Did you mean: mutex token" in told["notes"]
+    for hit in told["hits"]:
+        assert set(hit) >= {"id", "score", "band", "at", "title", "snippet"}
+    leads = told["hits"][0].get("leads_to", told["hits"][0]["id"])
+    opened = asked(home, "show", leads)
+    assert opened["node_id"].startswith(leads)
+    found = asked(home, "call", "teleport", "query=mutex agent:none")
+    assert found["hits"] == [] and "none" in found["notes"][0]
+
+
+def test_what_begins_with_a_hyphen_belongs_to_a_question(home: Path) -> None:
+    found = asked(home, "search", "mutex", "--limit", "5")
+    without = asked(home, "search", "mutex", "-mutex", "--limit", "5")
+    assert (bool(found["hits"]), without["hits"]) == (True, [])
+
+
+FOR_PROGRAMS = (
+    ("show",),
+    ("show", "toc:day:2024-01-18"),
+    ("show", "toc:day:2024-01-18", "--version", "1"),
+    ("expand", "grip:1705572000000:c52e"),
+    ("sessions",),
+    ("session", "shop-1"),
+    ("session", "shop-1", "--all", "--thoughts"),
+    ("session", "nobody"),
+    ("search", "mutex", "tabs"),
+    ("ask", "mutex"),
+    ("call", "search_sessions", "query=mutex"),
+    ("call", "teleport", "query=mutex"),
+    ("toc",),
+)
+
+
+@pytest.mark.parametrize("words", FOR_PROGRAMS, ids=" ".join)
+def test_whatever_is_asked_with_a_budget_is_fenced_and_within_it(
+    home: Path, words: tuple[str, ...]
+) -> None:
+    for limit in ("50", "200"):
+        told = run_memtui(home, *words, "--max-tokens", limit).stdout
+        first, *_, last = told.splitlines()
+        assert fencing.NOTICE in first and last.startswith("</memory ")
+        assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
+        told = run_memtui(home, *words, "--max-tokens", limit, "--json").stdout
+        assert replies.cost(told.rstrip("\n"), ESTIMATING_COUNTER) <= int(limit)
+        assert json_data(told) is not None
+
+
+def test_an_error_keeps_within_the_budget_as_well(home: Path) -> None:
+    words = ("session", "shop-1", "--subagent", "x" * 10_000, "--max-tokens", "60")
+    told = run_memtui(home, *words, "--json", code=1)
+    assert replies.cost(told.stdout.rstrip("\n"), ESTIMATING_COUNTER) <= 60
+    assert json_data(told.stdout) is None
+    assert len(told.stderr) < 3000
+
+
+def test_search_finds_what_was_said(home: Path) -> None:
+    hits = asked(home, "search", "mutex", "tabs")["hits"]
+    assert hits
+    assert all(0 <= hit["score"] <= 1 for hit in hits)
+    assert "mutex" in run_at_terminal(home, "search", "mutex")
+    assert "Nothing matches" in run_at_terminal(home, "search", "zyxw")
+    assert "Did you mean: mutex tabs\n" in run_at_terminal(home, "search", "mutxe tabs")
+    assert "the newest are listed" in run_at_terminal(home, "search", "agent:codex")
+
+
+def test_what_is_not_there_is_an_answer_with_a_note_and_no_error(home: Path) -> None:
+    for name, *words in (
+        ("parts", "show", "toc:day:1999-01-01"),
+        ("parts", "show", "nonsense"),
+        ("children", "call", "browse_toc", "node_id=nonsense"),
+        ("events", "expand", "grip:1:nothing"),
+        ("messages", "session", "nobody"),
+        ("messages", "session", "s"),
+    ):
+        told = asked(home, *words)
+        assert (told[name], bool(told["notes"])) == ([], True), words
+        assert run_at_terminal(home, *words).strip()
+    assert "memtui show" in asked(home, "show", "nonsense")["notes"][0]
+
+
+def test_importing_again_changes_nothing(home: Path) -> None:
+    before = asked(home, "stats")
+    again = asked(home, "import", str(HISTORY))["imported"]
+    assert (again["unchanged"], again["created"]) == (1, 0)
+    assert asked(home, "stats") == before
+
+
+def test_the_index_can_be_made_again(home: Path) -> None:
+    run_memtui(home, "reindex")
+    assert asked(home, "search", "mutex")["hits"]
+
+
+def test_the_doctor_finds_nothing_wrong_and_then_something(home: Path) -> None:
+    assert all(found["is_ok"] for found in asked(home, "doctor")["findings"])
+    (home / "spool" / "new" / "1.json").write_text("{")
+    run_memtui(home, "work", "--until-idle")
+    told = asked(home, "doctor", code=1)
+    ill = [found["name"] for found in told["findings"] if not found["is_ok"]]
+    assert ill == ["quarantine"]
+    reasons = {row["reason"]: row["count"] for row in told["skipped"]}
+    assert reasons == {"not valid JSON": 1}
+
+
+def test_settings_are_shown_with_where_they_came_from(home: Path) -> None:
+    told = run_memtui(home, "--set", "log.level=debug", "config", "show").stdout
+    assert '"debug"' in told
+    assert f"{home / 'config.toml'}:2" in told
+
+
+def test_a_settings_file_is_written_once(tmp_path: Path) -> None:
+    run_memtui(tmp_path / "new", "config", "init")
+    assert (
+        "exists already"
+        in run_memtui(tmp_path / "new", "config", "init", code=1).stderr
+    )
+
+
+def test_what_does_not_exist_cannot_be_imported(home: Path) -> None:
+    assert "does not exist" in run_memtui(home, "import", "/no/such", code=1).stderr
+
+
+def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
+    home: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mixed"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text('{"colour": "blue"}\n')
+    (folder / "b.jsonl").write_bytes(HISTORY.read_bytes())
+    imported = asked(home, "import", str(folder))["imported"]
+    assert (imported["unreadable"], imported["already_stored"]) == (1, 44)
+
+
+def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:
+    first = subprocess.Popen(
+        [sys.executable, "-m", "memtui", "--home", str(home), "work"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert first.stderr is not None
+        assert "memtui is working" in first.stderr.readline()
+        told = run_memtui(home, "work", "--until-idle", code=1)
+        assert "another memtui is running on this store" in told.stderr
+        new = home.parent / "more.jsonl"
+        line = json.loads(HISTORY.read_text().splitlines()[1])
+        told_now = {**line, "text": "A new quay", "session_id": "shop-9", "key": "1"}
+        new.write_text(json.dumps(told_now) + "\n")
+        assert "is running on this store" in run_memtui(home, "import", str(new)).stdout
+        end_s = time.monotonic() + 30
+        while not asked(home, "search", "quay")["hits"]:
+            assert time.monotonic() < end_s, "the first one does not digest"
+    finally:
+        first.send_signal(signal.SIGINT)
+        first.communicate(timeout=30)
+    assert first.returncode == 130
+
+
+def test_tokens_that_cannot_be_fetched_are_said_so(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    told = run_memtui(home, "tokens", "fetch", code=1)
+    assert "could not be fetched" in told.stderr
+
+
+@pytest.mark.parametrize("inside", ["", "deeper"])
+def test_a_home_that_cannot_be_is_said_so(tmp_path: Path, inside: str) -> None:
+    (tmp_path / "file").write_text("")
+    told = run_memtui(tmp_path / "file" / inside, "stats", code=1)
+    assert "is not a folder" in told.stderr
+
+
+def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
+    listed = asked(home, "sessions", "--agent", "codex")
+    first = listed["sessions"][0]
+    assert listed["total"] == len(listed["sessions"])
+    told = asked(home, "session", first["id"], "--limit", "1")
+    assert told["session"].items() >= first.items()
+    assert told["total"] == first["messages"]
+    assert len(told["messages"]) == 1
+    every = asked(home, "session", first["id"], "--all")
+    assert every["total"] == told["session"]["events"]
+    page = run_at_terminal(home, "session", first["id"], "--limit", "1", "--all")
+    assert first["id"] in page
+    assert "go on with offset 1" in page
+
+
+def test_nothing_of_a_scope_is_said_so(home: Path) -> None:
+    none = ("--agent", "codex", "--project", "nowhere")
+    for words in (("sessions",), ("show",), ("search", "mutex")):
+        assert "nowhere" in run_memtui(home, *words, *none).stdout
+    assert asked(home, "show", "--project", "shop")["children"]

@@ -1,0 +1,294 @@
+"""The commands that delete and copy: confirmations, output and errors."""
+
+import json
+import shutil
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.pipeline.worker_lock import WorkerLock
+from tests.cli_runner import json_data, run_at_terminal, run_memtui, run_with_answer
+
+HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"
+
+
+def events(home: Path) -> Any:
+    return json_data(run_memtui(home, "stats", "--json").stdout)["events"]
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the written history in it, made once."""
+    home = tmp_path_factory.mktemp("imported") / "home"
+    home.mkdir()
+    (home / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    run_memtui(home, "import", str(HISTORY))
+    return home
+
+
+@pytest.fixture
+def home(imported: Path, tmp_path: Path) -> Path:
+    """A home with the written history in it."""
+    return Path(shutil.copytree(imported, tmp_path / "home"))
+
+
+FORGET = ("forget", "session", "shop-1")
+
+
+def test_where_nobody_can_be_asked_nothing_is_forgotten(home: Path) -> None:
+    told = run_memtui(home, *FORGET, code=2)
+    assert told.stdout == ""
+    assert "--yes" in told.stderr and "--dry-run" in told.stderr
+    assert events(home) == 44
+
+
+def test_a_person_is_shown_what_goes_and_asked(home: Path) -> None:
+    said, shown = run_with_answer(home, *FORGET, answer="no")
+    assert said == "Nothing was done.\n"
+    assert "11 events" in shown and "would be forgotten" in shown
+    assert "  Sessions time out after ten minutes, customers lose their b…  (shop)" in (
+        shown
+    )
+    assert events(home) == 44
+    said, _ = run_with_answer(home, *FORGET, answer="y")
+    assert "11 events" in said and ": forgotten." in said
+    assert events(home) == 33
+
+
+def test_a_dry_run_is_told_in_json_too(home: Path) -> None:
+    told = json_data(run_memtui(home, *FORGET, "--dry-run", "--json").stdout)
+    assert told["is_done"] is False
+    assert told["counts"]["events"] == 11
+    assert events(home) == 44
+
+
+def test_what_was_forgotten_is_listed_and_can_be_let_back(home: Path) -> None:
+    assert run_memtui(home, "forget", "--list").stdout == "Nothing was forgotten.\n"
+    run_memtui(home, *FORGET, "--yes")
+    assert (
+        "session  claude-code:shop-1\n" in run_memtui(home, "forget", "--list").stdout
+    )
+    (listed,) = json_data(run_memtui(home, "forget", "--list", "--json").stdout)
+    assert listed["tombstone"]["subject"] == "shop-1"
+    run_memtui(home, *FORGET, "--undo")
+    run_memtui(home, "import", str(HISTORY))
+    assert events(home) == 44
+
+
+def test_while_another_memtui_works_nothing_is_forgotten(home: Path) -> None:
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
+    told = run_memtui(home, *FORGET, "--yes", code=1)
+    assert "another memtui is running on this store: quit the app" in told.stderr
+    claim.release()
+    assert events(home) == 44
+
+
+def test_what_to_forget_must_be_named(home: Path) -> None:
+    assert "name what to forget" in run_memtui(home, "forget", code=2).stderr
+    told = run_memtui(home, "forget", "session", "nobody", "--yes", code=1)
+    assert told.stderr.startswith("memtui: there is no session 'nobody'")
+
+
+KEY = "ghp_Zr4Tq9Xw2Lm8Nv5Kd3Jf6Hs1Ga7Bp0Yc5Wd2"
+"""What looks like a token of GitHub's; it opens nothing."""
+
+
+def test_doctor_says_what_secrets_may_be_left(home: Path) -> None:
+    def found() -> Any:
+        code = 1 if row else 0
+        told = json_data(run_memtui(home, "doctor", "--json", code=code).stdout)
+        (one,) = [one for one in told["findings"] if one["name"] == "secrets"]
+        return one["is_ok"], one["remedy"]
+
+    row = ""
+    assert found() == (True, "")
+    for row in ("DELETE FROM meta WHERE name = 'redacted_by'",
+                "INSERT INTO meta VALUES ('needs_cleanup', '1')"):  # fmt: skip
+        with closing(sqlite3.connect(home / "memory.db")) as db, db:
+            db.execute(row)
+        assert found() == (False, "memtui redact")
+        run_memtui(home, "redact")
+    row = ""
+    assert found() == (True, "")
+
+
+def quarantined(home: Path) -> Path:
+    file = home / "spool" / "bad" / "1.1.a.json"
+    file.write_text(json.dumps({"hook_event_name": "Novel", "prompt": f"use {KEY}"}))
+    return file
+
+
+def test_redacting_says_how_many_secrets_of_which_kind_and_never_the_secret(
+    home: Path,
+) -> None:
+    file = quarantined(home)
+    tried = run_memtui(home, "redact", "--dry-run").stdout
+    assert (
+        tried == "1 secret would be removed from 1 hook file:\n       1  github token\n"
+    )
+    assert KEY in file.read_text()
+    told = run_memtui(home, "redact").stdout
+    assert told == "1 secret removed from 1 hook file:\n       1  github token\n"
+    assert KEY not in file.read_text()
+    assert run_memtui(home, "redact").stdout == "No secret was found.\n"
+
+
+def test_redacting_is_told_in_json_too(home: Path) -> None:
+    quarantined(home)
+    told = json_data(run_memtui(home, "redact", "--json").stdout)
+    assert (told["is_done"], told["kinds"]) == (True, {"github token": 1})
+    assert (told["hook_files"], told["events"], told["errors"]) == (1, 0, [])
+
+
+def test_while_another_memtui_works_secrets_are_only_counted(home: Path) -> None:
+    file = quarantined(home)
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
+    told = run_memtui(home, "redact", code=1)
+    assert "another memtui is running on this store: quit the app" in told.stderr
+    assert "1 secret would be removed" in run_memtui(home, "redact", "--dry-run").stdout
+    claim.release()
+    assert KEY in file.read_text()
+
+
+def shown(home: Path) -> Any:
+    return json_data(run_memtui(home, "show", "--json").stdout)
+
+
+def test_a_backup_is_restored_with_all_that_can_be_found(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    said = run_memtui(home, "backup", str(file)).stdout
+    assert said.startswith(f"Copied to {file}: 44 events in 6 sessions, the last of")
+    assert (
+        "exists already; --force"
+        in run_memtui(home, "backup", str(file), code=1).stderr
+    )
+    told = json_data(run_memtui(home, "backup", str(file), "--force", "--json").stdout)
+    assert (told["events"], told["bytes"]) == (44, file.stat().st_size)
+    before = shown(home)
+    found = run_at_terminal(home, "search", "timeout")
+    run_memtui(home, *FORGET, "--yes")
+    assert shown(home) != before
+
+    refused = run_memtui(home, "restore", str(file), code=2)
+    assert "--yes" in refused.stderr
+    assert events(home) == 33
+    said = run_memtui(home, "restore", str(file), "--yes").stdout
+    first, back, named = said.splitlines()
+    assert first.startswith(f"Restored from {file}: 44 events in 6 sessions")
+    assert back == "To delete again what the backup brought back:"
+    assert named == "    memtui forget session claude-code:shop-1"
+    assert shown(home) == before
+    assert run_at_terminal(home, "search", "timeout") == found
+    assert json_data(run_memtui(home, "doctor", "--json").stdout)
+
+
+def test_a_backup_is_restored_into_an_empty_home_unasked(
+    home: Path, tmp_path: Path
+) -> None:
+    file, empty = tmp_path / "memory.bak", tmp_path / "empty"
+    run_memtui(home, "backup", str(file))
+    empty.mkdir()
+    (empty / "config.toml").write_text('[store]\ntime_zone = "Asia/Tokyo"\n')
+    told = json_data(run_memtui(empty, "restore", str(file), "--json").stdout)
+    assert (told["events"], told["is_done"], told["to_do"]) == (44, True, [])
+    assert shown(empty) == shown(home)
+
+
+def test_a_person_is_shown_what_is_replaced_by_what(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "memory.bak"
+    run_memtui(home, "backup", str(file))
+    run_memtui(home, *FORGET, "--yes")
+    said, shown = run_with_answer(home, "restore", str(file), answer="n")
+    assert said == "Nothing was done.\n"
+    assert f"{file}: 44 events in 6 sessions" in shown
+    assert "The memory now: 33 events in 5 sessions" in shown
+    assert events(home) == 33
+
+
+def test_while_another_memtui_works_nothing_is_restored(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
+    run_memtui(home, "backup", str(file))
+    told = run_memtui(home, "restore", str(file), "--yes", code=1)
+    assert "another memtui is running on this store: quit the app" in told.stderr
+    claim.release()
+
+
+def test_a_memory_that_cannot_be_read_is_restored(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "memory.bak"
+    run_memtui(home, "backup", str(file))
+    before = shown(home)
+    store = home / "memory.db"
+    store.write_bytes(b"no database" * 1000)
+    assert "damaged" in run_memtui(home, "stats", code=1).stderr
+    told = run_memtui(home, "restore", str(file), code=2)
+    assert "--yes" in told.stderr
+    run_memtui(home, "restore", str(file), "--yes")
+    assert shown(home) == before
+
+
+def test_a_backup_is_looked_at_without_changing_anything(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory.bak"
+    run_memtui(home, "backup", str(file))
+    run_memtui(home, "forget", "project", "shop", "--yes")
+    assert len(run_memtui(home, "forget", "--list").stdout.splitlines()) == 1
+    claim = WorkerLock(home / "work.lock")
+    assert claim.acquire()
+    told = run_memtui(home, "restore", str(file), "--dry-run").stdout.splitlines()
+    assert told[0].startswith(f"{file}: 44 events in 6 sessions")
+    assert told[1].startswith("The memory now: ")
+    claim.release()
+    raw = bytearray(file.read_bytes())
+    raw[8192:12288] = b"?" * 4096
+    file.write_bytes(raw)
+    told = run_memtui(
+        home, "restore", str(file), "--dry-run", code=1
+    ).stderr.splitlines()
+    assert "is damaged" in told[0]
+    assert events(home) < 44
+    assert not list(home.glob("*restoring*"))
+
+
+def test_what_is_no_backup_leaves_the_memory_as_it_was(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("no backup")
+    told = run_memtui(home, "restore", str(file), "--yes", code=1)
+    assert told.stderr == f"memtui: {file} is no copy of a memtui store\n"
+    told = run_memtui(home, "restore", str(tmp_path / "none"), "--yes", code=1)
+    assert "there is no file" in told.stderr
+    assert events(home) == 44
+
+
+def test_what_was_said_is_written_to_a_file_or_to_standard_output(
+    home: Path, tmp_path: Path
+) -> None:
+    file, other = tmp_path / "said.jsonl", tmp_path / "other"
+    said = run_memtui(home, "export", "--events", str(file)).stdout
+    assert said.startswith(f"Written to {file}: 6 sessions, 44 events, 0.0 MB")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    for words in (("--events",), ("--events", "-")):
+        assert run_memtui(home, "export", *words).stdout == file.read_text()
+    told = run_memtui(home, "export", "--events", str(file), code=1).stderr
+    assert "exists already; --force writes over it" in told
+    told = run_memtui(home, "export", "--events", str(file), "--force", "--json").stdout
+    assert json_data(told)["records"] == {"session": 6, "event": 44}
+    assert "--events" in run_memtui(home, "export", code=2).stderr
+    other.mkdir()
+    (other / "config.toml").write_text('[store]\ntime_zone = "UTC"\n')
+    run_memtui(other, "import", str(file))
+    assert shown(other) == shown(home)

@@ -1,0 +1,14 @@
+"""Fixtures for tests of histories that arrive in several ways."""
+
+from pathlib import Path
+
+import pytest
+
+from memtui.settings import Settings
+from tests.deduplication.deliveries import HistoryDelivery, TreeOf
+
+
+@pytest.fixture
+def told(tmp_path: Path, settings: Settings, tree_of: TreeOf) -> HistoryDelivery:
+    """Tells histories, each time into a new home."""
+    return HistoryDelivery(tmp_path, settings, tree_of)

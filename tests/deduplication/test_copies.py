@@ -1,0 +1,76 @@
+"""Folders that are imported again, copied, continued and merged."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.deduplication.deliveries import HistoryDelivery, record, session_records
+from tests.deduplication.test_forks import FORKS
+from tests.deduplication.test_hooks import TRANSCRIPT
+
+
+def copied(folder: Path, to: Path) -> Path:
+    shutil.copytree(folder, to)
+    return to
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Path:
+    """A folder of projects, as Claude Code keeps it."""
+    shop = tmp_path / "projects" / "-home-ada-shop"
+    (shop / "s1" / "subagents").mkdir(parents=True)
+    (shop / "s1.jsonl").write_text(TRANSCRIPT)
+    (shop / "s2.jsonl").write_text(FORKS["one"]["b"])
+    (shop / "s1" / "subagents" / "agent-1.jsonl").write_text(
+        record(30, "Count the tables of the migration", isSidechain=True, agentId="1")
+    )
+    return tmp_path / "projects"
+
+
+def test_what_is_imported_again_is_kept_once(
+    projects: Path, told: HistoryDelivery, tmp_path: Path
+) -> None:
+    once = told.after_imports(projects)
+    for file in projects.rglob("*.jsonl"):
+        os.utime(file, (1, 1))
+    assert told.after_imports(projects, projects) == once
+    assert told.after_imports(projects, copied(projects, tmp_path / "copy")) == once
+
+
+def test_a_folder_that_was_copied_and_written_on_is_the_later_one(
+    projects: Path, told: HistoryDelivery, tmp_path: Path
+) -> None:
+    before = copied(projects, tmp_path / "before")
+    with (projects / "-home-ada-shop" / "s1.jsonl").open("a") as file:
+        file.write(session_records("s1", 11, 12))
+    later = told.after_imports(projects)
+    assert (
+        told.after_imports(before, projects)
+        == told.after_imports(projects, before)
+        == later
+    )
+
+
+def test_two_machines_folders_are_one_memory(
+    projects: Path, told: HistoryDelivery, tmp_path: Path
+) -> None:
+    other = copied(projects, tmp_path / "other")
+    mine, theirs = (folder / "-home-ada-shop" for folder in (projects, other))
+    (mine / "s3.jsonl").write_text(session_records("s3", 40, 41, 42))
+    (theirs / "s4.jsonl").write_text(
+        session_records("s4", 41, 43) + session_records("s1", 50)
+    )
+    merged = tmp_path / "merged"
+    copied(projects, merged)
+    shutil.copytree(other, merged / "theirs")
+    trees = [
+        told.after_imports(merged),
+        told.after_imports(projects, other),
+        told.after_imports(other, projects),
+    ]
+    names = {name for name, *_ in trees[0]["sessions"]}
+    assert names == {"s1", "s2", "s3", "s4"}
+    assert trees[1] == trees[0]
+    assert trees[2] == trees[0]

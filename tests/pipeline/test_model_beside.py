@@ -1,0 +1,141 @@
+"""A slow model does not delay other work; with real threads."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memtui.model.model_state import ModelPhase
+from memtui.model.nodes import TocLevel
+from memtui.paths import in_home
+from memtui.pipeline.progress import PipelineProgress
+from memtui.services import browse, status
+from memtui.settings import Settings
+from memtui.store import database, rewrite_queue
+from memtui.workspace import Workspace
+from tests.pipeline.model_bench import DAY, MONDAY, make_conversation, make_records
+from tests.stub import faults
+from tests.stub.server import Stub, run_stub
+
+DEADLINE_S = 30.0
+
+
+@dataclass
+class Watched:
+    """Reports of the loops, to be waited for."""
+
+    news: threading.Condition = field(default_factory=threading.Condition)
+    reports: list[PipelineProgress] = field(default_factory=list)
+
+    def __call__(self, progress: PipelineProgress) -> None:
+        with self.news:
+            self.reports.append(progress)
+            self.news.notify_all()
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds, looking again after each report."""
+        end_s = time.monotonic() + DEADLINE_S
+        with self.news:
+            while not holds():
+                assert time.monotonic() < end_s, self.reports[-3:]
+                self.news.wait(0.1)
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with run_stub() as stub:
+        yield stub
+
+
+def house_of(folder: Path, stub: Stub) -> Workspace:
+    """A house that asks this server."""
+    settings = Settings(store_time_zone="UTC", summaries_url=stub.url)
+    return Workspace(in_home(folder / "home"), settings)
+
+
+@contextmanager
+def at_work(house: Workspace) -> Iterator[Watched]:
+    watched = Watched()
+    house.start(watched)
+    try:
+        yield watched
+    finally:
+        house.stop()
+
+
+def bring(house: Workspace, folder: Path, number: int, at: datetime) -> None:
+    file = folder / f"{number}.jsonl"
+    lines = [json.dumps(one) for one in make_records(at, *make_conversation(number))]
+    file.write_text("\n".join(lines) + "\n")
+    for _ in house.pipeline.importer().run([file]):
+        pass
+
+
+def waiting(level: TocLevel = TocLevel.SEGMENT) -> int:
+    with database.connection():
+        return rewrite_queue.count(level)
+
+
+def is_a_models(name: str) -> bool:
+    node = browse.get_node(name)
+    return node is not None and node.is_by_model
+
+
+def test_what_arrives_is_there_at_once_while_a_model_writes(
+    stub: Stub, tmp_path: Path
+) -> None:
+    house = house_of(tmp_path, stub)
+    stub.script(faults.GOOD, faults.stalled(4))
+    bring(house, tmp_path, 1, MONDAY)
+    with at_work(house) as watched:
+        assert stub.wait_for(2).is_stalled.wait(DEADLINE_S)
+        bring(house, tmp_path, 2, MONDAY + timedelta(hours=1))
+        watched.until(lambda: len(browse.list_children(DAY)) == 2)
+        watched.until(lambda: status.read_stats().pending == 0)
+        watched.until(lambda: bool(house.teleport.find("harbour.py").hits))
+        model = house.pipeline.model
+        assert model.progress is not None and model.progress.phase is ModelPhase.WRITING
+        assert 0 < model.progress.written <= 4 < model.progress.limit
+        assert model.node_id in {line.node_id for line in browse.list_children(DAY)}
+        assert waiting() == 2
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+    assert waiting() == 2
+
+
+@pytest.mark.full
+def test_all_is_written_from_the_segments_up_while_everything_runs(
+    stub: Stub, tmp_path: Path
+) -> None:
+    house = house_of(tmp_path, stub)
+    with at_work(house) as watched:
+        for number in range(3):
+            bring(house, tmp_path, number, MONDAY + timedelta(hours=number))
+        watched.until(lambda: bool(browse.list_children(DAY)) and is_a_models(DAY))
+        watched.until(lambda: waiting() == waiting(TocLevel.DAY) == 0)
+        assert all(line.is_by_model for line in browse.list_children(DAY))
+    assert not [one.error for one in watched.reports if one.error]
+    changed = frozenset[str]().union(*(one.changed for one in watched.reports))
+    assert {DAY, *(line.node_id for line in browse.list_children(DAY))} <= changed
+
+
+@pytest.mark.full
+def test_only_who_works_the_store_asks_a_model(stub: Stub, tmp_path: Path) -> None:
+    owner, other = house_of(tmp_path, stub), house_of(tmp_path, stub)
+    bring(owner, tmp_path, 1, MONDAY)
+    assert owner.pipeline.lock.acquire()
+    assert owner.pipeline.run_until_idle(lambda _: None) == []
+    with at_work(other) as watched:
+        watched.until(lambda: any(not one.is_active for one in watched.reports))
+        watched.until(lambda: len(watched.reports) > 1)
+        assert stub.received == [] and waiting() == 1
+        owner.pipeline.lock.release()
+        watched.until(lambda: waiting() == 0)
+    assert stub.chats()
+    owner.stop()

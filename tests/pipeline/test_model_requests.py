@@ -1,0 +1,107 @@
+"""The requests to a server over the whole life of a store."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memtui.model.nodes import TocLevel
+from memtui.summarize.ollama.models import ModelOptions
+from memtui.workspace import Workspace
+from tests.conftest import HISTORY
+from tests.pipeline.model_bench import NOW, PATIENT_S, Bench, make_records
+from tests.stub.handler import OVERHEAD
+from tests.stub.models import Model
+from tests.stub.server import Stub, run_stub
+
+LONG = " ".join(
+    f"Ferry {n} left quay {n % 7} at {n % 24}:{n % 60:02}." for n in range(900)
+)
+"""A message of 5,000 words and more."""
+
+
+@pytest.fixture(params=[4, 2], ids=["usual tokens", "short tokens"])
+def stub(request: pytest.FixtureRequest) -> Iterator[Stub]:
+    """A server whose model counts as most do, or twice as many."""
+    with run_stub(Model(token_bytes=request.param)) as stub:
+        yield stub
+
+
+@pytest.fixture
+def ran(
+    house: Workspace, stub: Stub, tmp_path: Any, connected: Any, monkeypatch: Any
+) -> Bench:
+    """A store whose history a model has written, with two starts, and more after it."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://10.11.12.13:3128")
+    monkeypatch.setenv("OLLAMA_API_KEY", "a-key-of-somebody")
+    monkeypatch.setenv("OLLAMA_HOST", "http://10.11.12.14:11434")
+    options = ModelOptions(stub.url, timeout_s=PATIENT_S)
+    bench = Bench(house, stub, tmp_path, options, knows=False)
+    for _ in bench.works.importer().run([HISTORY]):
+        pass
+    bench.run_stages()
+    bench.run_model()
+    bench.start()
+    bench.import_records(
+        make_records(NOW.replace(month=2), ("user", LONG), ("assistant", "Noted."))
+    )
+    bench.run_model()
+    return bench
+
+
+def test_what_a_server_is_asked_over_a_whole_run(
+    ran: Bench, stub: Stub, connected: list[tuple[Any, ...]]
+) -> None:
+    chats = stub.chats()
+    assert len(chats) > 20
+    assert ran.count_pending()[TocLevel.SEGMENT] == 0
+    for asked in chats:
+        body = asked.body
+        assert body["truncate"] is False and body["stream"] is True
+        assert body["options"].keys() == {
+            "num_ctx",
+            "num_predict",
+            "temperature",
+            "seed",
+        }
+        assert "shift" not in body
+        assert asked.tokens + body["options"]["num_predict"] <= asked.window
+        assert asked.tokens - OVERHEAD > 100
+    windows = {one.body["options"]["num_ctx"] for one in chats}
+    windows |= {
+        one.body["options"]["num_ctx"] for one in stub.requests_for("/api/generate")
+    }
+    assert windows == {8192}
+    assert stub.memory.loads == [("qwen3:4b", 8192)]
+    assert {one.path for one in stub.received} == {
+        "/api/version",
+        "/api/tags",
+        "/api/ps",
+        "/api/show",
+        "/api/generate",
+        "/api/chat",
+    }
+    assert {one.body["keep_alive"] for one in chats} == {"5m"}
+    for asked in stub.received:
+        assert "authorization" not in asked.headers
+        assert asked.peer == "127.0.0.1"
+        assert "a-key-of-somebody" not in json.dumps(asked.headers)
+    places = [place for place in connected if isinstance(place, tuple)]
+    assert {place[0] for place in places} == {"127.0.0.1"}
+    assert {f"http://127.0.0.1:{place[1]}" for place in places} == {stub.url}
+    asks_nothing_twice(ran, stub)
+
+
+def asks_nothing_twice(ran: Bench, stub: Stub) -> None:
+    """Check that no prompt was sent again, and nothing is left to be asked."""
+    bodies = [json.dumps(one.body, sort_keys=True) for one in stub.chats()]
+    probes = sum("nightly build is red" in body for body in bodies)
+    assert probes <= 2
+    assert len(bodies) - len(set(bodies)) <= probes - 1
+    before = len(stub.chats())
+    ran.start()
+    assert ran.run_model() == []
+    assert len(stub.chats()) == before
+    ran.check_invariants()

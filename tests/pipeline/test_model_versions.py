@@ -1,0 +1,635 @@
+"""A model's summaries are shown, withheld, rejected, or tried again."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from memtui.model.jobs import Job, RunResult
+from memtui.model.nodes import NodeStatus
+from memtui.model.verdicts import Support
+from memtui.pipeline.model_worker import FORBIDDEN_PAUSE_S
+from memtui.services import jobs
+from memtui.services import versions as services_versions
+from memtui.summarize.ollama.models import ModelOptions
+from memtui.summarize.summarizer import ExtractiveSummarizer
+from tests.pipeline.model_bench import (
+    CONVERSATION,
+    DAY,
+    MONDAY,
+    MONTH,
+    WEEK,
+    Bench,
+    adding_number,
+    make_conversation,
+    make_records,
+)
+from tests.stub import faults, personas
+from tests.stub.models import Model
+from tests.stub.personas import Prompt
+from tests.stub.server import Stub
+
+MOON = "The moon landing was watched by penguins eating marzipan"
+"""What nobody in any log says."""
+
+HOUR = timedelta(hours=1)
+Persona = Callable[[Prompt], str]
+
+
+def _named(told: object) -> str:
+    """How a case is called: the same in every process."""
+    return getattr(told, "__name__", "") or repr(told)[:40]
+
+
+def one(bench: Bench, number: int = 0) -> str:
+    """A segment that wants a version by a model."""
+    bench.import_records(
+        make_records(MONDAY + number * HOUR, *make_conversation(number))
+    )
+    return bench.segments()[0]
+
+
+def writes(persona: Persona, bench: Bench) -> None:
+    bench.stub.models[0].persona = persona
+
+
+def seeds(stub: Stub) -> list[tuple[float, int]]:
+    options = [one.body["options"] for one in stub.chats()]
+    return [(one["temperature"], one["seed"]) for one in options]
+
+
+# What stands is shown
+
+
+def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
+    bench: Bench,
+) -> None:
+    name = one(bench)
+    at_once = bench.node(name)
+    assert (at_once.version, at_once.is_by_model) == (1, False)
+    bench.clock.advance(hours=2)
+    assert bench.step() == 1
+    node = bench.node(name)
+    assert (node.version, node.status, node.rejection) == (2, NodeStatus.CURRENT, "")
+    assert [bullet.text for bullet in node.bullets] == [
+        t for _, t in make_conversation(0)
+    ]
+    assert {bullet.support for bullet in node.bullets} == {Support.SUPPORTED}
+    assert all(bullet.grip_ids and bullet.verdict.spans for bullet in node.bullets)
+    assert node.created_at == bench.clock()
+    model, facts = bench.stub.models[0], node.generation
+    assert node.summarizer == f"ollama-1 {model.name} {model.digest[:12]}"
+    assert (facts.model, facts.digest) == (model.name, model.digest)
+    assert (facts.server, facts.prompt, facts.mode) == (
+        bench.stub.version,
+        "1",
+        "schema",
+    )
+    assert json.loads(facts.options)["seed"] == 1
+    assert (facts.requests, facts.parts, facts.prompt_ms) == (1, 1, 2000)
+    assert facts.surprise == personas.SURPRISE
+    assert facts.prompt_tokens == bench.stub.chats()[0].tokens
+    (edition, before) = bench.history(name).versions
+    assert (edition.supported, edition.weak, edition.withheld) == (2, 0, 0)
+    assert edition.is_shown and not before.is_shown
+    assert not bench.needs_version(name)
+
+
+def test_what_is_shown_is_found(bench: Bench) -> None:
+    name = one(bench)
+    writes(
+        lambda _: personas.reply([([1], make_conversation(0)[0][1])], "timetable.py"),
+        bench,
+    )
+    bench.step()
+    bench.run_stages()
+    assert bench.node(name).headline == "timetable.py"
+    hits = bench.house.teleport.find("timetable").hits
+    assert name in {hit.node_id for hit in hits}
+
+
+def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
+    name = one(bench)
+    writes(personas.wrong_refs, bench)
+    bench.step()
+    (edition, _) = bench.history(name).versions
+    assert edition.is_by_model and edition.is_shown
+    bullets = bench.node(name).bullets
+    assert all(bullet.verdict.is_repaired for bullet in bullets)
+    quoted = [bullet.verdict.spans[0].event_id for bullet in bullets]
+    assert len(set(quoted)) == 2
+
+
+def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
+    name = one(bench)
+    writes(adding_number, bench)
+    bench.step()
+    supports = [bullet.support for bullet in bench.node(name).bullets]
+    assert supports == [Support.SUPPORTED, Support.WEAK]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Ferry importer never drops crossings",
+        "Full dates are compared, 99 tests pass",
+        "Fixed in payments.py: full dates are compared",
+    ],
+)
+def test_a_title_that_the_source_speaks_against_is_replaced(
+    bench: Bench, title: str
+) -> None:
+    name = one(bench)
+    before = bench.node(name).headline
+    writes(lambda p: personas.reply([([n], t) for n, t in p.sample], title), bench)
+    assert bench.step() == 1
+    assert bench.node(name).is_by_model
+    assert bench.node(name).headline == before
+
+
+TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+def test_a_secret_that_a_model_puts_together_is_not_kept(bench: Bench) -> None:
+    hidden = f"{TOKEN[:9]}\u200b{TOKEN[9:]}"
+    bench.import_records(
+        make_records(
+            MONDAY, *CONVERSATION, ("user", f"The token is {hidden}, keep it safe.")
+        )
+    )
+    (name,) = bench.segments()
+
+    def telling(prompt: Prompt) -> str:
+        told = [([n], t) for n, t in prompt.sample]
+        return personas.reply([*told, ([3], f"The token is {TOKEN}")], f"Use {TOKEN}")
+
+    writes(telling, bench)
+    assert bench.step() == 1
+    assert TOKEN not in json.dumps(bench.stub.chats()[0].body)
+    assert bench.node(name).is_by_model
+    assert TOKEN not in repr(bench.dump())
+
+
+def test_a_title_that_nobody_said_is_replaced(bench: Bench) -> None:
+    name = one(bench)
+    before = bench.node(name).headline
+
+    def titled(prompt: Prompt) -> str:
+        return personas.reply([([n], t) for n, t in prompt.sample], MOON)
+
+    writes(titled, bench)
+    bench.run_model()
+    for node in map(bench.node, (name, DAY, WEEK, MONTH)):
+        assert node.is_by_model
+        assert "moon" not in (node.headline + node.title).lower()
+    assert bench.node(name).headline == before
+
+
+# What does not stand is kept and not shown
+
+
+def lying(prompt: Prompt) -> str:
+    """Quotes all it was given, and claims something else between."""
+    (first, text), *others = [([n], t) for n, t in prompt.sample]
+    return personas.reply([(first, text), (first, MOON), *others])
+
+
+def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
+    name = one(bench)
+    one(bench, 3)
+    writes(lying, bench)
+    bench.run_model()
+    for node in map(bench.node, (name, DAY, WEEK, MONTH)):
+        assert node.is_by_model
+        assert [bullet.text for bullet in node.withheld] == [MOON]
+        assert MOON not in [bullet.text for bullet in node.bullets]
+        assert bench.history(node.node_id).versions[0].withheld == 1
+    assert len(bench.stub.chats()) == 5
+    for asked in bench.stub.chats():
+        assert "penguins" not in json.dumps(asked.body)
+
+
+def test_nor_is_it_rolled_up_at_once(bench: Bench) -> None:
+    one(bench)
+    writes(lying, bench)
+    bench.step()
+    bench.clock.advance(minutes=10)
+    before = bench.node(DAY).version
+    bench.run_stages()
+    assert bench.node(DAY).version == before + 1
+    said_there = [bullet.text for bullet in bench.node(DAY).bullets]
+    assert said_there and MOON not in said_there
+
+
+def test_a_version_of_which_most_does_not_stand_is_rejected(bench: Bench) -> None:
+    name = one(bench)
+
+    def wild(prompt: Prompt) -> str:
+        first = [([n], t) for n, t in prompt.sample][:1]
+        more = [([1], MOON), ([1], "Elephants painted the Vatican purple in Latin")]
+        return personas.reply([*first, *more])
+
+    writes(wild, bench)
+    assert bench.step() == 1
+    edition = bench.history(name).versions[0]
+    assert edition.rejection == "2 of 3 bullets are not supported by the source"
+    assert not bench.node(name).is_by_model and not bench.needs_version(name)
+    bench.check_invariants()
+
+
+BAD: Sequence[tuple[Persona, str]] = (
+    (personas.empty, "an empty reply"),
+    (personas.without_bullets, "no bullet of the reply names a place in the log"),
+    (personas.refs_beyond, "no bullet of the reply names a place in the log"),
+    (personas.foreign, "the reply is in another language than the log"),
+    (personas.germanic, "no bullet is supported by the source"),
+    (personas.blank, "the reply goes on without an end"),
+    (personas.repeating, "the reply goes on without an end"),
+    (lambda _: "I am sorry.", "the reply is no summary"),
+    (lambda _: personas.reply([([1], MOON)]), "no bullet is supported by the source"),
+)
+
+
+@pytest.mark.parametrize(("persona", "why"), BAD, ids=_named)
+def test_what_cannot_be_used_is_rejected_with_its_reason_and_never_shown(
+    bench: Bench, persona: Persona, why: str
+) -> None:
+    name = one(bench)
+    writes(persona, bench)
+    before = bench.node(name)
+    assert bench.step() == 1
+    assert bench.node(name) == before
+    rejected, shown = bench.history(name).versions
+    assert (rejected.rejection, rejected.is_shown, shown.is_shown) == (why, False, True)
+    assert seeds(bench.stub) == [(0.0, 1), (0.3, 2)]
+    (run,) = bench.runs()
+    assert (run.created, run.rejected, run.failed, run.error) == (0, 1, 0, "")
+    assert not bench.needs_version(name)
+
+
+def test_a_model_that_writes_nothing_of_use_leaves_all_as_it_is(bench: Bench) -> None:
+    name = one(bench)
+    writes(personas.empty, bench)
+    bench.run_model()
+    assert seeds(bench.stub).count((0.0, 1)) == 4
+    assert not any(bench.node(n).is_by_model for n in (name, DAY, WEEK, MONTH))
+    assert bench.count_pending()["segment"] == 0
+    bench.check_invariants()
+
+
+def test_a_wordy_model_s_json_is_found_in_its_prose(bench: Bench) -> None:
+    for number, persona in enumerate((personas.chatty, personas.thinking_aloud)):
+        writes(persona, bench)
+        name = one(bench, number)
+        bench.step()
+        assert bench.node(name).is_by_model
+
+
+# Versions are only ever added
+
+
+def test_equal_input_makes_no_new_version(bench: Bench) -> None:
+    name = one(bench)
+    bench.run_model()
+    versions = bench.dump()["node_versions"]
+    asked = len(bench.stub.chats())
+    bench.import_records(make_records(MONDAY, *make_conversation(0)))
+    bench.start()
+    bench.run_model()
+    assert bench.dump()["node_versions"] == versions
+    assert len(bench.stub.chats()) == asked
+    assert bench.node(name).version == 2
+
+
+def test_what_the_same_model_made_of_the_same_before_is_shown_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = one(bench)
+    bench.run_model()
+    asked = len(bench.stub.chats())
+    monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
+    bench.open()
+    bench.run_stages()
+    assert not bench.node(name).is_by_model and bench.needs_version(name)
+    bench.run_model()
+    assert len(bench.stub.chats()) == asked
+    for node in map(bench.node, (name, DAY, WEEK, MONTH)):
+        assert node.is_by_model
+        assert bench.history(node.node_id).versions[0].summarizer == "extractive-77"
+
+
+def test_what_was_rejected_before_is_not_asked_for_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = one(bench)
+    writes(personas.empty, bench)
+    bench.step()
+    asked = len(bench.stub.chats())
+    monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
+    bench.open()
+    bench.run_stages()
+    assert bench.needs_version(name)
+    bench.step()
+    assert not bench.needs_version(name)
+    assert len(bench.stub.chats()) == asked
+
+
+def test_asked_anew_a_model_gets_another_seed_and_makes_another_version(
+    bench: Bench,
+) -> None:
+    name = one(bench)
+    bench.step()
+    for _ in range(2):
+        bench.request_version(name)
+        assert bench.step() == 1
+    assert seeds(bench.stub) == [(0.0, 1), (0.3, 101), (0.3, 201)]
+    editions = bench.history(name).versions
+    assert [edition.version for edition in editions] == [4, 3, 2, 1]
+    assert len({bench.version(name, n).input_hash for n in (1, 2, 3, 4)}) == 4
+    assert editions[0].is_shown
+    assert bench.history(name).requested_at is None
+
+
+def test_a_refused_attempt_counts_as_one_and_hides_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = one(bench)
+    bench.step()
+    writes(personas.empty, bench)
+    bench.request_version(name)
+    bench.step()
+    assert [bool(one.rejection) for one in bench.history(name).versions] == [1, 0, 0]
+    assert bench.node(name).version == 2
+    bench.request_version(name)
+    bench.step()
+    assert seeds(bench.stub)[1:] == [(0.3, 101), (0.3, 102), (0.3, 201), (0.3, 202)]
+    asked = len(bench.stub.chats())
+    monkeypatch.setattr(ExtractiveSummarizer, "identity", "extractive-77")
+    bench.open()
+    bench.run_stages()
+    bench.step()
+    assert bench.node(name).version == 2
+    assert len(bench.stub.chats()) == asked
+
+
+def test_another_model_writes_anew(bench: Bench) -> None:
+    name = one(bench)
+    bench.step()
+    bench.stub.models[:] = [Model("gemma3:4b", family="gemma3")]
+    bench.import_records(
+        make_records(MONDAY, ("user", "Now the ferries are early."), session="other")
+    )
+    bench.start()
+    bench.run_model()
+    assert bench.node(bench.segments()[0]).generation.model == "gemma3:4b"
+    assert bench.node(name).generation.model == "qwen3:4b"
+    bench.request_version(name)
+    bench.step()
+    assert bench.node(name).generation.model == "gemma3:4b"
+
+
+def test_a_pinned_version_stays(bench: Bench) -> None:
+    name = one(bench)
+    services_versions.pin(name, 1, bench.house.zone, bench.clock())
+    bench.run_model()
+    assert (bench.node(name).version, bench.node(name).is_pinned) == (1, True)
+    edition = bench.history(name).versions[0]
+    assert edition.is_by_model and not edition.is_shown
+    services_versions.unpin(name, bench.house.zone, bench.clock())
+    assert bench.node(name).is_by_model
+
+
+# What changes while a model writes
+
+
+def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
+    first = make_records(MONDAY, *make_conversation(0), session="s1", ends=False)
+    late = make_records(
+        MONDAY + timedelta(minutes=5),
+        ("assistant", "The walrus tests are green as well."),
+        session="s1",
+    )
+    bench.import_records(first)
+    (name,) = bench.segments()
+
+    def meanwhile(prompt: Prompt) -> str:
+        writes(personas.honest, bench)
+        bench.import_records(late)
+        return personas.honest(prompt)
+
+    writes(meanwhile, bench)
+    assert bench.step() == 1
+    assert bench.segments() == [name]
+    assert not any(one.is_by_model for one in bench.history(name).versions)
+    assert bench.needs_version(name)
+    assert bench.step() == 1
+    assert "walrus" in bench.node(name).bullets[-1].text
+    assert bench.node(name).is_by_model
+    bench.check_invariants()
+
+
+def test_nor_is_anything_kept_of_a_segment_that_has_gone_meanwhile(
+    bench: Bench,
+) -> None:
+    bench.import_records(
+        make_records(MONDAY, *make_conversation(0), session="s1", ends=False)
+    )
+    (gone,) = bench.segments()
+    earlier = make_records(
+        MONDAY - timedelta(minutes=5), make_conversation(1)[0], session="s1"
+    )[:1]
+
+    def meanwhile(prompt: Prompt) -> str:
+        writes(personas.honest, bench)
+        bench.import_records(earlier)
+        return personas.honest(prompt)
+
+    writes(meanwhile, bench)
+    assert bench.step() == 1
+    (name,) = bench.segments()
+    assert name != gone
+    assert not any(row[-1] and row[1] == gone for row in bench.dump()["generations"])
+    assert bench.step() == 1
+    assert bench.node(name).is_by_model
+    bench.check_invariants()
+
+
+def test_a_day_whose_segments_change_while_it_is_written_is_written_again(
+    bench: Bench,
+) -> None:
+    name = one(bench)
+    bench.step()
+    bench.run_model(1)
+
+    def meanwhile(prompt: Prompt) -> str:
+        writes(personas.honest, bench)
+        bench.import_records(make_records(MONDAY + HOUR, *make_conversation(1)))
+        return personas.honest(prompt)
+
+    writes(meanwhile, bench)
+    order = bench.run_model()
+    newer = bench.segments()[0]
+    assert newer != name
+    assert order == [DAY, newer, DAY, WEEK, MONTH]
+    assert bench.node(DAY).is_by_model
+    assert len(bench.node(DAY).child_node_ids) == 2
+
+
+# What goes wrong
+
+
+WORSE = [
+    (faults.CRASHED, "model runner has unexpectedly stopped"),
+    (faults.PROXY, "502 Bad Gateway"),
+    (faults.reset(1), "the connection broke off"),
+    (faults.ended(1), "the reply ended before it was done"),
+    (faults.NOT_DONE, "the server's answer cannot be read"),
+    (faults.garbled(1), "the server's answer cannot be read"),
+    (faults.broken_off("an unknown error was encountered", 2), "an unknown error"),
+    (faults.stalled(1), "the server fell silent"),
+    (faults.NO_MEMORY, "more system memory"),
+    (faults.BAD_FORMAT, "required for format"),
+]
+
+
+@pytest.mark.parametrize(("fault", "why"), WORSE, ids=_named)
+@pytest.mark.full
+def test_what_may_be_the_text_s_fault_is_tried_again_later_and_others_first(
+    bench: Bench, fault: faults.Fault, why: str
+) -> None:
+    bench.options = ModelOptions(bench.stub.url, timeout_s=1.0)
+    bench.start()
+    name = one(bench)
+    before = bench.dump("jobs", "job_runs", "nodes", "meta")
+    bench.stub.always(fault)
+    assert bench.step() == 1
+    assert bench.dump("jobs", "job_runs", "nodes", "meta") == before
+    assert bench.needs_version(name) and not bench.node(name).is_by_model
+    assert bench.retry_in_s(name) == 120
+    (run,) = bench.runs()
+    assert (run.created, run.rejected, run.failed, run.waiting) == (0, 0, 1, 1)
+    bench.step()
+    (run,) = bench.runs()
+    assert run.result is RunResult.FAILED
+    assert why in run.error or "is asked again later" in run.error
+    bench.stub.always(faults.GOOD)
+    bench.clock.advance(seconds=121)
+    bench.run_model()
+    assert bench.node(name).is_by_model
+    assert bench.runs(Job.SEGMENTS)[0].result is RunResult.DONE
+    bench.check_invariants()
+
+
+@pytest.mark.parametrize(
+    ("fault", "why", "rest_s"),
+    [
+        (faults.BUSY, "server busy", 30),
+        (faults.MISSING, "try: ollama pull qwen3:4b", 30),
+        (faults.FORBIDDEN, "the server answered 403", FORBIDDEN_PAUSE_S),
+        (
+            faults.redirect("http://10.0.0.9/"),
+            "the server answered 307",
+            FORBIDDEN_PAUSE_S,
+        ),
+        (
+            replace(faults.GOOD, remote_host="https://ollama.com:443"),
+            "the model does not run on this machine",
+            FORBIDDEN_PAUSE_S,
+        ),
+    ],
+    ids=lambda one: repr(one)[:40],
+)
+@pytest.mark.full
+def test_what_is_the_server_s_own_fault_lets_the_node_be(
+    bench: Bench, fault: faults.Fault, why: str, rest_s: float
+) -> None:
+    name = one(bench)
+    before = bench.dump("jobs", "job_runs")
+    bench.stub.always(fault)
+    assert bench.step() == 1
+    assert bench.dump("jobs", "job_runs") == before
+    (run,) = bench.runs()
+    assert (run.created, run.rejected, run.failed, run.result) == (0, 0, 0, None)
+    asked = len(bench.stub.received)
+    bench.clock.advance(seconds=rest_s - 1)
+    assert bench.step() == 0
+    assert len(bench.stub.received) == asked
+    bench.clock.advance(seconds=1)
+    jobs.pause([Job.SEGMENTS])
+    assert bench.step() == 0
+    (run,) = bench.runs()
+    assert run.result is RunResult.STOPPED and why in run.error
+    jobs.resume([Job.SEGMENTS])
+    bench.stub.always(faults.GOOD)
+    bench.clock.advance(minutes=2)
+    bench.run_model()
+    assert bench.node(name).is_by_model
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (faults.too_long(9000, 8192), "exceeds the available context size"),
+        (faults.shortened(10), "the model's reply was too long"),
+    ],
+    ids=["too long a prompt", "too long a reply"],
+)
+def test_what_would_only_be_repeated_is_rejected_and_not_asked_again(
+    bench: Bench, fault: faults.Fault, why: str
+) -> None:
+    name = one(bench)
+    bench.stub.always(fault)
+    assert bench.step() == 1
+    edition = bench.history(name).versions[0]
+    assert why in edition.rejection and not edition.is_shown
+    assert not bench.needs_version(name) and not bench.node(name).is_by_model
+    bodies = [json.dumps(one.body, sort_keys=True) for one in bench.stub.chats()]
+    assert len(set(bodies)) == len(bodies)
+    bench.check_invariants()
+
+
+def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> None:
+    name = one(bench)
+    bench.stub.script(faults.shortened(110))
+    bench.step()
+    node = bench.node(name)
+    assert node.is_by_model and node.generation.was_truncated
+    assert [bullet.text for bullet in node.bullets] == [make_conversation(0)[0][1]]
+
+
+def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:
+    one(bench)
+    bench.stub.models[:] = [Model("nomic-embed-text", size="137M")]
+    before = bench.dump("jobs")
+    assert bench.step() == 0
+    health = bench.improve.model.health
+    assert health is not None and health.remedy == "ollama pull qwen3:4b"
+    assert bench.dump("jobs") == before
+    bench.stub.models.append(Model())
+    bench.clock.advance(seconds=30)
+    assert bench.step() == 1
+
+
+def test_a_fault_of_our_own_is_put_off_like_any_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one(bench, 0)
+    one(bench, 1)
+    poison, good = bench.segments()
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a mistake")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bench.ollama, "summarize_segment", broken)
+        assert bench.step() == 1
+    assert bench.needs_version(poison) and bench.retry_in_s(poison) == 120
+    assert bench.step() == 1
+    assert bench.node(good).is_by_model
+    (run,) = bench.runs()
+    assert (run.created, run.failed) == (1, 1)
+    bench.clock.advance(minutes=2)
+    bench.run_model()
+    assert bench.node(poison).is_by_model

@@ -1,0 +1,653 @@
+"""Which version a model writes next, and what is recorded of its runs."""
+
+from datetime import UTC, timedelta
+
+import pytest
+
+from memtui.model import calendar
+from memtui.model.events import to_ms
+from memtui.model.jobs import Job, RunReason, RunResult
+from memtui.model.model_state import ModelCondition
+from memtui.model.nodes import NodeStatus
+from memtui.pipeline.model_worker import MIN_AGES, ROLLUP_DELAY_S, ModelWorker
+from memtui.services import jobs
+from memtui.store import database, meta, rollup_queue
+from memtui.summarize.ollama import prompts
+from memtui.summarize.segmenter import SegmentRules
+from tests.pipeline.model_bench import (
+    CONVERSATION,
+    DAY,
+    MONDAY,
+    MONTH,
+    NOW,
+    WEEK,
+    YEAR,
+    Bench,
+    adding_number,
+    make_conversation,
+    make_records,
+)
+from tests.stub import faults, personas
+from tests.stub.personas import Prompt
+from tests.stub.server import Stub
+
+HOUR = timedelta(hours=1)
+MS = timedelta(milliseconds=1)
+TUESDAY = "toc:day:2025-03-11"
+WEDNESDAY = "toc:day:2025-03-12"
+
+
+def hours(bench: Bench, count: int, days: int = 0) -> None:
+    """So many conversations of one day, an hour apart."""
+    begin = MONDAY + timedelta(days=days)
+    bench.import_records(
+        *(make_records(begin + n * HOUR, *make_conversation(n)) for n in range(count))
+    )
+
+
+def test_segments_come_the_newest_first_and_then_all_above_from_the_days_up(
+    bench: Bench,
+) -> None:
+    hours(bench, 2)
+    hours(bench, 2, days=1)
+    newest = bench.segments(TUESDAY) + bench.segments(DAY)
+    assert bench.run_model() == [*newest, TUESDAY, DAY, WEEK, MONTH]
+    assert all(bench.node(name).is_by_model for name in [*newest, DAY, WEEK, MONTH])
+    assert bench.count_pending() == {
+        "year": 1,
+        "month": 0,
+        "week": 0,
+        "day": 0,
+        "segment": 0,
+    }
+    bench.check_invariants()
+
+
+def test_what_a_person_asked_for_comes_before_all_else(bench: Bench) -> None:
+    hours(bench, 3)
+    newest, middle, oldest = bench.segments()
+    bench.request_version(oldest)
+    bench.clock.advance(seconds=1)
+    bench.request_version(WEEK)
+    bench.request_version(oldest)
+    assert bench.run_model()[:4] == [oldest, WEEK, newest, middle]
+    assert bench.history(oldest).requested_at is None
+
+
+def test_what_is_due_above_comes_before_the_segments(bench: Bench) -> None:
+    hours(bench, 1)
+    assert bench.step()
+    hours(bench, 2, days=1)
+    bench.clock.advance(seconds=ROLLUP_DELAY_S)
+    bench.run_stages()
+    jobs.request_run([Job.DAY], bench.clock())
+    assert bench.run_model()[:3] == [DAY, *bench.segments(TUESDAY)]
+
+
+@pytest.mark.parametrize(
+    ("name", "job"),
+    [
+        (DAY, Job.DAY),
+        (WEEK, Job.WEEK),
+        (MONTH, Job.MONTH),
+        (YEAR, Job.YEAR),
+    ],
+)
+def test_a_period_is_summed_up_once_it_is_over_for_long_enough(
+    bench: Bench, name: str, job: Job
+) -> None:
+    _, end = calendar.bounds(name, bench.house.zone)
+    bench.clock.now = end + MIN_AGES[job.level] - MS
+    hours(bench, 1)
+    assert name not in bench.run_model()
+    jobs.request_run([job], bench.clock())
+    assert bench.run_model() == []
+    assert (bench.node(name).is_by_model, bench.needs_version(name)) == (False, True)
+    bench.clock.now += MS
+    jobs.request_run([job], bench.clock())
+    assert bench.run_model() == [name]
+    assert bench.node(name).is_by_model
+
+
+def test_the_ages_are_those_that_were_decided() -> None:
+    assert [age / HOUR for age in MIN_AGES.values()] == [1, 24, 24, 7 * 24]
+
+
+def test_a_day_waits_for_its_segments(bench: Bench) -> None:
+    hours(bench, 2)
+    jobs.request_run([Job.DAY], bench.clock())
+    assert bench.step()
+    (run,) = bench.runs(Job.DAY)
+    assert (run.result, run.created) == (RunResult.FAILED, 0)
+    assert run.error == "lower levels come first: 2 segments are pending"
+    assert bench.order == [bench.segments()[0]]
+    assert bench.run_model() == [bench.segments()[1], DAY, WEEK, MONTH]
+
+
+def test_a_week_waits_for_what_has_changed_in_it(bench: Bench) -> None:
+    hours(bench, 1)
+    while DAY not in bench.order:
+        bench.step()
+        bench.run_stages()
+    for _ in range(3):
+        assert bench.step() == 0
+    (run,) = bench.runs(Job.WEEK)
+    assert (run.reason, run.result) == (RunReason.SEGMENTS_DONE, None)
+    assert not bench.node(WEEK).is_by_model
+    bench.run_stages()
+    assert bench.step() == 1
+    said_of_day = {bullet.text for bullet in bench.node(DAY).bullets}
+    assert {bullet.text for bullet in bench.node(WEEK).bullets} <= said_of_day
+
+
+def test_what_is_above_follows_ten_minutes_later(bench: Bench) -> None:
+    hours(bench, 2)
+    before = bench.node(DAY).version
+    bench.step()
+    bench.run_stages()
+    assert bench.node(DAY).version == before
+    assert bench.node(DAY).status is NodeStatus.STALE
+    bench.clock.advance(seconds=ROLLUP_DELAY_S - 1)
+    bench.run_stages()
+    assert bench.node(DAY).version == before
+    bench.clock.advance(seconds=1)
+    bench.run_stages()
+    assert bench.node(DAY).version == before + 1
+    assert not bench.node(DAY).is_by_model
+
+
+def to_roll_up(bench: Bench) -> list[str]:
+    """The days that can be rolled up now."""
+    with database.connection():
+        return rollup_queue.list_due(Job.DAY.level, to_ms(bench.clock()), 9)
+
+
+def test_and_at_once_when_no_segment_waits_any_more(bench: Bench) -> None:
+    hours(bench, 2)
+    assert bench.step() and bench.step()
+    assert to_roll_up(bench) == []
+    assert bench.step() == 0
+    assert bench.step() == 0
+    assert to_roll_up(bench) == [DAY]
+    bench.run_stages()
+    assert bench.step() == 1
+    assert bench.order[-1] == DAY
+
+
+# When nobody answers
+
+
+def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    before = bench.dump("jobs", "meta")
+    stub.close()
+    assert bench.step() == 0
+    health = bench.improve.model.health
+    assert health is not None and health.condition is ModelCondition.OFFLINE
+    assert bench.dump("jobs", "meta") == before
+    asked = len(stub.received)
+    stub.start()
+    bench.clock.advance(seconds=29)
+    assert bench.step() == 0
+    assert len(stub.received) == asked
+    bench.clock.advance(seconds=1)
+    assert bench.step() == 1
+    assert bench.node(bench.segments()[0]).is_by_model
+
+
+def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.close()
+    jobs.request_run([Job.DAY], bench.clock())
+    assert bench.step() == 0
+    (run,) = bench.runs(Job.DAY)
+    assert (run.reason, run.result) == (RunReason.REQUESTED, RunResult.FAILED)
+    assert "nobody answers at http://127.0.0.1" in run.error
+    assert bench.count_pending()["segment"] == 1
+
+
+def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 3)
+    assert bench.step() == 1
+    stub.close()
+    assert bench.step() == 0
+    (run,) = bench.runs()
+    assert (run.result, run.created, run.waiting) == (RunResult.FAILED, 1, 2)
+    assert "nobody answers" in run.error
+    stub.start()
+    bench.clock.advance(minutes=2)
+    bench.run_model()
+    assert [one.result for one in bench.runs(Job.SEGMENTS)] == [
+        RunResult.DONE,
+        RunResult.FAILED,
+    ]
+    assert bench.count_pending()["segment"] == 0
+
+
+def test_a_run_goes_on_after_the_model_has_rested(bench: Bench, stub: Stub) -> None:
+    for day in range(3):
+        hours(bench, 1, days=day)
+    while not {TUESDAY, WEDNESDAY} & set(bench.order):
+        bench.step()
+        bench.run_stages()
+    stub.always(faults.CRASHED)
+    while not bench.improve.model.paused_until:
+        bench.step()
+    until = bench.improve.model.paused_until
+    assert bench.clock() < until
+    with database.connection():
+        found = meta.model_record()
+    assert found is not None and found.paused_until == until
+    assert found.condition is ModelCondition.RESTING and "failed" in found.message
+    assert bench.runs(Job.DAY)[0].result is None
+    stub.clear_script()
+    bench.clock.advance(hours=1)
+    assert DAY in bench.run_model()
+    (run,) = bench.runs(Job.DAY)
+    assert (run.reason, run.result, run.created) == (
+        RunReason.SEGMENTS_DONE,
+        RunResult.DONE,
+        3,
+    )
+
+
+def test_a_roll_up_that_was_cut_short_is_made_up_for_when_somebody_answers(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    hours(bench, 1, days=1)
+    while TUESDAY not in bench.order:
+        bench.step()
+        bench.run_stages()
+    stub.close()
+    bench.step()
+    assert bench.runs(Job.DAY)[0].result is RunResult.FAILED
+    stub.start()
+    bench.clock.advance(minutes=2)
+    assert bench.run_model() == [DAY, WEEK, MONTH]
+
+
+def test_where_nothing_is_to_be_written_nobody_is_asked_whether_he_is_there(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    bench.run_model()
+    asked = len(stub.received)
+    stub.close()
+    bench.start()
+    assert bench.run_model(8) == []
+    bench.clock.advance(days=1)
+    assert bench.run_model(8) == []
+    assert bench.improve.model.health is None
+    assert len(stub.received) == asked
+    (run, _) = bench.runs(Job.DAY)
+    assert (run.reason, run.result, run.error) == (RunReason.MISSED, RunResult.DONE, "")
+
+
+def test_a_clock_that_was_set_back_does_not_make_it_rest_for_long(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.close()
+    bench.step()
+    stub.start()
+    bench.clock.advance(days=-3)
+    assert bench.step() == 1
+
+
+# What is remembered of runs
+
+
+def test_a_run_tells_what_came_of_each_of_its_nodes(bench: Bench, stub: Stub) -> None:
+    hours(bench, 4)
+    good = faults.GOOD
+    bad = faults.saying("I cannot do that.")
+    worse = faults.refused(500, "the model fell over")
+    stub.script(good, bad, bad, good, worse, worse, worse)
+    for _ in range(3):
+        assert bench.step() == 1
+    (run,) = bench.runs()
+    assert (run.created, run.rejected, run.failed, run.waiting) == (2, 1, 0, 1)
+    assert run.result is None
+    assert bench.step() == 1
+    (run,) = bench.runs()
+    assert (run.created, run.rejected, run.failed, run.waiting) == (2, 1, 1, 1)
+    bench.clock.advance(seconds=59)
+    assert bench.step() == 0
+    (run,) = bench.runs()
+    assert (run.result, run.error) == (RunResult.FAILED, "the model fell over")
+
+
+def test_a_run_that_made_up_for_its_failures_is_done(bench: Bench, stub: Stub) -> None:
+    hours(bench, 2)
+    stub.script(*[faults.BUSY] * 6)
+    assert bench.step() == 1
+    (run,) = bench.runs()
+    assert (run.result, run.created, run.failed) == (None, 0, 0)
+    bench.clock.advance(seconds=30)
+    bench.run_model()
+    (run,) = bench.runs(Job.SEGMENTS)
+    assert (run.result, run.error, run.created) == (RunResult.DONE, "", 2)
+
+
+def test_a_pause_ends_a_run_and_a_resume_goes_on(bench: Bench) -> None:
+    hours(bench, 3)
+    assert bench.step() == 1
+    jobs.pause([Job.SEGMENTS])
+    assert bench.run_model() == []
+    (run,) = bench.runs()
+    assert (run.result, run.created) == (RunResult.STOPPED, 1)
+    bench.start()
+    assert bench.run_model() == []
+    jobs.resume([Job.SEGMENTS])
+    bench.run_model()
+    assert bench.count_pending()["segment"] == 0
+
+
+def test_a_paused_roll_up_keeps_to_its_pause_until_it_is_asked_for(
+    bench: Bench,
+) -> None:
+    jobs.pause([Job.DAY])
+    hours(bench, 1)
+    bench.run_model()
+    assert DAY not in bench.order
+    jobs.request_run([Job.DAY], bench.clock())
+    bench.run_model()
+    assert DAY in bench.order
+
+
+def test_a_person_s_wish_for_one_node_knows_no_pause(bench: Bench) -> None:
+    hours(bench, 1)
+    jobs.pause(list(Job))
+    bench.request_version(DAY)
+    assert bench.run_model() == [DAY]
+
+
+def test_what_was_missed_is_made_up_for_once_at_the_start(bench: Bench) -> None:
+    bench.clock.now = MONDAY + 13 * HOUR
+    hours(bench, 1)
+    bench.run_model()
+    assert bench.runs(Job.DAY) == []
+    assert not bench.node(DAY).is_by_model
+    bench.clock.now = NOW
+    bench.start()
+    assert bench.run_model() == [DAY, WEEK, MONTH]
+    assert {run.job: run.reason for run in bench.runs()[:3]} == {
+        Job.DAY: RunReason.MISSED,
+        Job.WEEK: RunReason.MISSED,
+        Job.MONTH: RunReason.MISSED,
+    }
+    bench.start()
+    assert bench.run_model() == []
+
+
+def test_a_roll_up_comes_by_its_own_clock_while_memtui_runs(bench: Bench) -> None:
+    bench.clock.now = MONDAY + 13 * HOUR
+    hours(bench, 1)
+    bench.run_model()
+    bench.clock.now = MONDAY.replace(hour=0, minute=59) + timedelta(days=1)
+    assert bench.run_model() == []
+    bench.clock.advance(minutes=1)
+    assert bench.run_model() == [DAY]
+    (run,) = bench.runs(Job.DAY)
+    assert (run.reason, run.result, run.created) == (
+        RunReason.SCHEDULE,
+        RunResult.DONE,
+        1,
+    )
+
+
+# Nodes that fail
+
+
+def test_a_poison_node_is_tried_less_and_less_often_and_blocks_nobody(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 3)
+    poison, *others = bench.segments()
+    waits = []
+    for _ in range(3):
+        stub.script(*[faults.reset(0)] * 3)
+        while bench.step() == 0:
+            bench.clock.advance(seconds=30)
+        waits.append(bench.retry_in_s(poison))
+        bench.clock.advance(seconds=60)
+        bench.run_model()
+        bench.clock.advance(seconds=waits[-1])
+    assert waits == [120, 240, 480]
+    assert bench.order == [poison, *others, DAY, WEEK, MONTH, poison]
+    assert not bench.node(poison).is_by_model and bench.needs_version(poison)
+    bench.run_model()
+    assert bench.node(poison).is_by_model
+
+
+def test_what_a_person_asked_for_and_fails_blocks_nobody_either(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    other, poison = bench.segments()
+    bench.request_version(poison)
+    stub.script(*[faults.reset(0)] * 3)
+    assert bench.step() == 1
+    assert bench.step() == 0
+    bench.clock.advance(seconds=60)
+    assert bench.step() == 1
+    assert bench.order == [poison, other]
+    bench.clock.advance(seconds=60)
+    assert bench.run_model()[0] == poison
+    assert bench.node(poison).is_by_model
+
+
+def test_several_that_fail_do_not_keep_the_server_from_the_others(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 4)
+    *poison, good = bench.segments()
+    for name in poison:
+        stub.script(*[faults.reset(0)] * 3)
+        while bench.step() == 0:
+            bench.clock.advance(seconds=30)
+        assert bench.order[-1] == name
+    while bench.step() == 0:
+        bench.clock.advance(seconds=30)
+    assert bench.order[-1] == good
+    assert bench.node(good).is_by_model
+
+
+def test_a_segment_that_fails_does_not_hold_up_its_day(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    poison, good = bench.segments()
+    stub.script(*[faults.ended(0)] * 3)
+    assert bench.step() == 1
+    while not bench.node(good).is_by_model:
+        bench.clock.advance(seconds=30)
+        bench.step()
+    assert bench.run_model() == [DAY, WEEK, MONTH]
+    assert bench.needs_version(poison)
+    bench.clock.advance(minutes=2)
+    assert bench.run_model() == [poison, DAY, WEEK, MONTH]
+
+
+# What changes while and after
+
+
+@pytest.mark.full
+def test_a_late_event_has_exactly_its_own_ancestors_written_anew(
+    bench: Bench,
+) -> None:
+    hours(bench, 1)
+    hours(bench, 1, days=1)
+    hours(bench, 1, days=10)
+    bench.run_model()
+    other = MONDAY + timedelta(days=2, hours=1)
+    bench.import_records(make_records(other, *make_conversation(7)))
+    (segment,) = bench.segments("toc:day:2025-03-12")
+    anew = bench.run_model()
+    assert anew == [segment, "toc:day:2025-03-12", WEEK, MONTH]
+
+
+def test_all_above_follows_what_a_person_had_written_anew(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    bench.run_model()
+    newest, _ = bench.segments()
+    stub.models[0].persona = adding_number
+    bench.request_version(newest)
+    assert bench.step() == 1
+    stub.models[0].persona = personas.honest
+    assert bench.run_model() == [DAY, WEEK, MONTH]
+    assert "4711" in bench.last_prompt(DAY)
+    assert all(bench.node(name).is_by_model for name in (DAY, WEEK, MONTH))
+
+
+def test_checkpoints_are_kept_after_each_node(bench: Bench) -> None:
+    hours(bench, 1)
+    bench.run_model()
+    rows = {row[0]: row for row in bench.dump()["checkpoints"]}
+    assert set(rows) >= {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
+
+
+@pytest.mark.full
+def test_a_new_version_of_the_prompts_has_all_written_anew(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hours(bench, 1)
+    first = bench.run_model()
+    assert bench.node(DAY).status is NodeStatus.CURRENT
+    monkeypatch.setattr(prompts, "VERSION", "2")
+    bench.start()
+    bench.improve._is_ready(bench.clock())
+    assert bench.node(DAY).status is NodeStatus.STALE
+    (segment,) = bench.segments()
+    assert bench.node(segment).status is NodeStatus.STALE
+    kept = bench.node(segment).version
+    assert bench.run_model() == first
+    assert bench.node(segment).summarizer.startswith("ollama-2 ")
+    assert bench.node(segment).version > kept
+    assert [one.version for one in bench.history(segment).versions] == [3, 2, 1]
+    bench.start()
+    assert bench.run_model() == []
+
+
+def test_what_is_told_of_the_model_while_it_works(bench: Bench) -> None:
+    hours(bench, 1)
+    bench.step()
+    phases = list(dict.fromkeys(doing.phase.value for doing in bench.seen))
+    assert phases == ["loading", "reading", "writing", "checking"]
+    assert bench.improve.model.progress is None
+    assert bench.improve.model.node_id == ""
+    assert set(bench.improve.changed.take()) >= {bench.segments()[0], DAY, YEAR}
+
+
+def test_it_is_told_how_many_nodes_still_want_a_version(bench: Bench) -> None:
+    hours(bench, 3)
+    assert bench.count_pending()["segment"] == 3
+    left = []
+    for _ in range(3):
+        bench.step()
+        left.append(bench.improve.model.pending)
+    assert left == [3, 2, 1]
+
+
+def test_a_model_that_goes_is_missed_at_once_and_until_it_is_back(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 2)
+    bench.step()
+    assert bench.improve.model.was_ready and not bench.improve.model.is_missing
+
+    def leaving(prompt: Prompt) -> str:
+        stub.close()
+        return personas.honest(prompt)
+
+    stub.models[0].persona = leaving
+    stub.script(faults.reset(3))
+    bench.step()
+    assert bench.improve.model.is_missing
+    stub.models[0].persona = personas.honest
+    stub.start()
+    bench.clock.advance(minutes=2)
+    bench.step()
+    assert not bench.improve.model.is_missing
+
+
+def test_a_model_that_never_was_there_is_missed_by_who_asked_for_one(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.close()
+    bench.step()
+    assert not bench.improve.model.is_missing
+    schedule, rules = bench.schedule, SegmentRules()
+    wanting = ModelWorker(
+        bench._ollama, schedule, rules, UTC, bench.clock, is_requested=True
+    )
+    wanting.step()
+    assert wanting.model.is_missing
+    jobs.pause([Job.SEGMENTS])
+    bench.clock.advance(minutes=1)
+    wanting.step()
+    assert not wanting.model.is_missing, "nobody needs one now"
+    assert wanting.model.held_segments == 1
+    jobs.resume([Job.SEGMENTS])
+    wanting.step()
+    assert wanting.model.held_segments == 0
+
+
+def test_talks_differ() -> None:
+    assert make_conversation(1) != make_conversation(2) != CONVERSATION
+
+
+def test_a_wish_is_looked_into_at_once_even_while_the_model_rests(
+    bench: Bench, stub: Stub
+) -> None:
+    hours(bench, 1)
+    stub.always(faults.CRASHED, "/api/tags")
+    assert bench.step() == 0
+    looked = len(stub.requests_for("/api/tags"))
+    assert bench.step() == 0
+    assert len(stub.requests_for("/api/tags")) == looked
+    stub.always(faults.GOOD, "/api/tags")
+    bench.clock.advance(seconds=5)
+    (segment,) = bench.segments()
+    bench.request_version(segment)
+    assert bench.step() == 1
+    assert bench.node(segment).is_by_model
+
+
+def test_a_run_that_is_broken_off_says_how_much_is_left(bench: Bench) -> None:
+    hours(bench, 3)
+    bench.step()
+    assert bench.runs(Job.SEGMENTS)[0].waiting == 2
+    bench.start()
+    bench.step()
+    assert bench.runs(Job.SEGMENTS)[1].waiting == 2
+
+
+def test_a_run_that_was_asked_for_stops_when_it_is_paused(bench: Bench) -> None:
+    hours(bench, 3)
+    jobs.request_run([Job.SEGMENTS], bench.clock())
+    assert bench.step() == 1
+    jobs.pause([Job.SEGMENTS])
+    assert bench.step() == 0
+    assert bench.runs(Job.SEGMENTS)[0].result is RunResult.STOPPED
+
+
+def test_a_roll_up_that_cannot_be_made_yet_says_what_comes_first(bench: Bench) -> None:
+    hours(bench, 2)
+    jobs.pause([Job.SEGMENTS])
+    jobs.request_run([Job.DAY], bench.clock())
+    bench.step()
+    bench.step()
+    run = bench.runs(Job.DAY)[0]
+    assert run.result is RunResult.FAILED
+    assert run.error == "lower levels come first: 2 segments are pending"

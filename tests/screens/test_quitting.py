@@ -1,0 +1,207 @@
+"""Quitting the app while a model is busy does not wait for it."""
+
+import fcntl
+import os
+import pty
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from memtui import store
+from memtui.model.jobs import Job
+from memtui.store import database, jobs
+from memtui.workspace import Workspace
+from tests.stub import faults
+from tests.stub.server import Pace, Stub, run_stub
+
+LEAVES_S = 10.0
+"""How long the app may take to end on a machine that is busy, in seconds: it leaves in
+half a second, where a model that it waited for would hold it for much longer."""
+
+HELD = 1000.0
+"""Longer than any test, in seconds."""
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(
+        not hasattr(termios, "TIOCSWINSZ"), reason="there are no terminals here"
+    ),
+]
+
+
+Leave = Callable[[Callable[[subprocess.Popen[bytes], int], None]], float]
+"""Ends the app in some way, given the process and its terminal: in how many seconds."""
+
+
+def by_key(_: subprocess.Popen[bytes], terminal: int) -> None:
+    os.write(terminal, b"q")
+
+
+def told_to_end(app: subprocess.Popen[bytes], _: int) -> None:
+    app.send_signal(signal.SIGTERM)
+
+
+def hung_up(app: subprocess.Popen[bytes], _: int) -> None:
+    app.send_signal(signal.SIGHUP)
+
+
+@contextmanager
+def running(home: Path, url: str, seen: bytearray | None = None) -> Iterator[Leave]:
+    """The app on a terminal of its own; called, it leaves.
+
+    Args:
+        home: Where its memory lies.
+        url: Where the model is.
+        seen: Takes what it draws.
+    """
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memtui", "--home", str(home)],
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env={**os.environ, "MEMTUI_SUMMARIES__URL": url, "TERM": "xterm-256color"},
+        cwd=Path(__file__).parents[2],
+        start_new_session=True,
+    )
+    os.close(its)
+    drain = threading.Thread(target=_drain, args=(ours, seen), daemon=True)
+    drain.start()
+
+    def leave(by: Callable[[subprocess.Popen[bytes], int], None]) -> float:
+        began = time.monotonic()
+        by(process, ours)
+        assert process.wait(20) == 0
+        took_s = time.monotonic() - began
+        drain.join(20)
+        return took_s
+
+    try:
+        yield leave
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        with suppress(OSError):
+            os.close(ours)
+
+
+def _drain(terminal: int, seen: bytearray | None) -> None:
+    with suppress(OSError):
+        while drawn := os.read(terminal, 1 << 16):
+            if seen is not None:
+                seen += drawn
+
+
+@pytest.fixture
+def home(full_house: Workspace, tmp_path: Path) -> Path:
+    """A home whose nodes all want a version by a model."""
+    full_house.stop()
+    return Path(shutil.copytree(full_house.paths.store.parent, tmp_path / "left"))
+
+
+def loading(stub: Stub) -> None:
+    stub.pace = Pace(load_s=HELD)
+
+
+def reading(stub: Stub) -> None:
+    stub.pace = Pace(token_s=HELD)
+
+
+def writing(stub: Stub) -> None:
+    stub.pace = Pace(word_s=1.0)
+
+
+def stalling(stub: Stub) -> None:
+    stub.always(faults.stalled(3))
+
+
+def busy(stub: Stub) -> None:
+    stub.always(faults.BUSY)
+
+
+@pytest.mark.parametrize(
+    ("state", "path"),
+    [
+        (loading, "/api/generate"),
+        (reading, "/api/chat"),
+        (writing, "/api/chat"),
+        (stalling, "/api/chat"),
+        (busy, "/api/chat"),
+    ],
+)
+def test_nobody_waits_for_a_model_to_leave(
+    home: Path, state: Callable[[Stub], None], path: str
+) -> None:
+    with run_stub() as stub:
+        state(stub)
+        with running(home, stub.url) as leave:
+            stub.wait_for(1, path)
+            assert leave(by_key) < LEAVES_S
+
+
+@pytest.mark.parametrize("by", [by_key, told_to_end, hung_up])
+def test_it_leaves_the_terminal_and_its_runs_in_order(
+    home: Path, by: Callable[[subprocess.Popen[bytes], int], None]
+) -> None:
+    drawn = bytearray()
+    with run_stub() as stub:
+        stub.pace = Pace(token_s=HELD)
+        with running(home, stub.url, drawn) as leave:
+            stub.wait_for(1, "/api/chat")
+            assert leave(by) < LEAVES_S
+    assert drawn.count(b"\x1b[?1049h") == drawn.count(b"\x1b[?1049l") == 1
+    store.open_at(home / "memtui.db", time_zone="UTC")
+    with database.connection():
+        left = jobs.list_runs(Job.SEGMENTS, 9)
+    database.close()
+    assert not left, "a run that was ended before it did anything is forgotten"
+
+
+@pytest.mark.parametrize("left_out", ["stdin", "stdout", "stderr"])
+@pytest.mark.parametrize("command", [[], ["demo"]])
+def test_without_a_terminal_it_is_said_what_to_use_instead(
+    tmp_path: Path, left_out: str, command: list[str]
+) -> None:
+    ours, its = pty.openpty()
+    streams = {"stdin": its, "stdout": its, "stderr": its}
+    streams[left_out] = subprocess.PIPE
+    ran = subprocess.Popen(
+        [sys.executable, "-m", "memtui", "--home", str(tmp_path / "new"), *command],
+        stdin=streams["stdin"],
+        stdout=streams["stdout"],
+        stderr=streams["stderr"],
+        cwd=Path(__file__).parents[2],
+        start_new_session=True,
+    )
+    os.close(its)
+    said = bytearray()
+    _drain(ours, said)
+    os.close(ours)
+    piped = ran.communicate(timeout=20)
+    said += b"".join(filter(None, piped))
+    assert ran.returncode == 1
+    lines = said.decode().splitlines()
+    assert len(lines) == 1 and "memtui show, or memtui work" in lines[0]
+    assert not (tmp_path / "new").exists()
+
+
+def test_nobody_waits_for_a_server_that_never_answers(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        with running(home, url) as leave:
+            asker, _ = deaf.accept()
+            with asker:
+                assert leave(by_key) < LEAVES_S

@@ -1,0 +1,319 @@
+"""Importing an export gives the same memory, and adds nothing twice."""
+
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui import demo
+from memtui.capture.formats import plain
+from memtui.cli import backup
+from memtui.cli.output import to_plain
+from memtui.paths import in_home
+from memtui.services import sessions
+from memtui.settings import Settings
+from memtui.store import archive, database, tombstones
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, SubagentRow
+from memtui.store.tombstones import Tombstone, TombstoneKind
+from memtui.workspace import Workspace
+from tests.conftest import HISTORY
+from tests.conftest import TreeOf as TreeOfHome
+from tests.services.conftest import Tree
+from tests.services.test_forget import AT, record, transcript
+
+TreeOf = Callable[[Workspace], Tree]
+Digest = Callable[..., Workspace]
+Exported = Callable[[Workspace], Path]
+
+AGENTS = ("claude_code", "codex", "copilot_cli", "aider", "fixtures_other")
+"""The folders of real transcripts."""
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Exported:
+    """Writes what a house keeps into a file."""
+
+    def write(house: Workspace) -> Path:
+        file = tmp_path / f"{house.paths.store.parent.name}.jsonl"
+        backup.write_export(file, may_replace=True)
+        return file
+
+    return write
+
+
+@pytest.fixture
+def empty(tmp_path: Path, settings: Settings) -> Iterator[Callable[[], Workspace]]:
+    """Opens a house with nothing in it, in place of the one before."""
+    yield lambda: Workspace(in_home(tmp_path / "empty"), settings)
+    database.close()
+
+
+@pytest.fixture
+def told_twice(tmp_path: Path, house: Workspace, digest: Digest) -> list[Path]:
+    """A house that hooks and transcripts told of the same, and of a fork of it.
+
+    Returns:
+        The transcripts.
+    """
+    folder = tmp_path / "projects"
+    first = transcript(folder, "harbour-1", "The heron of the harbour")
+    told = [json.loads(line) for line in first.read_text().splitlines()]
+    copied = [{**line, "sessionId": "harbour-2"} for line in told[:6]]
+    own = record(90, "harbour-2", "user", "And now for the otters of the harbour.")
+    fork = first.with_name("harbour-2.jsonl")
+    fork.write_text("".join(f"{json.dumps(line)}\n" for line in [*copied, own]))
+    helpers = first.with_suffix("") / "subagents"
+    helpers.mkdir(parents=True)
+    said = record(3.5, "harbour-1", "assistant", [{"type": "text", "text": "Looked."}])
+    (helpers / "agent-a1.jsonl").write_text(f"{json.dumps(said)}\n")
+    about = {
+        "agentType": "Explore",
+        "toolUseId": "call-harbour-1",
+        "description": "Look",
+    }
+    (helpers / "agent-a1.meta.json").write_text(json.dumps(about))
+    for number, (event, text) in enumerate(
+        (
+            ("UserPromptSubmit", told[0]["message"]["content"]),
+            ("UserPromptSubmit", "Only the hook heard of the kingfisher."),
+            ("SessionEnd", ""),
+        )
+    ):
+        payload = {
+            "session_id": "harbour-1",
+            "hook_event_name": event,
+            "timestamp": (AT + timedelta(minutes=number * 0.1)).isoformat(),
+            "prompt": text,
+        }
+        file = house.paths.spool / "new" / f"{number}.1.a.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(payload))
+    digest(house, folder)
+    return [folder]
+
+
+def tellings() -> list[Any]:
+    with database.connection():
+        rows = database.db.execute_sql(
+            "SELECT t.copy_id, t.event_id, t.route, s.name FROM source_copies t"
+            " LEFT JOIN sessions s ON s.id = t.session_id ORDER BY 1"
+        )
+        return list(rows.fetchall())
+
+
+def lists() -> Any:
+    """The sessions as a person is shown them."""
+    return to_plain(sessions.list_sessions(limit=1000))
+
+
+def test_all_of_it_comes_back_as_it_was(
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    exported: Exported, digest: Digest, tree: TreeOf,
+) -> None:  # fmt: skip
+    before, told, listed = tree(house), tellings(), lists()
+    routes = {row["route"] for row in before["events"]}
+    assert routes == {"hook", "transcript"} and len(told) == 5
+    assert {row["forked_from"] for row in before["sessions"]} == {"", "harbour-1"}
+    with database.connection():
+        helpers = list(SubagentRow.select().dicts())
+    assert [row["task"] for row in helpers] == ["Look"]
+    file = exported(house)
+    house.stop()
+
+    new = digest(empty(), file)
+    assert tree(new) == before
+    assert tellings() == told
+    assert lists() == listed
+    with database.connection():
+        assert list(SubagentRow.select().dicts()) == helpers
+    assert exported(new).read_text() == file.read_text()
+
+
+def test_imported_again_or_beside_the_transcripts_nothing_comes_twice(
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    exported: Exported, digest: Digest, tree: TreeOf, tmp_path: Path,
+) -> None:  # fmt: skip
+    before, told = tree(house), tellings()
+    file = exported(house)
+    digest(house, file)
+    assert (tree(house), tellings()) == (before, told)
+    house.stop()
+
+    new = digest(empty(), file)
+    again = tmp_path / "again.jsonl"
+    again.write_bytes(file.read_bytes())
+    digest(new, again, *told_twice)
+    assert (tree(new), tellings()) == (before, told)
+
+
+def test_beside_transcripts_that_were_there_first_only_what_they_lack_is_added(
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    exported: Exported, digest: Digest, tree: TreeOf,
+) -> None:  # fmt: skip
+    before = tree(house)
+    file = exported(house)
+    house.stop()
+    new = digest(empty(), *told_twice)
+    lacking = {"Only the hook heard of the kingfisher.", ""}
+    told = {row["text"] for row in before["events"] if row["route"] == "hook"}
+    assert told == lacking
+    after = tree(digest(new, file))
+    for one in (before, after):
+        # Of a node that was made before the rest came, there is an earlier version.
+        del one["grips"]
+        for node in one["nodes"].values():
+            del node["version"]
+    assert after == before
+
+
+def test_a_fork_that_comes_later_is_known_as_one(
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    exported: Exported, digest: Digest,
+) -> None:  # fmt: skip
+    file = exported(house)
+    house.stop()
+    new = digest(empty(), file)
+    with database.connection():
+        events = EventRow.select().count()
+    (folder,) = told_twice
+    first = folder / "-home-ada-harbour" / "harbour-1.jsonl"
+    lines = [json.loads(line) for line in first.read_text().splitlines()[:6]]
+    own = record(200, "harbour-3", "user", "And what do the terns eat?")
+    copied = [{**line, "sessionId": "harbour-3"} for line in lines] + [own]
+    fork = first.with_name("harbour-3.jsonl")
+    fork.write_text("".join(f"{json.dumps(line)}\n" for line in copied))
+    digest(new, fork)
+    with database.connection():
+        assert EventRow.select().count() == events + 1
+        row = SessionRow.get(SessionRow.name == "harbour-3")
+        assert (row.event_count, row.forked_from != "") == (1, True)
+
+
+def test_the_same_words_said_again_later_are_not_taken_for_what_was_exported(
+    house: Workspace, told_twice: list[Path], empty: Callable[[], Workspace],
+    exported: Exported, digest: Digest,
+) -> None:  # fmt: skip
+    file = exported(house)
+    house.stop()
+    new = digest(empty(), file)
+    with database.connection():
+        events = EventRow.select().count()
+    (folder,) = told_twice
+    first = folder / "-home-ada-harbour" / "harbour-1.jsonl"
+    text = json.loads(first.read_text().splitlines()[0])["message"]["content"]
+    with first.open("a") as grown:
+        grown.write(f"{json.dumps(record(7.5, 'harbour-1', 'user', text))}\n")
+    digest(new, first)
+    with database.connection():
+        assert EventRow.select().count() == events + 1
+        assert EventRow.select().where(EventRow.text == text).count() == 2
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_real_sessions_come_back_as_they_were(
+    shared: Path, agent: str, house: Workspace, empty: Callable[[], Workspace],
+    exported: Exported, digest: Digest, tree: TreeOf, tree_of: TreeOfHome,
+) -> None:  # fmt: skip
+    folder = shared / agent
+    digest(house, folder)
+    before, told, listed = without_problems(tree(house)), tellings(), lists()
+    assert before["events"]
+    file = exported(house)
+    kept = without_problems(tree_of(house.paths.store.parent))
+
+    new = digest(empty(), file)
+    assert without_problems(tree(new)) == before
+    assert (tellings(), lists()) == (told, listed)
+    assert without_problems(tree_of(new.paths.store.parent)) == kept
+    new = digest(empty(), folder)
+    assert without_problems(tree(new)) == before
+    assert exported(new).read_text() == file.read_text()
+
+
+def without_problems(told: Tree) -> Tree:
+    """What is kept, without the count of damaged records in the files it came from."""
+    del told["stats"]["skipped"]
+    return told
+
+
+@pytest.mark.full
+def test_the_demo_comes_back_as_it_was(
+    house: Workspace, tmp_path: Path, empty: Callable[[], Workspace],
+    exported: Exported, digest: Digest, tree: TreeOf,
+) -> None:  # fmt: skip
+    folder = tmp_path / "history"
+    demo.write(folder, today=date(2025, 6, 2), zone=UTC)
+    before = tree(digest(house, folder))
+    file = exported(house)
+    house.stop()
+    assert tree(digest(empty(), file)) == before
+
+
+@pytest.mark.full
+def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
+    house: Workspace,
+    empty: Callable[[], Workspace],
+    exported: Exported,
+    digest: Digest,
+    tree: TreeOf,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = tree(digest(house, HISTORY))
+    file = exported(house)
+    house.stop()
+    monkeypatch.setattr("memtui.capture.transcripts.EVENTS_AT_ONCE", 1)
+    monkeypatch.setattr("memtui.capture.formats.jsonl.RECORDS_PER_CURSOR", 1)
+    new = empty()
+    # A new import for every few records: each goes on where the one before ended.
+    for _ in range(60):
+        for number, _ in enumerate(new.pipeline.importer().run([file])):
+            if number == 1:
+                break
+    assert new.pipeline.run_until_idle(lambda _: None) == []
+    assert tree(new) == before
+
+
+def test_what_was_forgotten_does_not_come_back_from_an_export(
+    full_house: Workspace, exported: Exported, digest: Digest, tree: TreeOf
+) -> None:
+    file = exported(full_house)
+    with database.transaction():
+        stone = Tombstone(TombstoneKind.SESSION, "shop-1", "claude-code")
+        tombstones.add([stone], 1)
+        SessionRow.update(name="gone").where(SessionRow.name == "shop-1").execute()
+    digest(full_house, file)
+    with database.connection():
+        assert SessionRow.select().where(SessionRow.name == "shop-1").count() == 0
+        assert SourceCopyRow.select().count() == 0
+
+
+@pytest.mark.full
+def test_it_takes_no_more_memory_for_more_events(house: Workspace) -> None:
+    def most(events: int) -> int:
+        with database.transaction():
+            database.db.execute_sql("DELETE FROM outbox")
+            number = SessionRow.insert(
+                agent="a", name=f"s{events}", created_ms=0, updated_ms=0
+            ).execute()
+            database.db.execute_sql(
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                f" WHERE i < {events}) INSERT INTO events SELECT"
+                f" printf('01HM%022d', {events} * 1000000 + i), {number}, i, 0,"
+                " 'user_message', 'user', '', printf('%02000d', i), '', 1, 'c',"
+                " 'transcript', randomblob(8), randomblob(8) FROM n"
+            )
+        with database.connection():
+            tracemalloc.start()
+            told = sum(len(plain.to_line(one)) for one in archive.read_all())
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        assert told > events * 2000
+        return peak
+
+    few = most(2_000)
+    assert most(20_000) < few * 1.5

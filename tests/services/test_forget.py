@@ -1,0 +1,577 @@
+"""Forgotten content leaves no trace, and everything else stays the same."""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.capture.transcripts import ImportProgress
+from memtui.errors import MemtuiError
+from memtui.paths import in_home
+from memtui.services import status
+from memtui.services.forget import Forget, ForgetResult, undo
+from memtui.settings import Settings
+from memtui.store import cursors, database, meta, tombstones
+from memtui.store.schema import (
+    EventRow,
+    SessionRow,
+    SourceCopyRow,
+    SubagentRow,
+    ThoughtRow,
+    TombstoneRow,
+    VersionRow,
+)
+from memtui.store.tombstones import TombstoneKind
+from memtui.workspace import Workspace
+from tests.conftest import HISTORY
+from tests.services.conftest import terms_of
+
+Tree = dict[str, Any]
+TreeOf = Callable[[Workspace], Tree]
+Digest = Callable[..., Workspace]
+
+WORDS = "The quokkaberry żółwik"
+"""What must not be found: a word nobody else says, and one that is not ASCII."""
+
+TRACES = [
+    form
+    for word in ("quokkaber", "Quokkaber", "żółwik", "zolwik", "żółwi")
+    for form in {
+        word.encode(),
+        json.dumps(word)[1:-1].encode(),
+        word.encode("utf-16-le"),
+        word.encode("utf-16-be"),
+    }
+]
+AT = datetime(2025, 3, 14, 10, tzinfo=UTC)
+
+
+def forgetting(house: Workspace) -> Forget:
+    places = house.trace_files
+    return Forget(places, house.paths.spool, house.zone, lambda: datetime.now(UTC))
+
+
+def forget(house: Workspace, kind: TombstoneKind, *words: str) -> ForgetResult:
+    """What the command does, without its words."""
+    found = forgetting(house).run(kind, words)
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    return found
+
+
+def traces(home: Path) -> list[Path]:
+    """The files that hold any of it, byte by byte."""
+    return [
+        file
+        for file in sorted(home.rglob("*"))
+        if file.is_file() and any(form in file.read_bytes() for form in TRACES)
+    ]
+
+
+def record(minute: float, session: str, kind: str, content: object) -> dict[str, Any]:
+    at = AT + timedelta(minutes=minute)
+    return {
+        "type": kind,
+        "uuid": f"{session}-{minute}",
+        "sessionId": session,
+        "cwd": f"/home/ada/{session.partition('-')[0]}",
+        "timestamp": at.isoformat(),
+        "message": {"role": kind, "content": content},
+    }
+
+
+def transcript(folder: Path, session: str, words: str, minute: float = 0) -> Path:
+    """A session that says some words in all the places where words can be."""
+    call = {"type": "tool_use", "id": f"call-{session}", "name": "Bash"}
+    pending = {"type": "tool_use", "id": f"open-{session}", "name": "Bash"}
+    answer = {"type": "tool_result", "tool_use_id": f"call-{session}", "content": "ok"}
+    spoken = [
+        record(minute, session, "user", f"{words} must be counted in the harbour."),
+        record(minute + 1, session, "assistant", [
+            {"type": "thinking", "thinking": f"{words} wants a ledger."},
+        ]),
+        record(minute + 2, session, "assistant", [
+            {"type": "text", "text": f"{words} is counted by the harbour master now."},
+        ]),
+        record(minute + 3, session, "assistant", [
+            {**call, "input": {"command": f"grep -r '{words}' harbour/"}},
+        ]),
+        record(minute + 4, session, "user", [answer]),
+        record(minute + 5, session, "assistant", [
+            {"type": "text", "text": f"Done: {words} stands in harbour/ledger.py."},
+        ]),
+        record(minute + 6, session, "assistant", [
+            {**pending, "input": {"command": f"echo {words}"}},
+        ]),
+    ]  # fmt: skip
+    title = {"customTitle": f"{words} ledger", "sessionId": session}
+    spoken.append({"type": "custom-title", **title})
+    file = folder / f"-home-ada-{session.partition('-')[0]}" / f"{session}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in spoken))
+    return file
+
+
+def hook_files(house: Workspace) -> None:
+    """What hooks left: news, a draft, and quarantined files, some damaged."""
+    spool = house.paths.spool
+    payload = {
+        "session_id": "secret-1",
+        "cwd": "/home/ada/secret",
+        "hook_event_name": "UserPromptSubmit",
+        "timestamp": (AT + timedelta(minutes=0.2)).isoformat(),
+        "prompt": f"{WORDS} must be counted in the harbour.",
+    }
+    other = {**payload, "session_id": "open-9", "cwd": "/home/ada/open", "prompt": "Hi"}
+    other["timestamp"] = (AT + timedelta(days=9)).isoformat()
+    told = {
+        "new/1.1.a.json": json.dumps(payload).encode(),
+        "tmp/2.1.a.json": json.dumps(payload, ensure_ascii=False).encode(),
+        "bad/3.1.a.json": json.dumps({**payload, "hook_event_name": "Novel"}).encode(),
+        "bad/4.1.a.json": json.dumps(payload, ensure_ascii=False).encode()[:-9],
+        "bad/5.1.a.json": json.dumps([payload, {**other, "n": 1}]).encode(),
+        "bad/6.1.a.json": json.dumps(other).encode(),
+    }
+    for name, raw in told.items():
+        file = spool / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(raw)
+    (spool / "bad" / "3.1.a.json.reason").write_text(f"line 1: unknown {WORDS}\n")
+
+
+@pytest.fixture
+def histories(tmp_path: Path) -> Path:
+    folder = tmp_path / "projects"
+    transcript(folder, "secret-1", WORDS)
+    transcript(folder, "open-1", "The heron", minute=3)
+    transcript(folder, "open-2", "The otter", minute=3 * 24 * 60)
+    return folder
+
+
+@pytest.fixture
+def told_house(house: Workspace, histories: Path, digest: Digest) -> Workspace:
+    """A house that knows the words from everywhere."""
+    digest(house, histories)
+    hook_files(house)
+    house.paths.log.write_text(f"could not read {WORDS}\n")
+    # What a restoring left that was killed.
+    house.paths.store.with_name("memory.db.restoring").write_text(WORDS)
+    database.close()
+    return house
+
+
+def subjects(kind: TombstoneKind) -> list[str]:
+    if kind is TombstoneKind.SESSION:
+        return ["secret-1"]
+    if kind is TombstoneKind.PROJECT:
+        return ["secret"]
+    if kind is TombstoneKind.BEFORE:
+        return ["2025-03-16"]
+    with database.connection():
+        said = EventRow.text.contains("berry") | EventRow.metadata.contains("berry")
+        events = [e for (e,) in EventRow.select(EventRow.id).where(said).tuples()]
+        thoughts = ThoughtRow.select(ThoughtRow.id).where(
+            ThoughtRow.text.contains("berry")
+        )
+        return events + [t for (t,) in thoughts.tuples()]
+
+
+KINDS = (
+    TombstoneKind.EVENT,
+    TombstoneKind.SESSION,
+    TombstoneKind.PROJECT,
+    TombstoneKind.BEFORE,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_forgotten_is_in_no_file_even_when_it_is_told_again(
+    told_house: Workspace, histories: Path, digest: Digest, kind: TombstoneKind
+) -> None:
+    house = told_house
+    home = house.paths.store.parent
+    names = {file.name for file in traces(home)}
+    assert {"memory.db", "memtui.log", "1.1.a.json", "3.1.a.json.reason"} <= names
+    assert any(file.parent.name == "index" for file in traces(home))
+
+    forget(house, kind, *subjects(kind))
+    database.close()
+    assert traces(home) == []
+
+    digest(house, histories)
+    with database.connection():
+        cursors.delete_all()
+    digest(house, histories)
+    database.close()
+    assert traces(home) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_number_that_stands_for_a_word_of_it_stays(
+    told_house: Workspace, kind: TombstoneKind
+) -> None:
+    house = told_house
+    rows = terms_of(WORDS)
+    assert rows
+    assert all(row in house.paths.store.read_bytes() for row in rows)
+    forget(house, kind, *subjects(kind))
+    assert terms_of(WORDS) == []
+    database.close()
+    assert not any(row in house.paths.store.read_bytes() for row in rows)
+
+
+@pytest.mark.parametrize("kind", (TombstoneKind.SESSION, TombstoneKind.PROJECT))
+def test_all_else_is_as_if_it_had_never_been_there(
+    told_house: Workspace,
+    histories: Path,
+    tmp_path: Path,
+    settings: Settings,
+    digest: Digest,
+    tree: TreeOf,
+    kind: TombstoneKind,
+) -> None:
+    forget(told_house, kind, *subjects(kind))
+    after = tree(told_house)
+    told_house.stop()
+    (histories / "-home-ada-secret" / "secret-1.jsonl").unlink()
+    never = Workspace(in_home(tmp_path / "never"), settings)
+    assert after == tree(digest(never, histories))
+    assert after["nodes"]
+    never.stop()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.full
+def test_any_events_forgotten_leave_what_a_history_without_them_gives(
+    seed: int, tmp_path: Path, settings: Settings, digest: Digest, tree: TreeOf
+) -> None:
+    chance = random.Random(seed)
+    lines = HISTORY.read_text().splitlines()
+    gone = set(chance.sample(range(len(lines)), chance.choice((1, 3, 12, 30))))
+    rest = tmp_path / "rest.jsonl"
+    kept = [line for place, line in enumerate(lines) if place not in gone]
+    rest.write_text("".join(f"{line}\n" for line in kept))
+    never = Workspace(in_home(tmp_path / "never"), settings)
+    wanted = tree(digest(never, rest))
+    never.stop()
+
+    house = digest(Workspace(in_home(tmp_path / "home"), settings), HISTORY)
+    ids = {row["id"] for row in wanted["events"]}
+    with database.connection():
+        all_ids = {name for (name,) in EventRow.select(EventRow.id).tuples()}
+    forget(house, TombstoneKind.EVENT, *sorted(all_ids - ids))
+    assert tree(house) == wanted
+    assert tree(digest(house, HISTORY)) == wanted
+    house.stop()
+
+
+def test_before_a_date_is_the_midnight_of_the_stores_zone(
+    full_house: Workspace, tree: TreeOf
+) -> None:
+    forget(full_house, TombstoneKind.BEFORE, "2024-01-16")
+    first = min(row["at_ms"] for row in tree(full_house)["events"])
+    with database.connection():
+        assert first >= datetime(2024, 1, 16, tzinfo=UTC).timestamp() * 1000
+        assert SessionRow.select().where(SessionRow.event_count == 0).count() == 0
+
+
+def test_no_version_that_was_ever_made_still_says_it(
+    house: Workspace, tmp_path: Path, digest: Digest
+) -> None:
+    file = tmp_path / "one.jsonl"
+    about = {"session_id": "s", "project": "p", "agent": "a"}
+
+    def say(minute: int, text: str) -> str:
+        at = (AT + timedelta(minutes=minute)).isoformat()
+        event = {**about, "timestamp": at, "role": "user", "text": text, "key": text}
+        return f"{json.dumps(event)}\n"
+
+    file.write_text(say(5, f"{WORDS} came late to the harbour."))
+    digest(house, file)
+    file.write_text(say(5, f"{WORDS} came late to the harbour.") + say(0, "The heron."))
+    digest(house, file)
+    with database.connection():
+        assert VersionRow.select().where(VersionRow.level == "segment").count() == 2
+    forget(house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+    database.close()
+    assert traces(house.paths.store.parent) == []
+    assert status.read_stats().nodes == 5
+
+
+@pytest.mark.parametrize(
+    "kind", (TombstoneKind.EVENT, TombstoneKind.SESSION, TombstoneKind.PROJECT)
+)
+def test_a_late_hook_does_not_bring_it_back(
+    told_house: Workspace, kind: TombstoneKind
+) -> None:
+    forget(told_house, kind, *subjects(kind))
+    hook_files(told_house)
+    assert told_house.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        said = EventRow.text.contains("berry")
+        assert EventRow.select().where(said).count() == 0
+
+
+def test_a_new_session_of_a_forgotten_project_is_not_kept(
+    told_house: Workspace, histories: Path, digest: Digest
+) -> None:
+    forget(told_house, TombstoneKind.PROJECT, "secret")
+    transcript(histories, "secret-2", WORDS, minute=99)
+    digest(told_house, histories)
+    database.close()
+    with database.connection():
+        assert SessionRow.select().where(SessionRow.name == "secret-2").count() == 0
+    database.close()
+    assert "memory.db" not in {f.name for f in traces(told_house.paths.store.parent)}
+
+
+def two_of_a_name(house: Workspace, folder: Path, digest: Digest) -> None:
+    """Two folders called secret, with a session in each."""
+    elsewhere = transcript(folder, "secret-2", "The heron", minute=99)
+    said = elsewhere.read_text().replace("/home/ada/secret", "/srv/secret")
+    elsewhere.write_text(said)
+    digest(house, folder)
+
+
+def test_of_two_projects_of_a_name_the_folder_says_which(
+    told_house: Workspace, histories: Path, digest: Digest
+) -> None:
+    two_of_a_name(told_house, histories, digest)
+    with pytest.raises(MemtuiError, match=r"2 projects .* /home/ada/secret, /srv/secr"):
+        forget(told_house, TombstoneKind.PROJECT, "secret")
+    found = forget(told_house, TombstoneKind.PROJECT, "/home/ada/secret/")
+    assert found.sessions == 1
+    assert found.titles == ((f"{WORDS} ledger", "/home/ada/secret"),)
+    database.close()
+    assert traces(told_house.paths.store.parent) == []
+
+    late = {
+        "session_id": "secret-3",
+        "hook_event_name": "UserPromptSubmit",
+        "timestamp": AT.isoformat(),
+    }
+    new = told_house.paths.spool / "new"
+    for number, cwd in enumerate(("/srv/secret", "/home/ada/secret")):
+        payload = {**late, "cwd": cwd, "prompt": f"Late in {cwd}", "n": number}
+        payload["session_id"] = f"late-{number}"
+        (new / f"{number}.1.z.json").write_text(json.dumps(payload))
+    with database.connection():
+        cursors.delete_all()
+    importer = told_house.pipeline.importer()
+    for _ in importer.run([histories]):
+        pass
+    assert importer.progress.forgotten > 0
+    digest(told_house)
+    with database.connection():
+        names = {name for (name,) in SessionRow.select(SessionRow.name).tuples()}
+    assert names == {"open-1", "open-2", "secret-2", "late-0"}
+
+
+def test_a_folder_is_let_back_by_its_name_or_by_itself(
+    told_house: Workspace, histories: Path, digest: Digest
+) -> None:
+    for word in ("secret", "/home/ada/secret"):
+        forget(told_house, TombstoneKind.PROJECT, "secret")
+        undo(TombstoneKind("project"), [word], told_house.zone)
+        digest(told_house, histories)
+        with database.connection():
+            assert SessionRow.select().where(SessionRow.name == "secret-1").exists()
+    with pytest.raises(MemtuiError, match="was not forgotten"):
+        undo(TombstoneKind("project"), ["secret"], told_house.zone)
+
+
+def test_a_day_to_come_is_refused(full_house: Workspace) -> None:
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
+    with pytest.raises(MemtuiError, match="is still to come"):
+        forget(full_house, TombstoneKind.BEFORE, tomorrow)
+    with database.connection():
+        assert not tombstones.any_exist()
+    forget(full_house, TombstoneKind.BEFORE, datetime.now(UTC).date().isoformat())
+
+
+def test_a_copy_of_a_forgotten_session_does_not_bring_it_back(
+    house: Workspace, tmp_path: Path, digest: Digest
+) -> None:
+    folder = tmp_path / "projects"
+    first = transcript(folder, "secret-1", WORDS)
+    copied = [json.loads(line) for line in first.read_text().splitlines()[:6]]
+    resumed = folder / "-home-ada-secret" / "later.jsonl"
+    own = record(90, "later", "user", "And now for the herons of the harbour.")
+    lines = [{**line, "sessionId": "later"} for line in copied] + [own]
+    resumed.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    digest(house, first, resumed)
+    with database.connection():
+        assert SourceCopyRow.select().count() > 0
+    forget(house, TombstoneKind.SESSION, "secret-1")
+    with database.connection():
+        cursors.delete_all()
+    digest(house, folder)
+    with database.connection():
+        rows = EventRow.select(EventRow.text).tuples()
+        assert [text for (text,) in rows] == ["And now for the herons of the harbour."]
+
+
+def imported(house: Workspace, *paths: Path) -> ImportProgress:
+    importer = house.pipeline.importer()
+    for _ in importer.run(paths):
+        pass
+    return importer.progress
+
+
+def test_only_the_files_that_told_of_it_are_read_again(
+    told_house: Workspace, histories: Path
+) -> None:
+    forget(told_house, TombstoneKind.SESSION, "secret-1")
+    again = imported(told_house, histories)
+    assert (again.files, again.unchanged) == (3, 2)
+    assert imported(told_house, histories).unchanged == 3
+
+
+def of_claude(number: int, text: str) -> dict[str, Any]:
+    return record(number, "ledger-1", "user", text)
+
+
+def of_codex(number: int, text: str) -> dict[str, Any]:
+    at = (AT + timedelta(minutes=number)).isoformat()
+    if not number:
+        payload: dict[str, Any] = {"id": "ledger-1", "cwd": "/home/ada/ledger"}
+        return {"timestamp": at, "type": "session_meta", "payload": payload}
+    payload = {"type": "user_message", "message": text}
+    return {"timestamp": at, "type": "event_msg", "payload": payload}
+
+
+@pytest.mark.parametrize("told", [of_claude, of_codex])
+def test_a_file_that_holds_what_is_forgotten_is_read_on_from_where_it_was(
+    house: Workspace,
+    tmp_path: Path,
+    digest: Digest,
+    told: Callable[[int, str], dict[str, Any]],
+) -> None:
+    file = tmp_path / "rollout-ledger-1.jsonl"
+    said = [told(n, f"Question {n} of the harbour") for n in range(8)]
+    said[5] = told(5, f"{WORDS} is the answer")
+    title = {"type": "custom-title", "customTitle": WORDS, "sessionId": "ledger-1"}
+    records = [*said, title] if told is of_claude else said
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in records))
+    digest(house, file)
+    forget(house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+    again = imported(house, file)
+    assert (again.created, again.forgotten) == (0, 1)
+    for number in (10, 11):
+        with file.open("a") as grown:
+            grown.write(f"{json.dumps(told(number, f'Question {number}'))}\n")
+        more = imported(house, file)
+        assert (more.created, more.already_stored, more.forgotten) == (1, 0, 0)
+    digest(house)
+    with database.connection():
+        assert SessionRow.get().cwd == "/home/ada/ledger"
+        (offset,) = [cursors.get_offset(str(file.resolve()))]
+    assert offset == file.stat().st_size
+    database.close()
+    assert traces(house.paths.store.parent) == []
+
+
+def test_tombstones_hold_no_text(told_house: Workspace) -> None:
+    forget(told_house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+    with database.connection():
+        for row in TombstoneRow.select():
+            assert " " not in row.subject
+    database.close()
+
+
+def test_a_subagents_task_goes_with_the_call_that_gave_it(
+    told_house: Workspace, histories: Path, digest: Digest
+) -> None:
+    folder = histories / "-home-ada-secret" / "secret-1" / "subagents"
+    folder.mkdir(parents=True)
+    line = record(3.5, "secret-1", "assistant", [{"type": "text", "text": "Looked."}])
+    (folder / "agent-a1.jsonl").write_text(f"{json.dumps(line)}\n")
+    note = {"agentType": "Explore", "toolUseId": "call-secret-1", "description": WORDS}
+    (folder / "agent-a1.meta.json").write_text(json.dumps(note))
+    digest(told_house, histories)
+    with database.connection():
+        assert SubagentRow.select().count() == 1
+    forget(told_house, TombstoneKind.EVENT, *subjects(TombstoneKind.EVENT))
+    with database.connection():
+        assert SubagentRow.select().count() == 0
+        cursors.delete_all()
+    digest(told_house, histories)
+    with database.connection():
+        assert SubagentRow.select().count() == 0
+        assert EventRow.select().where(EventRow.text == "Looked.").count() == 1
+    database.close()
+    assert traces(told_house.paths.store.parent) == []
+
+
+def test_a_dry_run_counts_the_same_and_changes_nothing(told_house: Workspace) -> None:
+    with database.connection():
+        database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    files = [f for f in told_house.paths.store.parent.rglob("*") if f.is_file()]
+    kept = {f: f.read_bytes() for f in files if f.suffix not in (".db-wal", ".db-shm")}
+    for kind in KINDS:
+        words = subjects(kind)
+        tried = forgetting(told_house).preview(kind, words)
+        assert tried.counts.events > 0
+        assert tried.hook_files >= 5
+    database.close()
+    assert {file: file.read_bytes() for file in kept} == kept
+    assert forget(told_house, kind, *words) == tried
+
+
+def test_what_others_said_stays_in_the_hooks_directory(told_house: Workspace) -> None:
+    forget(told_house, TombstoneKind.SESSION, "secret-1")
+    left = sorted((told_house.paths.spool / "bad").iterdir())
+    assert [file.name for file in left] == ["5.1.a.json", "6.1.a.json"]
+    (whole,) = [json.loads(line) for line in left[0].read_text().splitlines()]
+    assert (whole["session_id"], whole["n"]) == ("open-9", 1)
+
+
+def test_undone_it_may_be_imported_again(
+    told_house: Workspace, histories: Path, digest: Digest, tree: TreeOf
+) -> None:
+    for file in told_house.paths.spool.rglob("*.json*"):
+        file.unlink()
+    before = tree(told_house)
+    forget(told_house, TombstoneKind.SESSION, "secret-1")
+    undo(TombstoneKind("session"), ["secret-1"], told_house.zone)
+    with database.connection():
+        assert not tombstones.any_exist()
+    after = tree(digest(told_house, histories))
+    for node in (*before["nodes"].values(), *after["nodes"].values()):
+        del node["version"]
+    for part in ("sessions", "events", "thoughts", "grips", "nodes"):
+        assert after[part] == before[part]
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "says"),
+    [
+        (TombstoneKind.EVENT, "nonsense", "not the id of an event"),
+        (TombstoneKind.EVENT, "01HMBJMW000000000000000000", "there is no event"),
+        (
+            TombstoneKind.SESSION,
+            "nobody",
+            "there is no session 'nobody'; with its agent",
+        ),
+        (TombstoneKind.SESSION, "gre", "these begin so: codex:grep-1"),
+        (TombstoneKind.PROJECT, "nothing", "there is no project 'nothing'"),
+        (TombstoneKind.BEFORE, "yesterday", "not a date"),
+    ],
+)
+def test_what_names_nothing_is_refused(
+    full_house: Workspace, kind: TombstoneKind, word: str, says: str
+) -> None:
+    with pytest.raises(MemtuiError, match=says):
+        forget(full_house, kind, word)
+    with database.connection():
+        assert not meta.needs_cleanup()
+        assert not tombstones.any_exist()
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    database.close()

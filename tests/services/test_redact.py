@@ -1,0 +1,376 @@
+"""Redaction removes secrets that were stored under older rules."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memtui.paths import in_home
+from memtui.services.redact import Redaction, RedactionResult
+from memtui.settings import Settings
+from memtui.store import cursors, database, meta, problems
+from memtui.store.schema import EventRow, SessionRow, SubagentRow, ThoughtRow
+from memtui.text import secrets
+from memtui.text.tokens import load_counter
+from memtui.workspace import Workspace
+from tests.services.conftest import Tree
+from tests.services.test_forget import AT, record, transcript
+
+TreeOf = Callable[[Workspace], Tree]
+Digest = Callable[..., Workspace]
+Unguarded = Callable[..., Workspace]
+
+SECRET = "quokkaber7Zr4Tq9"
+"""What must not be found: it stands in every key and password below."""
+
+KEYS = (
+    f"ghp_{SECRET}Xw2Lm8Nv5Kd3Jf6Hs1Ga",
+    f"export DATABASE_PASSWORD='{SECRET}Pw'",
+    f"<private>{SECRET} is the way in</private>",
+)
+WORDS = f"The key {KEYS[0]} and {KEYS[1]} beside {KEYS[2]}"
+FORMS = [
+    form
+    for word in (SECRET, SECRET.lower())
+    for form in (word.encode(), word.encode("utf-16-le"), word.encode("utf-16-be"))
+]
+
+
+@pytest.fixture
+def histories(tmp_path: Path) -> Path:
+    """Sessions that tell secrets wherever words can be, one with a subagent."""
+    folder = tmp_path / "projects"
+    transcript(folder, "secret-1", WORDS)
+    transcript(folder, "open-1", "The heron", minute=3)
+    transcript(folder, "late-1", WORDS, minute=9 * 24 * 60)
+    helpers = folder / "-home-ada-secret" / "secret-1" / "subagents"
+    helpers.mkdir(parents=True)
+    line = record(3.5, "secret-1", "assistant", [{"type": "text", "text": WORDS}])
+    (helpers / "agent-a1.jsonl").write_text(f"{json.dumps(line)}\n")
+    note = {"agentType": "Explore", "toolUseId": "call-secret-1", "description": WORDS}
+    (helpers / "agent-a1.meta.json").write_text(json.dumps(note))
+    return folder
+
+
+def hook_files(house: Workspace) -> None:
+    """News, an old draft, and quarantined files, some damaged."""
+    payload = {
+        "session_id": "hooked-1",
+        "cwd": "/home/ada/open",
+        "hook_event_name": "PostToolUse",
+        "timestamp": AT.isoformat(),
+        "tool_name": "Bash",
+        "tool_use_id": "t1",
+        "tool_input": {"command": WORDS, "password": SECRET},
+        "tool_response": {"stdout": WORDS},
+    }
+    whole = json.dumps(payload).encode()
+    told = {
+        "new/1.1.a.json": whole,
+        "tmp/2.1.a.json": whole,
+        "bad/3.1.a.json": json.dumps({**payload, "hook_event_name": "Novel"}).encode(),
+        "bad/4.1.a.json": whole[:-9],
+        "bad/5.1.a.json": b'{"hook_event_name": "Stop"}\n' + whole + b"\n{\n",
+        "bad/6.1.a.json": b'{"hook_event_name": "Stop"}',
+    }
+    for name, raw in told.items():
+        file = house.paths.spool / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(raw)
+        os.utime(file, (AT.timestamp(), AT.timestamp()))
+    said = f"line 1: unknown event {KEYS[0]}\n"
+    (house.paths.spool / "bad" / "3.1.a.json.reason").write_text(said)
+
+
+@pytest.fixture
+def telling(house: Workspace, histories: Path, unguarded: Unguarded) -> Workspace:
+    """A house whose every room knows a secret."""
+    unguarded(house, histories)
+    hook_files(house)
+    house.paths.log.write_text(f"could not read {WORDS}\n")
+    database.close()
+    return house
+
+
+def redacting(house: Workspace) -> Redaction:
+    return Redaction(
+        house.trace_files,
+        house.paths.spool,
+        house.zone,
+        load_counter(house.paths.vocabulary),
+        lambda: datetime.now(UTC),
+    )
+
+
+def redact(house: Workspace) -> RedactionResult:
+    """What the command does, without its words."""
+    found = redacting(house).run()
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    database.close()
+    return found
+
+
+def traces(home: Path) -> set[str]:
+    """The files that hold a secret, byte by byte."""
+    return {
+        str(file.relative_to(home))
+        for file in home.rglob("*")
+        if file.is_file() and any(form in file.read_bytes() for form in FORMS)
+    }
+
+
+def test_a_secret_that_is_taken_out_is_in_no_file(telling: Workspace) -> None:
+    home = telling.paths.store.parent
+    told = traces(home)
+    assert {"memory.db", "memtui.log", "spool/bad/3.1.a.json.reason"} <= told
+    assert any(name.startswith("index/") for name in told)
+    with database.connection():
+        titles = SessionRow.select().where(SessionRow.title.contains(SECRET)).count()
+        assert titles == 2
+        assert (
+            SubagentRow.select().where(SubagentRow.task.contains(SECRET)).count() == 1
+        )
+        assert ThoughtRow.select().where(ThoughtRow.text.contains(SECRET)).count() == 2
+        assert any(SECRET in str(cursors.get(str(f))) for f in _files(telling))
+    database.close()
+
+    found = redact(telling)
+    assert traces(home) == set()
+    assert found.hook_files == 5
+    assert (found.thoughts, found.titles) == (2, 3)
+    assert found.kinds["github token"] >= 12
+
+
+def _files(house: Workspace) -> list[Path]:
+    folder = house.paths.store.parent.parent / "projects"
+    return sorted(folder.rglob("*.jsonl"))
+
+
+def test_the_memory_is_as_if_it_had_been_redacted_when_it_came(
+    telling: Workspace, histories: Path, tmp_path: Path, settings: Settings,
+    digest: Digest, tree: TreeOf,
+) -> None:  # fmt: skip
+    redact(telling)
+    after = tree(telling)
+    kept = cursor_states()
+    telling.stop()
+    guarded = digest(Workspace(in_home(tmp_path / "guarded"), settings), histories)
+    hook_files(guarded)
+    assert guarded.pipeline.run_until_idle(lambda _: None) == []
+    wanted = tree(guarded)
+    assert len(after["nodes"]) > 5
+    assert after == wanted
+    assert kept == cursor_states()
+    guarded.stop()
+
+
+def cursor_states() -> list[object]:
+    with database.connection():
+        rows = database.db.execute_sql("SELECT path, state FROM cursors ORDER BY path")
+        return list(rows.fetchall())
+
+
+def test_what_is_read_again_adds_nothing(
+    telling: Workspace, histories: Path, digest: Digest, tree: TreeOf
+) -> None:
+    redact(telling)
+    before = tree(telling)
+    with database.connection():
+        cursors.delete_all()
+    assert tree(digest(telling, histories)) == before
+
+
+def test_a_dry_run_counts_the_same_and_changes_nothing(telling: Workspace) -> None:
+    home = telling.paths.store.parent
+    with database.connection():
+        database.db.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    files = [f for f in home.rglob("*") if f.is_file() and "-shm" not in f.name]
+    kept = {file: file.read_bytes() for file in files}
+    tried = redacting(telling).run(is_dry_run=True)
+    database.close()
+    assert {file: file.read_bytes() for file in kept} == kept
+    assert redact(telling) == tried
+
+
+def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
+    telling: Workspace, tree: TreeOf
+) -> None:
+    redact(telling)
+    before = tree(telling)
+    with database.connection():
+        index, counted = meta.node_index_name(), problems.list_redactions()
+    again = redacting(telling).run()
+    assert again == RedactionResult()
+    with database.connection():
+        assert meta.node_index_name() == index
+        assert problems.list_redactions() == counted
+        assert not meta.needs_cleanup()
+    assert tree(telling) == before
+
+
+def test_what_holds_no_secret_stays_byte_for_byte(
+    full_house: Workspace, tree: TreeOf
+) -> None:
+    before = tree(full_house)
+    assert redact(full_house) == RedactionResult()
+    assert tree(full_house) == before
+
+
+def test_what_is_told_of_sessions_and_helpers_loses_its_secrets(
+    house: Workspace,
+) -> None:
+    said = "ghp_" + f"{SECRET}Xw2Lm8Nv5Kd3Jf6Hs1Ga"
+    names = ("branch", "cwd", "root", "project", "model", "created_by", "title")
+    with database.transaction():
+        SessionRow.create(
+            agent="codex",
+            name="s1",
+            created_ms=1,
+            updated_ms=1,
+            **dict.fromkeys(names, said),
+        )
+        about = ("kind", "tool_use_id", "task")
+        SubagentRow.create(
+            agent="codex", session_name="s1", subagent="a", **dict.fromkeys(about, said)
+        )
+    database.close()
+    found = redacting(house).run()
+    assert found.titles == 2
+    with database.connection():
+        session = SessionRow.get()
+        assert {getattr(session, n) for n in names} == {
+            secrets.redaction_mark("github token")
+        }
+        helper = SubagentRow.get()
+        assert {getattr(helper, n) for n in about} == {
+            secrets.redaction_mark("github token")
+        }
+
+
+def test_a_draft_that_a_hook_may_still_be_writing_is_left_to_it(
+    house: Workspace,
+) -> None:
+    hook_files(house)
+    draft = house.paths.spool / "tmp" / "2.1.a.json"
+    os.utime(draft)
+    whole = draft.read_bytes()
+    redacting(house).run()
+    assert draft.read_bytes() == whole
+    assert traces(house.paths.store.parent) == {"spool/tmp/2.1.a.json"}
+
+
+def test_what_stood_beside_a_secret_in_the_hooks_directory_stays(
+    house: Workspace,
+) -> None:
+    hook_files(house)
+    bad = house.paths.spool / "bad"
+    harmless = bad / "6.1.a.json"
+    before = harmless.read_bytes()
+    redacting(house).run()
+    assert harmless.read_bytes() == before
+    said = (bad / "3.1.a.json.reason").read_text()
+    assert said == "line 1: unknown event [redacted: github token]\n"
+    first, told, damaged = (bad / "5.1.a.json").read_text().splitlines()
+    assert (json.loads(first), damaged) == ({"hook_event_name": "Stop"}, "{")
+    given = json.loads(told)["tool_input"]
+    assert given["password"] == "[redacted: password]"
+    assert (bad / "5.1.a.json").stat().st_mtime == AT.timestamp()
+
+
+def test_the_rules_by_which_the_memory_is_clean_are_remembered(
+    telling: Workspace,
+) -> None:
+    with database.transaction():
+        meta.set_redaction_version(0)
+    redact(telling)
+    with database.connection():
+        assert meta.redaction_version() == secrets.RULES_VERSION
+        assert meta.redaction_position() == ""
+
+
+def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(
+    house: Workspace, tmp_path: Path, unguarded: Unguarded
+) -> None:
+    file = tmp_path / "one.jsonl"
+    text = f"{'Count the herons, ' * 8} then use {KEYS[0]} to tell them."
+    event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
+    file.write_text(json.dumps({**event, "text": text, "key": "1"}))
+    unguarded(house, file)
+    with database.connection():
+        (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
+    assert "ghp_quokka" in prompt
+    redact(house)
+    assert traces(house.paths.store.parent) == set()
+    with database.connection():
+        (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
+        assert "then use [redacted: " in prompt
+        assert EventRow.select().count() == 1
+
+
+def prompt_of(folder: Path, session: str) -> str:
+    (file,) = folder.rglob(f"{session}.jsonl")
+    first, *_ = file.read_text().splitlines()
+    return str(json.loads(first)["message"]["content"])
+
+
+def test_what_was_told_twice_under_two_sets_of_rules_is_one_in_the_end(
+    house: Workspace, histories: Path, unguarded: Unguarded, tmp_path: Path,
+    settings: Settings, digest: Digest, tree: TreeOf,
+) -> None:  # fmt: skip
+    folder = histories / "-home-ada-secret"
+    first = (folder / "secret-1.jsonl").read_text().splitlines()
+    copied = [json.loads(line) for line in first[:6]]
+    own = record(90, "secret-9", "user", "And now for the otters of the harbour.")
+    lines = [{**line, "sessionId": "secret-9"} for line in copied] + [own]
+    fork = folder / "secret-9.jsonl"
+    told = {
+        "session_id": "secret-1",
+        "hook_event_name": "UserPromptSubmit",
+        "timestamp": AT.isoformat(),
+        "prompt": prompt_of(histories, "secret-1"),
+    }
+    late = {**told, "session_id": "late-1", "prompt": prompt_of(histories, "late-1")}
+    late["timestamp"] = "2025-03-23T10:00:00+00:00"
+    moved = tmp_path / "late-1.jsonl"
+    (folder.parent / "-home-ada-late" / "late-1.jsonl").rename(moved)
+
+    def hooked(house: Workspace) -> Workspace:
+        for place, payload in enumerate((told, late)):
+            file = house.paths.spool / "new" / f"{place}.1.a.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(payload))
+        return house
+
+    # First without rules; then with them: the transcript of one, a fork of the other.
+    unguarded(hooked(house), histories)
+    fork.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    digest(house, moved, fork)
+    with database.connection():
+        before = EventRow.select().count()
+    redact(house)
+    after, tellings = tree(house), told_ids()
+    house.stop()
+    guarded = digest(
+        hooked(Workspace(in_home(tmp_path / "guarded"), settings)), histories
+    )
+    wanted = tree(digest(guarded, moved))
+    assert len(wanted["events"]) == len(after["events"]) < before
+    for part in ("events", "sessions", "thoughts"):
+        assert after[part] == wanted[part]
+    assert tellings == told_ids()
+    guarded.stop()
+
+
+def told_ids() -> list[object]:
+    with database.connection():
+        asked = "SELECT copy_id, event_id, route FROM source_copies ORDER BY 1"
+        return list(database.db.execute_sql(asked).fetchall())
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    database.close()
