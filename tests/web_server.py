@@ -40,9 +40,14 @@ class WebServer:
     address: str
 
     @property
-    def origin(self) -> str:
-        """The address without the key."""
+    def url(self) -> str:
+        """The address of the folder that everything is in, without the key."""
         return self.address.partition("/?")[0]
+
+    @property
+    def origin(self) -> str:
+        """The origin of its pages."""
+        return self.url.rpartition("/")[0]
 
     @property
     def key(self) -> str:
@@ -92,6 +97,7 @@ def run_web_server(home: Path) -> Iterator[WebServer]:
         [sys.executable, "-m", "memtui", "--home", str(home), "web", "--port=0"],
         env={**os.environ, "MEMTUI_SUMMARIES__PROVIDER": "extractive"},
         stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
     try:

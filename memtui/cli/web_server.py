@@ -4,10 +4,13 @@ Every page that is open in that browser and every person on this machine could s
 requests. So a request must name our address as its host (a page whose name is made to
 point here names its own), must come from our own page if it comes from one, and must
 carry the key that was printed when the server was started.
+
+A browser sends the cookies of one port of this machine to all its ports. So the cookie
+with the key is bound to a folder that other servers cannot know.
 """
 
 import asyncio
-import math
+import json
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
@@ -15,11 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 from string import Template
 
-from aiohttp import WSCloseCode, web
+from aiohttp import WSCloseCode, WSMsgType, web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
 KEY_BYTES = 24
+
+FOLDER_BYTES = 12
 
 COOKIE_S = 30 * 24 * 3600
 """How long a browser keeps the key; each start has a key of its own."""
@@ -45,12 +50,13 @@ class Guard:
         self.host = host if port == DEFAULT_PORT else f"{host}:{port}"
         self.origin = f"http://{self.host}"
         self.key = secrets.token_urlsafe(KEY_BYTES)
+        self.folder = f"/{secrets.token_urlsafe(FOLDER_BYTES)}"
         self._cookie = f"memtui-{port}"
 
     @property
     def address(self) -> str:
         """The address to open in the browser, with the key."""
-        return f"{self.origin}/?key={self.key}"
+        return f"{self.origin}{self.folder}/?key={self.key}"
 
     def refusal(self, request: web.Request) -> str:
         """Return why a request is refused; "" if it is not."""
@@ -70,18 +76,18 @@ class Guard:
         return ""
 
     def _given_key(self, request: web.Request) -> str:
-        if request.path == "/" and "key" in request.query:
+        if request.path == f"{self.folder}/" and "key" in request.query:
             return request.query["key"]
         return request.cookies.get(self._cookie, "")
 
     def store_key(self) -> web.Response:
         """Store the key in the browser, and open the address without it."""
-        response = web.Response(status=303, headers={"Location": "/"})
+        response = web.Response(status=303, headers={"Location": f"{self.folder}/"})
         response.set_cookie(
             self._cookie,
             self.key,
             max_age=COOKIE_S,
-            path="/",
+            path=f"{self.folder}/",
             httponly=True,
             samesite="Strict",
         )
@@ -156,8 +162,10 @@ class WebServer(Server):
         )
 
     async def _make_app(self) -> web.Application:
-        app = await super()._make_app()
-        app.router.add_get("/web.js", _script)
+        folder = await super()._make_app()
+        folder.router.add_get("/web.js", _script)
+        app = web.Application()
+        app.add_subapp(self._guard.folder, folder)
         app.middlewares.append(self._guard.middleware)
         app.on_response_prepare.append(self._guard.add_headers)
         return app
@@ -178,7 +186,7 @@ class WebServer(Server):
             return self._guard.store_key()
         size = to_int(request.query.get("fontsize", ""), DEFAULT_FONT_SIZE)
         text = Template(_PAGE.read_text("utf-8")).substitute(
-            socket=f"ws://{self._guard.host}/ws",
+            socket=f"ws://{self._guard.host}{self._guard.folder}/ws",
             size=size if size in FONT_SIZES else DEFAULT_FONT_SIZE,
         )
         return web.Response(text=text, content_type="text/html")
@@ -191,7 +199,7 @@ class WebServer(Server):
         async def close() -> None:
             await tab.close()
 
-        service = Tab(
+        service = AppService(
             self.command,
             write_bytes=tab.send_bytes,
             write_str=tab.send_str,
@@ -201,38 +209,45 @@ class WebServer(Server):
         self._tabs.add(tab)
         try:
             asked = request.query
-            await service.start(
-                to_int(asked.get("width", ""), WIDTH),
-                to_int(asked.get("height", ""), HEIGHT),
-            )
-            await self._process_messages(tab, service)
+            width = to_int(asked.get("width", ""), WIDTH)
+            height = to_int(asked.get("height", ""), HEIGHT)
+            await service.start(*bounded_size(width, height))
+            async for message in tab:
+                if message.type is WSMsgType.TEXT:
+                    await _handle_frame(message.data, tab, service)
         finally:
             self._tabs.discard(tab)
             await asyncio.shield(_end(service))
         return tab
 
 
-class Tab(AppService):
-    """The process of a tab; its size is limited."""
+async def _handle_frame(
+    text: str, tab: web.WebSocketResponse, service: AppService
+) -> None:
+    """Pass a frame of the page on to the process; ignore what is not valid."""
+    try:
+        frame = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    match frame:
+        case ["stdin", str(typed)]:
+            await service.send_bytes(typed.encode(errors="replace"))
+        case ["resize", {"width": int(width), "height": int(height)}]:
+            await service.set_terminal_size(*bounded_size(width, height))
+        case ["ping", str(sent)]:
+            await tab.send_json(["pong", sent])
+        case ["blur"]:
+            await service.blur()
+        case ["focus"]:
+            await service.focus()
 
-    async def start(self, width: int, height: int) -> None:
-        """Start the process."""
-        await super().start(*bounded_size(width, height))
 
-    async def set_terminal_size(self, width: int, height: int) -> None:
-        """Resize the screen."""
-        await super().set_terminal_size(*bounded_size(width, height))
-
-
-def bounded_size(width: object, height: object) -> tuple[int, int]:
-    """Return the nearest size within bounds; the default for what is no number."""
-    return _within(width, WIDTHS, WIDTH), _within(height, HEIGHTS, HEIGHT)
-
-
-def _within(cells: object, bounds: tuple[int, int], default: int) -> int:
-    if not isinstance(cells, int | float) or math.isnan(cells):
-        return default
-    return int(min(max(cells, bounds[0]), bounds[1]))
+def bounded_size(width: int, height: int) -> tuple[int, int]:
+    """Return the nearest size within bounds."""
+    return (
+        min(max(width, WIDTHS[0]), WIDTHS[1]),
+        min(max(height, HEIGHTS[0]), HEIGHTS[1]),
+    )
 
 
 async def _script(_: web.Request) -> web.FileResponse:
