@@ -13,6 +13,9 @@ from pathlib import Path
 PRIVATE = 0o600
 """The mode of files that only their owner may read."""
 
+MAX_SMALL_BYTES = 16 * 1024 * 1024
+"""The most bytes of a file that is read whole, such as a settings file."""
+
 ABANDONED_S = 3600.0
 """A temporary file not written to for this long is left over from a crash."""
 
@@ -75,6 +78,19 @@ def require_regular_file(path: Path) -> Path:
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     return path
+
+
+def read_small_file(path: Path) -> bytes:
+    """Return the content of a regular file that is not too large to be read whole.
+
+    Raises:
+        OSError: It cannot be read, is not a regular file or is too large.
+    """
+    with require_regular_file(path).open("rb") as file:
+        content = file.read(MAX_SMALL_BYTES + 1)
+    if len(content) > MAX_SMALL_BYTES:
+        raise OSError(errno.EFBIG, "too large", str(path))
+    return content
 
 
 def sync(path: Path) -> None:

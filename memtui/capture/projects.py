@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from memtui.files import read_small_file
+
 _WORKTREE = re.compile(r"^(.+?)/(?:\.claude/|\.git/)?\.?worktrees/[^/]+(?:/|$)")
 """Where agents and users put worktrees within a repository."""
 
@@ -60,7 +62,8 @@ def _main_worktree(folder: str) -> str:
         if mark.is_dir():
             return _slashed(folder)
         # A worktree's .git is a file: gitdir: /repository/.git/worktrees/name
-        named = mark.read_text("utf-8", "replace").strip().removeprefix("gitdir:")
+        text = read_small_file(mark).decode("utf-8", "replace")
+        named = text.strip().removeprefix("gitdir:")
     except (OSError, ValueError):
         return ""
     home, found, _ = _slashed(named.strip()).partition("/.git/worktrees/")

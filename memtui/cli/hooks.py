@@ -234,5 +234,6 @@ def _status_lines(one: HookStatus) -> list[str]:
         if one.is_installed and not one.is_off:
             lines.append(f"    memtui hooks install {one.agent} corrects it")
     elif one.is_installed:
-        lines.append(f"    {', '.join(one.events)}; the command runs")
+        runs = "the command runs" if one.runs else hooks.command_line(one.command)
+        lines.append(f"    {', '.join(one.events)}; {runs}")
     return lines

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.errors import HooksError
-from memtui.files import require_regular_file, write_atomically
+from memtui.files import read_small_file, write_atomically
 from memtui.integrations.json_edit import ConfigSyntaxError
 from memtui.integrations.machine import Machine
+from memtui.model.events import clean
 from memtui.paths import PRIVATE_FOLDER
 
 
@@ -108,7 +109,7 @@ class ConfigChange:
             name if self.before is not None else missing,
             name if self.after is not None else missing,
         )
-        return [line.rstrip("\r\n") for line in lines]
+        return [clean(line.rstrip("\r\n")) for line in lines]
 
 
 def _lines(content: bytes | None) -> list[str]:
@@ -192,6 +193,9 @@ def write(change: ConfigChange, machine: Machine) -> Path | None:
     if change.is_empty:
         return None
     target, backups = change.target, machine.backups
+    if target.exists() and target.stat().st_nlink > 1:
+        reason = "it has a second name (a hard link), which would keep the old content"
+        raise _unchanged_error(target, reason)
     backup = _read_backup(backups, target)
     folders = backup.folders if backup else ()
     if change.is_removal or change.after is None:
@@ -236,7 +240,7 @@ def _read(file: Path) -> tuple[Path, bytes | None]:
     """Return the file that a link leads to, and its content if it exists."""
     try:
         target = file.resolve()
-        content = require_regular_file(target).read_bytes() if target.exists() else None
+        content = read_small_file(target) if target.exists() else None
     except RuntimeError as error:
         raise HooksError(f"{file}: a link that leads to itself") from error
     except OSError as error:
@@ -287,8 +291,8 @@ class _Backup:
 def _read_backup(backups: Path, file: Path) -> _Backup | None:
     note, copy = _backup_paths(backups, file)
     try:
-        fields = json.loads(note.read_bytes())
-        before = copy.read_bytes() if fields["existed"] else None
+        fields = json.loads(read_small_file(note))
+        before = read_small_file(copy) if fields["existed"] else None
         folders = tuple(Path(folder) for folder in fields["folders"])
         return _Backup(before, str(fields["after"]), folders)
     except (OSError, ValueError, KeyError, TypeError):

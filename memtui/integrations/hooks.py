@@ -1,5 +1,6 @@
 """The hooks in the agents' settings: their status, and how to change them."""
 
+import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +11,12 @@ from memtui.integrations import config_files, known_agents
 from memtui.integrations.config_files import ConfigChange, ConfigValue
 from memtui.integrations.known_agents import AGENT_NAMES, KnownAgent, agent_by_name
 from memtui.integrations.machine import Machine
+from memtui.model.events import clean
 
 RUN_TIMEOUT_S = 10.0
+
+MAX_LINE_CHARS = 200
+"""The longest command that is shown whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +77,15 @@ def _status(agent: KnownAgent, machine: Machine, *, run: bool) -> HookStatus:
     wanted = agent.wanted(machine)
     is_current = config_files.is_up_to_date(existing, wanted)
     command = known_agents.command_words(existing[0].value) if existing else ()
-    runs = _runs(command) if existing and run else None
+    # The files of a project may come from anybody: what they name is never run.
+    may_run = run and machine.project is None
+    runs = _runs(command, machine.home) if existing and may_run else None
     if existing and is_off:
         problem = f"{agent.off_setting} switches off all hooks there"
     elif existing and runs is False:
         problem = "the command it names does not run"
     elif existing and not is_current:
-        problem = _outdated(existing, wanted)
+        problem = f"{_outdated(existing, wanted)}; it runs: {command_line(command)}"
     return HookStatus(
         agent=agent.name,
         title=agent.title,
@@ -88,7 +95,7 @@ def _status(agent: KnownAgent, machine: Machine, *, run: bool) -> HookStatus:
         is_installed=bool(existing),
         is_current=is_current,
         runs=runs,
-        events=tuple(one.key for one in existing),
+        events=tuple(clean(one.key) for one in existing),
         command=command,
         problem=problem,
         note=agent.note_for(machine),
@@ -107,11 +114,25 @@ def _outdated(existing: Sequence[ConfigValue], wanted: Sequence[ConfigValue]) ->
     return "outdated: another command than this memtui's"
 
 
-def _runs(command: Sequence[str]) -> bool:
-    """Return whether a command succeeds without output when its input is empty."""
+def command_line(command: Sequence[str]) -> str:
+    """Return a command on one line, to be shown."""
+    words = command[2:] if command[:2] == ("/bin/sh", "-c") else (shlex.join(command),)
+    line = " ".join(clean(" ".join(words)).split())
+    short = line[:MAX_LINE_CHARS]
+    return f"{short}{'…' if short != line else ''}"
+
+
+def _runs(command: Sequence[str], folder: Path) -> bool:
+    """Return whether a command succeeds without output when its input is empty.
+
+    Args:
+        command: The command, from the user's own settings.
+        folder: Where to run it: a relative path must not lead into a repository.
+    """
     try:
         result = subprocess.run(
             command,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=RUN_TIMEOUT_S,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from memtui.files import read_small_file
 from memtui.integrations import json_edit
 from memtui.integrations.config_files import ConfigEntry, ConfigValue
 from memtui.integrations.json_edit import ConfigSyntaxError, Member
@@ -438,9 +439,10 @@ def agent_by_name(name: str) -> KnownAgent:
 def claude_cleanup_days(machine: Machine) -> float:
     """Return after how many days Claude Code deletes transcripts."""
     try:
-        settings = json.loads(agent_by_name("claude-code").path(machine).read_bytes())
+        file = agent_by_name("claude-code").path(machine)
+        settings = json.loads(read_small_file(file))
         days = settings.get(_CLEANUP_SETTING, _DEFAULT_CLEANUP_DAYS)
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return _DEFAULT_CLEANUP_DAYS
     is_number = isinstance(days, int | float) and not isinstance(days, bool)
     return days if is_number and days >= 0 else _DEFAULT_CLEANUP_DAYS

@@ -20,7 +20,7 @@ from memtui.capture import formats, spool, watcher
 from memtui.capture.spool import SpoolStatus
 from memtui.errors import MemtuiError, SearchError, StoreBusyError, StoreError
 from memtui.integrations import known_agents
-from memtui.integrations.hooks import HookStatus, hook_statuses
+from memtui.integrations.hooks import HookStatus, command_line, hook_statuses
 from memtui.integrations.machine import Machine
 from memtui.model.events import clean, to_ms
 from memtui.model.model_state import ModelCondition, ModelHealth
@@ -690,7 +690,10 @@ class Doctor:
         last_event = (
             f"last event {date_format.age(last, self._now)}" if last else "no event"
         )
-        message = f"{hook.title}: installed, the command runs; {last_event}"
+        runs = "the command runs"
+        if hook.scope == "project":
+            runs = f"in {hook.file}, which runs: {command_line(hook.command)}"
+        message = f"{hook.title}: installed, {runs}; {last_event}"
         transcripts = self._transcripts.get(hook.agent)
         newest = transcripts.newest_at if transcripts else None
         since = datetime.fromtimestamp(hook.file.stat().st_mtime, UTC)
