@@ -4,6 +4,7 @@ import logging
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -19,7 +20,7 @@ from memtui.capture.policy import OTHER_PROJECT, CapturePolicy, IngestFilter
 from memtui.capture.quarantine import InvalidPart, Quarantine
 from memtui.capture.spool import Spool, SpoolFile
 from memtui.errors import SpoolError, StoreError
-from memtui.model.events import Event, Thought, to_ms
+from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.segments import counted_text
 from memtui.model.sessions import SessionMetadata
 from memtui.store import (
@@ -33,6 +34,7 @@ from memtui.store import (
 )
 from memtui.store import events as store_events
 from memtui.store.problems import ProblemCount, ProblemKind
+from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
 log = logging.getLogger(__name__)
@@ -92,11 +94,30 @@ class SpoolIngester:
         self._policy = policy
         self._of_other_projects: set[str] = set()
         self._next_drafts_s = 0.0
+        self._failure: str | None = None
         self._is_counted = False
         """The problems in the store match the quarantine."""
 
     def step(self) -> int:
         """Store a batch of files; return how many."""
+        try:
+            count = self._store_batch()
+        except Exception as error:
+            self._record_failure(f"{type(error).__name__}: {error}")
+            raise
+        self._record_failure("")
+        return count
+
+    def _record_failure(self, reason: str) -> None:
+        """Store why the spool does not drain, for doctor; "" if it does."""
+        if reason == self._failure:
+            return
+        with suppress(StoreError), database.connection(), database.transaction():
+            if meta.spool_failure() != reason:
+                meta.set_spool_failure(secrets.redact(clean(reason)).text)
+            self._failure = reason
+
+    def _store_batch(self) -> int:
         if not self._is_counted:
             self.recount_quarantine()
         self._recover_drafts()
@@ -154,7 +175,14 @@ class SpoolIngester:
                 continue
             if file is None:
                 continue
-            yield self._parse(file)
+            try:
+                yield self._parse(file)
+            except StoreError:
+                raise
+            except Exception as error:
+                log.exception("the spool file %s could not be read", name)
+                reason = f"cannot be read: {type(error).__name__}: {error}"
+                yield self._invalid_file(name, InvalidRecord(reason))
             size += len(file.raw)
             if size > BYTES_AT_ONCE:
                 return

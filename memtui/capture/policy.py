@@ -18,6 +18,7 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     as_text,
 )
+from memtui.capture.formats.prompts import find_compaction_summary
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
 from memtui.store import problems, tombstones
@@ -42,6 +43,17 @@ _SESSION_TEXTS = (
 
 _SUBAGENT_TEXTS = ("kind", "tool_use_id", "subagent", "task")
 """The fields of a subagent that may contain secrets."""
+
+
+def _find_session_summary(event: Event) -> Iterator[SessionMetadata]:
+    """Yield the summary that an agent made when it compacted its session."""
+    is_compaction = (
+        event.metadata.get("kind") == "compact_summary"
+        or event.metadata.get("source") == "compact"
+    )
+    summary = find_compaction_summary(event.text) if is_compaction else ""
+    if summary and not event.subagent:
+        yield SessionMetadata(event.agent, event.session_id, summary=summary)
 
 
 class Exclusions:
@@ -133,7 +145,10 @@ class IngestFilter:
             elif isinstance(item, Event | Thought | SubagentMetadata):
                 reason = self._reasons.get((item.agent, item.session_id))
                 if not reason:
-                    yield self._redact(item)
+                    redacted = self._redact(item)
+                    yield redacted
+                    if isinstance(redacted, Event):
+                        yield from _find_session_summary(redacted)
                 elif not isinstance(item, SubagentMetadata):
                     is_event = isinstance(item, Event)
                     self.forgotten_count += reason == FORGOTTEN and is_event
@@ -166,9 +181,10 @@ class IngestFilter:
         self.redaction_counts.clear()
 
     def _filter_session(self, session: SessionMetadata) -> Iterator[SessionMetadata]:
-        found = projects.locate_project(clean(session.cwd), clean(session.root))
-        project = clean(session.project) or found.project
-        session = replace(session, root=found.root, project=project)
+        cwd = clean(session.cwd)
+        found = projects.locate_project(cwd, clean(session.root))
+        project = clean(session.project or found.project)
+        session = replace(session, cwd=cwd, root=clean(found.root), project=project)
         # Events have clean ids; their session must be found by them.
         key = clean(session.agent), clean(session.session_id)
         if tombstones.covers_session(*key):

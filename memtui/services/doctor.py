@@ -233,7 +233,7 @@ class Doctor:
                 self._run("index", self._check_node_index)
                 self._run("messages", self._check_message_index)
                 self._run("secrets", self._check_secrets)
-            self._run("spool", self._check_spool)
+            self._run("spool", lambda: self._check_spool(is_readable))
             if is_readable or not self._store_may_exist():
                 self._run("transcripts", lambda: self._check_transcripts(is_readable))
             if is_readable:
@@ -516,13 +516,21 @@ class Doctor:
 
     # Capture
 
-    def _check_spool(self) -> Iterator[Finding]:
+    def _check_spool(self, has_store: bool) -> Iterator[Finding]:
         folder = self._paths.spool
         state = spool.spool_status(folder)
+        failure = ""
+        if has_store and state.waiting:
+            with database.connection():
+                failure = meta.spool_failure()
         if state.write_problem:
             message = f"hooks cannot write: {state.write_problem}"
             remedy = f"free some space, or: chmod -R u+rwX {folder}"
             yield Finding("spool", False, message, remedy)
+        elif failure:
+            events = plural(state.waiting, "hook event")
+            message = f"{events} waiting, which cannot be stored: {failure}"
+            yield Finding("spool", False, message, f"see {self._paths.log}")
         else:
             yield self._spool_finding(state)
         if state.quarantined:

@@ -90,6 +90,16 @@ def set_polling_reason(reason: str) -> None:
     write("polling_reason", reason)
 
 
+def spool_failure() -> str:
+    """Return why the files of the spool could not be stored at the last attempt."""
+    return read("spool_failure")
+
+
+def set_spool_failure(reason: str) -> None:
+    """Set why the files of the spool cannot be stored; "" if they can."""
+    write("spool_failure", reason)
+
+
 def needs_cleanup() -> bool:
     """Return whether traces of deleted content remain in indexes, log or free pages."""
     return bool(read("needs_cleanup"))

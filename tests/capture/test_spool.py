@@ -1,9 +1,17 @@
+"""Reading the spool: names, and files that cannot be stored."""
+
+import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memtui.capture.formats import hooks
 from memtui.capture.spool import Spool, SpoolFile
+from memtui.services import status
+from memtui.workspace import Workspace
+from tests.cli_runner import json_data, run_memtui
 
 
 def letter(name: str) -> SpoolFile:
@@ -38,3 +46,79 @@ def test_a_letter_is_read_with_what_its_name_says(tmp_path: Path) -> None:
     read = spool.read(spool.names()[0])
     assert read is not None
     assert (read.raw, read.agent, read.event) == (b"{}", "codex", "Stop")
+
+
+SURROGATES = [r"/w/\udce4", r"/w/\ud83d/x", r"C:\\\udce4"]
+
+
+def leave(home: Path, number: int, cwd: str) -> None:
+    spool = Spool(home / "spool")
+    spool.create()
+    payload = (
+        f'{{"session_id": "s{number}", "hook_event_name": "UserPromptSubmit",'
+        f' "prompt": "one", "cwd": "{cwd}"}}'
+    )
+    file = home / "spool" / "new" / f"176400000000000000{number}.1.a{number}.json"
+    file.write_text(payload)
+
+
+@pytest.mark.parametrize("cwd", SURROGATES)
+def test_a_folder_that_is_not_utf_8_stops_nothing(cwd: str, tmp_path: Path) -> None:
+    run_memtui(tmp_path, "work", "--until-idle")
+    leave(tmp_path, 1, cwd)
+    leave(tmp_path, 2, "/w/x")
+    run_memtui(tmp_path, "forget", "before", "2020-01-01", "--dry-run")
+    run_memtui(tmp_path, "work", "--until-idle")
+    assert list((tmp_path / "spool" / "new").iterdir()) == []
+    assert list((tmp_path / "spool" / "bad").iterdir()) == []
+    stats = json_data(run_memtui(tmp_path, "stats", "--json").stdout)
+    assert (stats["events"], stats["sessions"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {
+            "type": "user",
+            "uuid": "u1",
+            "sessionId": "s1",
+            "timestamp": "2025-03-14T10:00:00Z",
+            "message": {"content": "Hello"},
+        },
+        {
+            "session_id": "s1",
+            "timestamp": "2025-03-14T10:00:00Z",
+            "role": "user",
+            "text": "Hello",
+        },
+    ],
+    ids=["claude-code", "plain"],
+)
+def test_a_transcript_of_a_folder_that_is_not_utf_8_is_read(
+    record: dict[str, Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "t.jsonl"
+    file.write_text(json.dumps(record | {"cwd": "/w/\udce4"}) + "\n")
+    run_memtui(tmp_path / "home", "import", str(file))
+    stats = json_data(run_memtui(tmp_path / "home", "stats", "--json").stdout)
+    assert stats["events"] == 1
+
+
+def test_a_file_that_cannot_be_read_is_quarantined_alone(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(raw: bytes, **details: Any) -> Any:
+        if b"s2" in raw:
+            raise ZeroDivisionError("of no kind that is expected")
+        return original(raw, **details)
+
+    original = hooks.read
+    monkeypatch.setattr(hooks, "read", read)
+    home = house.paths.spool.parent
+    for number in range(1, 4):
+        leave(home, number, "/w")
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert status.read_stats().events == 2
+    (entry,) = house.quarantine.page().entries
+    assert "cannot be read: ZeroDivisionError" in entry.reasons[0]
+    assert house.quarantine.show(entry.name).text

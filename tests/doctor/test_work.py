@@ -8,6 +8,9 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from memtui.capture.ingest import SpoolIngester
 from tests.cli_runner import run_memtui
 from tests.doctor.findings import (
     Ask,
@@ -65,6 +68,27 @@ def test_what_a_working_memtui_does_not_take_is_found(home: Path, ask: Ask) -> N
     with (home / "work.lock").open("w") as claim:
         fcntl.flock(claim, fcntl.LOCK_EX)
         assert "does not store them" in failed_findings(ask())["spool"]["message"]
+
+
+def test_a_spool_that_does_not_drain_is_found(
+    home: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "spool" / "new" / "1.json").write_text("{}")
+
+    def fail(*_: object) -> None:
+        raise ValueError("no way")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SpoolIngester, "_store", fail)
+        patch.setattr(SpoolIngester, "_store_one", fail)
+        run_memtui(home, "work", "--until-idle", code=1)
+    found = failed_findings(ask())["spool"]
+    assert (
+        (found["message"])
+        == "1 hook event waiting, which cannot be stored: ValueError: no way"
+    )
+    run_memtui(home, "work", "--until-idle")
+    assert "spool" not in failed_findings(ask())
 
 
 def test_what_hooks_never_finished_is_counted(home: Path, ask: Ask) -> None:
