@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memtui.model.summaries import NO_STATS, GenerationStats, Keyword
+from memtui.model.summaries import NO_STATS, BulletKind, GenerationStats, Keyword
 from memtui.model.verdicts import UNSUPPORTED, Support, Verdict
 
 
@@ -72,6 +72,11 @@ class Bullet:
     text: str
     grip_ids: tuple[str, ...] = ()
     verdict: Verdict = UNSUPPORTED
+    kind: BulletKind = BulletKind.NOTE
+    project: str = ""
+    session_id: str = ""
+    effort: float = 0.0
+    """How much work it was."""
 
     @property
     def support(self) -> Support:

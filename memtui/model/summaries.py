@@ -4,6 +4,26 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+class BulletKind(StrEnum):
+    """The part of a card that a bullet is."""
+
+    NOTE = ""
+    """None of the others."""
+    ASKED = "asked"
+    OUTCOME = "outcome"
+    DECISION = "decided"
+    COMMIT = "commit"
+    TESTS = "tests"
+    FILES = "files"
+    LEFT_OPEN = "left open"
+    STATE = "state"
+    """How the work ended: done, pushed, merged, answered, open, failed, abandoned."""
+    WORK = "work"
+    """A piece of work, in a day or a longer period."""
+    PROJECT = "project"
+    """The work on a project in a week or a longer period."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftBullet:
     """A bullet as a summarizer writes it.
@@ -15,6 +35,13 @@ class DraftBullet:
 
     text: str
     refs: tuple[int, ...] = ()
+    kind: BulletKind = BulletKind.NOTE
+    project: str = ""
+    """The project of the work; "" if unknown or if the node has only one."""
+    session_id: str = ""
+    """The session of the work; "" for several."""
+    effort: float = 0.0
+    """How much work it was, to choose the most important pieces of a period."""
 
 
 @dataclass(frozen=True, slots=True)

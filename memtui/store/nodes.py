@@ -28,7 +28,13 @@ from memtui.model.nodes import (
     TocVersion,
 )
 from memtui.model.scope import ALL, Scope
-from memtui.model.summaries import NO_STATS, GenerationStats, Keyword, KeywordOrigin
+from memtui.model.summaries import (
+    NO_STATS,
+    BulletKind,
+    GenerationStats,
+    Keyword,
+    KeywordOrigin,
+)
 from memtui.store import scopes, versions
 from memtui.store.database import db, prefix_range
 from memtui.store.schema import (
@@ -278,6 +284,10 @@ def _read_bullets(
             BulletRow.support,
             BulletRow.verdict,
             BulletRow.is_withheld,
+            BulletRow.kind,
+            BulletRow.project,
+            BulletRow.session_id,
+            BulletRow.effort,
             BulletGripRow.grip,
         )
         .join(BulletGripRow, JOIN.LEFT_OUTER)
@@ -295,11 +305,17 @@ def _read_bullets(
         version: [
             (
                 Bullet(
-                    text, tuple(grips), versions.verdict_from_json(support, verdict)
+                    text,
+                    tuple(grips),
+                    versions.verdict_from_json(support, verdict),
+                    BulletKind(kind),
+                    *work,
                 ),
                 is_withheld,
             )
-            for (text, support, verdict, is_withheld), grips in bullets.values()
+            for (text, support, verdict, is_withheld, kind, *work), grips in (
+                bullets.values()
+            )
         ]
         for version, bullets in found.items()
     }

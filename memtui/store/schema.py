@@ -298,6 +298,10 @@ class BulletRow(Table):
     support = peewee.TextField()
     is_withheld = peewee.BooleanField()
     verdict = peewee.TextField()
+    kind = peewee.TextField()
+    project = peewee.TextField()
+    session_id = peewee.TextField()
+    effort = peewee.FloatField()
 
     class Meta:
         table_name = "bullets"
@@ -369,7 +373,7 @@ class TombstoneRow(Table):
 
 
 class UnlockRow(Table):
-    """Events can be changed and deleted only while this table has a row."""
+    """Events and grips can be deleted only while this table has a row."""
 
     id = peewee.IntegerField(primary_key=True)
 
@@ -446,6 +450,7 @@ class ProblemRow(Table):
     line = peewee.IntegerField()
     count = peewee.IntegerField()
     last_ms = peewee.BigIntegerField()
+    words = peewee.IntegerField(default=0)
 
     class Meta:
         table_name = "problems"
@@ -532,6 +537,11 @@ TRIGGERS = (
     "CREATE TRIGGER events_no_delete BEFORE DELETE ON events"
     " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
     " BEGIN SELECT RAISE(ABORT, 'events are only deleted by forgetting'); END",
+    "CREATE TRIGGER grips_no_update BEFORE UPDATE ON grips"
+    " BEGIN SELECT RAISE(ABORT, 'grips are never changed'); END",
+    "CREATE TRIGGER grips_no_delete BEFORE DELETE ON grips"
+    " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
+    " BEGIN SELECT RAISE(ABORT, 'grips are only deleted by forgetting'); END",
     "CREATE TRIGGER node_versions_no_update BEFORE UPDATE ON node_versions"
     " BEGIN SELECT RAISE(ABORT, 'versions are only ever added'); END",
     "CREATE TRIGGER bullets_no_update BEFORE UPDATE ON bullets"
@@ -548,6 +558,7 @@ def open_schema(time_zone: str) -> None:
     found = read_version()
     if found:
         check_version(found, path())
+        _add_missing_columns()
         return
     with transaction():
         found = read_version()
@@ -570,6 +581,14 @@ def _create(time_zone: str) -> None:
     MetaRow.create(name="time_zone", value=time_zone)
     MetaRow.create(name="redacted_by", value=str(RULES_VERSION))
     MetaRow.create(name=VERSION_KEY, value=str(VERSION))
+
+
+def _add_missing_columns() -> None:
+    """Add the columns that stores of this version did not have at first."""
+    columns = db.execute_sql("SELECT name FROM pragma_table_info('problems')")
+    if ("words",) not in columns.fetchall():
+        statement = "ALTER TABLE problems ADD COLUMN words INTEGER NOT NULL DEFAULT 0"
+        db.execute_sql(statement)
 
 
 def read_version() -> int:
@@ -595,7 +614,7 @@ def check_version(found: int, file: Path) -> None:
 
 @contextmanager
 def unlocked_events() -> Iterator[None]:
-    """Write in a transaction in which events can be changed and deleted."""
+    """Write in a transaction in which events and grips can be deleted."""
     with transaction():
         UnlockRow.create(id=1)
         yield

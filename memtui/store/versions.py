@@ -1,4 +1,8 @@
-"""Versions of nodes: only ever added, each with its bullets and their grips."""
+"""Versions of nodes: each with its bullets and their grips, never changed.
+
+Provisional versions are deleted when a later one replaces them: a live session makes
+one of each node above it every few seconds.
+"""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +17,7 @@ from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import outbox, rollup_queue
-from memtui.store.database import insert, next_id
+from memtui.store.database import db, insert, next_id
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
@@ -24,6 +28,14 @@ from memtui.store.schema import (
 
 PAGE_ROWS = 1000
 """How many new versions ``list_since`` returns at a time."""
+
+
+_DELETE_VERSIONS = (
+    "DELETE FROM bullet_grips WHERE bullet_id IN (SELECT id FROM bullets"
+    " WHERE version_id IN (SELECT value FROM json_each(?)))",
+    "DELETE FROM bullets WHERE version_id IN (SELECT value FROM json_each(?))",
+    "DELETE FROM node_versions WHERE id IN (SELECT value FROM json_each(?))",
+)
 
 
 def verdict_to_json(verdict: Verdict) -> str:
@@ -101,6 +113,26 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
         ],
         conflict="update",
     )
+    _delete_replaced(names, first_row=rows[0] if rows else 0)
+
+
+def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
+    """Delete the provisional versions of nodes before a row that are not shown.
+
+    The grips stay: somebody may have cited them.
+    """
+    replaced = [
+        row
+        for (row,) in db.execute_sql(
+            "SELECT v.id FROM node_versions v JOIN nodes n ON n.node_id = v.node_id"
+            " WHERE v.node_id IN (SELECT value FROM json_each(?)) AND v.id < ?"
+            " AND v.status = 'provisional' AND NOT v.is_by_model"
+            " AND v.id <> n.latest_id",
+            (json.dumps(node_ids), first_row),
+        ).fetchall()
+    ]
+    for statement in _DELETE_VERSIONS if replaced else ():
+        db.execute_sql(statement, (json.dumps(replaced),))
 
 
 def add_from_model(node: TocNode, now_ms: int) -> bool:
@@ -289,7 +321,19 @@ def _bullet_row(
     """Return the values of ``BulletRow`` in the order of its columns."""
     support = bullet.verdict.support.value
     verdict = verdict_to_json(bullet.verdict)
-    return (number, version, position, bullet.text, support, is_withheld, verdict)
+    return (
+        number,
+        version,
+        position,
+        bullet.text,
+        support,
+        is_withheld,
+        verdict,
+        bullet.kind.value,
+        bullet.project,
+        bullet.session_id,
+        bullet.effort,
+    )
 
 
 def _to_json(values: Sequence[object]) -> str:

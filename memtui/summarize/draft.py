@@ -103,9 +103,8 @@ def ground_segment(
             grips = (*grips, *map(named, quotes.values()))
         new_grips += grips
         grip_ids = tuple(dict.fromkeys(grip.grip_id for grip in grips))
-        bullets.append(
-            Bullet(claim.text, grip_ids, claims.with_event_quotes(verdict, events))
-        )
+        verdict = claims.with_event_quotes(verdict, events)
+        bullets.append(_bullet(claim, grip_ids, verdict))
     title = _grounded_title(draft, passages)
     return _separate_unsupported(title, bullets, new_grips, is_models=_is_models(draft))
 
@@ -137,10 +136,22 @@ def ground_parent(
             at for at in claim.refs if 0 <= at < len(row)
         }
         grip_ids = (name for at in sorted(rests_on) for name in row[at].grip_ids)
-        bullets.append(Bullet(claim.text, tuple(dict.fromkeys(grip_ids)), verdict))
+        bullets.append(_bullet(claim, tuple(dict.fromkeys(grip_ids)), verdict))
     texts = [one.text for one in row] + [child.headline for child in children]
     title = _grounded_title(draft, PassageIndex(texts))
     return _separate_unsupported(title, bullets, (), is_models=is_models)
+
+
+def _bullet(claim: DraftBullet, grip_ids: tuple[str, ...], verdict: Verdict) -> Bullet:
+    return Bullet(
+        claim.text,
+        grip_ids,
+        verdict,
+        claim.kind,
+        claim.project,
+        claim.session_id,
+        claim.effort,
+    )
 
 
 def _is_models(draft: Summary) -> bool:
@@ -210,7 +221,7 @@ def sanitize(draft: Summary) -> Summary:
         draft: The draft of any summarizer.
     """
     bullets = tuple(
-        DraftBullet(text, bullet.refs)
+        replace(bullet, text=text)
         for bullet in draft.bullets
         if (text := _to_line(bullet.text, BULLET_CHARS))
     )
