@@ -30,7 +30,7 @@ def add_options(parser: Parser, command: str) -> None:
         add_dry_run(parser, with_yes=False)
         return
     parser.add_argument(
-        "kind", nargs="?", choices=[kind.value for kind in TombstoneKind]
+        "kind", nargs="?", choices=[kind.value for kind in tombstones.NAMED]
     )
     parser.add_argument(
         "names",
@@ -105,6 +105,9 @@ def _print_result(
 
 
 def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
+    if result.finished is not None:
+        events = plural(result.finished, "event") if result.finished else "all"
+        yield f"A forgetting that was interrupted is finished now: {events} forgotten."
     counts = result.counts
     parts = [
         plural(counts.events, "event"),
@@ -119,6 +122,11 @@ def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
         f" {plural(result.nodes, 'node')} above them are written again from"
         " what remains, or deleted too."
     )
+    for name, count in result.forks:
+        yield (
+            f"{plural(count, 'event')} of it {'stay' if count > 1 else 'stays'} in"
+            f" another session that has the same: memtui forget session {name}"
+        )
     if is_done:
         return
     for title, folder in result.titles:

@@ -3,7 +3,11 @@
 import re
 from collections.abc import Iterator
 from datetime import tzinfo
+from functools import cache
 from pathlib import Path
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services import conversation
@@ -12,6 +16,9 @@ from memtui.store import backup
 
 MAX_TITLE_CHARS = 60
 """How much of the title is used in a file name."""
+
+MAX_PASSES = 5
+"""How often Markdown is parsed again: without HTML more of it may be HTML."""
 
 _FENCE = re.compile(r"`{3,}|~{3,}")
 
@@ -57,7 +64,8 @@ def _header(
     about: ConversationInfo, whose: ConversationKey, zone: tzinfo
 ) -> Iterator[str]:
     session = about.session
-    yield f"# {' '.join(session.title.split()) or '(without a title)'}"
+    title = " ".join(session.title.split())
+    yield f"# {neutralize(title) or '(without a title)'}"
     yield ""
     started = session.created_at.astimezone(zone)
     rows = (
@@ -68,7 +76,7 @@ def _header(
         ("subagent", whose.subagent),
         ("started", f"{started:%Y-%m-%d %H:%M %Z}"),
     )
-    yield from (f"- {name}: {value}" for name, value in rows if value)
+    yield from (f"- {name}: {neutralize(value)}" for name, value in rows if value)
 
 
 def _read_events(whose: ConversationKey) -> Iterator[Event]:
@@ -89,10 +97,11 @@ def _event_lines(event: Event, time: str) -> Iterator[str]:
             fence = _fence(output)
             yield from ("", fence, output.strip("\n"), fence)
         return
-    speaker = {EventRole.USER: "you", EventRole.ASSISTANT: event.agent or "agent"}
+    agent = neutralize(event.agent) or "agent"
+    speaker = {EventRole.USER: "you", EventRole.ASSISTANT: agent}
     yield f"**{time} {speaker.get(event.role, 'note')}**"
     if text:
-        yield from ("", text)
+        yield from ("", neutralize(text))
     elif event.event_type in BOUNDARIES:
         yield from ("", f"*{event.event_type.value.replace('_', ' ')}*")
 
@@ -108,3 +117,45 @@ def _fence(text: str) -> str:
     """Return a code fence that nothing in the text closes."""
     longest = max((len(run) for run in _FENCE.findall(text)), default=2)
     return "`" * (longest + 1)
+
+
+def neutralize(text: str) -> str:
+    """Return Markdown without raw HTML and images, which a viewer would run and load.
+
+    Both are shown as text; code stays as it is, and an open code block is closed.
+    """
+    lines = text.split("\n")
+    for _ in range(MAX_PASSES):
+        tokens = _parser().parse("\n".join(lines))
+        unsafe = {
+            line
+            for token in tokens
+            if _is_unsafe(token) and token.map
+            for line in range(*token.map)
+        }
+        if not unsafe:
+            break
+        for line in unsafe & set(range(len(lines))):
+            lines[line] = lines[line].replace("<", "&lt;").replace("![", "!\\[")
+    else:
+        fence = _fence(text)
+        return f"{fence}\n{text}\n{fence}"
+    neutral = "\n".join(lines)
+    if tokens and tokens[-1].type == "fence":
+        # Nothing after this text may end its last code block, or be part of it.
+        after = _parser().parse(f"{neutral}\n\n-")
+        if after[-1].type == "fence":
+            neutral += f"\n{tokens[-1].markup}"
+    return neutral
+
+
+def _is_unsafe(token: Token) -> bool:
+    # Another text may define the address of an image that is none here.
+    if token.type == "html_block" or (token.type == "inline" and "![" in token.content):
+        return True
+    return any(child.type == "html_inline" for child in token.children or ())
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark")

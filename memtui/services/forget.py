@@ -8,8 +8,8 @@ anywhere in between, the next forgetting, or whoever removes traces, continues.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,12 @@ class ForgetResult:
     """How many sessions lose something."""
     titles: tuple[tuple[str, str], ...]
     """The titles of the latest of these, each with its folder."""
+    forks: tuple[tuple[str, int], ...] = ()
+    """Other sessions that keep events which the forgotten ones have too, and how many:
+    the forgotten session was forked from them, or they from it."""
+    finished: int | None = None
+    """How many events an interrupted forgetting still had to delete, which was finished
+    first; None if there was none."""
 
 
 class Forget:
@@ -125,7 +131,9 @@ class Forget:
         Raises:
             MemtuiError: A word names nothing, or something cannot be deleted.
         """
-        self.finish()
+        with database.connection():
+            was_interrupted = meta.needs_cleanup()
+        finished = self.finish()
         with database.connection():
             with database.transaction(durable=True):
                 named = self._resolve(kind, words)
@@ -134,7 +142,8 @@ class Forget:
                 meta.set_needs_cleanup(True)
             forgotten = self._delete(matcher)
         remove_traces(self._traces)
-        return forgotten
+        events = finished.counts.events if finished else 0
+        return replace(forgotten, finished=events if was_interrupted else None)
 
     def finish(self) -> ForgetResult | None:
         """Continue a forgetting that was interrupted.
@@ -198,7 +207,15 @@ class Forget:
         hook_files = delete_from_spool(self._spool, matcher, is_dry_run=is_dry_run)
         titles, count = deletion.list_session_titles(MAX_TITLES)
         counts = deletion.count()
-        return ForgetResult(counts, segments, nodes, hook_files, count, tuple(titles))
+        return ForgetResult(
+            counts=counts,
+            segments=segments,
+            nodes=nodes,
+            hook_files=hook_files,
+            sessions=count,
+            titles=tuple(titles),
+            forks=tuple(deletion.list_forks()),
+        )
 
 
 class _RollBack(Exception):
@@ -285,7 +302,8 @@ class SpoolMatcher:
 
 
 def _is_in_project(cwd: str) -> bool:
-    place = projects.locate_project(clean(cwd))
+    cwd = clean(cwd)
+    place = projects.locate_project(cwd)
     return tombstones.covers_project(place.project, project_folder(place.root, cwd))
 
 
@@ -366,11 +384,13 @@ def _list_event_texts() -> Iterator[str]:
         yield text
         # The first line of a tool call is ours: the record has its input and output.
         yield text.partition("\n")[2]
-        fields = json.loads(metadata) if metadata else {}
+        tool_input = ""
+        with suppress(ValueError):
+            tool_input = json.loads(metadata or "{}").get("tool_input", "")
         try:
-            yield from _list_strings(json.loads(fields.get("tool_input", "null")))
+            yield from _list_strings(json.loads(tool_input))
         except ValueError:
-            yield fields["tool_input"]
+            yield tool_input or metadata
 
 
 def _list_strings(value: Any) -> Iterator[str]:

@@ -17,7 +17,15 @@ from memtui.model.events import Event, to_ms
 from memtui.model.segments import counted_text
 from memtui.services import forget
 from memtui.services.forget import Forget
-from memtui.store import archive, database, deletion, meta, problems, redaction
+from memtui.store import (
+    archive,
+    database,
+    deletion,
+    meta,
+    problems,
+    redaction,
+    schema,
+)
 from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
@@ -126,8 +134,9 @@ class Redaction:
         deletion.clear()
         deletion.select_events([event.event_id for event in changed])
         deletion.find_derived()
-        deletion.delete_derived(self._zone, to_ms(self._clock()))
-        archive.replace(changed)
+        with schema.unlocked_events():
+            deletion.delete_derived(self._zone, to_ms(self._clock()))
+        archive.replace_events(changed)
 
     def _redact_thoughts(self) -> None:
         last = ""

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memtui.model.events import (
     Event,
-    EventRole,
-    EventType,
     Provenance,
     SourceCopy,
     Thought,
@@ -31,7 +30,7 @@ _SESSIONS = (
 )
 
 _EVENTS = (
-    "SELECT e.id, s.agent, s.name, e.at_ms, e.type, e.role, e.text, e.metadata,"
+    "SELECT e.id, s.name, e.at_ms, e.type, e.role, e.text, e.metadata, s.agent,"
     " e.subagent, e.ordinal, e.tokens, e.token_counter, e.route, e.source_hash"
     " FROM events e JOIN sessions s ON s.id = e.session_id"
 )
@@ -71,9 +70,13 @@ def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]
 
 
 def read_events_after(event_id: str, limit: int) -> list[Event]:
-    """Return events with higher ids than one, in the order of their ids."""
+    """Return events with higher ids than one, in their order; empty at the end."""
     sql = f"{_EVENTS} WHERE e.id > ? ORDER BY e.id LIMIT ?"
-    return _to_events(db.execute_sql(sql, (event_id, limit)).fetchall())
+    while rows := db.execute_sql(sql, (event_id, limit)).fetchall():
+        if found := _to_events(rows):
+            return found
+        event_id = rows[-1][0]
+    return []
 
 
 def _session_metadata(
@@ -118,43 +121,14 @@ def _to_events(rows: Sequence[Any]) -> list[Event]:
     ids = json.dumps([row[0] for row in rows])
     for event_id, copy_id, route, name in db.execute_sql(_COPIES, (ids,)).fetchall():
         copies.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
-    return [_to_event(*row, copies=tuple(copies.get(row[0], ()))) for row in rows]
-
-
-def _to_event(
-    event_id: str,
-    agent: str,
-    session_id: str,
-    at_ms: int,
-    kind: str,
-    role: str,
-    text: str,
-    metadata: str,
-    subagent: str,
-    ordinal: int,
-    tokens: int,
-    token_counter: str,
-    route: str,
-    source_hash: bytes | None,
-    *,
-    copies: tuple[SourceCopy, ...],
-) -> Event:
-    hashed = None if source_hash is None else bytes(source_hash)
-    return Event(
-        event_id=event_id,
-        session_id=session_id,
-        timestamp=from_ms(at_ms),
-        event_type=EventType(kind),
-        role=EventRole(role),
-        text=text,
-        metadata=json.loads(metadata) if metadata else {},
-        agent=agent,
-        subagent=subagent,
-        ordinal=ordinal,
-        tokens=tokens,
-        token_counter=token_counter,
-        provenance=Provenance(route, hashed, copies),
-    )
+    stored = {
+        event_id: Provenance(route, source_hash, tuple(copies.get(event_id, ())))
+        for event_id, *_, route, source_hash in rows
+    }
+    return [
+        replace(event, provenance=stored[event.event_id])
+        for event in events.read_rows(row[:-2] for row in rows)
+    ]
 
 
 def add(
@@ -220,7 +194,7 @@ def _add_copies(batch: Iterable[Event]) -> None:
     owner_updates.request({n for *_, n in copies if n is not None})
 
 
-def replace(changed: Sequence[Event]) -> None:
+def replace_events(changed: Sequence[Event]) -> None:
     """Replace events by versions with changed text, inside one transaction.
 
     They are added again, since another event may have the same content now.

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from memtui import files, store
 from memtui.errors import StoreBusyError, StoreError
-from memtui.model.events import from_ms
+from memtui.model.events import EventRole, EventType, from_ms
 from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
 from memtui.store.tombstones import Tombstone, TombstoneKind
@@ -299,7 +299,22 @@ def find_damages() -> list[str]:
         'SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check()'
         " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2"
     )
-    return [
+    damages = [
         f"{count:,} of {table} refer to {parent} that are not there"
         for table, parent, count in rows.fetchall()
     ]
+    if unreadable := _count_unreadable_events():
+        damages.append(f"{unreadable:,} of events cannot be read and are skipped")
+    return damages
+
+
+def _count_unreadable_events() -> int:
+    """Count the events that reading skips: a field was damaged by hand."""
+    types, roles = (
+        ", ".join(f"'{one}'" for one in kind) for kind in (EventType, EventRole)
+    )
+    sql = (
+        f"SELECT count(*) FROM events WHERE type NOT IN ({types})"
+        f" OR role NOT IN ({roles}) OR (metadata <> '' AND NOT json_valid(metadata))"
+    )
+    return int(db.execute_sql(sql).fetchone()[0])

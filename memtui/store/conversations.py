@@ -5,7 +5,6 @@ position is an event's (time, ordinal, id), which the index of events starts wit
 page costs the same anywhere, nothing before it is counted or read.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -35,18 +34,41 @@ def list_after(
     number: int, subagent: str, position: EventPosition | None, limit: int
 ) -> list[Event]:
     """Return the events after a position, or the first ones; in their order."""
-    condition = f" AND ({_POSITION}) > (?, ?, ?)" if position else ""
-    sql = f"SELECT id {_EVENTS}{condition} {_ASCENDING} LIMIT ?"
-    return _read(sql, number, subagent, *(position or ()), limit)
+    return _read_page(number, subagent, position, limit, ">", _ASCENDING)
 
 
 def list_before(
     number: int, subagent: str, position: EventPosition | None, limit: int
 ) -> list[Event]:
     """Return the events before a position, or the last ones; in their order."""
-    condition = f" AND ({_POSITION}) < (?, ?, ?)" if position else ""
-    sql = f"SELECT id {_EVENTS}{condition} {_DESCENDING} LIMIT ?"
-    return _read(sql, number, subagent, *(position or ()), limit)[::-1]
+    return _read_page(number, subagent, position, limit, "<", _DESCENDING)[::-1]
+
+
+def _read_page(
+    number: int,
+    subagent: str,
+    position: EventPosition | None,
+    limit: int,
+    sign: str,
+    order: str,
+) -> list[Event]:
+    """Return a page, which is only shorter than the limit at the end.
+
+    Events that cannot be read are replaced by those after them.
+    """
+    page: list[Event] = []
+    while (missing := limit - len(page)) > 0:
+        condition = f" AND ({_POSITION}) {sign} (?, ?, ?)" if position else ""
+        rows = db.execute_sql(
+            f"SELECT {_POSITION} {_EVENTS}{condition} {order} LIMIT ?",
+            (number, subagent, *(position or ()), missing),
+        ).fetchall()
+        found = events.get(event_id for *_, event_id in rows)
+        page += [found[event_id] for *_, event_id in rows if event_id in found]
+        if len(rows) < missing:
+            break
+        position = rows[-1]
+    return page
 
 
 def list_page(
@@ -71,7 +93,7 @@ def list_page(
 def _read(sql: str, *values: object) -> list[Event]:
     names = [name for (name,) in db.execute_sql(sql, values).fetchall()]
     found = events.get(names)
-    return [found[name] for name in names]
+    return [found[name] for name in names if name in found]
 
 
 def list_positions(
@@ -97,7 +119,7 @@ def list_positions(
         f"SELECT {_POSITION} {_EVENTS} AND {condition} {_DESCENDING} LIMIT ?",
         (number, subagent, *last, *(first or ()), limit),
     ).fetchall()
-    return [_position(row) for row in rows[::-1]]
+    return [_position(row) for row in rows[::-1] if row[2] not in events.unreadable]
 
 
 def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
@@ -212,15 +234,15 @@ def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
 def next_tool(number: int, event: Event) -> str:
     """Return the name of the tool called right after a message; "" if none was."""
     # The metadata of a message lies behind a long text, which need not be read.
-    metadata = "CASE type WHEN 'tool_result' THEN metadata END"
+    tool = (
+        "CASE WHEN type = 'tool_result' AND json_valid(metadata)"
+        " THEN json_extract(metadata, '$.tool_name') END"
+    )
     row = db.execute_sql(
-        f"SELECT type, {metadata} {_EVENTS} AND ({_POSITION}) > (?, ?, ?)"
-        f" {_ASCENDING} LIMIT 1",
+        f"SELECT {tool} {_EVENTS} AND ({_POSITION}) > (?, ?, ?) {_ASCENDING} LIMIT 1",
         (number, event.subagent, *event.position),
     ).fetchone()
-    if not row or row[0] != "tool_result":
-        return ""
-    return str(json.loads(row[1] or "{}").get("tool_name", ""))
+    return str(row[0] or "") if row else ""
 
 
 def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]]:
@@ -288,15 +310,18 @@ def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[
     found = events.between(segment.number, start_ms, segment.end_ms)
     own = _filter_segment(segment, found)
     if len(own) != segment.events:
-        # It was made with the events of subagents among the others.
-        found = events.between(segment.number, start_ms, segment.end_ms, subagent=None)
-        own = _filter_segment(segment, found)
+        # Perhaps it was made with the events of subagents among the others.
+        every = events.between(segment.number, start_ms, segment.end_ms, subagent=None)
+        if len(all_own := _filter_segment(segment, every)) == segment.events:
+            found, own = every, all_own
     before = [event for event in found if event.position < own[0].position]
     return Segment(segment.segment_id, tuple(own), (), segment.is_open), before
 
 
 def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
-    """Return the events from a segment's first to its last; none if one is missing."""
+    """Return the events from a segment's first to its last."""
     indexes = {event.event_id: index for index, event in enumerate(found)}
     first, last = indexes.get(segment.first_id), indexes.get(segment.last_id)
-    return [] if first is None or last is None else found[first : last + 1]
+    if first is None or last is None:  # It cannot be read.
+        return [event for event in found if event.timestamp_ms >= segment.start_ms]
+    return found[first : last + 1]

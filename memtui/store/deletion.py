@@ -240,6 +240,24 @@ def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
     return titles, _count(f"FROM sessions WHERE {_AFFECTED_SESSIONS}")
 
 
+def list_forks() -> list[tuple[str, int]]:
+    """Return the sessions that keep events which selected sessions have too.
+
+    Returns:
+        Their agents and names, joined by a colon, and the number of these events.
+    """
+    return [
+        (name, count)
+        for name, count in _rows(
+            "SELECT s.agent || ':' || s.name, count(DISTINCT e.id)"
+            " FROM source_copies c JOIN events e ON e.id = c.event_id"
+            " JOIN sessions s ON s.id = e.session_id"
+            f" WHERE c.session_id {_SELECTED_SESSIONS} AND e.id NOT {_SELECTED}"
+            " GROUP BY 1 ORDER BY 1"
+        )
+    ]
+
+
 def list_source_sessions() -> set[tuple[str, str]]:
     """Return the sessions with any copy of what is selected, by agent and name."""
     rows = db.execute_sql(
@@ -278,6 +296,12 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
             " WHERE e.source_hash IS NOT NULL"
         ):
             yield Tombstone(TombstoneKind.SOURCE, bytes(source_hash).hex(), agent)
+        for agent, at_ms, text in _rows(
+            "SELECT s.agent, t.at_ms, t.text FROM thoughts t"
+            " JOIN selected_thoughts d ON d.id = t.id"
+            " JOIN sessions s ON s.id = t.session_id"
+        ):
+            yield tombstones.for_thought(agent, at_ms, text)
     if kind is TombstoneKind.EVENT:
         for fingerprint, route, at_ms in _rows(
             "SELECT e.fingerprint, e.route, e.at_ms"
@@ -335,13 +359,10 @@ def _list_subagents() -> list[tuple[str, str, str]]:
     These were started by a selected call, have nothing left, or belong to a selected
     session.
     """
-    calls = {
-        json.loads(metadata).get("tool_use_id", "")
-        for metadata in _column(
-            "SELECT metadata FROM events WHERE type = 'tool_result'"
-            f" AND metadata <> '' AND id {_SELECTED}"
-        )
-    } - {""}
+    calls = _column(
+        "SELECT DISTINCT json_extract(metadata, '$.tool_use_id') FROM events"
+        f" WHERE type = 'tool_result' AND json_valid(metadata) AND id {_SELECTED}"
+    )
     return [
         (agent, session, subagent)
         for agent, session, subagent, tool_use_id, number, is_selected in _rows(
@@ -351,7 +372,9 @@ def _list_subagents() -> list[tuple[str, str, str]]:
             " WHERE s.id IN (SELECT session FROM selected)"
             f" OR s.id {_SELECTED_SESSIONS}"
         )
-        if is_selected or tool_use_id in calls or _is_emptied(number, subagent)
+        if is_selected
+        or (tool_use_id and tool_use_id in calls)
+        or _is_emptied(number, subagent)
     ]
 
 

@@ -1,7 +1,8 @@
 """Events: added once, with the outbox rows that announce them, then only read."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -25,6 +26,11 @@ from memtui.store.database import db, existing_keys, insert, last_rowids
 from memtui.store.dedup import StoredEvent
 from memtui.store.fingerprints import fingerprint, source_hash
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, ThoughtRow
+
+log = logging.getLogger(__name__)
+
+unreadable: set[str] = set()
+"""The ids of the events that were skipped because they cannot be read."""
 
 _OUTLINE_COLUMNS = (
     EventRow.id,
@@ -189,10 +195,13 @@ def _insert(
 
 
 def get(event_ids: Iterable[str]) -> dict[str, Event]:
-    """Return events by their ids, or by ids of their copies; skip unknown ids."""
+    """Return events by their ids, or by ids of their copies.
+
+    Unknown ids and events that cannot be read are skipped.
+    """
     names = list(event_ids)
     rows = db.execute_sql(_by_id_sql(), (json.dumps(names),)).fetchall()
-    found = {row[0]: _event(row) for row in rows}
+    found = {event.event_id: event for event in read_rows(rows)}
     missing = [name for name in names if name not in found]
     if originals := dedup.resolve_copies(missing):
         events = get(originals.values())
@@ -213,20 +222,12 @@ def outline(number: int, *, start_ms: int = 0) -> list[Event]:
         .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
         .tuples()
     )
-    return [
-        Event(
-            event_id=event_id,
-            session_id="",
-            timestamp=from_ms(at_ms),
-            event_type=EventType(kind),
-            role=EventRole(role),
-            text="",
-            ordinal=ordinal,
-            subagent=subagent,
-            tokens=tokens,
-        )
+    # No text and no metadata: this reads whole sessions.
+    without_text = (
+        (event_id, "", at_ms, kind, role, "", "", "", subagent, ordinal, tokens)
         for event_id, at_ms, ordinal, kind, role, subagent, tokens in rows
-    ]
+    )
+    return list(read_rows(without_text))
 
 
 def between(
@@ -244,7 +245,7 @@ def between(
     if subagent is not None:
         values.append(subagent)
     sql = _between_sql(has_subagent=subagent is not None)
-    return [_event(row) for row in db.execute_sql(sql, values).fetchall()]
+    return list(read_rows(db.execute_sql(sql, values).fetchall()))
 
 
 @cache
@@ -268,18 +269,27 @@ def _by_id_sql() -> str:
     return str(_select().where(EventRow.id.in_(ids)).sql()[0])
 
 
-def _event(row: tuple[Any, ...]) -> Event:
-    event_id, name, at_ms, kind, role, text, metadata, *rest = row
-    return Event(
-        event_id,
-        name,
-        from_ms(at_ms),
-        EventType(kind),
-        EventRole(role),
-        text,
-        json.loads(metadata) if metadata else {},
-        *rest,
-    )
+def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
+    """Yield the events of rows with the columns of ``_COLUMNS``.
+
+    An event that somebody has damaged in the database is skipped with a warning.
+    """
+    for event_id, name, at_ms, kind, role, text, metadata, *rest in rows:
+        try:
+            yield Event(
+                event_id,
+                name,
+                from_ms(at_ms),
+                EventType(kind),
+                EventRole(role),
+                text,
+                json.loads(metadata) if metadata else {},
+                *rest,
+            )
+        except (ValueError, TypeError, OverflowError) as error:
+            if event_id not in unreadable:
+                log.warning("event %s cannot be read: %s", event_id, error)
+                unreadable.add(event_id)
 
 
 def list_in_time(

@@ -1,7 +1,7 @@
 """What the message index reads from the store: events, and the titles of sessions."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +11,8 @@ from memtui.store.outbox import EventRange
 
 _SELECT = (
     "SELECT e.id, e.session_id, e.subagent, e.at_ms, e.ordinal, e.type, e.role, e.text,"
-    " CASE e.type WHEN 'tool_result' THEN e.metadata ELSE '' END,"
+    " CASE WHEN e.type = 'tool_result' AND json_valid(e.metadata)"
+    " THEN json_extract(e.metadata, '$.tool_name') END,"
     " (SELECT group_concat(copy_id) FROM source_copies t WHERE t.event_id = e.id)"
     " FROM events e"
 )
@@ -64,20 +65,20 @@ def read_ranges(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
         for one in ranges
         for row in db.execute_sql(sql, (one.first, one.last)).fetchall()
     ]
-    return [_event(row) for row in sorted(rows)]
+    return list(_read(sorted(rows)))
 
 
 def read_before(event_id: str, limit: int) -> list[IndexableEvent]:
     """Return the events before one (before all for ""), the latest first."""
     sql = f"{_SELECT} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
-    return list(map(_event, db.execute_sql(sql, (event_id or "~", limit)).fetchall()))
+    return list(_read(db.execute_sql(sql, (event_id or "~", limit)).fetchall()))
 
 
 def read_newest(limit: int) -> list[IndexableEvent]:
     """Return the newest messages, ordered by id."""
     sql = f"{_SELECT} WHERE e.{_ARE_MESSAGES} ORDER BY e.id DESC LIMIT ?"
     rows = db.execute_sql(sql, (limit,)).fetchall()
-    return [_event(row) for row in reversed(rows)]
+    return list(_read(reversed(rows)))
 
 
 def count_messages() -> int:
@@ -106,17 +107,12 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
     return list(map(SessionTexts._make, rows.fetchall()))
 
 
-def _event(row: tuple[Any, ...]) -> IndexableEvent:
-    event_id, session, subagent, at_ms, ordinal, kind, role, text, metadata, ids = row
-    return IndexableEvent(
-        event_id,
-        session,
-        subagent,
-        at_ms,
-        ordinal,
-        EventType(kind),
-        EventRole(role),
-        text,
-        json.loads(metadata).get("tool_name", "") if metadata else "",
-        tuple(ids.split(",")) if ids else (),
-    )
+def _read(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:
+    """Yield events, without those whose type or role cannot be read."""
+    types, roles = set(map(str, EventType)), set(map(str, EventRole))
+    for *columns, kind, role, text, tool, copy_ids in rows:
+        if kind in types and role in roles:
+            ids = tuple(copy_ids.split(",")) if copy_ids else ()
+            yield IndexableEvent(
+                *columns, EventType(kind), EventRole(role), text, tool or "", ids
+            )

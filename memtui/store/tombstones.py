@@ -41,8 +41,19 @@ class TombstoneKind(StrEnum):
     """The source hash of an event, by which copies in other sessions are recognized."""
     TITLE = "title"
     """The hash of a title that may contain forgotten text."""
+    THOUGHT = "thought"
+    """The hash of a thought, by which copies in other sessions are recognized."""
     SUBAGENT = "subagent"
     """A subagent whose task may contain forgotten text."""
+
+
+NAMED = (
+    TombstoneKind.EVENT,
+    TombstoneKind.SESSION,
+    TombstoneKind.PROJECT,
+    TombstoneKind.BEFORE,
+)
+"""What the user names; the other kinds are hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +181,16 @@ def filter_thoughts(batch: Sequence[Thought]) -> list[Thought]:
     ids = _find_subjects(TombstoneKind.EVENT, [t.thought_id for t in batch])
     names = list({thought.session_id for thought in batch})
     sessions = _find_subjects(TombstoneKind.SESSION, names)
+    copies = {t.thought_id: for_thought(t.agent, to_ms(t.at), t.text) for t in batch}
+    hashes = [tombstone.subject for tombstone in copies.values()]
+    forgotten = _find_subjects(TombstoneKind.THOUGHT, hashes)
     return [
         thought
         for thought in batch
         if to_ms(thought.at) >= before_ms
         and ("", thought.thought_id) not in ids
         and (thought.agent, thought.session_id) not in sessions
+        and (thought.agent, copies[thought.thought_id].subject) not in forgotten
     ]
 
 
@@ -226,6 +241,11 @@ def for_subagent(agent: str, session_id: str, subagent: str) -> Tombstone:
     return Tombstone(TombstoneKind.SUBAGENT, subject, agent)
 
 
+def for_thought(agent: str, at_ms: int, text: str) -> Tombstone:
+    """Return the tombstone of a thought; a fork repeats it with its time."""
+    return Tombstone(TombstoneKind.THOUGHT, _hash_text(f"{at_ms} {text}"), agent)
+
+
 def covers_title(title: str) -> bool:
     """Return whether a title was forgotten."""
     return bool(title) and exists(for_title(title))
@@ -233,7 +253,7 @@ def covers_title(title: str) -> bool:
 
 def for_title(title: str) -> Tombstone:
     """Return the tombstone of a title."""
-    return Tombstone(TombstoneKind.TITLE, _hash_title(title))
+    return Tombstone(TombstoneKind.TITLE, _hash_text(title))
 
 
 def remove_titles(state: object) -> Any:
@@ -247,7 +267,7 @@ def remove_titles(state: object) -> Any:
 
 def _remove_titles(value: object, hashes: set[str]) -> object:
     if isinstance(value, str):
-        return "" if value and _hash_title(value) in hashes else value
+        return "" if value and _hash_text(value) in hashes else value
     if isinstance(value, dict):
         return {name: _remove_titles(part, hashes) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -255,8 +275,8 @@ def _remove_titles(value: object, hashes: set[str]) -> object:
     return value
 
 
-def _hash_title(title: str) -> str:
-    plain = " ".join(clean(title).split()).encode("utf-8", "replace")
+def _hash_text(text: str) -> str:
+    plain = " ".join(clean(text).split()).encode("utf-8", "replace")
     return hashlib.blake2b(plain, digest_size=12).hexdigest()
 
 

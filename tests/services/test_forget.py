@@ -15,7 +15,7 @@ from memtui.paths import in_home
 from memtui.services import status
 from memtui.services.forget import Forget, ForgetResult, undo
 from memtui.settings import Settings
-from memtui.store import cursors, database, meta, tombstones
+from memtui.store import cursors, database, deletion, meta, tombstones
 from memtui.store.schema import (
     EventRow,
     SessionRow,
@@ -575,3 +575,50 @@ def test_what_names_nothing_is_refused(
 def _closed() -> Iterator[None]:
     yield
     database.close()
+
+
+def test_the_thoughts_of_a_fork_do_not_come_back(
+    told_house: Workspace, histories: Path, digest: Digest
+) -> None:
+    source = histories / "-home-ada-secret" / "secret-1.jsonl"
+    fork = source.with_name("fork-1.jsonl")
+    own = record(60, "fork-1", "user", "And now for the otters.")
+    repeated = source.read_text().replace(
+        '"sessionId": "secret-1"', '"sessionId": "fork-1"'
+    )
+    fork.write_text(f"{repeated}{json.dumps(own)}\n")
+    forget(told_house, TombstoneKind.SESSION, "secret-1")
+    digest(told_house, histories)
+    with database.connection():
+        assert SessionRow.select().where(SessionRow.name == "fork-1").count() == 1
+        assert not ThoughtRow.select().where(ThoughtRow.text.contains("berry")).count()
+        assert not EventRow.select().where(EventRow.text.contains("berry")).count()
+
+
+def test_a_fork_that_keeps_the_same_events_is_named(
+    told_house: Workspace, histories: Path, digest: Digest
+) -> None:
+    source = histories / "-home-ada-secret" / "secret-1.jsonl"
+    fork = source.with_name("a-fork.jsonl")
+    own = record(-60, "a-fork", "user", "And now for the otters.")
+    repeated = "\n".join(source.read_text().splitlines()[:-3]).replace(
+        '"sessionId": "secret-1"', '"sessionId": "a-fork"'
+    )
+    fork.write_text(f"{json.dumps(own)}\n{repeated}\n")
+    digest(told_house, histories)
+    found = forget(told_house, TombstoneKind.SESSION, "secret-1")
+    assert found.counts.events == 1
+    assert [name for name, _ in found.forks] == ["claude-code:a-fork"]
+
+
+def test_an_interrupted_forgetting_is_told_with_the_next(
+    told_house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(deletion, "overwrite_deleted", lambda: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            forgetting(told_house).run(TombstoneKind.SESSION, ["secret-1"])
+    database.close()
+    found = forget(told_house, TombstoneKind.SESSION, "open-1")
+    assert found.finished and found.counts.events
+    assert forget(told_house, TombstoneKind.SESSION, "open-2").finished is None

@@ -1,0 +1,57 @@
+"""A conversation exported as Markdown shows what was said, and runs nothing of it."""
+
+import pytest
+from markdown_it import MarkdownIt
+
+from memtui.services.export import neutralize
+
+UNSAFE = {"html_block", "html_inline", "image"}
+
+
+def kinds(markdown: str) -> set[str]:
+    found = set()
+    for token in MarkdownIt("commonmark").parse(markdown):
+        found |= {token.type, *(child.type for child in token.children or ())}
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see <b>this</b> ![pixel](http://tracker/a.png)",
+        "<div>\n<script>alert(1)</script>\n</div>",
+        "> <iframe src=x>\n\n![a][r]\n\n[r]: http://tracker",
+        "one ` two\nthree `<img src=x>` four",
+        "\\`<img src=x>\\`",
+        "- item\n  <img src=x>\n",
+        "[![badge](http://tracker)](http://page)",
+        "***\n<!-- hidden \n\n`",
+        "<?php\n<b>\n?>",
+        "<![CDATA[ <b> ]]>",
+    ],
+)
+def test_raw_html_and_images_are_shown_as_text(text: str) -> None:
+    assert kinds(text) & UNSAFE
+    assert not kinds(neutralize(text)) & UNSAFE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain `List<String>` and **bold**",
+        "```html\n<p>\n```",
+        "    <code>",
+        "1 < 2 and 3 > 2",
+        "<https://example.org>",
+    ],
+)
+def test_code_and_comparisons_stay_as_they_are(text: str) -> None:
+    assert neutralize(text) == text
+
+
+def test_two_texts_do_not_make_html_or_images_together() -> None:
+    opening = neutralize("```\nnot closed")
+    after = neutralize("```\n<img src=x>\n```")
+    assert not kinds(f"{opening}\n\n{after}") & UNSAFE
+    address = neutralize("[r]: http://tracker")
+    assert "image" not in kinds(f"{address}\n\n{neutralize('![a][r]')}")
