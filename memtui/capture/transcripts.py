@@ -51,6 +51,9 @@ EVENTS_AT_ONCE = 1000
 LOCK_TIMEOUT_S = 120.0
 """The longest time that an import waits for a store that is locked."""
 
+MAX_UNREADABLE = 10
+"""How many files that cannot be read are listed."""
+
 PARTLY_READ = FileStamp(-1, -1)
 """The stamp of a file that has been read in part; no file on disk has it."""
 
@@ -78,8 +81,13 @@ class ImportProgress:
     """Records that contain nothing to store, or are not complete yet."""
     unreadable: int = 0
     """Files that cannot be read."""
+    unreadable_files: list[str] = field(default_factory=list)
+    """The first of these, each with the reason."""
     forgotten: int = 0
     """Events that the user has forgotten, which are not stored again."""
+    unread: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The types of records that are not stored but contain words: the number of records
+    and of words."""
     waiting_reason: str = ""
     """Why the import is waiting; empty if it is not."""
 
@@ -95,6 +103,7 @@ class _Batch:
     subagents: list[SubagentMetadata] = field(default_factory=list)
     problems: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
     lines: dict[tuple[str, ProblemKind], int] = field(default_factory=dict)
+    words: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
     is_replaced: bool = False
 
     def add(self, item: ParsedItem) -> None:
@@ -116,10 +125,13 @@ class _Batch:
                 problem = item.reason, _PROBLEM_KINDS[type(item)]
                 self.problems[problem] += 1
                 self.lines[problem] = item.line
+                if isinstance(item, SkippedRecord):
+                    self.words[problem] += item.words
 
     def problem_counts(self) -> Iterator[ProblemCount]:
         for (reason, kind), count in self.problems.items():
-            yield ProblemCount(reason, kind, self.lines[reason, kind], count)
+            line, words = self.lines[reason, kind], self.words[reason, kind]
+            yield ProblemCount(reason, kind, line, count, words)
 
 
 class TranscriptReader:
@@ -155,10 +167,6 @@ class TranscriptReader:
         try:
             with database.connection():
                 stored = cursors.get(name)
-                is_unreadable = stored is not None and not stored.source
-                if stored and is_unreadable and stored.stamp == read_stamp(file):
-                    self.progress.unreadable += 1
-                    return
                 source = _format(require_regular_file(file), stored)
                 if source is None:
                     return
@@ -189,6 +197,8 @@ class TranscriptReader:
         """
         self.progress.unreadable += 1
         reason = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
+        if len(self.progress.unreadable_files) < MAX_UNREADABLE:
+            self.progress.unreadable_files.append(f"{name}: {reason}")
         problem = ProblemCount(reason, ProblemKind.DAMAGED, 0, 1)
         with database.transaction():
             now_ms = to_ms(self.clock())
@@ -341,6 +351,11 @@ class _FileImport:
         else:
             problems.clear(self._name, ProblemKind.INCOMPLETE)
         problems.add(self._name, batch.problem_counts(), now_ms, self._history)
+        for problem, words in batch.words.items():
+            if words:
+                records, before = progress.unread.get(problem[0], (0, 0))
+                count = records + batch.problems[problem]
+                progress.unread[problem[0]] = count, before + words
         for (_, kind), count in batch.problems.items():
             if kind is ProblemKind.DAMAGED:
                 progress.invalid += count

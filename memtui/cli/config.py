@@ -6,6 +6,7 @@ from memtui.cli import output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
 from memtui.errors import SettingsError
+from memtui.files import PRIVATE
 from memtui.paths import PRIVATE_FOLDER
 
 
@@ -48,8 +49,8 @@ def _write_template(args: Namespace, context: Context) -> int:
     file = context.paths.config
     try:
         file.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(settings.template())
+        file.touch(mode=PRIVATE, exist_ok=False)
+        file.write_text(settings.template(), encoding="utf-8")
     except FileExistsError:
         raise SettingsError(f"{file} exists already; it is unchanged") from None
     except OSError as error:

@@ -201,7 +201,11 @@ def _report(error: MemtuiError, args: argparse.Namespace) -> int:
     from memtui.cli import output
     from memtui.errors import UnconfirmedError, UsageError
 
-    message = replies.cut(str(error), MAX_ERROR_CHARS)
+    message = str(error)
+    if len(message) > MAX_ERROR_CHARS:
+        # A long message quotes the input; the reason may be before it or behind it.
+        half = MAX_ERROR_CHARS // 2
+        message = f"{message[:half]} … {message[-half:]}"
     print(f"memtui: {message}", file=sys.stderr)
     is_usage = isinstance(error, UsageError)
     exit_code = EXIT_USAGE if is_usage or isinstance(error, UnconfirmedError) else 1

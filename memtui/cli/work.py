@@ -2,8 +2,8 @@
 
 import sys
 import threading
-from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +35,9 @@ STAGES = {
 }
 """What each stage of the pipeline does."""
 
+MAX_UNREAD = 5
+"""The number of types of unread records that an import names."""
+
 ShowProgress = Callable[[str, int, int], None]
 """Shows what is being done, how much of it is done, and of how much."""
 
@@ -45,7 +48,7 @@ def add_options(parser: Parser, command: str) -> None:
         parser.add_argument(
             "paths",
             nargs="*",
-            type=Path,
+            type=_path,
             metavar="PATH",
             help="transcripts, or folders of them; default: those of every agent found",
         )
@@ -53,6 +56,12 @@ def add_options(parser: Parser, command: str) -> None:
         parser.add_argument(
             "--until-idle", action="store_true", help="end when nothing is left to do"
         )
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise ArgumentTypeError("a path is empty")
+    return Path(text)
 
 
 def run(args: Namespace, context: Context) -> int:
@@ -128,35 +137,33 @@ def _progress_bar(*, as_json: bool) -> Iterator[ShowProgress]:
 
 
 def _import(args: Namespace, workspace: "Workspace") -> int:
-    missing = [path for path in args.paths if not path.exists()]
-    if missing:
-        raise MemtuiError(f"{missing[0]} does not exist")
-    found = [path for folders in transcript_folders().values() for path in folders]
-    paths = args.paths or [path for path in found if path.exists()]
-    if not paths:
+    files = []
+    for path in args.paths:
+        found = formats.find_files(path)
+        if not found:
+            raise MemtuiError(f"no conversations were found in {path}")
+        files += found
+    if not args.paths:
+        folders = [path for some in transcript_folders().values() for path in some]
+        existing = [path for path in folders if path.exists()]
+        files = [file for path in existing for file in formats.find_files(path)]
+    if not files:
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
     with _progress_bar(as_json=args.json) as show:
-        imported = _import_files(workspace, paths, show)
+        importer = workspace.pipeline.importer()
+        for imported in importer.run(files):
+            text = imported.waiting_reason or f"{imported.created:,} events stored"
+            show(text, imported.files, len(files))
         errors = run_pipeline(workspace, show)
-    code = 1 if errors else 0
+    imported = importer.progress
+    code = 1 if errors or imported.unreadable else 0
     if args.json:
         messages = [str(error) for error in errors or ()]
         return output.print_json({"imported": imported, "errors": messages}, code=code)
     output.print_lines(_import_lines(imported, errors))
     return code
-
-
-def _import_files(
-    workspace: "Workspace", paths: Sequence[Path], show: ShowProgress
-) -> ImportProgress:
-    total = sum(len(formats.find_files(path)) for path in paths)
-    importer = workspace.pipeline.importer()
-    for progress in importer.run(paths):
-        text = progress.waiting_reason or f"{progress.created:,} events stored"
-        show(text, progress.files, total)
-    return importer.progress
 
 
 def _import_lines(
@@ -172,10 +179,21 @@ def _import_lines(
         events = plural(imported.forgotten, "event")
         yield f"{events} stayed forgotten."
     if imported.unreadable:
-        yield f"{plural(imported.unreadable, 'file')} could not be read."
+        yield f"{plural(imported.unreadable, 'file')} could not be read:"
+        yield from (f"    {file}" for file in imported.unreadable_files)
+        if (rest := imported.unreadable - len(imported.unreadable_files)) > 0:
+            yield f"    and {rest:,} more"
     if imported.invalid:
         records = plural(imported.invalid, "record")
         yield f"{records} skipped; the reasons: memtui quarantine."
+    if imported.unread:
+        words = sum(words for _, words in imported.unread.values())
+        yield f"{plural(words, 'word')} in records that memtui does not store:"
+        unread = sorted(imported.unread.items(), key=lambda one: -one[1][1])
+        for reason, (records, words) in unread[:MAX_UNREAD]:
+            yield f"  {reason}: {plural(words, 'word')} in {plural(records, 'record')}"
+        if len(unread) > MAX_UNREAD:
+            yield f"  and {plural(len(unread) - MAX_UNREAD, 'more type')}"
     if errors is None:
         yield "Another memtui is running on this store and does the rest."
         return

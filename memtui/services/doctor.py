@@ -227,6 +227,7 @@ class Doctor:
         """Run all checks."""
         try:
             self._run("settings", self._check_settings)
+            self._run("owner", self._check_owners)
             is_readable = self._check_store_file()
             if is_readable:
                 self._run("work", self._check_work)
@@ -306,6 +307,21 @@ class Doctor:
             yield Finding("settings", True, message)
 
     # The store
+
+    def _check_owners(self) -> Iterator[Finding]:
+        """Report what is somebody else's, or is somewhere else than it seems."""
+        paths = self._paths
+        for path in (paths.store.parent, paths.store, paths.spool, paths.config):
+            if not path.exists():
+                continue
+            owner = path.stat().st_uid
+            if owner != os.geteuid():
+                message = f"{path} belongs to another user (id {owner})"
+                remedy = f"sudo chown -R {os.geteuid()} {path}, or use another: --home"
+                yield Finding("owner", False, message, remedy, str(path))
+            elif path.is_symlink():
+                message = f"{path} is a link to {path.resolve()}"
+                yield Finding("owner", True, message, subject=str(path))
 
     def _check_store_file(self) -> bool:
         """Add a finding on the store; return whether it can be read."""

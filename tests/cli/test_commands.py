@@ -1,6 +1,7 @@
 """The command line, for people and for programs."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -85,7 +86,7 @@ def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
 
 def test_people_read_the_same_as_programs(home: Path) -> None:
     told = run_at_terminal(home, "show", "toc:day:2024-01-18")
-    assert told.startswith("Thursday, January 18, 2024 (current): ")
+    assert told.startswith("Thursday, January 18, 2024: ")
     assert "✓ " in told
     assert "toc:segment:2024-01-18:" in told
 
@@ -203,7 +204,10 @@ def test_settings_are_shown_with_where_they_came_from(home: Path) -> None:
 
 
 def test_a_settings_file_is_written_once(tmp_path: Path) -> None:
+    os.umask(0)
     run_memtui(tmp_path / "new", "config", "init")
+    file = tmp_path / "new" / "config.toml"
+    assert file.stat().st_mode & 0o777 == 0o600
     assert (
         "exists already"
         in run_memtui(tmp_path / "new", "config", "init", code=1).stderr
@@ -221,8 +225,25 @@ def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
     folder.mkdir()
     (folder / "a.jsonl").write_text('{"colour": "blue"}\n')
     (folder / "b.jsonl").write_bytes(HISTORY.read_bytes())
-    imported = asked(home, "import", str(folder))["imported"]
-    assert (imported["unreadable"], imported["already_stored"]) == (1, 44)
+    for _ in range(2):
+        told = asked(home, "import", str(folder), code=1)["imported"]
+        assert (told["unreadable"], told["already_stored"]) in ((1, 44), (1, 0))
+        assert told["unreadable_files"] == [f"{folder}/a.jsonl: has an unknown format"]
+    said = run_memtui(home, "import", str(folder / "a.jsonl"), code=1).stdout
+    assert "1 file could not be read:\n" in said
+    assert "a.jsonl: has an unknown format" in said
+
+
+def test_what_cannot_be_imported_is_said_so(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "notes.md").write_text("# Notes\n")
+    for path, problem, code in (
+        ("", "a path is empty", 2),
+        ("A" * 100_000, "File name too long", 1),
+        (str(tmp_path / "empty"), "no conversations were found in", 1),
+        ("/dev/null", "neither a file nor a folder", 1),
+    ):
+        assert problem in run_memtui(home, "import", path, code=code).stderr
 
 
 def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:

@@ -100,3 +100,22 @@ def test_a_folder_in_the_place_of_the_store_is_found(home: Path, ask: Ask) -> No
     found = failed_findings(ask())["store"]
     assert found["message"] == f"{store_file(home)} is a folder, not a file"
     assert found["remedy"].startswith("mv ")
+
+
+def test_a_store_elsewhere_is_said_so(home: Path, ask: Ask) -> None:
+    elsewhere = home.with_name("elsewhere")
+    home.rename(elsewhere)
+    home.symlink_to(elsewhere)
+    answer = ask()
+    assert answer["is_ok"]
+    assert f"{home} is a link to {elsewhere}" == get_finding(answer, "owner")["message"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give files away")
+@pytest.mark.parametrize("name", ["", "memory.db", "spool"])
+def test_what_belongs_to_somebody_else_is_found(
+    home: Path, ask: Ask, name: str
+) -> None:
+    os.chown(home / name, NOBODY, NOBODY)
+    found = failed_findings(ask())["owner"]
+    assert found["message"] == f"{home / name} belongs to another user (id {NOBODY})"

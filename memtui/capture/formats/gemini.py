@@ -42,6 +42,8 @@ from memtui.capture.formats.base import (
     parse_time,
     placeholder,
 )
+from memtui.capture.formats.prompts import find_system_kind
+from memtui.files import read_small_file
 from memtui.model import events, hashing
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -64,16 +66,8 @@ _COMPLETE_STATES = frozenset({"success", "error", "cancelled"})
 _STABLE_FIELDS = ("name", "args", "subject", "description", "text")
 """The fields of a call or a thought that stay the same when it is written again."""
 
-_SYSTEM_TEXTS = {
-    "<session_context>": "context",
-    "This is the Gemini CLI. We are setting up the context": "context",
-    "<state_snapshot>": "compact_summary",
-    "<hook_context>": "hook",
-    "I ran the following shell command:": "shell",
-    "System: Please continue.": "reminder",
-    "Please continue.": "reminder",
-}
-"""Beginnings of texts that the program wrote in the user's name, and their kinds."""
+_REMINDERS = ("System: Please continue.", "Please continue.")
+"""What the program writes to a model that stopped without an answer."""
 
 _REMEMBERED = 2000
 """The number of yielded items remembered. One that is written again much later is
@@ -238,7 +232,7 @@ class _SessionReader:
         """Return the path in the file that newer versions write beside the chats."""
         for folder in self._path.parents[1:3]:
             try:
-                return (folder / ".project_root").read_text("utf-8").strip()
+                return read_small_file(folder / ".project_root").decode().strip()
             except (OSError, ValueError):
                 continue
         return ""
@@ -406,7 +400,7 @@ class _Messages:
             reason = "results recorded with their calls"
             yield SkippedRecord(reason, message.position.line)
             return
-        kind = _system_kind(text)
+        kind = "reminder" if text in _REMINDERS else find_system_kind(text)
         role = EventRole.SYSTEM if kind else EventRole.USER
         if not kind:
             # The user wrote again: calls without a result will get none.
@@ -572,13 +566,6 @@ class _Messages:
             ordinal=self._number,
             **metadata,
         )
-
-
-def _system_kind(text: str) -> str:
-    """Return the kind of a user message that the program wrote, else ""."""
-    start = text.lstrip()
-    kinds = (kind for begins, kind in _SYSTEM_TEXTS.items() if start.startswith(begins))
-    return next(kinds, "")
 
 
 def _message_text(fields: _Fields) -> str:
