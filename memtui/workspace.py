@@ -103,8 +103,9 @@ class Workspace:
             MemtuiError: The store cannot be opened; the message says why.
         """
         self.project, paths = resolve_paths(paths, settings, is_demo=is_demo)
-        with database.translate_file_errors(paths.store):
-            paths.make_folders()
+        if not store_module.is_read_only(paths.store):
+            with database.translate_file_errors(paths.store):
+                paths.make_folders()
         zone = settings.store_time_zone or machine_zone()
         store_module.open_at(paths.store, time_zone=zone)
         self.paths, self.settings, self.is_demo = paths, settings, is_demo

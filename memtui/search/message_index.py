@@ -27,6 +27,7 @@ from memtui.model.events import EventRole, to_ms
 from memtui.search import candidates, scoring
 from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
 from memtui.search.scoring import SESSION_SUMMARY, SESSION_TITLE
+from memtui.store import database
 from memtui.store.connection_pool import ConnectionPool
 from memtui.store.index_input import IndexableEvent, SessionTexts
 from memtui.text import analyzer
@@ -288,8 +289,11 @@ class MessageIndex:
             yield db
 
     def _connect(self, *, check_same_thread: bool = True) -> sqlite3.Connection:
+        uri = database.file_uri(str(self.path.absolute()))
+        if not os.access(self.path.parent, os.W_OK):
+            uri = database.read_only_uri(self.path)
         return sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=rw",
+            uri,
             uri=True,
             timeout=BUSY_TIMEOUT_S,
             isolation_level=None,
@@ -420,7 +424,7 @@ class MessageIndex:
             masks = {rowid: masks[rowid] for rowid in selected}
             if self.with_tools or len(masks) < MIN_MESSAGES:
                 calls = _Lookup(db, within, "call_terms")
-                match = " AND ".join(map(_match, terms))
+                match = " AND ".join(_match(one) for one in terms if not one.is_whole)
                 rowids = calls.newest(match, MAX_CALLS)
                 masks |= dict.fromkeys(rowids, (1 << len(terms)) - 1)
             found.by_id = _read_candidates(db, masks)

@@ -9,11 +9,14 @@ import os
 from pathlib import Path
 
 from memtui import files
-from memtui.store import database, meta, schema
+from memtui.errors import StoreError
+from memtui.store import backup, database, meta, schema
 
 
 def open_at(path: Path, *, time_zone: str = "UTC") -> None:
     """Open the store at a path; create it if it does not exist.
+
+    One that may not be written, on a read-only disk for example, can only be read.
 
     Args:
         path: The database file.
@@ -25,6 +28,12 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         StoreError: It cannot be opened or written.
     """
     database.close()
+    if is_read_only(path):
+        if backup.open_read_only(path):
+            with database.connection():
+                schema.open_schema(time_zone)
+            return
+        raise StoreError(f"{path} is not a store, and cannot be written")
     with database.translate_file_errors(path), database.translate_errors(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, files.PRIVATE))
@@ -42,3 +51,12 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
             if not database.read_identity(str(path)):
                 # Write the identity from the log into the file, where others read it.
                 database.checkpoint("PASSIVE")
+
+
+def is_read_only(path: Path) -> bool:
+    """Return whether a store exists and can only be read."""
+    return (
+        path.is_file()
+        and os.access(path, os.R_OK)
+        and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    )

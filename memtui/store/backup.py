@@ -13,9 +13,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import quote
 
-from memtui import files, store
+from memtui import files
 from memtui.errors import StoreBusyError, StoreError
 from memtui.model.events import EventRole, EventType, from_ms
 from memtui.store import database, meta, schema, tombstones
@@ -168,14 +167,14 @@ def prepare_restore(file: Path, place: Path) -> Path:
     if place.exists() and file.samefile(place):
         raise StoreError(f"{file} is the store itself")
     check(file)
+    read_info(file)
     draft = discard_restore(place)
     with database.translate_file_errors(draft), database.translate_errors(draft):
         os.close(os.open(draft, os.O_CREAT | os.O_RDWR, files.PRIVATE))
         _copy(file, draft)
-    store.open_at(draft)
-    with database.transaction():
-        meta.reset_indexes()
-    database.close()
+        with closing(sqlite3.connect(draft)) as opened, opened:
+            names = meta.NODE_INDEX_NAME, meta.MESSAGE_INDEX_NAME
+            opened.execute("DELETE FROM meta WHERE name IN (?, ?)", names)
     return draft
 
 
@@ -210,7 +209,7 @@ def discard_restore(place: Path) -> Path:
 
 
 def _open_file(file: Path) -> sqlite3.Connection:
-    uri = f"{file.absolute().as_uri()}?mode=ro"
+    uri = database.read_only_uri(file)
     return sqlite3.connect(uri, uri=True, timeout=database.BUSY_TIMEOUT_S)
 
 
@@ -266,20 +265,7 @@ def open_read_only(path: Path) -> int:
     database.close()
     if not os.access(path, os.R_OK):
         raise StoreError(f"{path} cannot be read")
-    try:
-        return _open_read_only(path, "mode=ro")
-    except StoreBusyError:
-        raise
-    except StoreError:
-        log = Path(f"{path}-wal")
-        if log.exists() and log.stat().st_size:
-            raise
-        # On a read-only disk the shared memory of readers cannot be created.
-        return _open_read_only(path, "immutable=1")
-
-
-def _open_read_only(path: Path, options: str) -> int:
-    uri = f"file:{quote(str(path))}?{options}"
+    uri = database.read_only_uri(path)
     db.init(uri, pragmas=READ_PRAGMAS, timeout=READ_TIMEOUT_S, uri=True)
     with database.connection():
         db.execute_sql("SELECT COUNT(*) FROM sqlite_master").fetchone()

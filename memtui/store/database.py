@@ -133,6 +133,15 @@ def file_uri(path: str, options: str = "mode=rw") -> str:
     return f"file:{quote(path)}?{options}"
 
 
+def read_only_uri(path: Path) -> str:
+    """Return the URI by which SQLite only reads a file, also on a read-only disk."""
+    log = Path(f"{path}-wal")
+    has_log = log.exists() and log.stat().st_size > 0
+    # A reader of a log keeps a file beside it, which a read-only disk cannot have.
+    is_mutable = has_log or os.access(path.parent, os.W_OK)
+    return file_uri(str(path.absolute()), "mode=ro" if is_mutable else "immutable=1")
+
+
 def path() -> Path:
     """Return the path of the open database."""
     name = str(db.database)

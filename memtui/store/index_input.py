@@ -110,9 +110,17 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
 def _read(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:
     """Yield events, without those whose type or role cannot be read."""
     types, roles = set(map(str, EventType)), set(map(str, EventRole))
-    for *columns, kind, role, text, tool, copy_ids in rows:
+    for name, session, subagent, at_ms, ordinal, kind, role, text, tool, ids in rows:
         if kind in types and role in roles:
-            ids = tuple(copy_ids.split(",")) if copy_ids else ()
             yield IndexableEvent(
-                *columns, EventType(kind), EventRole(role), text, tool or "", ids
+                event_id=name,
+                session=session,
+                subagent=subagent,
+                at_ms=at_ms,
+                ordinal=ordinal,
+                type=EventType(kind),
+                role=EventRole(role),
+                text=text,
+                tool=tool or "",
+                copy_ids=tuple(ids.split(",")) if ids else (),
             )

@@ -10,6 +10,9 @@ from memtui.model.model_state import ModelCondition
 from memtui.store.database import IDENTITY_KEY
 from memtui.store.schema import MetaRow
 
+NODE_INDEX_NAME = "index_name"
+MESSAGE_INDEX_NAME = "messages_name"
+
 MAX_CAPABILITIES = 50
 """How many pairs of model and server are remembered with their mode."""
 
@@ -45,22 +48,22 @@ def identity() -> str:
 
 def node_index_name() -> str:
     """Return the name of the node index fed by this store; "" if there is none."""
-    return read("index_name")
+    return read(NODE_INDEX_NAME)
 
 
 def set_node_index_name(name: str) -> None:
     """Set which node index this store feeds."""
-    write("index_name", name)
+    write(NODE_INDEX_NAME, name)
 
 
 def message_index_name() -> str:
     """Return the name of the message index fed by this store; "" if there is none."""
-    return read("messages_name")
+    return read(MESSAGE_INDEX_NAME)
 
 
 def set_message_index_name(name: str) -> None:
     """Set which message index this store feeds."""
-    write("messages_name", name)
+    write(MESSAGE_INDEX_NAME, name)
 
 
 def reset_indexes() -> None:
