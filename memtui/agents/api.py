@@ -356,6 +356,7 @@ TOOLS: Final = (
         (
             Parameter("title", max_chars=200),
             Parameter("agent", max_chars=100),
+            Parameter("sender", "who begins it", max_chars=100),
             _CWD,
             Parameter("timestamp", "ISO 8601; when it began"),
         ),

@@ -48,6 +48,7 @@ def new_session(
     *,
     title: str = "",
     agent: str = "",
+    sender: str = "",
     cwd: str = "",
     timestamp: str = "",
 ) -> Reply:
@@ -57,7 +58,7 @@ def new_session(
         raise UsageError("agent is a plain word")
     at = _read_time(workspace, timestamp)
     name = str(ulid.ULID.from_datetime(workspace.now())).lower()
-    start = {"cwd": cwd, "source": "mcp"}
+    start = {"cwd": cwd, "source": "mcp", "sender": sender}
     spool.write_event(
         workspace.paths.spool, spool.SESSION_START, agent, name, at, start
     )

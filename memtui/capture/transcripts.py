@@ -196,7 +196,8 @@ class TranscriptReader:
             file: The file; given if it should not be retried until it changes.
         """
         self.progress.unreadable += 1
-        reason = reason.removeprefix(f"{name} ").removeprefix(f"{name}: ")
+        for said in (name, str(file)):
+            reason = reason.removeprefix(f"{said} ").removeprefix(f"{said}: ")
         if len(self.progress.unreadable_files) < MAX_UNREADABLE:
             self.progress.unreadable_files.append(f"{name}: {reason}")
         problem = ProblemCount(reason, ProblemKind.DAMAGED, 0, 1)

@@ -23,10 +23,11 @@ class ProblemKind(StrEnum):
 
 
 _ADD = """
-    INSERT INTO problems (source, reason, line, count, last_ms, kind)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO problems (source, reason, line, count, last_ms, kind, words)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (source, reason) DO UPDATE SET
         count = count + excluded.count, line = excluded.line,
+        words = words + excluded.words,
         last_ms = CASE WHEN count + excluded.count <= ? THEN ? ELSE ? END
 """
 
@@ -43,6 +44,8 @@ class ProblemCount:
     line: int
     """The line of the latest of them, from 1; 0 where there are no lines."""
     count: int
+    words: int = 0
+    """The number of words in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def add(
         reason = clean(c.reason)
         before, last_ms = (history or {}).get(reason, (0, now_ms))
         at_ms = last_ms if c.count <= before else now_ms
-        row = clean(source), reason, c.line, c.count, at_ms, c.kind.value
+        row = clean(source), reason, c.line, c.count, at_ms, c.kind.value, c.words
         rows.append((*row, before, last_ms, now_ms))
     db.connection().executemany(_ADD, rows)
 
@@ -171,6 +174,26 @@ def count_by_reason() -> list[tuple[str, ProblemKind, int]]:
         .tuples()
     )
     return [(reason, ProblemKind(kind), int(count)) for reason, kind, count in rows]
+
+
+def list_unread_types(limit: int | None = None) -> list[tuple[str, int, int]]:
+    """Return the types of records that contain words but are not stored.
+
+    Each with the number of records and of their words, most words first.
+
+    Args:
+        limit: The maximum number; all when None.
+    """
+    words = fn.SUM(ProblemRow.words)
+    rows = (
+        ProblemRow.select(ProblemRow.reason, fn.SUM(ProblemRow.count), words)
+        .where(ProblemRow.kind == ProblemKind.SKIPPED.value, ProblemRow.words > 0)
+        .group_by(ProblemRow.reason)
+        .order_by(words.desc(), ProblemRow.reason)
+        .limit(limit)
+        .tuples()
+    )
+    return list(rows)
 
 
 def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:

@@ -95,7 +95,8 @@ def redact_problems(redact: Redact) -> int:
             ProblemRow.delete().where(
                 ProblemRow.source == row.source, ProblemRow.reason == row.reason
             ).execute()
-            count = ProblemCount(reason, ProblemKind(row.kind), row.line, row.count)
+            kind = ProblemKind(row.kind)
+            count = ProblemCount(reason, kind, row.line, row.count, row.words)
             problems.add(row.source, [count], row.last_ms)
             changed += 1
     return changed

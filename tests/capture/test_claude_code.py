@@ -159,7 +159,7 @@ def test_a_reminder_beside_a_prompt_is_set_apart() -> None:
     reminder = "<system-reminder>be brief</system-reminder>"
     (event,) = told(user(1, [text("Fix the cart"), text(reminder)]))
     assert (event.text, event.role) == ("Fix the cart", EventRole.USER)
-    assert event.metadata["reminders"] == reminder
+    assert event.metadata["added"] == reminder
 
 
 def test_a_prompt_typed_meanwhile_is_a_prompt() -> None:

@@ -161,7 +161,7 @@ def test_what_an_editor_sets_before_a_prompt_is_set_apart() -> None:
     before = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py"
     (said,) = told(meta(), prompt(1, f"{before}\n\n## My request for Codex:\nFix it"))
     assert said.text == "Fix it"
-    assert said.metadata["context"].startswith(before)
+    assert said.metadata["added"].startswith(before)
 
 
 def test_an_image_is_told_by_its_type_and_size() -> None:

@@ -77,8 +77,15 @@ WRAPPED = re.compile(
 
 
 def claude(file: Path, found: Found) -> None:
+    taken: Counter[str] = Counter()
     for number, outer in objects(file):
         told, within = outer, outer.get("data")
+        queued = str(outer.get("content") or "").strip()
+        if outer.get("operation") == "enqueue" and not re.match(
+            r'/|\{"task_id"|<task-notification', queued
+        ):
+            taken[queued] += 1
+            found.add("user", outer["sessionId"], queued, taken[queued])
         if isinstance(within, dict) and within.get("type") == "agent_progress":
             told = {**outer, **within["message"]}
         message = told.get("message")
@@ -100,6 +107,9 @@ def claude(file: Path, found: Found) -> None:
         if said and session and not is_injected:
             # A message of several records has one name; older ones have none.
             name = message.get("id") if role == "assistant" else None
+            if role == "user" and taken[said]:
+                taken[said] -= 1
+                continue
             found.add(role, session, name or told.get("uuid") or (file, number))
 
 

@@ -64,6 +64,10 @@ class SkippedRecord:
 
     reason: str
     line: int = 0
+    words: int = 0
+    """The number of words in it that are stored nowhere."""
+    is_stored_elsewhere: bool = False
+    """What it says is stored, with another record or as a fact of the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,16 @@ def as_text(value: object) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def count_words(value: object) -> int:
+    """Count the words in the texts of a value; ids, paths and times are none."""
+    if isinstance(value, str):
+        words = len(value.split())
+        return words if words > 1 else 0
+    if isinstance(value, dict):
+        value = list(value.values())
+    return sum(map(count_words, value)) if isinstance(value, list) else 0
 
 
 _UNIQUE_ID = re.compile(r"(?=.*\d)[\w-]{20,}")
@@ -466,9 +480,12 @@ class RecentTexts:
     def __init__(self, state: object = ()) -> None:
         """Restore the texts from an earlier reading's state."""
         saved = state if isinstance(state, list) else []
-        self._texts: list[tuple[str, int, list[str]]] = [
-            (digest, at_ms, list(writers)) for digest, at_ms, writers in saved
+        self._texts: list[tuple[str, str, int, list[str]]] = [
+            (letters, whole, at_ms, list(writers))
+            for letters, whole, at_ms, writers in saved
         ]
+        self.differs = False
+        """The text found last is not quite the same as its copy before."""
 
     def is_new(self, kind: str, text: str, writer: str, at: datetime) -> bool:
         """Remember a text; return whether no other writer recorded it before.
@@ -479,27 +496,30 @@ class RecentTexts:
             writer: The kind of record that holds it.
             at: When it was written.
         """
-        digest, at_ms = _text_digest(kind, text), to_ms(at)
-        for known, known_ms, writers in self._texts:
+        letters = "".join(filter(str.isalnum, text)) or text.strip()
+        digest, whole = text_digest(kind, letters), text_digest(kind, text.strip())
+        at_ms = to_ms(at)
+        for known, known_whole, known_ms, writers in self._texts:
             is_near = abs(at_ms - known_ms) <= DUPLICATE_WITHIN_MS
             if known == digest and is_near and writer not in writers:
                 writers.append(writer)
+                self.differs = whole != known_whole
                 return False
         self._texts = [
             *self._texts[1 - REMEMBERED_TEXTS :],
-            (digest, at_ms, [writer]),
+            (digest, whole, at_ms, [writer]),
         ]
         return True
 
     def state(self) -> list[list[object]]:
         """Return the texts' hashes as JSON values."""
-        return [[digest, at_ms, list(who)] for digest, at_ms, who in self._texts]
+        return [[*digests, at_ms, list(who)] for *digests, at_ms, who in self._texts]
 
 
-def _text_digest(kind: str, text: str) -> str:
-    letters = "".join(filter(str.isalnum, text)) or text.strip()
-    raw = f"{kind}\x1f{letters}".encode("utf-8", "replace")
-    return hashlib.blake2b(raw, digest_size=10).hexdigest()
+def text_digest(*parts: str) -> str:
+    """Return a hash of texts."""
+    raw = "\x1f".join(parts).encode("utf-8", "replace")
+    return hashlib.blake2b(raw, digest_size=8).hexdigest()
 
 
 def event_to_state(event: Event) -> dict[str, object]:

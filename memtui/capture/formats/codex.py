@@ -8,7 +8,6 @@ The files are in ``$CODEX_HOME/sessions`` (``~/.codex/sessions``), by year, mont
 day; archived ones in ``archived_sessions`` beside it.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -30,6 +29,7 @@ from memtui.capture.formats.base import (
     ToolCall,
     as_text,
     parse_time,
+    text_digest,
     unique_id,
 )
 from memtui.capture.formats.codex_tools import (
@@ -40,6 +40,7 @@ from memtui.capture.formats.codex_tools import (
     join_parts,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat
+from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model.events import (
     Event,
     EventRole,
@@ -104,36 +105,6 @@ SKIPPED_KINDS = frozenset(
     codex/event/raw_item account/rateLimits/updated""".split()  # noqa: SIM905
 )
 """Kinds that hold nothing of the conversation that other records do not hold too."""
-
-_SYSTEM_TEXTS = {
-    "# AGENTS.md instructions": "instructions",
-    "<user_instructions>": "instructions",
-    "<INSTRUCTIONS>": "instructions",
-    "<environment_context>": "environment",
-    "<environments": "environment",
-    "<permissions": "permissions",
-    "<collaboration_mode>": "mode",
-    "<model_switch>": "mode",
-    "<personality_spec>": "mode",
-    "<realtime_conversation>": "mode",
-    "<turn_aborted>": "interruption",
-    "<skill>": "skill",
-    "<skills_instructions>": "skill",
-    "<apps_instructions>": "instructions",
-    "<plugins_instructions>": "instructions",
-    "<user_shell_command>": "command",
-    "<user_action>": "review",
-    "<subagent_notification>": "notification",
-    "<hook_prompt": "notification",
-    "<goal_context>": "goal",
-    "Another language model started to solve this problem": "compact_summary",
-}
-"""Beginnings of texts that the program wrote in the user's name, and their kinds."""
-
-_IDE_CONTEXT = re.compile(
-    r"\A# Context from my IDE setup:.*?^## My request for Codex:\s*", re.S | re.M
-)
-"""The text that an editor puts before a prompt."""
 
 _PLAN = re.compile(r"<proposed_plan>(.*?)</proposed_plan>", re.DOTALL)
 _CITATION = re.compile(r"<oai-mem-citation>.*?(?:</oai-mem-citation>|\Z)", re.DOTALL)
@@ -270,8 +241,10 @@ class _RolloutReader:
         self._recent = RecentTexts(state.get("recent"))
         self._calls = PendingCalls(state.get("calls"))
         results = state.get("results")
-        self._results = list(results) if isinstance(results, list) else []
-        """The keys of calls whose results were read."""
+        self._results = dict(results) if isinstance(results, dict) else {}
+        """Hashes of the results that were read, by the keys of their calls."""
+        self._differs = False
+        """The record being read is a copy of another one, with another text."""
         self._has_reply = state.get("has_reply") is True
         """The assistant has replied in this turn."""
         self._header_time = as_text(state.get("header_time"))
@@ -281,7 +254,7 @@ class _RolloutReader:
             "thread": self._thread.state(),
             "recent": self._recent.state(),
             "calls": self._calls.state(),
-            "results": list(self._results),
+            "results": dict(self._results),
             "has_reply": self._has_reply,
             "header_time": self._header_time,
         }
@@ -354,7 +327,7 @@ class _RolloutReader:
         position = Position(
             line, at, thread.session_id, thread.subagent, record.item_id
         )
-        is_empty = True
+        is_empty, self._differs = True, False
         for item in READ_KINDS[record.kind](self, position, record):
             is_empty = False
             if isinstance(item, Event):
@@ -364,12 +337,16 @@ class _RolloutReader:
             else:
                 yield item
         if is_empty and record.kind not in codex_tools.CALLS:
-            yield SkippedRecord(f"{record.label}, a duplicate or empty", line)
+            differs = "a copy with other text" if self._differs else "a copy or empty"
+            reason = f"{record.label}, {differs}"
+            yield SkippedRecord(reason, line, is_stored_elsewhere=True)
 
     def _is_new(
         self, position: Position, kind: str, text: str, record: _CodexRecord
     ) -> bool:
-        return self._recent.is_new(kind, text, record.writer, position.at)
+        is_new = self._recent.is_new(kind, text, record.writer, position.at)
+        self._differs |= self._recent.differs and not is_new
+        return is_new
 
     def _message(
         self, position: Position, record: _CodexRecord
@@ -403,7 +380,7 @@ class _RolloutReader:
                 EventType.USER_MESSAGE,
                 prompt.text,
                 role=EventRole.USER,
-                context=prompt.ide_context,
+                added=prompt.added,
             )
 
     def _reply(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
@@ -498,16 +475,16 @@ class _RolloutReader:
         key = codex_tools.call_key(record.payload)
         if (before := self._calls.pop(key)).line:
             yield from self._builder.interrupted_calls([before])
-        self._results = [known for known in self._results if known != key]
+        self._results.pop(key, None)
         name, tool_input = codex_tools.parse_call(record.payload)
         self._calls.add(ToolCall.make(key, name, tool_input, position))
 
     def _result(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tools.call_key(record.payload)
         call = self._calls.pop(key)
-        if call.line or not self._has_result(key):
-            self._remember_result(key)
-            text, failed = codex_tools.parse_result(record.payload)
+        text, failed = codex_tools.parse_result(record.payload)
+        if call.line or self._is_new_result(key, text):
+            self._remember_result(key, text)
             is_error = "true" if failed else ""
             yield self._builder.tool_result(position, call, text, is_error=is_error)
 
@@ -522,19 +499,24 @@ class _RolloutReader:
         if shape == "web_search_end":
             if not self._is_new(position, "search", call.summary, record):
                 return
-        elif self._has_result(key) or key in self._calls:
+        elif key in self._calls or not self._is_new_result(key, parsed.result):
             return
-        self._remember_result(key)
+        self._remember_result(key, parsed.result)
         is_error = "true" if parsed.failed else ""
         yield self._builder.tool_result(
             position, call, parsed.result, is_error=is_error
         )
 
-    def _has_result(self, key: str) -> bool:
-        return bool(key) and key in self._results
+    def _is_new_result(self, key: str, text: str) -> bool:
+        if not key or key not in self._results:
+            return True
+        self._differs = self._results[key] != text_digest(text.strip())
+        return False
 
-    def _remember_result(self, key: str) -> None:
-        self._results = [*self._results[1 - _REMEMBERED_RESULTS :], key]
+    def _remember_result(self, key: str, text: str) -> None:
+        self._results[key] = text_digest(text.strip())
+        if len(self._results) > _REMEMBERED_RESULTS:
+            del self._results[next(iter(self._results))]
 
 
 _Read = Callable[[_RolloutReader, Position, _CodexRecord], Iterator[ParsedItem]]
@@ -583,7 +565,8 @@ class _Prompt:
     """The user's words, with placeholders for images."""
     words: str
     """The same without placeholders."""
-    ide_context: str
+    added: str
+    """What the editor or the program added to them."""
     system_text: str
     system_kind: str
 
@@ -598,11 +581,11 @@ class _Prompt:
             if is_image:
                 shown.append(text)
                 continue
-            if kind := _system_kind(text):
+            if kind := find_system_kind(text):
                 system.append((text, kind))
                 continue
-            if match := _IDE_CONTEXT.match(text):
-                context, text = text[: match.end()].strip(), text[match.end() :]
+            text, added = split_prompt(text)
+            context = added or context
             words.append(text)
             shown.append(text)
         shown += map(image_placeholder, images)
@@ -613,15 +596,6 @@ class _Prompt:
             join_parts([text for text, _ in system]),
             system[0][1] if system else "",
         )
-
-
-def _system_kind(text: str) -> str:
-    """Return the kind of a text that the program wrote; "" if the user may have."""
-    start = text.lstrip()
-    for beginning, kind in _SYSTEM_TEXTS.items():
-        if start.startswith(beginning):
-            return kind
-    return ""
 
 
 def _assistant_messages(content: object) -> Iterator[tuple[str, str, str]]:
@@ -779,7 +753,7 @@ class _Thread:
                 self.texts = {}
         if event.source_id:
             return event
-        text = _hash(event.event_type, event.text)
+        text = text_digest(event.event_type, event.text)
         self.texts[text] = self.texts.get(text, 0) + 1
         session = self.copied_from if self.is_copying else self.own_id
         turn = self.turn or f"{session}/{self.prompts}"
@@ -813,11 +787,6 @@ class _Thread:
             yield SubagentMetadata(AGENT, self.session_id, self.subagent, self.kind)
             facts = {name: facts[name] for name in ("cwd", "branch") if name in facts}
         yield SessionMetadata(AGENT, self.session_id, at=at, **facts)
-
-
-def _hash(*parts: str) -> str:
-    raw = "\x1f".join(parts).encode("utf-8", "replace")
-    return hashlib.blake2b(raw, digest_size=8).hexdigest()
 
 
 def _uuid_ms(name: str) -> int:

@@ -19,8 +19,9 @@ from memtui.capture.formats.base import (
     result_text,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
+from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model import events
-from memtui.model.events import Event, EventRefused, EventType
+from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
 from memtui.text import tool_calls
 
@@ -50,7 +51,7 @@ _COPILOT_FIELDS = {
 """GitHub Copilot's field names and Claude Code's."""
 
 SKIPPED_EVENTS = frozenset(
-    """pretooluse notification precompact postcompact setup instructionsloaded
+    """pretooluse notification precompact setup instructionsloaded
     userpromptexpansion messagedisplay permissionrequest permissiondenied posttoolbatch
     taskcreated taskcompleted stopfailure teammateidle configchange cwdchanged
     directoryadded filechanged worktreecreate worktreeremove elicitation
@@ -157,12 +158,21 @@ class Payload:
         texts = (as_text(self.fields.get(name)) for name in names)
         return next(filter(None, texts), "")
 
+    def metadata(self) -> dict[str, str]:
+        """Return the map of further values that a program may send with an event."""
+        values = self.fields.get("metadata")
+        if not isinstance(values, dict):
+            return {}
+        texts = {name: as_text(value) for name, value in values.items()}
+        return {name: text for name, text in texts.items() if text}
+
     def session_facts(self) -> SessionMetadata:
         return SessionMetadata(
             agent=self.agent,
             session_id=events.clean(self.session_id),
             cwd=self.text("cwd"),
             model=self.text("model"),
+            created_by=self.text("sender", "created_by"),
             at=self.at,
         )
 
@@ -245,6 +255,7 @@ def _event(
     key: str = "",
     metadata: Mapping[str, str] | None = None,
     subagent: str = "",
+    role: EventRole | None = None,
 ) -> Event:
     # With a source_key, an event that is sent again is recognized whenever that is.
     source_key = payload.text("source_key")
@@ -257,15 +268,25 @@ def _event(
         event_type=event_type,
         text=text,
         source_key=key,
-        metadata={k: v for k, v in (metadata or {}).items() if v},
+        role=role,
+        metadata=payload.metadata() | {k: v for k, v in (metadata or {}).items() if v},
         subagent=subagent,
         source_id=f"{payload.session_id}\x1f{source_key}" if source_key else "",
     )
 
 
 def _prompt(payload: Payload) -> Iterator[Event]:
-    text = payload.text("prompt", "content", "message", "text")
-    yield _event(payload, EventType.USER_MESSAGE, text)
+    text, added = split_prompt(payload.text("prompt", "content", "message", "text"))
+    kind = find_system_kind(text)
+    if added and not text:
+        text, added, kind = added, "", "reminder"
+    yield _event(
+        payload,
+        EventType.USER_MESSAGE,
+        text,
+        role=EventRole.SYSTEM if kind else EventRole.USER,
+        metadata={"kind": kind, "added": added},
+    )
 
 
 def _reply(payload: Payload) -> Iterator[Event]:
@@ -309,7 +330,8 @@ def _response_text(response: object) -> str:
 
 
 def _stop(payload: Payload) -> Iterator[Event]:
-    text = payload.text("last_assistant_message", "prompt_response")
+    names = "last_assistant_message", "prompt_response", "content", "message", "text"
+    text = payload.text(*names)
     if text.strip():
         yield _event(payload, EventType.ASSISTANT_MESSAGE, text)
     yield _event(payload, EventType.ASSISTANT_STOP, "")
@@ -333,6 +355,15 @@ def _subagent(payload: Payload, event_type: EventType) -> Iterator[Event]:
     yield _event(payload, event_type, text, key=agent_id, metadata=metadata)
 
 
+def _compaction(payload: Payload) -> Iterator[Event | SkippedRecord]:
+    text = payload.text("compact_summary")
+    if text.strip():
+        metadata = {"source": "compact", "trigger": payload.text("trigger")}
+        yield _event(payload, EventType.SESSION_START, text, metadata=metadata)
+    else:
+        yield SkippedRecord(f"hook {payload.event_name}", payload.line)
+
+
 def _session_start(payload: Payload) -> Iterator[Event]:
     return _session_boundary(payload, EventType.SESSION_START)
 
@@ -353,10 +384,13 @@ def _session_info(payload: Payload) -> Iterator[SessionMetadata]:
         session_id=events.clean(payload.session_id),
         title=payload.text("title"),
         summary=payload.text("summary"),
+        created_by=payload.text("sender", "created_by"),
     )
 
 
-READ_EVENTS: dict[str, Callable[[Payload], Iterator[Event | SessionMetadata]]] = {
+_Read = Callable[[Payload], Iterator[Event | SessionMetadata | SkippedRecord]]
+
+READ_EVENTS: dict[str, _Read] = {
     "userpromptsubmit": _prompt,
     "usermessage": _prompt,
     "userpromptsubmitted": _prompt,
@@ -373,6 +407,7 @@ READ_EVENTS: dict[str, Callable[[Payload], Iterator[Event | SessionMetadata]]] =
     "agentstop": _stop,
     "subagentstart": _subagent_start,
     "subagentstop": _subagent_stop,
+    "postcompact": _compaction,
     "sessionstart": _session_start,
     "sessionend": _session_end,
     "sessioninfo": _session_info,

@@ -9,7 +9,7 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
@@ -22,7 +22,9 @@ from memtui.capture.formats.base import (
     ParsedItem,
     PendingRecord,
     Record,
+    SkippedRecord,
     SourceFormat,
+    count_words,
 )
 from memtui.files import require_regular_file
 
@@ -159,9 +161,19 @@ def _read_from(
 
 
 def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
-    """Read one record, or report that it is nested too deeply."""
+    """Read one record, or report that it is nested too deeply.
+
+    The words of a record of which nothing is stored are counted.
+    """
+    is_stored = False
     try:
-        yield from reader.read_record(record)
+        for item in reader.read_record(record):
+            if not isinstance(item, SkippedRecord):
+                is_stored = True
+            elif not (is_stored or item.words or item.is_stored_elsewhere):
+                item = replace(item, words=count_words(record.fields))
+                is_stored = True
+            yield item
     except RecursionError:
         yield InvalidRecord(TOO_DEEP, record.line)
 
@@ -216,14 +228,14 @@ def read_head(path: Path, limit: int) -> list[Record]:
 
 def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
     """Parse the JSON objects of one line."""
-    text = _decoded(raw)
-    while text:
+    text, at = _decoded(raw), 0
+    while at < len(text):
         try:
-            value, end = _DECODER.raw_decode(text)
+            value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             yield InvalidRecord("not valid JSON", number)
             return
-        text = text[end:].lstrip(_SEPARATORS)
+        at = _skip_separators(text, end)
         if isinstance(value, dict):
             yield Record(number, value)
         else:
@@ -301,14 +313,14 @@ def _parse_payload_lines(raw: bytes) -> Iterator[Record | InvalidRecord]:
 def payload_values(raw: bytes) -> list[object] | None:
     """Parse the JSON values of a payload, arrays flattened; None if any is not JSON."""
     values: list[object] = []
-    text = _decoded(raw)
-    while text:
+    text, at = _decoded(raw), 0
+    while at < len(text):
         try:
-            value, end = _DECODER.raw_decode(text)
+            value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             return None
         values += value if isinstance(value, list) else [value]
-        text = text[end:].lstrip(_SEPARATORS)
+        at = _skip_separators(text, end)
     return values
 
 

@@ -22,7 +22,7 @@ from memtui.capture.formats.base import (
     as_text,
     parse_time,
 )
-from memtui.capture.formats.jsonl import JsonLinesFormat
+from memtui.capture.formats.jsonl import JsonLinesFormat, parse_object
 from memtui.model import events
 from memtui.model.events import (
     Event,
@@ -36,9 +36,12 @@ from memtui.model.events import (
     is_event_id,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.text import tool_calls
 
 SESSION, SUBAGENT, THOUGHT = "session", "subagent", "thought"
 """The values of ``record`` in lines that are not events."""
+
+_CALL_FIELDS = ("tool_name", "tool_input", "tool_use_id", "is_error")
 
 _MAX_NUMBER = 2**53
 """Larger numbers are not the same in every program that reads JSON."""
@@ -162,26 +165,53 @@ def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRe
     at = _parse_timestamp(record, now)
     if isinstance(at, InvalidRecord):
         return at
-    metadata = fields.get("metadata")
+    metadata = _event_metadata(fields)
+    text = said = clean(as_text(fields.get("text")))
     try:
         role = EventRole(as_text(fields["role"])) if fields.get("role") else None
+        event_type = _event_type(fields, role)
+        if event_type is EventType.TOOL_RESULT and not fields.get("id"):
+            text = _tool_text(metadata, text)
         event = events.make(
             agent=as_text(fields.get("agent")) or agent,
             session_id=as_text(fields.get("session_id")),
             timestamp=at,
-            event_type=_event_type(fields, role),
-            text=as_text(fields.get("text")),
-            source_key=as_text(fields.get("key")),
+            event_type=event_type,
+            text=text,
+            source_key=as_text(fields.get("key")) or said,
             role=role,
-            metadata={k: as_text(v) for k, v in metadata.items()}
-            if isinstance(metadata, dict)
-            else {},
+            metadata=metadata,
             subagent=as_text(fields.get("subagent")),
             ordinal=_number(fields.get("ordinal")),
         )
     except ValueError as error:
         return InvalidRecord(str(error), record.line)
     return _with_stored_values(event, record) if fields.get("id") else event
+
+
+def _event_metadata(fields: _Fields) -> dict[str, str]:
+    """Return an event's metadata; the values of a tool call may be beside them."""
+    metadata = fields.get("metadata")
+    values = metadata if isinstance(metadata, dict) else {}
+    call = {name: fields[name] for name in _CALL_FIELDS if fields.get(name)}
+    return {
+        name: tool_calls.compact_json(value)
+        if isinstance(value, dict | list)
+        else "true"
+        if value is True
+        else as_text(value)
+        for name, value in (values | call).items()
+    }
+
+
+def _tool_text(metadata: Mapping[str, str], text: str) -> str:
+    """Return a tool's result with its call in the first line, as elsewhere."""
+    tool_input = metadata.get("tool_input", "")
+    if not (tool_input or metadata.get("tool_name")):
+        return text
+    given = parse_object(tool_input) or tool_input
+    call = tool_calls.describe(metadata.get("tool_name", ""), given)
+    return text if text.partition("\n")[0] == call else f"{call}\n{text}".rstrip()
 
 
 def _event_type(fields: _Fields, role: EventRole | None) -> EventType:
