@@ -5,6 +5,7 @@ which returns the exit code. Only the module of the command typed is imported.
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -93,6 +94,9 @@ MAX_ERROR_CHARS = 2000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names of files need not be valid text.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         args = read(words)
     except UsageExit as error:

@@ -4,6 +4,7 @@ The checks only read. They take no lock, and create or change no store, so that 
 can be checked while another process uses it, or if it is damaged or read-only.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -52,6 +53,8 @@ from memtui.summarize.ollama.models import ModelOptions
 from memtui.text import date_format, tokens
 from memtui.text.quantities import byte_size, plural
 from memtui.text.secrets import RULES_VERSION
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +266,11 @@ class Doctor:
             self._report.findings.append(Finding(name, False, str(error), remedy))
         except OSError as error:
             self._report.findings.append(_unreadable(name, error))
+        except Exception as error:  # the other checks may still help
+            log.exception("the check %s failed", name)
+            message = f"this check failed: {type(error).__name__}: {error}"
+            remedy = f"see {self._paths.log}"
+            self._report.findings.append(Finding(name, False, message, remedy))
 
     def _store_may_exist(self) -> bool:
         """Return whether the store exists, or this cannot be found out."""

@@ -139,3 +139,16 @@ def test_on_a_terminal_a_person_is_asked(
     os.close(ours)
     assert process.wait() == (0 if is_written else 2)
     assert ("hook.py" in settings(person)) is is_written
+
+
+def test_a_folder_whose_name_is_no_text_is_printed(person: Path) -> None:
+    project = Path(os.fsdecode(os.fsencode(person) + b"/caf\xe9"))
+    project.mkdir()
+    told = subprocess.run(
+        [sys.executable, "-m", "memtui", "hooks", "status", "--project", "--json"],
+        env={**surroundings(person), "PYTHONIOENCODING": "utf-8:strict"},
+        cwd=project,
+        capture_output=True,
+        check=True,
+    )
+    assert str(project) in json_data(told.stdout.decode())["hooks"][0]["file"]

@@ -4,9 +4,12 @@ import fcntl
 import os
 from pathlib import Path
 
+import pytest
+
 from memtui.cli import doctor
+from memtui.services.doctor import Doctor
 from tests.cli_runner import run_memtui
-from tests.doctor.findings import Ask, get_finding, listing
+from tests.doctor.findings import Ask, failed_findings, get_finding, listing
 
 
 def test_a_sound_memory_is_said_to_be_well(ask: Ask) -> None:
@@ -49,3 +52,13 @@ def test_the_right_to_work_is_not_taken_and_its_holder_is_named(
         fcntl.flock(claim, fcntl.LOCK_EX)
         assert f"process {os.getpid()}" in get_finding(ask(), "work")["message"]
     assert "is running" not in get_finding(ask(), "work")["message"]
+
+
+def test_a_check_that_fails_leaves_the_others(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Doctor, "_check_work", lambda _: 1 / 0)
+    answer = ask()
+    problem = "this check failed: ZeroDivisionError: division by zero"
+    assert failed_findings(answer)["work"]["message"] == problem
+    assert get_finding(answer, "model")
