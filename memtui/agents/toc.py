@@ -133,8 +133,10 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     }
     if node.level is TocLevel.SEGMENT:
         head["surprise"] = browse.get_surprise(node.node_id)
-    state = f"{node.status.value}{', pinned' if node.is_pinned else ''}"
-    lead = [f"{node.title} ({state}): {', '.join(node.keyword_texts)}"]
+    state = ["pinned"] if node.is_pinned else []
+    state += [node.status.value] if node.status in formatting.UNFINISHED else []
+    title = f"{node.title} ({', '.join(state)})" if state else node.title
+    lead = [f"{title}: {', '.join(node.keyword_texts)}"]
     if node.headline not in ("", node.title):
         lead.append(node.headline)
     items = [formatting.bullet(bullet) for bullet in node.bullets]

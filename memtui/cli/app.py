@@ -16,8 +16,10 @@ from memtui.paths import in_home
 
 if TYPE_CHECKING:
     from memtui.integrations.hooks import HooksEditor
-    from memtui.settings_file import SettingsEditor
     from memtui.workspace import Workspace
+
+TAB_DRIVER = "textual.drivers.web_driver:WebDriver"
+"""The driver that ``memtui web`` sets for the process of a tab."""
 
 NO_TERMINAL = (
     "the app needs a terminal for input and output; without one:"
@@ -31,60 +33,51 @@ def add_options(parser: Parser, command: str) -> None:
 
 def run(args: Namespace, context: Context) -> int:
     """Run the app until it is left; from the welcome screen it may open the demo."""
-    if not (_is_browser_tab() or _has_terminal()):
+    if os.environ.get("TEXTUAL_DRIVER") != TAB_DRIVER and not _has_terminal():
         raise MemtuiError(NO_TERMINAL)
     from memtui.settings_file import SettingsEditor
-    from memtui.tui import garbage
+    from memtui.tui import garbage, terminal
     from memtui.tui.app import MemtuiApp
 
+    terminal.end_when_closed()
     garbage.reduce_collections()
     settings = context.settings
     editor = SettingsEditor(
         context.load_settings, settings, context.paths.config, context.config_file
     )
-    result: str | MemtuiError | None = "demo"
-    if args.command != "demo":
-        app = MemtuiApp(
-            context.open_workspace,
-            theme=settings.screen_theme,
-            hooks=partial(_hooks_editor, context),
-            settings=editor,
-            ascii=settings.screen_ascii,
-        )
-        result = app.run()
-        if app.return_code:
-            return app.return_code
+    app = MemtuiApp(
+        context.open_workspace,
+        theme=settings.screen_theme,
+        hooks=partial(_hooks_editor, context),
+        settings=editor,
+        ascii=settings.screen_ascii,
+    )
+    result = "demo" if args.command == "demo" else app.run()
     if result == "demo":
-        result = _run_demo(context, editor)
+        with tempfile.TemporaryDirectory(prefix="memtui-demo-") as folder:
+            app = MemtuiApp(
+                partial(_open_demo, context, Path(folder)),
+                theme=editor.theme,
+                opening="making three months of work up…",
+                settings=editor,
+                ascii=editor.ascii,
+            )
+            result = app.run()
     if isinstance(result, StoreDamagedError):
         raise StoreDamagedError(f"{result}; memtui doctor says what to do")
     if isinstance(result, MemtuiError):
         raise result
-    return 0
+    return app.return_code or 0
 
 
-def _run_demo(context: Context, editor: "SettingsEditor") -> str | MemtuiError | None:
-    """Run the app with a made-up memory in a temporary folder."""
-    from memtui.tui.app import MemtuiApp
+def _open_demo(context: Context, folder: Path) -> "Workspace":
+    """Open a made-up memory in a temporary folder."""
+    from memtui import demo
 
-    with tempfile.TemporaryDirectory(prefix="memtui-demo-") as folder:
-
-        def open_demo() -> "Workspace":
-            from memtui import demo
-
-            settings = replace(context.settings, store_path="")
-            workspace = open_workspace(in_home(Path(folder)), settings, is_demo=True)
-            demo.fill(workspace)
-            return workspace
-
-        app = MemtuiApp(
-            open_demo,
-            theme=editor.theme,
-            opening="making three months of work up…",
-            settings=editor,
-            ascii=editor.ascii,
-        )
-        return app.run()
+    settings = replace(context.settings, store_path="")
+    workspace = open_workspace(in_home(folder), settings, is_demo=True)
+    demo.fill(workspace)
+    return workspace
 
 
 def _hooks_editor(context: Context) -> "HooksEditor":
@@ -98,12 +91,3 @@ def _has_terminal() -> bool:
     """Whether input and output are a terminal; the app draws on standard error."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)
-
-
-def _is_browser_tab() -> bool:
-    """Whether ``memtui web`` started this process; it then ends with its server."""
-    if "TEXTUAL_DRIVER" not in os.environ:
-        return False
-    from memtui.cli import web
-
-    return web.is_tab() and web.end_with_server()

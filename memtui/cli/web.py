@@ -1,12 +1,8 @@
 """``web``: serves the app to a browser of this machine; each tab is a process."""
 
-import os
-import select
 import shlex
-import signal
 import socket
 import sys
-import threading
 from argparse import Namespace
 from importlib.util import find_spec
 
@@ -16,9 +12,6 @@ from memtui.errors import MemtuiError
 
 HOSTS = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
 """The addresses it can be served at, of this machine alone."""
-
-DRIVER = "textual.drivers.web_driver:WebDriver"
-"""The Textual driver of a process that a tab shows."""
 
 MISSING = "memtui web needs textual-serve: pip install 'memtui[web]'"
 
@@ -85,21 +78,3 @@ def _listener(host: str, port: int) -> socket.socket:
             " where 0 takes any that is free"
         ) from error
     return listener
-
-
-def is_tab() -> bool:
-    """Tell whether this process is shown in a tab."""
-    return os.environ.get("TEXTUAL_DRIVER") == DRIVER
-
-
-def end_with_server() -> bool:
-    """End the app as ``q`` does as soon as the server is gone; return True."""
-    threading.Thread(target=_wait_for_end, name="server", daemon=True).start()
-    return True
-
-
-def _wait_for_end() -> None:
-    poll = select.poll()
-    poll.register(sys.stdin.fileno(), 0)  # only the end of input is reported
-    poll.poll()
-    os.kill(os.getpid(), signal.SIGTERM)

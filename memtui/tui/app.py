@@ -137,8 +137,10 @@ class MemtuiApp(App[str | MemtuiError]):
         """Quit properly on SIGTERM, and when the terminal is closed."""
         # Neither on a thread nor on Windows can signal handlers be added.
         with suppress(RuntimeError, ValueError, NotImplementedError):
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                asyncio.get_running_loop().add_signal_handler(number, self.exit)
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGTERM, self.exit)
+            hang_up = partial(self.exit, return_code=128 + signal.SIGHUP)
+            loop.add_signal_handler(signal.SIGHUP, hang_up)
 
     def on_mount(self) -> None:
         """Open the workspace as soon as the first frame is drawn."""

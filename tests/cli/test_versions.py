@@ -74,7 +74,7 @@ def test_an_earlier_version_is_pinned_and_let_go(home: Path) -> None:
     assert told == "Version 1 is pinned and stays shown.\n"
     shown = run_at_terminal(home, "show", DAY)
     assert "Tokens refreshed" not in shown
-    assert "Thursday, January 18, 2024 (current, pinned): " in shown
+    assert "Thursday, January 18, 2024 (pinned): " in shown
     week = run_at_terminal(home, "show", "toc:week:2024-W03").splitlines()
     assert [line.endswith(" (pinned)") for line in week if DAY in line] == [True]
     lines = run_memtui(home, "versions", DAY).stdout.splitlines()
@@ -105,7 +105,7 @@ def test_any_version_is_printed_whole(home: Path) -> None:
         "Version 3, by qwen3:4b, Tue 20 Feb 2024 03:30",
         f"Rejected: {WHY}",
     ]
-    assert told[2].startswith("Thursday, January 18, 2024 (")
+    assert told[2].startswith("Thursday, January 18, 2024: ")
     assert told[-2:] == [
         "✗ The moon was counted [no source] (withheld)",
         "    unsupported: only 10 % of its wording is in the source",

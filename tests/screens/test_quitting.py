@@ -12,15 +12,18 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from memtui import store
-from memtui.model.jobs import Job
+from memtui.model.jobs import Job, RunResult
+from memtui.paths import in_home
+from memtui.pipeline.worker_lock import WorkerLock
 from memtui.store import database, jobs
+from memtui.tui.terminal import TerminalOutput
 from memtui.workspace import Workspace
 from tests.stub import faults
 from tests.stub.server import Pace, Stub, run_stub
@@ -28,6 +31,8 @@ from tests.stub.server import Pace, Stub, run_stub
 LEAVES_S = 10.0
 """How long the app may take to end on a machine that is busy, in seconds: it leaves in
 half a second, where a model that it waited for would hold it for much longer."""
+
+HUNG_UP = 128 + signal.SIGHUP
 
 HELD = 1000.0
 """Longer than any test, in seconds."""
@@ -56,6 +61,30 @@ def hung_up(app: subprocess.Popen[bytes], _: int) -> None:
     app.send_signal(signal.SIGHUP)
 
 
+def start(home: Path, url: str, *parent: str) -> tuple[subprocess.Popen[bytes], int]:
+    """Start the app on a terminal of its own; return the terminal's other end too.
+
+    Args:
+        home: Where its memory lies.
+        url: Where the model is.
+        parent: A program that runs the app, the leader of the terminal's session.
+    """
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        [*parent, sys.executable, "-m", "memtui", "--home", str(home)],
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env={**os.environ, "MEMTUI_SUMMARIES__URL": url, "TERM": "xterm-256color"},
+        cwd=Path(__file__).parents[2],
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(its)
+    return process, ours
+
+
 @contextmanager
 def running(home: Path, url: str, seen: bytearray | None = None) -> Iterator[Leave]:
     """The app on a terminal of its own; called, it leaves.
@@ -65,25 +94,14 @@ def running(home: Path, url: str, seen: bytearray | None = None) -> Iterator[Lea
         url: Where the model is.
         seen: Takes what it draws.
     """
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memtui", "--home", str(home)],
-        stdin=its,
-        stdout=its,
-        stderr=its,
-        env={**os.environ, "MEMTUI_SUMMARIES__URL": url, "TERM": "xterm-256color"},
-        cwd=Path(__file__).parents[2],
-        start_new_session=True,
-    )
-    os.close(its)
+    process, ours = start(home, url)
     drain = threading.Thread(target=_drain, args=(ours, seen), daemon=True)
     drain.start()
 
     def leave(by: Callable[[subprocess.Popen[bytes], int], None]) -> float:
         began = time.monotonic()
         by(process, ours)
-        assert process.wait(20) == 0
+        assert process.wait(20) == (HUNG_UP if by is hung_up else 0)
         took_s = time.monotonic() - began
         drain.join(20)
         return took_s
@@ -163,11 +181,57 @@ def test_it_leaves_the_terminal_and_its_runs_in_order(
             stub.wait_for(1, "/api/chat")
             assert leave(by) < LEAVES_S
     assert drawn.count(b"\x1b[?1049h") == drawn.count(b"\x1b[?1049l") == 1
-    store.open_at(home / "memtui.db", time_zone="UTC")
+    store.open_at(in_home(home).store, time_zone="UTC")
     with database.connection():
-        left = jobs.list_runs(Job.SEGMENTS, 9)
+        runs = jobs.list_runs(Job.SEGMENTS, 9)
     database.close()
-    assert not left, "a run that was ended before it did anything is forgotten"
+    assert [run.result for run in runs] == [RunResult.STOPPED]
+
+
+SWALLOWS = 'trap : HUP TERM; "$@"; code=$?; echo $code > $MEMTUI_CODE; exit $code'
+"""A shell that runs a program and outlives the hang-up, as ``make`` does."""
+
+
+@pytest.mark.parametrize("parent", [(), ("sh", "-c", SWALLOWS, "sh")])
+def test_it_ends_when_its_terminal_is_closed(
+    home: Path, tmp_path: Path, parent: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = tmp_path / "code"
+    monkeypatch.setenv("MEMTUI_CODE", str(code))
+    with run_stub() as stub:
+        stub.pace = Pace(token_s=HELD)
+        process, ours = start(home, stub.url, *parent)
+        try:
+            drawn = b""
+            while b"segments" not in drawn:
+                drawn += os.read(ours, 1 << 16)
+            stub.wait_for(1, "/api/chat")
+            os.close(ours)
+            assert process.wait(LEAVES_S) == HUNG_UP
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if parent:
+        assert code.read_text().strip() == str(HUNG_UP)
+    claim = WorkerLock(in_home(home).worker_lock)
+    assert claim.acquire()
+    claim.release()
+    assert not list(home.glob("*-wal")), "the store was closed"
+
+
+def test_a_write_to_a_closed_terminal_does_not_fail() -> None:
+    ours, its = pty.openpty()
+    with os.fdopen(its, "w", closefd=False) as stream:
+        output = TerminalOutput(stream)
+        os.close(ours)
+        output.write("x")
+        output.flush()
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, its)
+    assert output.encoding == stream.encoding
+    os.close(null)
+    os.close(its)
 
 
 @pytest.mark.parametrize("left_out", ["stdin", "stdout", "stderr"])

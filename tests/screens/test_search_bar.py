@@ -392,7 +392,7 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
         await settle(pilot)
         grip = app.screen.query_one(SourcePane).expansion.grip
         assert grip is not None and grip.grip_id
-        assert app.screen.query_one(BulletList).position is not None
+        assert app.screen.query_one(BulletList).current is not None
 
 
 async def test_a_session_found_by_its_title_opens_at_its_first_segment(
@@ -420,7 +420,10 @@ async def test_ctrl_o_asks_for_one_message_of_each_session_and_back(
         assert "works in the messages view" in note(screen)
         await pilot.press("shift+tab")
         await answered(pilot, settle)
-        assert "ctrl+o one per session" in told(screen, "keys")
+        assert "ctrl+o per session" in told(screen, "keys")
+        keys = screen.query_one("#keys")
+        shown = "".join(line.text for line in keys.render_lines(keys.size.region))
+        assert shown.rstrip().endswith("esc back")
         messages = finders["messages"]
         assert isinstance(messages, FakeSearch)
         before = len(messages.asked)
