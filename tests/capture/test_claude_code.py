@@ -1,6 +1,7 @@
 import json
 import tempfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
+from memtui.store import database, sessions
+from memtui.store.database import db
+from memtui.workspace import Workspace
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -358,3 +362,181 @@ def test_no_record_whatever_it_holds_raises(records: list[dict[str, Any]]) -> No
 @given(st.binary(max_size=200))
 def test_no_bytes_raise(raw: bytes) -> None:
     read_bytes(raw)
+
+
+def queued(number: int, operation: str, content: str = "") -> dict[str, Any]:
+    """A record of the queue of prompts; its line has neither uuid nor folder."""
+    made = {"type": "queue-operation", "operation": operation, "sessionId": "s1"}
+    at = {"timestamp": f"2025-03-14T10:00:{number:02}.000Z"}
+    return made | at | ({"content": content} if content else {})
+
+
+def delivered(number: int, said: str) -> dict[str, Any]:
+    attachment = {"type": "queued_command", "prompt": said, "commandMode": "prompt"}
+    return record(number, "attachment", attachment=attachment)
+
+
+WAITING = "and the tests, too"
+
+REPETITIONS = {
+    "never": [queued(2, "enqueue", WAITING), queued(4, "remove")],
+    "still queued": [queued(2, "enqueue", WAITING)],
+    "as a prompt": [
+        queued(2, "enqueue", WAITING),
+        queued(4, "dequeue"),
+        user(5, WAITING),
+    ],
+    "as an attachment": [
+        queued(2, "enqueue", WAITING),
+        queued(4, "remove"),
+        delivered(4, WAITING),
+    ],
+    "before the queue says so": [delivered(4, WAITING), queued(2, "enqueue", WAITING)],
+    "with other spaces": [queued(2, "enqueue", WAITING), user(5, f"{WAITING} \n")],
+}
+
+
+@pytest.mark.parametrize("records", REPETITIONS.values(), ids=REPETITIONS)
+def test_a_queued_prompt_is_stored_once(records: list[dict[str, Any]]) -> None:
+    events = told(user(1, "Fix the cart"), *records, assistant(9, text("Done.")))
+    assert sorted(e.text.strip() for e in events) == ["Done.", "Fix the cart", WAITING]
+    (prompt,) = [e for e in events if e.text.strip() == WAITING]
+    assert (prompt.event_type, prompt.role) == (
+        EventType.USER_MESSAGE,
+        EventRole.USER,
+    )
+
+
+@pytest.mark.parametrize("records", REPETITIONS.values(), ids=REPETITIONS)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_queued_prompt_is_stored_once_however_the_file_is_read(
+    records: list[dict[str, Any]], is_late: bool, house: Workspace, tmp_path: Path
+) -> None:
+    file, raw = tmp_path / "s1.jsonl", b""
+    steps = [user(1, "Fix the cart"), *records, assistant(9, text("Done."))]
+    started = datetime(2025, 3, 14, 10, tzinfo=UTC)
+    for number, one in enumerate(steps):
+        raw += json.dumps(one).encode() + b"\n"
+        file.write_bytes(raw)
+        # Late: each record arrives when the one before is old.
+        now = started + (timedelta(hours=2) if is_late else timedelta(seconds=number))
+        importer = house.pipeline.importer()
+        importer._reader.clock = partial(lambda at: at, now)
+        list(importer.run([file]))
+    again = tmp_path / "copy" / "s1.jsonl"
+    again.parent.mkdir()
+    again.write_bytes(raw)
+    list(house.pipeline.importer().run([again]))
+    with database.connection():
+        texts = [text for (text,) in db.execute_sql("SELECT text FROM events")]
+    assert sorted(map(str.strip, texts)) == ["Done.", "Fix the cart", WAITING]
+
+
+def test_several_queued_prompts_are_delivered_as_one() -> None:
+    events = told(
+        queued(1, "enqueue", "first"),
+        queued(2, "enqueue", "second"),
+        queued(3, "dequeue"),
+        queued(3, "dequeue"),
+        user(4, "first\nsecond"),
+    )
+    assert [e.text for e in events] == ["first\nsecond"]
+
+
+def test_the_same_prompt_typed_twice_is_stored_twice() -> None:
+    events = told(
+        user(1, "continue"),
+        queued(2, "enqueue", "continue"),
+        queued(3, "dequeue"),
+        user(4, "continue"),
+        queued(5, "enqueue", "continue"),
+        queued(6, "remove"),
+    )
+    assert [(e.text, e.timestamp.second) for e in events] == [
+        ("continue", 1),
+        ("continue", 4),
+        ("continue", 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (
+            '{"task_id":"b1","description":"Push","task_type":"local_bash"}',
+            "notification",
+        ),
+        (
+            "<task-notification>\n<task-id>b1</task-id></task-notification>",
+            "notification",
+        ),
+        ("/clear", "command"),
+    ],
+)
+def test_what_a_program_queued_is_no_prompt(content: str, kind: str) -> None:
+    (event,) = told(queued(1, "enqueue", content))
+    assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, kind)
+    assert event.text == content
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "kind"),
+    [
+        ('<teammate-message teammate_id="lead">Go</teammate-message>', {}, "teammate"),
+        (
+            "Another Claude session sent a message:\n<teammate-message>x",
+            {},
+            "teammate",
+        ),
+        (
+            "You review the cart.",
+            {"teamName": "shop", "agentName": "reviewer", "parentUuid": None},
+            "teammate",
+        ),
+        ("<task-notification>done</task-notification>", {}, "notification"),
+        ("<ide_opened_file>The user opened a.py</ide_opened_file>", {}, "reminder"),
+    ],
+)
+def test_what_other_agents_wrote_is_not_taken_for_the_user(
+    content: str, fields: dict[str, Any], kind: str
+) -> None:
+    (event,) = told(user(1, content, **fields))
+    assert (event.role, event.metadata["kind"]) == (EventRole.SYSTEM, kind)
+    assert event.text == content
+
+
+def test_what_an_editor_adds_to_a_prompt_does_not_reach_its_title(
+    house: Workspace, tmp_path: Path
+) -> None:
+    opened = "<ide_opened_file>The user opened /shop/cart.py</ide_opened_file>"
+    selection = "<ide_selection>lines 1 to 2:\ncart = {}</ide_selection>"
+    file = tmp_path / "s1.jsonl"
+    said = f"{opened}\n{selection}\nEmpty the cart after checkout"
+    file.write_text(json.dumps(user(1, said)) + "\n")
+    list(house.pipeline.importer().run([file]))
+    with database.connection():
+        found = sessions.get("claude-code", "s1")
+        (stored,) = db.execute_sql("SELECT text, metadata FROM events").fetchall()
+    assert found and found.title == "Empty the cart after checkout"
+    assert stored[0] == "Empty the cart after checkout"
+    assert json.loads(stored[1])["added"] == f"{opened}\n{selection}"
+
+
+def test_the_summary_of_a_compaction_becomes_that_of_the_session(
+    house: Workspace, tmp_path: Path
+) -> None:
+    summary = "1. The user wants the cart to be emptied after checkout."
+    whole = (
+        "This session is being continued from a previous conversation that ran out of"
+        f" context.\n\nAnalysis:\nI looked at it.\n\nSummary:\n{summary}\n\nPlease"
+        " continue the conversation from where we left it off."
+    )
+    file = tmp_path / "s1.jsonl"
+    records = [user(1, "Fix the cart"), user(2, whole, isCompactSummary=True)]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    list(house.pipeline.importer().run([file]))
+    with database.connection():
+        found = sessions.get("claude-code", "s1")
+        rows = db.execute_sql("SELECT role, text FROM events").fetchall()
+    assert found and found.summary == summary
+    assert ("system", whole) in rows
