@@ -187,7 +187,17 @@ def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]
         yield f"A forgetting that was interrupted is finished now: {events} forgotten."
     if not result.kinds:
         yield "No secret was found."
-        return
+    else:
+        yield from _removed_lines(result, is_done=is_done)
+    if result.names:
+        names = ", ".join(plural(n, kind) for kind, n in sorted(result.names.items()))
+        yield (
+            f"A secret stays in the names of {names}: rename the files and import them"
+            " again, and forget the sessions."
+        )
+
+
+def _removed_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:
     total = plural(sum(result.kinds.values()), "secret")
     places = (
         (result.events, "event", ""),

@@ -90,6 +90,10 @@ def _job_lines(one: JobStatus, zone: tzinfo) -> Iterator[str]:
         yield f"    {_counts(one.last)}"
     if one.last and one.last.error:
         yield f"    error: {one.last.error}"
+    if one.rolled_up:
+        until = date_format.moment(one.rolled_up.last_processed_time, zone)
+        nodes = plural(one.rolled_up.processed_count, "roll-up")
+        yield f"    extracts up to {until}, {nodes} so far"
     if one.requested_at:
         at = date_format.moment(one.requested_at, zone)
         yield f"    requested at {at}, not started yet"

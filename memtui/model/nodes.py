@@ -5,7 +5,7 @@ existing versions are never changed.
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memtui.model.summaries import NO_STATS, BulletKind, GenerationStats, Keyword
@@ -101,6 +101,12 @@ class NodeCounts:
     """Events of subagents: stored, but not summarized."""
 
 
+def last_moment(level: TocLevel, end_time: datetime) -> datetime:
+    """Return the last moment before the end of a node, to the millisecond."""
+    is_segment = level is TocLevel.SEGMENT
+    return end_time if is_segment else end_time - timedelta(milliseconds=1)
+
+
 @dataclass(frozen=True, slots=True)
 class TocNode:
     """A version of a node with all its content.
@@ -140,6 +146,11 @@ class TocNode:
     """Whether the user pinned this version."""
 
     @property
+    def last_time(self) -> datetime:
+        """The last moment of the period, or the time of a segment's last event."""
+        return last_moment(self.level, self.end_time)
+
+    @property
     def is_by_model(self) -> bool:
         return bool(self.generation.model)
 
@@ -174,6 +185,11 @@ class TocEntry:
     activity: tuple[int, ...] = ()
     """The number of messages in each month of a year, week of a month, day of a week,
     or three hours of a day; empty if not requested."""
+
+    @property
+    def last_time(self) -> datetime:
+        """The last moment of the period, or the time of a segment's last event."""
+        return last_moment(self.level, self.end_time)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from memtui.store import (
     rollup_queue,
     segments,
 )
+from memtui.store.jobs import Checkpoint
 from memtui.store.meta import ModelRecord
 
 LIMIT = 20
@@ -48,6 +49,8 @@ class JobStatus:
     """Whether its time has passed and it has not run since."""
     next_at: datetime | None
     """Its next time; None if it has none or is paused."""
+    rolled_up: Checkpoint | None = None
+    """How far the nodes of its level are rolled up; None if none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,7 @@ def _status(
         is_running=is_running,
         is_overdue=is_overdue,
         next_at=times.next_run(now) if times and is_scheduled else None,
+        rolled_up=jobs.get_checkpoint(job),
     )
 
 

@@ -49,6 +49,8 @@ class RedactionResult:
     states: int = 0
     """Saved states of file readers, and reasons of skipped records."""
     hook_files: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+    """How many names of agents, sessions and files have a secret, which stays."""
     forgotten: int = 0
     """Events of an interrupted forgetting, which was finished first."""
 
@@ -88,6 +90,7 @@ class Redaction:
             self._redact_events()
             self._redact_thoughts()
             self._redact_others()
+            self._check_names()
             needs_cleanup = meta.needs_cleanup()
         if needs_cleanup and not is_dry_run:
             forget.remove_traces(self._traces)
@@ -169,6 +172,12 @@ class Redaction:
         if in_spool and not self._is_dry_run:
             with database.transaction():
                 self._count(in_spool)
+
+    def _check_names(self) -> None:
+        names = set(redaction.list_names())
+        names |= {("file", file.name) for _, file in self._spool.all_files()}
+        found = (kind for kind, name in names if secrets.redact(name).kinds)
+        self._result.names.update(found)
 
     def _count(self, kinds: Counter[str]) -> None:
         """Count removed secrets, and have their traces removed."""

@@ -1,7 +1,7 @@
 """Changes of stored text, for secrets that are removed afterwards."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import peewee
 
@@ -53,6 +53,21 @@ def redact_sessions(redact: Redact) -> int:
             SessionRow.update(changes).where(SessionRow.id == row.id).execute()
             changed += 1
     return changed
+
+
+def list_names() -> Iterator[tuple[str, str]]:
+    """Yield the names that stay as they are, each with its kind.
+
+    Stored content is found by them when its source is read again.
+    """
+    for kind, column in (
+        ("agent", SessionRow.agent),
+        ("session", SessionRow.name),
+        ("file", CursorRow.path),
+        ("file", ProblemRow.source),
+    ):
+        for (name,) in column.model.select(column).distinct().tuples():
+            yield kind, name
 
 
 def redact_subagents(redact: Redact) -> int:

@@ -4,7 +4,7 @@ A day is "Sat 1 Aug 2026", a time "09:30", a range "27 Jul – 2 Aug", a duratio
 and an age "3 days ago". Replies to agents have dates as "2026-08-01 09:30".
 """
 
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 DAY = timedelta(days=1)
 
@@ -42,6 +42,11 @@ def moment(at: datetime, zone: tzinfo) -> str:
 def iso_minute(at: datetime, zone: tzinfo) -> str:
     """Format a day and a time for agents: "2026-08-01 09:30"."""
     return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def iso_utc(at: datetime) -> str:
+    """Format an exact time for programs: "2026-08-01T07:30:00.000Z"."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 def near_day(on: date, today: date) -> str:

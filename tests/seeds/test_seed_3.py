@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from memtui import store
+from memtui.pipeline import rollup
+from memtui.services import browse
 from memtui.store import conversations, database, events, sessions
+from memtui.store.schema import NodeRow
+from memtui.workspace import Workspace
 from tests.cli_runner import run_memtui
 from tests.conftest import HISTORY
 
@@ -61,3 +65,24 @@ def test_s3_79_pages_go_on_after_an_event_that_cannot_be_read(
         before = conversations.list_before(number, "", found[-1].position, 3)
         assert [event.event_id for event in before] == names[1:4]
     database.close()
+
+
+def test_s3_35_all_four_parents_exist_with_the_segment(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no roll-up today")
+
+    monkeypatch.setattr(rollup.RollupStage, "_roll_up", fail)
+    for _ in house.pipeline.importer().run([HISTORY]):
+        pass
+    assert house.pipeline.run_until_idle(lambda _: None)
+    with database.connection():
+        segments = NodeRow.select().where(NodeRow.level == "segment").count()
+    found: list[str] = []
+    waiting = [entry.node_id for entry in browse.list_children()]
+    while waiting:
+        name = waiting.pop()
+        found += [name] if name.startswith("toc:segment:") else []
+        waiting += [entry.node_id for entry in browse.list_children(name)]
+    assert len(found) == segments == 6

@@ -374,3 +374,11 @@ def told_ids() -> list[object]:
 def _closed() -> Iterator[None]:
     yield
     database.close()
+
+
+def test_names_with_a_secret_are_counted(
+    house: Workspace, tmp_path: Path, unguarded: Unguarded
+) -> None:
+    transcript(tmp_path / "projects", f"open-{KEYS[0]}", "The heron")
+    unguarded(house, tmp_path / "projects")
+    assert redacting(house).run(is_dry_run=True).names == {"session": 1, "file": 1}

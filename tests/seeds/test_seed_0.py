@@ -1,0 +1,32 @@
+"""The rows of seed 0, the guide to the table of contents."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from memtui.model.nodes import TocLevel
+from memtui.services import browse
+from memtui.workspace import Workspace
+from tests.cli_runner import json_data, run_memtui
+from tests.conftest import HISTORY
+
+
+def test_s0_31_a_day_ends_with_its_last_moment(full_house: Workspace) -> None:
+    node = browse.get_node("toc:day:2024-01-15")
+    assert node is not None
+    assert (node.last_time - node.start_time) == timedelta(days=1, milliseconds=-1)
+    assert f"{node.last_time:%H:%M:%S}" == "23:59:59"
+    (segment, *_) = browse.list_children("toc:day:2024-01-15")
+    assert segment.level is TocLevel.SEGMENT
+    assert segment.last_time == segment.end_time
+
+
+def test_s0_68_jobs_show_their_checkpoints(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "import", str(HISTORY))
+    jobs = json_data(run_memtui(home, "jobs", "--json").stdout)["jobs"]
+    checkpoints = {one["job"]: one["rolled_up"] for one in jobs}
+    assert checkpoints["segments"] is None
+    day = checkpoints["rollup_day"]
+    assert (day["level"], day["processed_count"]) == ("day", 5)
+    assert day["last_processed_time"].startswith("2024-02-0")
+    assert "5 roll-ups" in run_memtui(home, "jobs").stdout
