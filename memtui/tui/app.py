@@ -70,7 +70,7 @@ class MemtuiApp(App[str | MemtuiError]):
     TITLE = "memtui"
     CSS_PATH = stylesheets()[:1]  # The others are loaded with the contents.
     COMMANDS: ClassVar = {palette.CommandProvider}
-    COMMAND_PALETTE_BINDING = commands.get_command("palette").keys[0]
+    COMMAND_PALETTE_BINDING = commands.get_command("palette").keys
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "show_sessions",
         "jump_back",

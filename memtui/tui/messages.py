@@ -1,5 +1,6 @@
 """The messages that widgets, screens and the app send each other."""
 
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
@@ -29,32 +30,29 @@ class LoadFailed(Message):
     """A part of the contents could not be loaded."""
 
 
+@dataclass
 class NodeHighlighted(Message):
     """The cursor of the tree has moved to a node."""
 
-    def __init__(self, line: "TocEntry") -> None:
-        super().__init__()
-        self.line = line
+    line: "TocEntry"
 
 
 class NodeSelected(Message):
     """The highlighted node of the tree should be opened."""
 
 
+@dataclass
 class NodeRevealed(Message):
     """The tree is expanded down to a node, and the cursor is on it."""
 
-    def __init__(self, node_id: str) -> None:
-        super().__init__()
-        self.node_id = node_id
+    node_id: str
 
 
+@dataclass
 class DayHighlighted(Message):
     """The cursor of the calendar has moved to another day."""
 
-    def __init__(self, day: "date") -> None:
-        super().__init__()
-        self.day = day
+    day: "date"
 
 
 class DaySelected(Message):
@@ -65,22 +63,21 @@ class YearsScrolled(Message):
     """Other years are visible, which may have to be loaded."""
 
 
+@dataclass
 class ProgressReported(Message, bubble=False):
     """The pipeline reports progress; the app passes this on to its screens."""
 
-    def __init__(self, progress: "PipelineProgress") -> None:
-        super().__init__()
-        self.progress = progress
+    progress: "PipelineProgress"
 
 
+@dataclass
 class ScopeChanged(Message, bubble=False):
     """Another part of the memory is shown; the app passes this on to its screens."""
 
-    def __init__(self, scope: "Scope") -> None:
-        super().__init__()
-        self.scope = scope
+    scope: "Scope"
 
 
+@dataclass
 class SourceRequested(Message):
     """A source should be shown: a grip of a bullet, or a message that was found.
 
@@ -88,23 +85,14 @@ class SourceRequested(Message):
     mark.
     """
 
-    def __init__(
-        self,
-        grip_id: str,
-        place: int,
-        among: int,
-        why_none: str,
-        verdict: "Verdict | None" = None,
-        *,
-        bullet: int = 0,
-        event_id: str = "",
-        excerpt: str = "",
-    ) -> None:
-        super().__init__()
-        self.grip_id, self.place, self.among = grip_id, place, among
-        self.why_none = why_none
-        self.verdict, self.bullet = verdict, bullet
-        self.event_id, self.excerpt = event_id, excerpt
+    grip_id: str
+    place: int
+    among: int
+    why_none: str
+    verdict: "Verdict | None" = None
+    bullet: int = 0
+    event_id: str = ""
+    excerpt: str = ""
 
 
 class SourceSelected(Message):
@@ -132,32 +120,21 @@ class TurnsPosition(Enum):
     """After a place, to be added at the end."""
 
 
+@dataclass
 class TurnsRequested(Message):
     """Turns of the conversation should be loaded."""
 
-    def __init__(
-        self,
-        where: TurnsPosition,
-        place: "EventPosition | None" = None,
-        rank: int = 0,
-        *,
-        number: int = 0,
-        followed_from: "EventPosition | None" = None,
-        spot: "TranscriptPosition | None" = None,
-    ) -> None:
-        """Make a request.
-
-        Args:
-            where: Which turns.
-            place: The place that `where` refers to.
-            rank: The number of turns before it, if the place is not known.
-            number: The number of the jump; only the last one is carried out.
-            followed_from: Where the cursor must still be when the turns are shown.
-            spot: The position to restore then.
-        """
-        super().__init__()
-        self.where, self.place, self.rank = where, place, rank
-        self.number, self.followed_from, self.spot = number, followed_from, spot
+    where: TurnsPosition
+    place: "EventPosition | None" = None
+    """The place that `where` refers to."""
+    rank: int = 0
+    """The number of turns before it, if the place is not known."""
+    number: int = 0
+    """The number of the jump; only the last one is carried out."""
+    followed_from: "EventPosition | None" = None
+    """Where the cursor must still be when the turns are shown."""
+    spot: "TranscriptPosition | None" = None
+    """The position to restore then."""
 
     @property
     def is_jump(self) -> bool:
@@ -165,12 +142,11 @@ class TurnsRequested(Message):
         return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 
+@dataclass
 class FindRequested(Message):
     """Words should be found in the whole conversation; empty to find nothing."""
 
-    def __init__(self, words: str) -> None:
-        super().__init__()
-        self.words = words
+    words: str
 
 
 class TranscriptResized(Message):
@@ -185,36 +161,33 @@ class TurnHighlighted(Message):
     """The cursor of the transcript has moved to another turn."""
 
 
+@dataclass
 class SessionsRequested(Message):
     """Rows of the list are visible that are not loaded."""
 
-    def __init__(self, offset: int, limit: int) -> None:
-        super().__init__()
-        self.offset, self.limit = offset, limit
+    offset: int
+    limit: int
 
 
+@dataclass
 class SessionRequested(Message):
     """A session or one of its subagents should be opened, perhaps at an event."""
 
-    def __init__(
-        self, agent: str, session_id: str, event_id: str = "", *, subagent: str = ""
-    ) -> None:
-        super().__init__()
-        self.agent, self.session_id, self.event_id = agent, session_id, event_id
-        self.subagent = subagent
+    agent: str
+    session_id: str
+    event_id: str = ""
+    subagent: str = ""
 
 
+@dataclass
 class NodeRequested(Message):
     """A node should be shown in the contents."""
 
-    def __init__(self, node_id: str) -> None:
-        super().__init__()
-        self.node_id = node_id
+    node_id: str
 
 
+@dataclass
 class SettingChanged(Message):
     """A setting was saved."""
 
-    def __init__(self, entry: "SettingEntry") -> None:
-        super().__init__()
-        self.entry = entry
+    entry: "SettingEntry"

@@ -9,7 +9,6 @@ from textual import events
 from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Input, Static
-from textual.widgets._footer import FooterKey
 
 from memtui import settings
 from memtui.errors import MemtuiError
@@ -19,6 +18,7 @@ from memtui.tui import commands, palette, screens
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.themes import THEMES
+from memtui.tui.widgets.key_line import KeyHint
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.conftest import NOW
@@ -121,7 +121,7 @@ def rows_here(app: MemtuiApp) -> set[str]:
         if not name:
             continue
         row = commands.get_command(name)
-        assert key in row.keys or key == "ctrl+q", (key, name)
+        assert key in row.keys.split() or key == "ctrl+q", (key, name)
         assert one.binding.description == row.label, name
         assert one.tooltip.endswith("."), name
         assert hasattr(one.node, f"action_{name}"), (one.node, name)
@@ -130,7 +130,7 @@ def rows_here(app: MemtuiApp) -> set[str]:
 
 
 def said_in_footer(app: MemtuiApp) -> set[str]:
-    return {key.description for key in app.screen.query(FooterKey)}
+    return {key.binding.description for key in app.screen.query(KeyHint)}
 
 
 def said_in_palette(app: MemtuiApp) -> set[str]:
@@ -193,7 +193,7 @@ async def test_a_narrow_footer_leaves_out_whole_entries(
         await settle(pilot)
         for name in OPENED:
             await go_to(pilot, settle, name)
-            line = [*app.screen.query(FooterKey)]
+            line = [*app.screen.query(KeyHint)]
             assert not line or line[-1].region.right <= 79, name
             if not isinstance(app.screen, ModalScreen):
                 assert app.screen.query_one(StatusLine).region.y == 0, name
@@ -211,7 +211,7 @@ async def test_a_question_shows_its_own_keys_over_those_of_the_screen_below(
             await go_to(pilot, settle, name)
             if not isinstance(app.screen, ModalScreen):
                 continue
-            told = {key.key_display for key in app.screen.query(FooterKey)}
+            told = {key.key_display for key in app.screen.query(KeyHint)}
             for line in app.screen.query("#keys").results(Static):
                 told |= {*str(line.visual).split()}
             last, _ = app.screen.get_widget_at(0, 23)
@@ -232,7 +232,7 @@ async def test_a_key_that_can_do_nothing_says_why(
                 continue
             bound = app.screen.active_bindings
             rows = [row for row in commands.COMMANDS if row.name != "palette"]
-            keys = {key for row in rows for key in row.keys}
+            keys = {key for row in rows for key in row.keys.split()}
             idle = sorted(keys - bound.keys())
             said.clear()
             for key in idle:

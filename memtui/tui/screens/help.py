@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from memtui.tui.commands import Group
+from memtui.tui import commands
 from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets.text_block import Paragraph, TextBlock
 
@@ -91,7 +91,7 @@ class HelpScreen(Dialog[None]):
         self._with_marks = with_marks
 
     def compose_dialog(self) -> ComposeResult:
-        moves = [one for one in self._available if one.command.group is Group.MOVE]
+        moves = [one for one in self._available if one.command in commands.MOVING]
         rest = [one for one in self._available if one not in moves]
         parts = [
             (heading, [_row(one) for one in rest if one.level == level])
