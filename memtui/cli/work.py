@@ -190,8 +190,8 @@ def _import_lines(
         words = sum(words for _, words in imported.unread.values())
         yield f"{plural(words, 'word')} in records that memtui does not store:"
         unread = sorted(imported.unread.items(), key=lambda one: -one[1][1])
-        for reason, (records, words) in unread[:MAX_UNREAD]:
-            yield f"  {reason}: {plural(words, 'word')} in {plural(records, 'record')}"
+        for reason, (count, words) in unread[:MAX_UNREAD]:
+            yield f"  {reason}: {plural(words, 'word')} in {plural(count, 'record')}"
         if len(unread) > MAX_UNREAD:
             yield f"  and {plural(len(unread) - MAX_UNREAD, 'more type')}"
     if errors is None:

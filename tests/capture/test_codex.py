@@ -556,3 +556,26 @@ def test_a_line_read_before_it_was_ended_is_counted_once(tmp_path: Path) -> None
     growing.write_text(f"{json.dumps(meta())}\n{json.dumps(event(1, 'token_count'))}\n")
     readings = codex.FORMAT.read(growing, cursor, agent="", now=NOW)
     assert SkippedRecord("event_msg/token_count", 2) in list(readings)
+
+
+def test_a_copy_with_other_text_is_counted() -> None:
+    said = [{"type": "input_text", "text": "Fix the cart: now!"}]
+    call = {"name": "shell", "arguments": '{"command": ["ls"]}', "call_id": "c1"}
+    end = {"call_id": "c1", "command": ["ls"], "exit_code": 0, "stdout": "cart.py"}
+    readings = read(
+        meta(),
+        item(1, "message", role="user", content=said),
+        event(1, "user_message", message="Fix the cart now"),
+        item(2, "function_call", **call),
+        item(3, "function_call_output", call_id="c1", output="cart.py"),
+        event(3, "exec_command_end", **end),
+        item(4, "function_call", **{**call, "call_id": "c2"}),
+        item(5, "function_call_output", call_id="c2", output="cart.p"),
+        event(5, "exec_command_end", **{**end, "call_id": "c2"}),
+    )
+    skipped = [one.reason for one in readings if isinstance(one, SkippedRecord)]
+    assert skipped[1:] == [
+        "event_msg/user_message, a copy with other text",
+        "event_msg/exec_command_end, a copy or empty",
+        "event_msg/exec_command_end, a copy with other text",
+    ]

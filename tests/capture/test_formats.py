@@ -1,5 +1,7 @@
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,6 +9,9 @@ from memtui.capture import formats
 from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import Record
 from memtui.errors import SourceError
+from memtui.store import database, problems
+from memtui.workspace import Workspace
+from tests.cli_runner import run_memtui
 
 FOLDERS = {
     "aider": ["aider", "fixtures_other/deja-vu/registry/aider"],
@@ -95,3 +100,73 @@ def test_the_files_of_agents_nobody_reads_are_claimed_by_none(
         assert claimed_by(file) == set(), file
         with pytest.raises(SourceError, match="has an unknown format"):
             formats.detect_format(file)
+
+
+def test_many_objects_on_one_line_are_read_in_linear_time() -> None:
+    def took(number: int) -> float:
+        raw = json.dumps({"text": "x" * 100}).encode() * number
+        started = time.process_time()
+        assert sum(1 for _ in jsonl.parse_line(raw, 1)) == number
+        assert len(jsonl.payload_values(raw) or ()) == number
+        return time.process_time() - started
+
+    # Quadratic reading would take a hundred times as long, not ten.
+    assert took(30_000) < 40 * max(took(3_000), 0.005)
+
+
+CLAUDE_SESSION = {"sessionId": "s1", "timestamp": "2025-03-14T10:00:00Z"}
+HOLOGRAM = "three words here and a few more"
+SOURCES_WITH_AN_UNKNOWN_TYPE: dict[str, list[dict[str, Any]]] = {
+    "s1.jsonl": [
+        {**CLAUDE_SESSION, "type": "user", "uuid": "u1", "message": {"content": "Hi"}},
+        {**CLAUDE_SESSION, "type": "hologram", "uuid": "u2", "body": [HOLOGRAM]},
+    ],
+    "rollout-x.jsonl": [
+        {
+            "timestamp": "2025-03-14T10:00:00Z",
+            "type": "session_meta",
+            "payload": {"id": "s2"},
+        },
+        {
+            "timestamp": "2025-03-14T10:00:01Z",
+            "type": "event_msg",
+            "payload": {"type": "hologram", "body": HOLOGRAM},
+        },
+    ],
+    "session-state/s3/events.jsonl": [
+        {"type": "session.start", "id": "e1", "data": {}, "timestamp": "2025-03-14"},
+        {"type": "session.hologram", "id": "e2", "data": {"body": HOLOGRAM}},
+    ],
+    "session-4.jsonl": [
+        {"sessionId": "s4", "projectHash": "p", "startTime": "2025-03-14T10:00:00Z"},
+        {"id": "m1", "type": "hologram", "content": HOLOGRAM},
+    ],
+    "plain.jsonl": [
+        {"session_id": "s5", "record": "hologram", "text": HOLOGRAM},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SOURCES_WITH_AN_UNKNOWN_TYPE)
+def test_the_words_of_an_unknown_type_are_counted(
+    name: str, house: Workspace, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    records = SOURCES_WITH_AN_UNKNOWN_TYPE[name]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    importer = house.pipeline.importer()
+    list(importer.run([file]))
+    (unread,) = importer.progress.unread.items()
+    assert "hologram" in unread[0] and unread[1] == (1, 7)
+    with database.connection():
+        assert problems.list_unread_types() == [(unread[0], 1, 7)]
+
+
+def test_an_import_says_what_it_did_not_store(tmp_path: Path) -> None:
+    file = tmp_path / "s1.jsonl"
+    records = SOURCES_WITH_AN_UNKNOWN_TYPE["s1.jsonl"]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    said = run_memtui(tmp_path / "home", "import", str(file)).stdout
+    assert "7 words in records that memtui does not store:" in said
+    assert "  unknown record type hologram: 7 words in 1 record" in said

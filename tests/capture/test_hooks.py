@@ -278,3 +278,45 @@ def test_no_depth_is_too_much(depth: int) -> None:
 )
 def test_no_bytes_raise(raw: bytes) -> None:
     assert read(raw)
+
+
+def test_the_summary_of_a_compaction_is_kept() -> None:
+    summary = "The cart is emptied after checkout."
+    (event,) = told(claude("PostCompact", trigger="auto", compact_summary=summary))
+    assert (event.event_type, event.text) == (EventType.SESSION_START, summary)
+    assert event.metadata == {"source": "compact", "trigger": "auto"}
+    assert read(claude("PostCompact")) != read(claude("Stop"))
+    assert told(claude("PostCompact")) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text", "kind", "added"),
+    [
+        (
+            "<ide_selection>cart = {}</ide_selection>\nFix it",
+            "Fix it",
+            "",
+            "<ide_selection>cart = {}</ide_selection>",
+        ),
+        (
+            '<teammate-message teammate_id="lead">Go</teammate-message>',
+            '<teammate-message teammate_id="lead">Go</teammate-message>',
+            "teammate",
+            "",
+        ),
+        (
+            "<system-reminder>Be brief</system-reminder>",
+            "<system-reminder>Be brief</system-reminder>",
+            "reminder",
+            "",
+        ),
+    ],
+)
+def test_what_a_program_added_to_a_prompt_is_set_apart(
+    prompt: str, text: str, kind: str, added: str
+) -> None:
+    (event,) = told(claude("UserPromptSubmit", prompt=prompt))
+    role = EventRole.SYSTEM if kind else EventRole.USER
+    assert (event.text, event.role) == (text, role)
+    assert event.metadata.get("kind", "") == kind
+    assert event.metadata.get("added", "") == added

@@ -1,8 +1,13 @@
 """The rows of seed 1, the domain model."""
 
+import json
+from datetime import UTC, datetime
+
 import peewee
 import pytest
 
+from memtui.capture.formats import hooks
+from memtui.model.events import Event
 from memtui.store import database
 from memtui.store.schema import GripRow
 from memtui.workspace import Workspace
@@ -15,3 +20,17 @@ def test_s1_29_grips_are_never_changed_nor_deleted(full_house: Workspace) -> Non
     deleted = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
     with deleted, database.transaction():
         GripRow.delete().execute()
+
+
+def test_s1_09_the_metadata_of_a_hooks_event_is_kept() -> None:
+    payload = {
+        "session_id": "s1",
+        "event_type": "UserPromptSubmit",
+        "content": "Fix the cart",
+        "timestamp": "2025-03-14T10:00:00Z",
+        "metadata": {"ticket": "SHOP-7", "tries": 2},
+    }
+    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
+    event, _ = hooks.read(json.dumps(payload).encode(), received_at=at, now=at)
+    assert isinstance(event, Event)
+    assert event.metadata == {"ticket": "SHOP-7", "tries": "2"}

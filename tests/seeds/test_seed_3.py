@@ -3,11 +3,14 @@
 import json
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memtui import store
+from memtui.capture.formats import hooks
+from memtui.model.events import Event
 from memtui.pipeline import rollup
 from memtui.services import browse
 from memtui.store import conversations, database, events, sessions
@@ -86,3 +89,77 @@ def test_s3_35_all_four_parents_exist_with_the_segment(
         found += [name] if name.startswith("toc:segment:") else []
         waiting += [entry.node_id for entry in browse.list_children(name)]
     assert len(found) == segments == 6
+
+
+def test_s3_04_a_stop_keeps_its_content() -> None:
+    payload = {
+        "session_id": "s1",
+        "event_type": "Stop",
+        "content": "The cart is fixed.",
+        "timestamp": "2025-03-14T10:00:00Z",
+    }
+    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
+    raw = json.dumps(payload).encode()
+    found = [e for e in hooks.read(raw, received_at=at, now=at) if isinstance(e, Event)]
+    assert [(event.event_type.value, event.text) for event in found] == [
+        ("assistant_message", "The cart is fixed."),
+        ("assistant_stop", ""),
+    ]
+
+
+def test_s3_06_a_hooks_event_keeps_tool_name_and_metadata() -> None:
+    payload = {
+        "session_id": "s1",
+        "event_type": "PostToolUse",
+        "tool_name": "Read",
+        "content": "fn refresh()",
+        "metadata": {"duration_ms": "12"},
+    }
+    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
+    event, _ = hooks.read(json.dumps(payload).encode(), received_at=at, now=at)
+    assert isinstance(event, Event)
+    assert event.metadata == {"duration_ms": "12", "tool_name": "Read"}
+    assert event.text == "Read\nfn refresh()"
+
+
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_s3_38_a_tools_result_tells_what_the_tool_did(
+    house: Workspace, tmp_path: Path, is_beside: bool
+) -> None:
+    def tool(second: int, name: str, text: str, given: object) -> dict[str, object]:
+        call = {"tool_name": name, "tool_input": given}
+        fields = {"event_type": "tool_result", "text": text}
+        return line(second, **fields, **(call if is_beside else {"metadata": call}))
+
+    def line(second: int, **fields: object) -> dict[str, object]:
+        at = f"2025-03-14T10:00:{second:02}Z"
+        return {"session_id": "s1", "timestamp": at, "project": "shop", **fields}
+
+    lines = [
+        line(1, role="user", text="The token refresh test fails; find out why."),
+        tool(2, "Read", "u64 expires_at", {"file_path": "src/auth/token.rs"}),
+        tool(3, "Bash", "test_backoff: assert 3 == 4", {"command": "cargo test"}),
+        tool(4, "Edit", "ok", json.dumps({"file_path": "src/auth/retry.rs"})),
+        line(5, role="assistant", text="The backoff counted one retry too few."),
+        line(6, event_type="session_end", text=""),
+    ]
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    list(house.pipeline.importer().run([file]))
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        rows = database.db.execute_sql(
+            "SELECT text, metadata FROM events WHERE type = 'tool_result'"
+            " ORDER BY at_ms"
+        ).fetchall()
+        bullets = [
+            text for (text,) in database.db.execute_sql("SELECT text FROM bullets")
+        ]
+    assert [text.partition("\n")[0] for text, _ in rows] == [
+        "Read: src/auth/token.rs",
+        "Bash: cargo test",
+        "Edit: src/auth/retry.rs",
+    ]
+    assert json.loads(rows[2][1])["tool_input"] == '{"file_path": "src/auth/retry.rs"}'
+    assert any("retry.rs" in one for one in bullets)
+    assert not any("u64" in one for one in bullets)

@@ -64,9 +64,9 @@ class SkippedRecord:
 
     reason: str
     line: int = 0
-    words: int = 0
+    words: int = field(default=0, compare=False)
     """The number of words in it that are stored nowhere."""
-    is_stored_elsewhere: bool = False
+    is_stored_elsewhere: bool = field(default=False, compare=False)
     """What it says is stored, with another record or as a fact of the session."""
 
 

@@ -27,6 +27,7 @@ from memtui.capture.formats.base import (
     State,
     ToolCall,
     as_text,
+    count_words,
     event_from_state,
     event_to_state,
     join_texts,
@@ -79,6 +80,9 @@ _SHARED_TYPES = frozenset(
     {"attachment", "mode", "progress", "result", "started", "system"}
 )
 """Those of them that other agents use as well."""
+
+_NOTICES = frozenset({"away_summary", "local_command", "api_refusal", "error"})
+"""The subtypes of system records that are part of a conversation."""
 
 TITLE_FIELDS = {
     "custom-title": "customTitle",
@@ -312,7 +316,7 @@ class _TranscriptReader:
             yield InvalidRecord("a record without type", line)
         elif kind in TITLE_FIELDS:
             self._sessions.add_title(fields)
-            yield SkippedRecord(kind, line)
+            yield SkippedRecord(kind, line, is_stored_elsewhere=True)
         elif kind in ("user", "assistant"):
             yield from self._message(line, fields)
         elif kind == "progress" and (message := _subagent_message(fields)):
@@ -323,6 +327,8 @@ class _TranscriptReader:
             yield from self._queue_operation(line, fields)
         elif fields.get("subtype") == "compact_boundary":
             yield from self._compaction(line, fields)
+        elif fields.get("subtype") in _NOTICES and fields.get("content"):
+            yield from self._notice(line, fields)
         else:
             is_known = kind in TYPES_WITHOUT_MESSAGE
             reason = kind if is_known else f"unknown record type {kind}"
@@ -448,7 +454,8 @@ class _TranscriptReader:
         if isinstance(event, InvalidRecord):
             yield event
         elif not self._queue.add(event):
-            yield SkippedRecord("a queued prompt, recorded twice", line)
+            reason = "a queued prompt, recorded twice"
+            yield SkippedRecord(reason, line, is_stored_elsewhere=True)
 
     def _assistant(
         self, position: Position, fields: dict[str, object], message: dict[str, object]
@@ -489,7 +496,7 @@ class _TranscriptReader:
             kind = as_text(block.get("type"))
             if kind not in _BLOCK_TYPES and not _is_thinking(block):
                 reason = f"unknown record type {role}/{kind or 'block without a type'}"
-                yield SkippedRecord(reason, position.line)
+                yield SkippedRecord(reason, position.line, count_words(block))
 
     def _call(
         self, position: Position, block: dict[str, object]
@@ -508,6 +515,15 @@ class _TranscriptReader:
         if not text.strip():
             return SkippedRecord("thinking without text", position.line)
         return self._builder.thought(position, text)
+
+    def _notice(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
+        position, kind = self._position(line, fields), as_text(fields["subtype"])
+        if isinstance(position, InvalidRecord):
+            yield position
+            return
+        yield from self._sessions.metadata_once(position.session_id)
+        text = as_text(fields["content"])
+        yield self._builder.system_message(position, text, kind)
 
     def _compaction(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
         position = self._position(line, fields)

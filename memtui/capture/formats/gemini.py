@@ -36,6 +36,7 @@ from memtui.capture.formats.base import (
     SourceFormat,
     ToolCall,
     as_text,
+    count_words,
     event_from_state,
     event_to_state,
     join_texts,
@@ -188,12 +189,12 @@ class _SessionReader:
             update = fields["$set"]
             if isinstance(update, dict):
                 yield from self._header(update, line)
-                yield SkippedRecord("$set", line)
+                yield SkippedRecord("$set", line, is_stored_elsewhere=True)
             else:
                 yield InvalidRecord("a $set that is not an object", line)
         elif "sessionId" in fields and "type" not in fields:
             yield from self._header(fields, line)
-            yield SkippedRecord("header", line)
+            yield SkippedRecord("header", line, is_stored_elsewhere=True)
         else:
             yield from self._message(fields, line)
 
@@ -365,10 +366,11 @@ class _Messages:
             yield InvalidRecord("a record without type", line)
             return
         if kind in _NOTICE_TYPES:
-            yield SkippedRecord(kind, line)
+            yield SkippedRecord(kind, line, count_words(fields))
             return
         if kind not in _ASSISTANT_TYPES and kind not in ("user", "error"):
-            yield SkippedRecord(f"unknown record type {kind}", line)
+            words = count_words(fields)
+            yield SkippedRecord(f"unknown record type {kind}", line, words)
             return
         at = self._builder.parse_time(fields.get("timestamp"), line)
         if isinstance(at, InvalidRecord):
@@ -378,7 +380,9 @@ class _Messages:
         self._is_waiting = False
         items = list(self._read_kind(_Message(position, fields), kind))
         if not items and not self._is_waiting:
-            items = [SkippedRecord("a repeated message", line)]
+            items = [
+                SkippedRecord("a repeated message", line, is_stored_elsewhere=True)
+            ]
         yield from items
 
     def _read_kind(self, message: _Message, kind: str) -> Iterator[ParsedItem]:

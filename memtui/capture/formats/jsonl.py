@@ -27,6 +27,7 @@ from memtui.capture.formats.base import (
     count_words,
 )
 from memtui.files import require_regular_file
+from memtui.model.events import Event, Thought
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 """Longer lines are not read: parsing one would take more than a gigabyte of memory."""
@@ -165,14 +166,15 @@ def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
 
     The words of a record of which nothing is stored are counted.
     """
-    is_stored = False
+    is_counted = False
     try:
         for item in reader.read_record(record):
-            if not isinstance(item, SkippedRecord):
-                is_stored = True
-            elif not (is_stored or item.words or item.is_stored_elsewhere):
-                item = replace(item, words=count_words(record.fields))
-                is_stored = True
+            if isinstance(item, Event | Thought):
+                is_counted = True
+            elif isinstance(item, SkippedRecord):
+                if not (is_counted or item.words or item.is_stored_elsewhere):
+                    item = replace(item, words=count_words(record.fields))
+                is_counted = True
             yield item
     except RecursionError:
         yield InvalidRecord(TOO_DEEP, record.line)

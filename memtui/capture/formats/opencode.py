@@ -39,6 +39,7 @@ from memtui.capture.formats.base import (
     SourceFormat,
     ToolCall,
     as_text,
+    count_words,
     join_texts,
     parse_time,
 )
@@ -747,9 +748,11 @@ class _MessageReader:
         elif events.is_in_future(at, self._now):
             problem = InvalidRecord(IN_THE_FUTURE)
         if problem or fields is None or at is None:
-            yield from [problem or InvalidRecord("no timestamp")] * (
-                1 + len(message.parts)
-            )
+            for one in (fields, *(part.fields for part in message.parts)):
+                if isinstance(problem, SkippedRecord):
+                    yield SkippedRecord(problem.reason, words=count_words(one))
+                else:
+                    yield problem or InvalidRecord("no timestamp")
             return
         root = self._root_session(message.session_id)
         subagent = message.session_id if root != message.session_id else ""
@@ -838,11 +841,12 @@ class _MessageReader:
                 ordinal=number,
             )
         elif kind in _SKIPPED_PARTS:
-            yield SkippedRecord(kind)
+            yield SkippedRecord(kind, words=count_words(fields))
         elif not kind:
             yield InvalidRecord("a part without type")
         elif kind not in ("text", "file", "subtask"):
-            yield SkippedRecord(f"unknown record type {kind}")
+            reason = f"unknown record type {kind}"
+            yield SkippedRecord(reason, words=count_words(fields))
 
     def _tool(
         self, position: Position, number: int, part: _Part, fields: dict[str, object]
