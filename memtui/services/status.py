@@ -1,8 +1,9 @@
-"""How much is stored, how much waits, and what was skipped."""
+"""How much is stored, how much waits, what was skipped, and advice on the model."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.store import (
     database,
     grips,
@@ -11,7 +12,7 @@ from memtui.store import (
     problems,
     rollup_queue,
     segments,
-    statistics,
+    sessions,
 )
 from memtui.store.problems import Problem, ProblemKind
 
@@ -43,13 +44,13 @@ class Stats:
 def read_stats() -> Stats:
     """Count what is stored."""
     with database.connection():
-        events, subagent_events = statistics.count_events()
+        events, subagent_events = sessions.count_events()
         node_count, bullets, supported = nodes.count()
-        agents = statistics.count_messages_by("agent")
-        first_at, last_at = statistics.time_span() or (None, None)
+        agents = sessions.count_messages_by("agent")
+        first_at, last_at = sessions.time_span() or (None, None)
         pending = outbox.count() + segments.count_pending() + rollup_queue.count()
         return Stats(
-            sessions=statistics.count_sessions(),
+            sessions=sessions.count(),
             events=events,
             messages=sum(count for _, count in agents),
             subagent_events=subagent_events,
@@ -63,14 +64,14 @@ def read_stats() -> Stats:
             first_at=first_at,
             last_at=last_at,
             agents=tuple(agents),
-            projects=tuple(statistics.count_messages_by("project")),
+            projects=tuple(sessions.count_messages_by("project")),
         )
 
 
 def is_empty() -> bool:
     """Whether nothing is stored yet."""
     with database.connection():
-        return statistics.is_empty()
+        return not sessions.count_events()[0]
 
 
 def latest_problems(*, limit: int = 200) -> list[Problem]:
@@ -83,3 +84,18 @@ def list_skipped() -> list[tuple[str, ProblemKind, int]]:
     """Return why records were not stored: reason, kind, count; most frequent first."""
     with database.connection():
         return problems.count_by_reason()
+
+
+MODEL_ADVICE = {
+    ModelCondition.OFFLINE: "start Ollama (ollama serve), or install it from ollama.com",
+    ModelCondition.MODEL_MISSING: "ollama pull qwen3:4b",
+    ModelCondition.REFUSED: "allow it in the settings; memtui doctor says how",
+    ModelCondition.FAULTY: "check that the server is Ollama, and read its log",
+}
+
+
+def advise_on_model(health: ModelHealth) -> str:
+    """Return what to do if a model cannot be used; "" if there is nothing to do."""
+    is_missing = health.condition is ModelCondition.MODEL_MISSING
+    advice = MODEL_ADVICE.get(health.condition, "")
+    return health.remedy or advice if is_missing else advice

@@ -152,9 +152,9 @@ async def test_space_shows_the_quotes_of_a_bullet_and_hides_them(
         grips = len(bullets.bullets[0].grip_ids)
         assert bullets.option_count == folded + grips
         await press(pilot, settle, "down")
-        assert bullets.position == (0, 0)
+        assert bullets.current == (0, 0)
         await press(pilot, settle, "left")
-        assert bullets.position == (0, -1)
+        assert bullets.current == (0, -1)
         await press(pilot, settle, "left")
         assert bullets.option_count == folded
 

@@ -97,11 +97,11 @@ async def test_u_shows_what_no_source_says_and_hides_it_again(
         assert not any("Frankfurt" in row for row in rows(pilot))
         await steps(settle, "u")(pilot)
         bullets = pilot.app.screen.query_one(BulletList)
-        assert bullets.position == (len(judged.bullets), -1)
+        assert bullets.current == (len(judged.bullets), -1)
         assert rows(pilot)[-1].startswith(f"✗ {claim.text[:40]}")
         assert "unsupported: only 17 % of its wording" in rows(pilot)[-1]
         await steps(settle, "u")(pilot)
-        assert bullets.position == (len(judged.bullets) - 1, -1)
+        assert bullets.current == (len(judged.bullets) - 1, -1)
         assert not any("Frankfurt" in row for row in rows(pilot))
 
 

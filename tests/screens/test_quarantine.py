@@ -103,7 +103,7 @@ def entries(app: MemtuiApp) -> QuarantineList:
 
 
 def names(app: MemtuiApp) -> list[str]:
-    return [entry.name for entry in entries(app).entries]
+    return [*entries(app).items]
 
 
 def said(app: MemtuiApp) -> str:

@@ -9,7 +9,6 @@ from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
-from textual.widgets._footer import FooterKey
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
@@ -23,6 +22,7 @@ from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
+from memtui.tui.widgets.key_line import KeyHint
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.session_list import SessionList
 from memtui.workspace import Workspace
@@ -152,7 +152,7 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
         first = listed(app).sessions[0]
         await pilot.press("slash")
         await settle(pilot)
-        line = [key.key_display for key in app.screen.query(FooterKey)]
+        line = [key.key_display for key in app.screen.query(KeyHint)]
         assert "enter" in line and "esc" in line and "/" not in line
         for key in (*"logsift", "enter", "enter"):
             app.post_message(events.Key(key, None))

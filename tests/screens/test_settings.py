@@ -106,7 +106,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
         measure = app.screen.query_one("#list-pane PaneTitle", PaneTitle).info
         assert measure == str(len(SETTINGS))
         await opened(settle, *["slash", *"pause longer", "enter"])(pilot)
-        assert entries(app).listed_count == 1
+        assert len(entries(app).items) == 1
         assert told(app).split("\n") == [
             "A longer pause ends a segment.",
             "",
@@ -118,7 +118,7 @@ async def test_every_setting_is_there_with_what_it_means_and_who_set_it(
             "Press enter to change it. A change takes effect at the next start.",
         ]
         await pilot.press("escape")
-        assert entries(app).listed_count == len(SETTINGS)
+        assert len(entries(app).items) == len(SETTINGS)
         assert entries(app).has_focus
         await pilot.press("tab", "escape", "escape")
         assert isinstance(app.screen, ContentsScreen)

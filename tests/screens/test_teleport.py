@@ -116,8 +116,8 @@ async def test_enter_on_a_source_opens_it_with_its_bullet_chosen(
         shown = app.screen.query_one(SourcePane).expansion.grip
         assert shown is not None and shown.grip_id == line.target.grip_id
         bullets = app.screen.query_one(BulletList)
-        assert bullets.position is not None
-        assert line.target.grip_id in bullets.bullets[bullets.position[0]].grip_ids
+        assert bullets.current is not None
+        assert line.target.grip_id in bullets.bullets[bullets.current[0]].grip_ids
 
 
 @pytest.mark.parametrize("view", [SearchView.ALL, SearchView.MESSAGES])

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
-from textual.widgets._footer import FooterKey
 
 from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
@@ -15,6 +14,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import EMPTY, WelcomeScreen
+from memtui.tui.widgets.key_line import KeyHint
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
 from memtui.workspace import Workspace
 
@@ -129,7 +129,9 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
         app.post_message(ProgressReported(PipelineProgress("", is_active=False)))
         await settle(pilot)
         assert offer(app) == f"{EMPTY.plain}{IMPORT_ELSEWHERE}"
-        assert "import" not in {key.description for key in app.screen.query(FooterKey)}
+        assert "import" not in {
+            key.binding.description for key in app.screen.query(KeyHint)
+        }
         await pilot.press("i", "escape", "i")
         await settle(pilot)
         assert isinstance(app.screen, ContentsScreen) and not asked

@@ -10,9 +10,7 @@ from textual.content import Content
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
 from memtui.tui import format
 from memtui.tui.widgets.text_block import Paragraph
-from memtui.tui.widgets.toc_tree import TocStyles, draw_line, sparkline
-
-STYLES = TocStyles(Style(), Style(), Style(), Style())
+from memtui.tui.widgets.toc_tree import draw_line, sparkline
 
 
 def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocEntry:
@@ -25,7 +23,10 @@ def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocEntry:
 
 
 def drawn(row: TocEntry, width: int, *, is_open: bool = False) -> str:
-    text = draw_line(row, width=width, zone=UTC, is_expanded=is_open, styles=STYLES)
+    plain = Style()
+    text = draw_line(
+        row, width=width, zone=UTC, is_expanded=is_open, color=lambda _: plain
+    )
     assert text.cell_len == width
     return text.plain
 

@@ -121,7 +121,11 @@ class FilterScreen(Dialog[Scope | None]):
             self.dismiss(ALL)
 
     def action_choose(self, step: int) -> None:
-        self.query_one(ScopeList).move(step)
+        choices = self.query_one(ScopeList)
+        if step > 0:
+            choices.action_cursor_down()
+        else:
+            choices.action_cursor_up()
 
     def action_leave(self) -> None:
         self.dismiss(None)

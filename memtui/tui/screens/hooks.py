@@ -33,7 +33,7 @@ DIFF_HEAD = 2
 """The lines of a diff that only name the file, which the title does too."""
 
 
-class AgentList(ItemList, inherit_bindings=False):
+class AgentList(ItemList[str], inherit_bindings=False):
     """The agents, one per line."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -44,9 +44,6 @@ class AgentList(ItemList, inherit_bindings=False):
         open="Show the change for this agent.",
     )
     HELP_TITLE = "In the list of agents"
-
-    def action_open(self) -> None:
-        self.action_select()
 
 
 class HooksScreen(BaseScreen[None]):

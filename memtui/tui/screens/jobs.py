@@ -1,29 +1,24 @@
 """The jobs: pipeline stages with their queues, the model's jobs, and the model."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime, tzinfo
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
-from textual.worker import Worker, WorkerState
 
 from memtui.model.jobs import Job
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
-from memtui.tui.widgets import job_list, model_status
-from memtui.tui.widgets.detail_pane import DetailPane
+from memtui.tui.widgets import job_list
 from memtui.tui.widgets.job_list import JobList, JobListState, StageActivity
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.status_line import OTHER_PROCESS, StatusLine
+from memtui.tui.widgets.status_line import OTHER_PROCESS
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import ModelStatus
@@ -47,41 +42,24 @@ class JobsScreen(ListDetailScreen[None]):
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
-    def __init__(
-        self,
-        jobs: "JobsController",
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        *,
-        is_demo: bool = False,
-    ) -> None:
-        """Make the screen.
+    DETAIL_TITLE = "Status"
 
-        Args:
-            jobs: Reads and changes the jobs; called on threads.
-            zone: The store's time zone.
-            now: The clock, aware.
-            is_demo: Whether the demo is open, which uses no model.
-        """
+    def __init__(self) -> None:
         super().__init__()
-        self._jobs, self._zone, self._now = jobs, zone, now
-        self._is_demo = is_demo
         self._state = JobListState()
         self._last: ProgressReported | None = None
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self._is_demo)
+    def compose_head(self) -> ComposeResult:
         yield PaneTitle("Model")
         yield Static(id="model", markup=False)
-        with Container(id="jobs"):
-            with Vertical(id="list-pane"):
-                yield PaneTitle("Jobs")
-                yield JobList(self._zone)
-            with Vertical(id="detail-pane"):
-                yield PaneTitle("Status")
-                with DetailPane():
-                    yield Static(id="job", markup=False)
-        yield KeyLine()
+
+    def compose_list(self) -> ComposeResult:
+        yield PaneTitle("Jobs")
+        yield JobList(self.zone)
+
+    @property
+    def _jobs(self) -> "JobsController":
+        return self.workspace.jobs
 
     @property
     def _list(self) -> JobList:
@@ -102,7 +80,8 @@ class JobsScreen(ListDetailScreen[None]):
     @property
     def _no_model(self) -> str:
         """Why no model is used; empty if one is."""
-        return DEMO_HAS_NO_MODEL if self._is_demo else self._jobs.why_no_model
+        is_demo = self.workspace.is_demo
+        return DEMO_HAS_NO_MODEL if is_demo else self._jobs.why_no_model
 
     @property
     def _is_ours(self) -> bool:
@@ -114,23 +93,23 @@ class JobsScreen(ListDetailScreen[None]):
         return self._last.progress.model if self._last and self._is_ours else None
 
     def _update(self) -> None:
-        lack = model_status.explain_missing_model(
+        lack = job_list.explain_missing_model(
             self._model, self._no_model, self._state.work
         )
         self._state = replace(self._state, missing_model=lack, is_ours=self._is_ours)
         self._list.show(self._state)
         self._update_model()
-        self.show_details()
+        self._describe()
 
     @on(OptionList.OptionHighlighted)
-    def show_details(self) -> None:
+    def _describe(self) -> None:
         name = self._list.current
-        details = job_list.describe_row(name, self._state, self._zone, self._now())
-        self.query_one("#job", Static).update(details)
+        details = job_list.describe_row(name, self._state, self.zone, self.now())
+        self.show_details("Status", details)
 
     def _update_model(self) -> None:
-        content = model_status.describe_model(
-            self._model, self._no_model, self._state.work, self._now()
+        content = job_list.describe_model(
+            self._model, self._no_model, self._state.work, self.now()
         )
         self.query_one("#model", Static).update(content)
 
@@ -138,16 +117,12 @@ class JobsScreen(ListDetailScreen[None]):
         if self._last is not None and self._last.progress.model.node_id:
             self._update_model()
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is not WorkerState.ERROR:
-            return
-        text = f"✗ {format.error_text(event.worker.error)}"
-        if event.worker.group == "change":
-            self.notify(text, severity="error", markup=False)
+    def show_error(self, error: BaseException, group: str) -> None:
+        if group == "change":
+            super().show_error(error, group)
         else:
-            content = Content.styled(text, "$error") + f"\n{AGAIN}"
-            self.query_one("#job", Static).update(content)
+            text = Content.styled(f"✗ {format.error_text(error)}", "$error")
+            self.show_details("Status", text + f"\n{AGAIN}")
             self.retry_reload()
 
     @on(ProgressReported)
@@ -161,7 +136,7 @@ class JobsScreen(ListDetailScreen[None]):
         if progress.stage in job_list.STAGES:
             seen = self._state.activity.setdefault(progress.stage, StageActivity())
             seen.error, seen.is_busy = progress.error, not progress.error
-            seen.done, seen.worked_at = seen.done + progress.done, self._now()
+            seen.worked_at = self.now()
         self._update()
         self.request_reload()
 

@@ -171,12 +171,12 @@ class QuarantineScreen(ListDetailScreen[None]):
 
     def reload(self) -> None:
         """Load the listed pages again, and the outcomes of retries."""
-        limit = max(PAGE, len(self._list.entries))
+        limit = max(PAGE, len(self._list.items))
         self._load_page(0, limit, self._retried)
 
     @on(MoreRequested)
     def load_more(self) -> None:
-        self._load_page(len(self._list.entries), PAGE, ())
+        self._load_page(len(self._list.items), PAGE, ())
 
     def _load_page(self, offset: int, limit: int, retried: Sequence[str]) -> None:
         def read() -> "tuple[QuarantinePage, Sequence[RetryOutcome]]":

@@ -98,8 +98,8 @@ class SessionsScreen(BaseScreen[None]):
 
     def on_resize(self) -> None:
         """Show the headings of the columns that fit."""
-        columns = session_list.fit_columns(self.size.width - 1)
-        self.query_one("#columns", Static).update(session_list.column_headings(columns))
+        headings = session_list.column_headings(self.size.width - 1)
+        self.query_one("#columns", Static).update(headings)
 
     # Loading
 

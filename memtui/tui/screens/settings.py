@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
-from textual.worker import Worker, WorkerState
 
-from memtui.tui import commands, format, workers
+from memtui.tui import commands, format
 from memtui.tui.messages import SettingChanged
 from memtui.tui.screens.base import Dialog, ListDetailScreen
 from memtui.tui.widgets import setting_list
-from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.setting_list import SettingList
-from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from memtui.settings_file import SettingEntry, SettingsEditor, SettingsState
@@ -103,19 +99,15 @@ class SettingScreen(Dialog["SettingEntry | None"]):
             return
         self._is_saving = True
         change = partial(self._change, self._entry.setting.name, event.value)
-        workers.load(self, change, self._leave_saved, "save")
+        self.load(change, self._leave_saved, "save")
 
     def _leave_saved(self, entry: "SettingEntry") -> None:
         self.app.post_message(SettingChanged(entry))
         self.dismiss(entry)
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self._is_saving = False
-            self._show_text(
-                f"✗ {format.error_text(event.worker.error)}. Nothing was saved."
-            )
+    def show_error(self, error: BaseException, group: str) -> None:
+        self._is_saving = False
+        self._show_text(f"✗ {format.error_text(error)}. Nothing was saved.")
 
     def _show_text(self, text: str) -> None:
         line = self.query_one("#error", Static)
@@ -126,7 +118,7 @@ class SettingScreen(Dialog["SettingEntry | None"]):
         if self._is_saving:
             self._show_text("Saving…")
         else:
-            self.dismiss(None)
+            super().action_leave()
 
 
 BROKEN = (
@@ -149,31 +141,26 @@ class SettingsScreen(ListDetailScreen[None]):
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
-    def __init__(self, settings: "SettingsEditor", *, is_demo: bool = False) -> None:
+    DETAIL_TITLE = "Setting"
+
+    def __init__(self, settings: "SettingsEditor") -> None:
         """Make the screen.
 
         Args:
             settings: Reads and changes the settings; called on threads.
-            is_demo: Whether the demo is open; the settings are the user's own.
         """
         super().__init__()
-        self._settings, self._is_demo = settings, is_demo
+        self._settings = settings
         self._sheet: SettingsState | None = None
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self._is_demo)
+    def compose_head(self) -> ComposeResult:
         yield Static(id="broken", markup=False)
-        with Horizontal(id="settings"):
-            with Vertical(id="list-pane"):
-                yield PaneTitle("Settings")
-                yield Input(placeholder="/ find a setting", compact=True, id="find")
-                yield SettingList()
-                yield Static(NO_MATCH, id="nothing", markup=False)
-            with Vertical(id="detail-pane"):
-                yield PaneTitle("Setting")
-                with DetailPane():
-                    yield Static(id="details", markup=False)
-        yield KeyLine()
+
+    def compose_list(self) -> ComposeResult:
+        yield PaneTitle("Settings")
+        yield Input(placeholder="/ find a setting", compact=True, id="find")
+        yield SettingList()
+        yield Static(NO_MATCH, id="nothing", markup=False)
 
     @property
     def _list(self) -> SettingList:
@@ -200,14 +187,11 @@ class SettingsScreen(ListDetailScreen[None]):
         broken = self.query_one("#broken", Static)
         broken.update(Content.styled(BROKEN.format(sheet.problem), "$error"))
         broken.display = bool(sheet.problem)
-        self._list.show(sheet.entries)
+        self._list.show(sheet.entries, self._input.value)
         self._show_count()
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            text = Content(f"✗ {format.error_text(event.worker.error)}")
-            self._show_text("Setting", text)
+    def show_error(self, error: BaseException, group: str) -> None:
+        self.show_details("Setting", Content(f"✗ {format.error_text(error)}"))
 
     # Filtering
 
@@ -216,8 +200,9 @@ class SettingsScreen(ListDetailScreen[None]):
 
     @on(Input.Changed, "#find")
     def filter(self, event: Input.Changed) -> None:
-        self._list.filter(event.value)
-        self._show_count()
+        if self._sheet is not None:
+            self._list.show(self._sheet.entries, event.value)
+            self._show_count()
 
     @on(Input.Submitted, "#find")
     def go_to_list(self) -> None:
@@ -225,22 +210,18 @@ class SettingsScreen(ListDetailScreen[None]):
 
     def _show_count(self) -> None:
         total = len(self._sheet.entries) if self._sheet else 0
-        listed = self._list.listed_count
+        listed = len(self._list.items)
         count = f"{listed} of {total}" if listed != total else f"{total}"
-        self.query_one("#list-pane PaneTitle", PaneTitle).info = count if total else ""
+        self._list_title.info = count if total else ""
         self.set_class(not listed and bool(total), "-none")
         if total and not listed:
-            self._show_text("Setting", Content(""))
+            self.show_details("Setting", Content(""))
 
     @on(OptionList.OptionHighlighted)
-    def show_details(self) -> None:
+    def _describe(self) -> None:
         if entry := self._list.current:
-            self._show_text(entry.setting.name, setting_list.describe_setting(entry))
-
-    def _show_text(self, title: str, content: Content) -> None:
-        self.query_one("#detail-pane PaneTitle", PaneTitle).title = title
-        self.query_one("#details", Static).update(content)
-        self._details.scroll_home(animate=False)
+            details = setting_list.describe_setting(entry)
+            self.show_details(entry.setting.name, details)
 
     # Changing
 
@@ -269,7 +250,5 @@ class SettingsScreen(ListDetailScreen[None]):
         if self._input.value:
             self._input.value = ""
             self._list.focus()
-        elif self._list.has_focus:
-            self._leave()
         else:
-            self._list.focus()
+            super().action_back()

@@ -108,7 +108,6 @@ class VersionsScreen(ListDetailScreen[bool]):
         self._show_note()
         if history is None:
             self._list.clear_options()
-            self._list.versions = ()
             self.add_class("-empty")
             return
         self._line = history.entry

@@ -21,11 +21,6 @@ from memtui.tui.messages import PaneLeft, SourceRequested, SourceSelected
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.text_block import Paragraph
 
-NO_SOURCE = "no source"
-
-CLOSEST = "closest words"
-"""Beside an unsupported bullet, before the number of its grips."""
-
 WHY_NO_SOURCE = (
     "Nothing was found in the conversation that supports this bullet.\n"
     "Treat it with caution."
@@ -35,19 +30,18 @@ BulletPosition = tuple[int, int]
 """A bullet and one of its grips or quotes, both from 0; -1 for the bullet itself."""
 
 
-class BulletList(ItemList, inherit_bindings=False):
+class BulletList(ItemList[BulletPosition]):
     """Moves through bullets and quotes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
-            "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
             open="Open the source of this bullet.",
             toggle_expanded="Show or hide the quotes of this bullet.",
             deeper="Show the quotes of this bullet, or open its source.",
             outward="Hide the quotes, or go back to the contents.",
         ),
         *commands.bindings("show_withheld", in_footer=True),
-    ]  # fmt: skip
+    ]
     HELP_TITLE = "On the page"
 
     def __init__(self) -> None:
@@ -59,18 +53,15 @@ class BulletList(ItemList, inherit_bindings=False):
         self._shows_withheld = False
         self._explained = -1
         """The bullet whose verdict is explained."""
-        self._expanded: set[int] = set()
         self._quotes: dict[int, Sequence[str]] = {}
-        self._positions: list[BulletPosition | None] = []
-        """The meaning of each option; None for a line that the cursor skips."""
+        """The quotes of the expanded bullets; empty while they are being read."""
         self._grip: BulletPosition = (0, 0)
         """The bullet and grip whose source is shown."""
 
     def show(self, node: TocNode) -> None:
         """Show the bullets of a node; for the same node, keep cursor and quotes."""
-        if node.node_id == self.node_id:
-            expanded = {self.bullets[index].text for index in self._expanded}
-        else:
+        expanded = {self.bullets[index].text for index in self._quotes}
+        if node.node_id != self.node_id:
             expanded, self._grip = set(), (0, 0)
             self._shows_withheld = False
         self.node_id, self._withheld = node.node_id, node.withheld
@@ -81,16 +72,16 @@ class BulletList(ItemList, inherit_bindings=False):
             self._grip = (0, 0)
         self.refresh_bindings()
         self._quotes.clear()
-        self._expanded.clear()
         for index, bullet in enumerate(self.bullets):
             if bullet.text in expanded:
                 self._expand(index)
-        self._update_options(self._grip[0])
+        self._update_options((self._grip[0], -1))
 
     def clear(self) -> None:
         self.node_id, self.bullets, self._withheld = "", (), ()
+        self._quotes.clear()
         self.refresh_bindings()
-        self._update_options(0)
+        self._update_options((0, -1))
 
     # Withheld bullets
 
@@ -110,14 +101,13 @@ class BulletList(ItemList, inherit_bindings=False):
         self._shows_withheld = not self._shows_withheld
         if self._shows_withheld:
             self.bullets += self._withheld
-            self._update_options(first)
+            self._update_options((first, -1))
             return True
         self.bullets = self.bullets[:first]
-        self._expanded = {index for index in self._expanded if index < first}
-        position = self.position or (0, -1)
-        if position[0] >= first:
-            position = max(first - 1, 0), -1
-        self._update_options(*position)
+        self._quotes = {at: some for at, some in self._quotes.items() if at < first}
+        position = self.current or (0, -1)
+        hidden = position[0] >= first
+        self._update_options((max(first - 1, 0), -1) if hidden else position)
         return True
 
     @property
@@ -127,38 +117,33 @@ class BulletList(ItemList, inherit_bindings=False):
 
     # Options
 
-    def _update_options(self, bullet: int, quote: int = -1) -> None:
+    def _update_options(self, cursor: BulletPosition) -> None:
         """Build all options again and put the cursor on a bullet or quote."""
+        count = len(self._withheld)
+        claims = format.quantity(count, "unsupported claim")
+        key = f"u: {'hide' if self._shows_withheld else 'show'}"
+        text = Content.styled(f"{claims} of the model ({key})", "italic $context")
+        hidden = (
+            [Option(Paragraph(Content("  "), text), disabled=True)] if count else []
+        )
+        items: dict[str, BulletPosition] = {}
         options: list[Option] = []
-        self._positions = []
-        self._explained = bullet
+        self._explained = cursor[0]
         for index in range(len(self.bullets)):
             if index == self._first_withheld:
-                self._add_hidden(options)
-            self._positions.append((index, -1))
-            options.append(Option(self._bullet(index)))
-            if index in self._expanded:
-                for number, text in enumerate(self._quotes.get(index, ())):
-                    self._positions.append((index, number))
-                    options.append(Option(_draw_quote(text)))
+                options += hidden
+            rows = [self._bullet(index), *map(_draw_quote, self._quotes.get(index, ()))]
+            for number, row in enumerate(rows, -1):
+                name = _name((index, number))
+                items[name] = (index, number)
+                options.append(Option(row, id=name))
         if not self._shows_withheld:
-            self._add_hidden(options)
-        self.set_options(options)
-        if self.bullets:
-            position = (bullet, quote)
-            is_listed = position in self._positions
-            here = position if is_listed else (bullet, -1)
-            self.highlighted = self._positions.index(here)
-
-    def _add_hidden(self, options: list[Option]) -> None:
-        """Add the line about withheld bullets, which the cursor skips."""
-        if count := len(self._withheld):
-            line = _draw_hidden(count, is_shown=self._shows_withheld)
-            self._positions.append(None)
-            options.append(Option(line, disabled=True))
+            options += hidden
+        is_listed = _name(cursor) in items
+        self.show_items(items, options, _name(cursor if is_listed else (cursor[0], -1)))
 
     def _bullet(self, index: int) -> Paragraph:
-        is_expanded = index in self._expanded
+        is_expanded = index in self._quotes
         return _draw_bullet(
             self.bullets[index],
             is_expanded=is_expanded,
@@ -170,18 +155,11 @@ class BulletList(ItemList, inherit_bindings=False):
         """Explain the verdict on a bullet, and no longer that on the previous one."""
         before, self._explained = self._explained, bullet
         for index in {before, bullet} if before != bullet else ():
-            if (index, -1) in self._positions:
-                option = self._positions.index((index, -1))
-                self.replace_option_prompt_at_index(option, self._bullet(index))
+            if (name := _name((index, -1))) in self.items:
+                self.replace_option_prompt(name, self._bullet(index))
         self.scroll_to_highlight()
 
     # Cursor and sources
-
-    @property
-    def position(self) -> BulletPosition | None:
-        """The bullet or quote under the cursor."""
-        index = self.highlighted
-        return self._positions[index] if index is not None else None
 
     @property
     def grip_id(self) -> str:
@@ -194,11 +172,9 @@ class BulletList(ItemList, inherit_bindings=False):
     def follow_cursor(self, event: OptionList.OptionHighlighted) -> None:
         """Request the source of the bullet or quote under the cursor."""
         event.stop()
-        if event.option_index != self.highlighted:
+        position = self.current
+        if event.option_index != self.highlighted or position is None:
             return  # The cursor has moved on since.
-        position = self._positions[event.option_index]
-        if position is None:
-            return
         bullet, quote = position
         self._explain(bullet)
         if quote >= 0:
@@ -231,37 +207,37 @@ class BulletList(ItemList, inherit_bindings=False):
         ]
         here = self._grip
         ahead = [grip for grip in grips if (grip > here if by > 0 else grip < here)]
-        if not ahead:
-            return False
-        self._go_to(ahead[0] if by > 0 else ahead[-1])
-        return True
+        if ahead:
+            self._go_to(ahead[0] if by > 0 else ahead[-1])
+        return bool(ahead)
 
-    def go_to_grip(self, grip_id: str) -> bool:
-        """Go to the first bullet that has a grip; False if there is none."""
+    def go_to_grip(self, grip_id: str) -> None:
+        """Go to the first bullet that has a grip."""
         for index, bullet in enumerate(self.bullets):
             if grip_id in bullet.grip_ids:
                 self._go_to((index, bullet.grip_ids.index(grip_id)))
-                return True
-        return False
+                return
 
     def _go_to(self, grip: BulletPosition) -> None:
         self._grip = grip
-        position = grip if grip in self._positions else (grip[0], -1)
-        self.highlighted = self._positions.index(position)
+        name = _name(grip)
+        is_listed = name in self.items
+        name = name if is_listed else _name((grip[0], -1))
+        self.highlighted = self.get_option_index(name)
         self.request_source()
 
     # Quotes
 
     def _expand(self, bullet: int) -> None:
-        self._expanded.add(bullet)
+        self._quotes[bullet] = ()
         read = partial(_read_quotes, self.bullets[bullet].grip_ids)
         show = partial(self._show_quotes, self.node_id, bullet)
         workers.run(self, read, show, "quotes")
 
     def _show_quotes(self, node_id: str, bullet: int, quotes: Sequence[str]) -> None:
-        if node_id == self.node_id and bullet in self._expanded:
+        if node_id == self.node_id and bullet in self._quotes:
             self._quotes[bullet] = quotes
-            self._update_options(*(self.position or (0, -1)))
+            self._update_options(self.current or (0, -1))
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
@@ -278,43 +254,40 @@ class BulletList(ItemList, inherit_bindings=False):
     # Keys
 
     def action_toggle_expanded(self) -> None:
-        if self.position is None:
+        if self.current is None:
             return
-        bullet = self.position[0]
+        bullet = self.current[0]
         if not self.bullets[bullet].grip_ids:
             self.notify("This bullet has no source to quote.", markup=False)
             return
-        if bullet in self._expanded:
-            self._expanded.discard(bullet)
+        if bullet in self._quotes:
+            del self._quotes[bullet]
         else:
             self._expand(bullet)
-        self._update_options(bullet)
+        self._update_options((bullet, -1))
 
     def action_deeper(self) -> None:
         """Show the quotes; where they are shown, open the source."""
-        position = self.position
-        if position is None or position[1] >= 0 or position[0] in self._expanded:
-            self.action_open()
-        elif self.bullets[position[0]].grip_ids:
+        bullet, quote = self.current or (0, 0)
+        if quote < 0 and bullet not in self._quotes and self.bullets[bullet].grip_ids:
             self.action_toggle_expanded()
         else:
             self.action_open()
 
     def action_outward(self) -> None:
         """Go from a quote to its bullet, hide the quotes, or leave the list."""
-        position = self.position
-        if position is not None and position[1] >= 0:
-            self.highlighted = self._positions.index((position[0], -1))
-        elif position is not None and position[0] in self._expanded:
+        bullet, quote = self.current or (-1, -1)
+        if quote >= 0:
+            self.highlighted = self.get_option_index(_name((bullet, -1)))
+        elif bullet in self._quotes:
             self.action_toggle_expanded()
         else:
             self.post_message(PaneLeft())
 
     def action_open(self) -> None:
-        position = self.position
-        if position is None:
+        if self.current is None:
             self.notify("There are no bullets here yet.", markup=False)
-        elif not self.bullets[position[0]].grip_ids:
+        elif not self.bullets[self.current[0]].grip_ids:
             self.notify("This bullet has no source to open.", markup=False)
         else:
             self.post_message(SourceSelected())
@@ -323,6 +296,11 @@ class BulletList(ItemList, inherit_bindings=False):
     def open_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.action_open()
+
+
+def _name(position: BulletPosition) -> str:
+    """Return the id of the option of a bullet or quote."""
+    return f"{position[0]}/{position[1]}"
 
 
 def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
@@ -340,12 +318,11 @@ def _draw_bullet(
     reason = explain.explain_verdict(bullet) if is_explained else ""
     under = [Content.styled(reason, "not bold")] if reason else []
     if not bullet.grip_ids:
-        end = Content.styled(NO_SOURCE, "$error")
+        end = Content.styled("no source", "$error")
     else:
         count = f"{len(bullet.grip_ids)} {'▾' if is_expanded else '▸'}"
-        end = Content.styled(
-            count if bullet.has_support else f"{CLOSEST} {count}", "$context"
-        )
+        words = "" if bullet.has_support else "closest words "
+        end = Content.styled(words + count, "$context")
     return Paragraph(draw_mark(bullet), text, end, under)
 
 
@@ -358,10 +335,3 @@ def draw_mark(bullet: Bullet) -> Content:
 def _draw_quote(text: str) -> Paragraph:
     quote = f"“{' '.join(text.split())}”" if text else "source no longer available"
     return Paragraph(Content("    "), Content.styled(quote, "italic $evidence"))
-
-
-def _draw_hidden(count: int, *, is_shown: bool) -> Paragraph:
-    """Draw the line about the claims of a model that no source supports."""
-    claims = format.quantity(count, "unsupported claim")
-    text = f"{claims} of the model (u: {'hide' if is_shown else 'show'})"
-    return Paragraph(Content("  "), Content.styled(text, "italic $context"))

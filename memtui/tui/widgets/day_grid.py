@@ -4,18 +4,17 @@ A day has a glyph for its number of messages, a dot for none; days that have not
 read yet are blank.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import ClassVar
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import BindingType
 from textual.content import Content
 from textual.reactive import reactive
 from textual.strip import Strip
+from textual.visual import Visual
 from textual.widget import Widget
 
 from memtui.model import calendar
@@ -26,6 +25,9 @@ from memtui.tui.messages import DayHighlighted, DaySelected, YearsScrolled
 
 GLYPHS = "·░▒▓█"
 """From no messages to most; the ASCII theme needs five different characters, too."""
+
+DIM, NO_MESSAGES = "$context", "$rule"
+CURSOR = "bold $block-cursor-foreground on $block-cursor-background"
 
 LEAD_CELLS = 6
 """The width of years and weekdays at the left."""
@@ -38,7 +40,6 @@ WIDE_CELLS = 112
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY = timedelta(days=1)
-GAP = "   "
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,6 @@ class ActivityScale:
 class DayGrid(Widget, can_focus=True):
     """Moves a cursor through the days and posts the day it is on."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "days--name", "days--cursor", "days--none",
-        "days--step1", "days--step2", "days--step3", "days--step4",
-    }  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "cursor_down", "cursor_up", "first", "last",
         open="Open this day in the contents.",
@@ -106,17 +103,9 @@ class DayGrid(Widget, can_focus=True):
     def visible_years(self) -> list[int]:
         """The years in view, the newest first."""
         blocks = max(1, (self.size.height + 1) // BLOCK_LINES)
-        newest, oldest = self._newest_year, self._oldest_year
+        newest, oldest = map(calendar.iso_year, (self._last_day, self._first_day))
         top = min(newest, max(self._top_year, oldest + blocks - 1))
         return list(range(top, max(oldest, top - blocks + 1) - 1, -1))
-
-    @property
-    def _newest_year(self) -> int:
-        return calendar.iso_year(self._last_day)
-
-    @property
-    def _oldest_year(self) -> int:
-        return calendar.iso_year(self._first_day)
 
     @property
     def _last_day(self) -> date:
@@ -193,8 +182,8 @@ class DayGrid(Widget, can_focus=True):
         if self._first_day <= day <= self._last_day:
             self.cursor = day
         elif day < self._first_day:
-            text = f"There is nothing before {self._oldest_year}."
-            self.notify(text, markup=False)
+            year = calendar.iso_year(self._first_day)
+            self.notify(f"There is nothing before {year}.", markup=False)
         else:
             self.notify("This is the last day.", markup=False)
 
@@ -219,7 +208,8 @@ class DayGrid(Widget, can_focus=True):
     def step_year(self, step: int) -> None:
         """Go to the same week and weekday of the next (1) or previous (-1) year."""
         year = calendar.iso_year(self.cursor) + step
-        if self._oldest_year <= year <= self._newest_year:
+        first, last = map(calendar.iso_year, (self._first_day, self._last_day))
+        if first <= year <= last:
             self.go_to(calendar.same_day(self.cursor, year))
         elif self.span is None and not self.is_loaded:
             self.notify("The years are still being read.", markup=False)
@@ -260,16 +250,15 @@ class DayGrid(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """Draw a line: months, a weekday, or a blank one."""
         block, row = divmod(y, BLOCK_LINES)
-        years = self.visible_years
-        width, base = self.size.width, self.rich_style
+        years, width, style = self.visible_years, self.size.width, self.visual_style
         if block >= len(years) or row > len(WEEKDAYS):
-            return Strip.blank(width, base)
-        year = years[block]
-        parts = self._months(year) if row == 0 else self._weekday(year, row - 1)
-        line = Strip([Segment(text, base + style) for text, style in parts])
-        return line.adjust_cell_length(width, base)
+            return Strip.blank(width, style.rich_style)
+        draw = self._weekday if row else self._months
+        line = draw(years[block], row - 1).truncate(width)
+        (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
+        return strip
 
-    def _months(self, year: int) -> list[tuple[str, Style]]:
+    def _months(self, year: int, _: int) -> Content:
         """Draw the year, and the name of each month above its first week."""
         cells, names = self._week_cells, ""
         for week in range(calendar.week_count(year)):
@@ -277,66 +266,49 @@ class DayGrid(Widget, can_focus=True):
             if thursday.day <= calendar.WEEK.days:
                 names = f"{names:<{week * cells}}{thursday:%b}"
         is_current = year == calendar.iso_year(self.cursor)
-        quiet = self._style("name")
-        year_style = Style(bold=True) if is_current else quiet
-        return [(f"{year:<{LEAD_CELLS}}", year_style), (names, quiet)]
+        name = f"{year:<{LEAD_CELLS}}"
+        return Content.assemble((name, "bold" if is_current else DIM), (names, DIM))
 
-    def _weekday(self, year: int, weekday: int) -> list[tuple[str, Style]]:
-        first = calendar.first_day(year) + weekday * DAY
-        is_current = self.cursor.weekday() == weekday
-        is_current = is_current and calendar.iso_year(self.cursor) == year
-        mark, style = " ", self._style("name")
-        if is_current:
-            mark, style = ">", Style(bold=True)
-        parts = [(f"{mark}{WEEKDAYS[weekday]}".ljust(LEAD_CELLS), style)]
-        for week in range(calendar.week_count(year)):
-            parts.append(self._cell(first + week * calendar.WEEK))
-        return parts
-
-    def _cell(self, day: date) -> tuple[str, Style]:
-        found, cells = self._find(day), self._week_cells
-        if found is not None:
-            level = self.scale.level(found.messages)
-            text, style = GLYPHS[level] * cells, f"step{level}"
-        elif day > self._last_day or calendar.iso_year(day) not in self.years:
-            text, style = " " * cells, "none"
-        else:
-            text, style = GLYPHS[0].ljust(cells), "none"
-        if day == self.cursor:
-            return text, self._style(style) + self._style("cursor")
-        return text, self._style(style)
-
-    def _style(self, name: str) -> Style:
-        read: Callable[..., Style] = self.get_component_rich_style
-        return read(f"days--{name}", partial=True)
+    def _weekday(self, year: int, weekday: int) -> Content:
+        first, cells = calendar.first_day(year) + weekday * DAY, self._week_cells
+        days = [first + n * calendar.WEEK for n in range(calendar.week_count(year))]
+        has_cursor = self.cursor in days
+        lead = f"{'>' if has_cursor else ' '}{WEEKDAYS[weekday]}".ljust(LEAD_CELLS)
+        parts = [(lead, "bold" if has_cursor else DIM)]
+        for day in days:
+            found, text, style = self._find(day), " " * cells, NO_MESSAGES
+            if found is not None:
+                level = self.scale.level(found.messages)
+                text, style = GLYPHS[level] * cells, "$accent"
+            elif day <= self._last_day and year in self.years:
+                text = GLYPHS[0].ljust(cells)
+            parts.append((text, CURSOR if day == self.cursor else style))
+        return Content.assemble(*parts)
 
 
 def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
     """Describe a day in up to three lines; None for one without conversations."""
     when = f"{date_format.day(day)}, {date_format.day_age(day, today)}"
-    name = Content.styled(when, "bold")
+    parts = [Content.styled(when, "bold")]
     if found is None:
-        return name + Content.styled(" · no conversations", "$context")
+        return parts[0] + Content.styled(" · no conversations", DIM)
     pending = [Content("not summarized yet")] if found.is_pending else []
     if not found.segments and found.is_pending:
-        return Content(" · ").join([name, *pending])
-    counts = [
-        Content(format.quantity(found.segments, "segment")),
-        Content(format.quantity(found.messages, "message")),
-        *pending,
-    ]
+        return Content(" · ").join(parts + pending)
+    parts.append(Content(format.quantity(found.segments, "segment")))
+    parts.append(Content(format.quantity(found.messages, "message")))
+    parts += pending
     if found.is_live:
-        counts.append(Content(f"{format.LIVE} live"))
+        parts.append(Content(f"{format.LIVE} live"))
     names = [format.name_list(some) for some in (found.agents, found.projects) if some]
     lines = [
-        Content(" · ").join([name, *counts]),
+        Content(" · ").join(parts),
         Content(found.headline),
-        Content.styled(" · ".join(names), "$context"),
+        Content.styled(" · ".join(names), DIM),
     ]
     return Content("\n").join(line for line in lines if line)
 
 
 def describe_scale(scale: ActivityScale) -> Content:
     parts = [f"{GLYPHS[level]} {text}" for level, text in scale.ranges()]
-    unit = Content.styled(" messages a day", "$context")
-    return Content(GAP.join(parts)) + unit
+    return Content("   ".join(parts)) + Content.styled(" messages a day", DIM)

@@ -40,9 +40,17 @@ class FailureLog:
         failing = dict(progress.failing)
         if progress.error:
             failing.setdefault(progress.stage, progress.error)
-        known = [_update(one, progress, failing, now) for one in self._failures]
-        ended = [failure for failure in known if failure.until is not None]
-        ongoing = [failure for failure in known if failure.until is None]
+        ended, ongoing = [], []
+        for failure in self._failures:
+            error = failing.get(failure.stage)
+            # Only an import reports on imports.
+            is_reported = failure.stage != "import" or progress.stage == "import"
+            if failure.until is not None:
+                ended.append(failure)
+            elif error or not is_reported:
+                ongoing.append(replace(failure, error=error or failure.error))
+            else:
+                ended.append(replace(failure, until=now))
         stages = {failure.stage for failure in ongoing}
         ongoing += [
             StageFailure(stage, error, now)
@@ -60,21 +68,6 @@ class FailureLog:
             error = DISK_FULL if failure.error.startswith(DISK_FULL) else failure.error
             groups.setdefault((error, failure.until is None), []).append(failure)
         return Content("\n").join(_describe(group, zone) for group in groups.values())
-
-
-def _update(
-    failure: StageFailure,
-    progress: "PipelineProgress",
-    failing: dict[str, str],
-    now: datetime,
-) -> StageFailure:
-    """Return a failure after a report; only an import reports on imports."""
-    if failure.until is not None:
-        return failure
-    if error := failing.get(failure.stage):
-        return replace(failure, error=error)
-    is_over = failure.stage != "import" or progress.stage == "import"
-    return replace(failure, until=now) if is_over else failure
 
 
 def _describe(group: Sequence[StageFailure], zone: tzinfo) -> Content:

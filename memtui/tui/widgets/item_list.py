@@ -1,17 +1,55 @@
-"""The base of the lists of the app: an option list that is safe before it is drawn.
+"""The base of the lists of the app."""
 
-Textual's list knows on which line an option is only after its first layout; asked for a
-page before that, or given no width at all, it ends the app.
-"""
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Generic, TypeVar
 
+from textual.binding import BindingType
 from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
-MIN_WIDTH = 6
-"""Below this width, in cells, nothing is laid out."""
+from memtui.tui import commands
+
+Item = TypeVar("Item")
 
 
-class ItemList(OptionList):
-    """An option list that ignores page keys until it has been drawn."""
+class ItemList(OptionList, Generic[Item], inherit_bindings=False):
+    """An option list whose options show items; the cursor stays on its item.
+
+    A narrower list is cut off: it cannot be laid out.
+    """
+
+    DEFAULT_CSS = "ItemList { min-width: 8; }"
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
+    )
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id, markup=False)
+        self.items: dict[str, Item] = {}
+        """The items by the ids of their options; headings have no id."""
+
+    @property
+    def current(self) -> Item | None:
+        option = self.highlighted_option
+        return self.items.get(option.id or "") if option is not None else None
+
+    def show_items(
+        self, items: Mapping[str, Item], options: Iterable[Option], cursor: str = ""
+    ) -> None:
+        """List other items.
+
+        Args:
+            items: The items by the ids of their options.
+            options: The options.
+            cursor: The item under the cursor; by default the current one, or the first.
+        """
+        before = self.highlighted_option
+        self.items = {**items}
+        with self.prevent(OptionList.OptionHighlighted):
+            self.set_options(options)
+        ids = [cursor, before.id if before and before.id else "", *items]
+        if here := next((one for one in ids if one in items), ""):
+            self.highlighted = self.get_option_index(here)
 
     def watch_loading(self) -> None:
         """Offer the keys of the list again once it has loaded."""
@@ -28,11 +66,7 @@ class ItemList(OptionList):
         if is_drawn(self):
             super().action_page_up()  # type: ignore[no-untyped-call]
 
-    def _update_lines(self) -> None:
-        if self.scrollable_content_region.width >= MIN_WIDTH:
-            super()._update_lines()
-
 
 def is_drawn(options: OptionList) -> bool:
-    """Return whether the line of the option under the cursor is known."""
-    return (options.highlighted or 0) in options._index_to_line
+    """Return whether the list has a size: without one, page keys would end the app."""
+    return bool(options.scrollable_content_region)

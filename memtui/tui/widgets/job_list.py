@@ -1,4 +1,4 @@
-"""The list of stages and jobs, and the description of one of them.
+"""The list of stages and jobs, and texts on one of them and on the model.
 
 A stage works whenever something is queued for it, without a model; a job writes better
 summaries with a model, on a schedule.
@@ -13,12 +13,17 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets.option_list import Option
 
+from memtui.model import calendar
 from memtui.model.jobs import Job, JobRun, RunReason, RunResult
+from memtui.model.model_state import ModelCondition, ModelHealth
+from memtui.model.nodes import TocLevel
+from memtui.services.status import advise_on_model
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.widgets.item_list import ItemList
 
 if TYPE_CHECKING:
+    from memtui.pipeline.progress import ModelStatus
     from memtui.services.jobs import JobStatus, WorkStatus
 
 STAGES = {
@@ -40,8 +45,6 @@ JOB_TITLES = {
     Job.YEAR: "Model: years",
 }
 
-ROWS = (*STAGES, *Job)
-
 REASONS = {
     RunReason.SCHEDULE: "on schedule",
     RunReason.REQUESTED: "requested",
@@ -50,18 +53,11 @@ REASONS = {
     RunReason.WAITING: "segments pending",
 }
 
-ELSEWHERE = "in another memtui"
-"""The state of an idle stage if another process does the work."""
-
-DONE_ELSEWHERE = "Another memtui does this now and shows its progress."
-TITLE_CELLS = 17
-
 
 @dataclass(slots=True)
 class StageActivity:
     """The reports of a stage since the screen was opened."""
 
-    done: int = 0
     worked_at: datetime | None = None
     error: str = ""
     is_busy: bool = False
@@ -84,33 +80,37 @@ class JobListState:
         jobs = self.work.jobs if self.work else ()
         return next((one for one in jobs if one.job is job), None)
 
+    def stage(self, name: str) -> tuple[StageActivity, int]:
+        """Return the activity of a stage and the length of its queue."""
+        queued = self.work.queues.get(name, 0) if self.work else 0
+        return self.activity.get(name, StageActivity()), queued
 
-class JobList(ItemList, inherit_bindings=False):
+
+class JobList(ItemList[str]):
     """Moves through stages and jobs."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
-        open="Go to the details of this job or stage.",
-    )  # fmt: skip
+        open="Go to the details of this job or stage."
+    )
     HELP_TITLE = "In the list of jobs"
 
     def __init__(self, zone: tzinfo) -> None:
-        super().__init__(id="work", markup=False)
+        super().__init__(id="work")
         self._zone = zone
-        for name in ROWS:
+        for name in (*STAGES, *map(str, Job)):
             if name == Job.SEGMENTS:
                 self.add_option(None)
-            row = _draw_row(name, JobListState(), zone)
-            self.add_option(Option(row, id=name))
+            self.items[name] = name
+            self.add_option(Option(_draw_row(name, JobListState(), zone), id=name))
         self.highlighted = 0
 
     @property
     def current(self) -> str:
-        return str(ROWS[self.highlighted or 0])
+        return super().current or next(iter(STAGES))
 
     def show(self, state: JobListState) -> None:
         """Show the state of all stages and jobs; the cursor stays where it is."""
-        for name in ROWS:
+        for name in self.items:
             row = _draw_row(name, state, self._zone)
             if str(row) != str(self.get_option(name).prompt):
                 self.replace_option_prompt(name, row)
@@ -121,56 +121,46 @@ def _draw_row(name: str, state: JobListState, zone: tzinfo) -> Content:
         title, text = STAGES[name][0], _stage_state(name, state)
     else:
         title, text = JOB_TITLES[Job(name)], _job_state(Job(name), state, zone)
-    return Content(f"{title:<{TITLE_CELLS}}") + text
+    return Content(f"{title:<17}") + text
 
 
 def _stage_state(name: str, state: JobListState) -> Content:
-    unit = STAGES[name][2]
-    activity, queued = state.activity.get(name, StageActivity()), _queued(name, state)
+    activity, queued = state.stage(name)
     if activity.error:
         return Content.styled(f"✗ {activity.error}", "$error")
-    queue = f"{format.quantity(queued, unit)} queued" if queued else ""
+    queue = f"{format.quantity(queued, STAGES[name][2])} queued" if queued else ""
     if activity.is_busy:
         return Content(f"● working{f' · {queue}' if queue else ''}")
     if queue:
         return Content(queue)
-    return Content.styled("idle" if state.is_ours else ELSEWHERE, "$context")
-
-
-def _queued(name: str, state: JobListState) -> int:
-    return state.work.queues.get(name, 0) if state.work else 0
+    return Content.styled("idle" if state.is_ours else "in another memtui", "$context")
 
 
 def _job_state(job: Job, state: JobListState, zone: tzinfo) -> Content:
     status = state.job_status(job)
     if status is None or state.work is None:
         return Content("")
-    parts = [_schedule_state(status, state, zone)]
-    if pending := state.work.requests.get(job):
-        parts.append(f"{format.number(pending)} pending")
-    text = Content(" · ".join(parts))
-    if status.last is not None and status.last.result is RunResult.FAILED:
-        text += " · " + Content.styled("✗ failed", "$error")
-    return text
-
-
-def _schedule_state(status: "JobStatus", state: JobListState, zone: tzinfo) -> str:
     if status.is_running:
-        return "● running, then paused" if status.is_paused else "● running"
-    if status.requested_at:
-        return "requested"
-    if status.is_paused:
-        return "paused"
-    if state.missing_model:
-        return "no model"
-    if status.is_overdue:
-        return "overdue"
-    if status.next_at:
-        return f"next {date_format.moment(status.next_at, zone)}"
-    return status.schedule
+        text = "● running, then paused" if status.is_paused else "● running"
+    elif status.requested_at:
+        text = "requested"
+    elif status.is_paused:
+        text = "paused"
+    elif state.missing_model:
+        text = "no model"
+    elif status.is_overdue:
+        text = "overdue"
+    elif status.next_at:
+        text = f"next {date_format.moment(status.next_at, zone)}"
+    else:
+        text = status.schedule
+    if pending := state.work.requests.get(job):
+        text += f" · {format.number(pending)} pending"
+    has_failed = status.last is not None and status.last.result is RunResult.FAILED
+    return Content.assemble(text, *((" · ", ("✗ failed", "$error")) * has_failed))
 
 
-# Descriptions
+# Descriptions of stages and jobs
 
 
 def describe_row(
@@ -183,13 +173,14 @@ def describe_row(
 
 def _describe_stage(name: str, state: JobListState, now: datetime) -> Content:
     title, task, unit = STAGES[name]
-    activity, queued = state.activity.get(name, StageActivity()), _queued(name, state)
+    activity, queued = state.stage(name)
     lines = [Content.styled(title, "bold"), Content(f"{task}.")]
     if unit:
         queue = format.quantity(queued, unit) if queued else "Nothing"
         lines.append(Content(f"{queue} queued."))
     if not state.is_ours:
-        lines.append(Content(DONE_ELSEWHERE))
+        text = "Another memtui does this now and shows its progress."
+        lines.append(Content(text))
     if activity.worked_at:
         age = date_format.age(activity.worked_at, now)
         lines.append(Content(f"Last active {age}."))
@@ -211,12 +202,15 @@ def _describe_job(
         return Content("")
     pending = work.requests.get(job, 0)
     queue = f"{format.quantity(pending, 'node')} pending" if pending else "Idle"
-    next_run = "" if state.missing_model else _next_run(status, zone)
+    if status.is_overdue and not state.missing_model:
+        queue += " · overdue: runs as soon as memtui works"
+    elif status.next_at and not state.missing_model:
+        queue += f" · next run {date_format.moment(status.next_at, zone)}"
     cron = f" ({status.cron})" if status.cron else ""
     lines = [
         Content.styled(JOB_TITLES[job], "bold"),
         Content(f"Schedule: {status.schedule}{cron}."),
-        Content(f"{queue}{next_run}."),
+        Content(f"{queue}."),
     ]
     if state.missing_model:
         lines.append(Content(state.missing_model))
@@ -227,14 +221,6 @@ def _describe_job(
     lines.append(Content(""))
     lines += _describe_runs(work.runs.get(job, ()), zone, now)
     return Content("\n").join(lines)
-
-
-def _next_run(status: "JobStatus", zone: tzinfo) -> str:
-    if status.is_overdue:
-        return " · overdue: runs as soon as memtui works"
-    if status.next_at is None:
-        return ""
-    return f" · next run {date_format.moment(status.next_at, zone)}"
 
 
 def _describe_runs(
@@ -248,9 +234,16 @@ def _describe_runs(
         is_bad = run.result in (RunResult.FAILED, RunResult.INTERRUPTED)
         started = date_format.moment(run.started_at, zone)
         duration = date_format.duration((run.ended_at or now) - run.started_at)
+        counts = f"{format.number(run.created)} created"
+        for count, name in (
+            (run.rejected, "rejected"),
+            (run.failed, "failed"),
+            (run.waiting, "pending"),
+        ):
+            counts += f", {format.number(count)} {name}" if count else ""
         line = (
             f"{'✗' if is_bad else ' '} {started}  {result}, {duration},"
-            f" {REASONS[run.reason]}: {_counts(run)}"
+            f" {REASONS[run.reason]}: {counts}"
         )
         lines.append(Content.styled(line, "$error" if is_bad else ""))
         if run.error:
@@ -258,12 +251,96 @@ def _describe_runs(
     return lines
 
 
-def _counts(run: JobRun) -> str:
-    counts = (
-        (run.rejected, "rejected"),
-        (run.failed, "failed"),
-        (run.waiting, "pending"),
+# The model
+
+
+def explain_missing_model(
+    model: "ModelStatus | None", reason: str, work: "WorkStatus | None"
+) -> str:
+    """Return why a job has no model, in a sentence; "" if it has one.
+
+    Args:
+        model: The state of the model; None where another process works.
+        reason: Why no model is used at all; "" if one is.
+        work: The state of the jobs, with the model that another process has found.
+    """
+    if reason:
+        return "No model is used (see above): summaries are extracts."
+    health = (model.health if model else None) or (work.model if work else None)
+    if health is None:
+        return ""
+    if health.condition in (ModelCondition.READY, ModelCondition.RESTING):
+        return ""
+    return (
+        "This waits until a model is available (see above). Until then, summaries are"
+        " extracts."
     )
-    parts = [f"{format.number(run.created)} created"]
-    parts += [f"{format.number(count)} {what}" for count, what in counts if count]
-    return ", ".join(parts)
+
+
+def describe_model(
+    model: "ModelStatus | None", reason: str, work: "WorkStatus | None", now: datetime
+) -> Content:
+    """Describe the state of the model, what to do about it, and what it does now.
+
+    Args:
+        model: The state of the model; None where another process works.
+        reason: Why no model is used at all; "" if one is.
+        work: The state of the jobs, with the model that another process has found.
+        now: The current time.
+    """
+    if reason:
+        return Content(reason)
+    if model is not None and model.health is not None:
+        if model.node_id:
+            return _describe_call(model, model.health, now)
+        text = _describe_health(model.health, model.held_segments)
+        missing = (ModelCondition.OFFLINE, ModelCondition.MODEL_MISSING)
+        if model.health.condition in missing:
+            hint = "\n  memtui will check again; x on a job checks now."
+            text += Content.styled(hint, "$context")
+        return text
+    found = work.model if work else None
+    if found is None:
+        return Content("No model has been looked for yet.")
+    health = ModelHealth(found.condition, found.message)
+    text = Content("✓ A model is available.")
+    if not health.is_ready:
+        text = _describe_health(health, 0)
+    checked = f" (checked {date_format.age(found.checked_at, now)})"
+    return text + Content.styled(checked, "$context")
+
+
+def _describe_health(health: ModelHealth, paused: int) -> Content:
+    if health.is_ready:
+        name = health.model or "The model"
+        state = f"{format.quantity(paused, 'segment')} paused" if paused else "idle"
+        return Content(f"✓ {name} is available, {state}.")
+    message = health.message or f"the model is {health.condition}"
+    message = message[:1].upper() + message[1:].rstrip(".")
+    if health.condition is ModelCondition.RESTING:
+        return Content(f"{message}.")
+    return Content.styled(f"✗ {message}: {advise_on_model(health)}", "$error")
+
+
+def _describe_call(model: "ModelStatus", health: ModelHealth, now: datetime) -> Content:
+    """Describe a call in two lines: its node, then its progress, which grows."""
+    period, doing = calendar.period(model.node_id), model.progress
+    name = calendar.title(model.node_id)
+    if period.level is TocLevel.SEGMENT:
+        name = f"a segment of {date_format.day(period.first)}"
+    elif period.level is TocLevel.DAY:
+        name = date_format.day(period.first)
+    first = [f"● {health.model or 'The model'}", name]
+    second = []
+    if model.pending > 1:
+        first.append(f"{format.number(model.pending)} to go")
+    if doing is not None:
+        part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
+        text = f"{part}{doing.phase}"
+        if doing.written:
+            limit = f" of at most {format.number(doing.limit)}" if doing.limit else ""
+            text += f" {format.quantity(doing.written, 'token')}{limit}"
+        second.append(text)
+    if model.started_at is not None:
+        second.append(f"for {date_format.duration(now - model.started_at)}")
+    return Content("\n  ").join(Content(" · ".join(line)) for line in (first, second))

@@ -1,12 +1,12 @@
 """The line of keys at the bottom of a screen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from rich.cells import cell_len
-from textual import events
-from textual.binding import ActiveBinding, Binding
-from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Static
 
 from memtui.tui import commands
 
@@ -14,8 +14,25 @@ GAP = 2
 """The space between two keys, in cells."""
 
 
-class KeyLine(Footer):
-    """A footer that shows whole keys only, the most important ones where it is narrow.
+class KeyHint(Static):
+    """A key and what it does; a click presses it."""
+
+    def __init__(self, binding: Binding, key_display: str, tooltip: str) -> None:
+        self.binding, self.key_display = binding, key_display
+        text = Content.assemble(
+            (key_display, "bold $footer-key-foreground"),
+            (f" {binding.description}", "$footer-description-foreground"),
+        )
+        super().__init__(text)
+        self.cells = text.cell_length
+        self.tooltip = tooltip
+
+    def on_click(self) -> None:
+        self.app.simulate_key(self.binding.key)
+
+
+class KeyLine(Horizontal):
+    """Shows whole keys only, the most important ones where it is narrow.
 
     A screen lists the actions it would refuse at the moment in its ``refused``: their
     keys explain why when pressed, and are not shown here.
@@ -27,41 +44,36 @@ class KeyLine(Footer):
         Args:
             also: Commands of the app to show besides those of the screen.
         """
-        super().__init__(show_command_palette=False, compact=True)
+        super().__init__()
         self._also = also
 
-    def compose(self) -> Iterator[FooterKey]:
+    def compose(self) -> ComposeResult:
         """Yield the keys that fit, in the order of the commands."""
-        if not self._bindings_ready:
-            return
         refused = getattr(self.screen, "refused", ())
         by_action = {
-            active.binding.action: active
+            active.binding.action: KeyHint(
+                active.binding,
+                self.app.get_key_display(active.binding),
+                active.tooltip,
+            )
             for active in self.screen.active_bindings.values()
             if active.binding.show or active.binding.id in self._also
             if active.binding.action not in refused
         }
         keys = [*by_action.values()]
-        sizes = [(_rank(key.binding), self._width(key.binding)) for key in keys]
+        sizes = [(_rank(key.binding), key.cells) for key in keys]
         for index in fit_keys(sizes, self.size.width):
-            yield self._key(keys[index])
+            yield keys[index]
 
-    def _width(self, binding: Binding) -> int:
-        return cell_len(f"{self.app.get_key_display(binding)} {binding.description}")
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self._update())
 
-    def _key(self, active: ActiveBinding) -> FooterKey:
-        binding = active.binding
-        return FooterKey(
-            binding.key,
-            self.app.get_key_display(binding),
-            binding.description,
-            binding.action,
-            disabled=not active.enabled,
-            tooltip=active.tooltip,
-        ).data_bind(compact=Footer.compact)
+    def on_resize(self) -> None:
+        self._update()
 
-    def on_resize(self, event: events.Resize) -> None:
-        self.call_after_refresh(self.recompose)
+    def _update(self) -> None:
+        if self.app.app_focus:
+            self.call_after_refresh(self.recompose)
 
 
 def _rank(binding: Binding) -> int:

@@ -190,22 +190,23 @@ class NodePage(Vertical):
         is_segment = node.level is TocLevel.SEGMENT
         if headline := node.headline or (node.title if is_segment else ""):
             lines.append(Content.styled(headline, "bold"))
-        agents, projects = (
-            format.name_list(node.agents),
-            format.name_list(node.projects),
-        )
-        about = [self._age(node), agents, projects]
-        lines += [_quiet(about), _quiet(_origin(node, is_rejected=is_rejected))]
+        names = [format.name_list(some) for some in (node.agents, node.projects)]
+        status = format.status_text(node.status, is_pinned=node.is_pinned)
+        origin = [
+            format.author(node, is_rejected=is_rejected),
+            format.support_counts(node.bullets),
+            status if node.bullets or node.is_pinned else "",
+            f"rejected: {node.rejection}" if node.rejection else "",
+        ]
+        lines += [_quiet([self._age(node), *names]), _quiet(origin)]
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.keyword_texts), "$accent"))
         if not part.is_all:
             lines.append(Content.styled(_share(part, self.scope), "$evidence"))
         if not node.bullets:
             text = ALL_WITHHELD if node.withheld else NO_BULLETS[node.status]
-            lines += [
-                Content(""),
-                Content(NONE_IN_SCOPE if part.hidden_bullets else text),
-            ]
+            text = NONE_IN_SCOPE if part.hidden_bullets else text
+            lines += [Content(""), Content(text)]
         return Content("\n").join(line for line in lines if line is not None)
 
     def _age(self, node: TocNode) -> str:
@@ -233,27 +234,13 @@ def _size(node: TocNode) -> str:
     return format.node_size(node.counts, node.level) if is_known else ""
 
 
-def _origin(node: TocNode, *, is_rejected: bool) -> list[str]:
-    """Return who wrote the summary and how reliable it is."""
-    status = format.status_text(node.status, is_pinned=node.is_pinned)
-    return [
-        format.author(node, is_rejected=is_rejected),
-        format.support_counts(node.bullets),
-        status if node.bullets or node.is_pinned else "",
-        f"rejected: {node.rejection}" if node.rejection else "",
-    ]
-
-
 def _share(part: ScopedNode, scope: Scope) -> str:
     """Return how much of the node is in the scope."""
-    mine, whole = part.node.counts.segments, part.total.segments
-    share = (
-        f"{scope} only: {format.number(mine)} of {format.quantity(whole, 'segment')}"
-    )
-    share = f"{share[0].upper()}{share[1:]}"
+    mine = format.number(part.node.counts.segments)
+    share = f"{scope} only: {mine} of {format.quantity(part.total.segments, 'segment')}"
     if part.hidden_bullets:
-        share = f"{share}, {format.quantity(part.hidden_bullets, 'bullet')} hidden"
-    return f"{share} (F F: all)"
+        share += f", {format.quantity(part.hidden_bullets, 'bullet')} hidden"
+    return f"{share[0].upper()}{share[1:]} (F F: all)"
 
 
 def _quiet(parts: Iterable[str]) -> Content | None:

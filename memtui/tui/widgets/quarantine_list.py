@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from memtui.services.quarantine import QuarantineEntry
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import MoreRequested
@@ -27,27 +25,18 @@ PREFETCH = 20
 UNKNOWN_AGENT = "unknown agent"
 
 
-class QuarantineList(ItemList, inherit_bindings=False):
+class QuarantineList(ItemList["QuarantineEntry"]):
     """Moves through the entries."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
-        open="Go to the details of this entry.",
-    )  # fmt: skip
+        open="Go to the details of this entry."
+    )
     HELP_TITLE = "In the list of skipped input"
 
     def __init__(self, zone: tzinfo) -> None:
-        super().__init__(id="entries", markup=False)
+        super().__init__(id="entries")
         self._zone = zone
-        self.entries: list[QuarantineEntry] = []
         self.total = 0
-
-    @property
-    def current(self) -> "QuarantineEntry | None":
-        index = self.highlighted
-        if index is None or index >= len(self.entries):
-            return None
-        return self.entries[index]
 
     def show(
         self, entries: "Sequence[QuarantineEntry]", total: int, returning: str = ""
@@ -60,27 +49,20 @@ class QuarantineList(ItemList, inherit_bindings=False):
             returning: The name of an entry the cursor goes to if it is listed.
         """
         self.total = total
-        if list(entries) == self.entries:
+        items = {entry.name: entry for entry in entries}
+        if items == self.items:
             return
-        before, index = self.current, self.highlighted or 0
-        self.entries = list(entries)
-        names = [entry.name for entry in entries]
-        for name in (returning, before.name if before else ""):
-            if name in names:
-                index = names.index(name)
-                break
-        with self.prevent(OptionList.OptionHighlighted):
-            self.clear_options()
-            self.add_options(map(self._option, entries))
-        if names:
-            self.highlighted = min(index, len(names) - 1)
+        if returning not in items:
+            returning = self.current.name if self.current else ""
+        if entries and returning not in items:
+            returning = entries[min(self.highlighted or 0, len(entries) - 1)].name
+        self.show_items(items, map(self._option, entries), returning)
 
     def add(self, entries: "Sequence[QuarantineEntry]", total: int) -> None:
         """Append entries that are not listed yet."""
         self.total = total
-        known = {entry.name for entry in self.entries}
-        new = [entry for entry in entries if entry.name not in known]
-        self.entries += new
+        new = [entry for entry in entries if entry.name not in self.items]
+        self.items |= {entry.name: entry for entry in new}
         self.add_options(map(self._option, new))
 
     def watch_highlighted(self, highlighted: int | None) -> None:
@@ -88,11 +70,11 @@ class QuarantineList(ItemList, inherit_bindings=False):
         super().watch_highlighted(highlighted)
         if highlighted is None or highlighted >= self.total - PREFETCH:
             return
-        if highlighted >= len(self.entries) - PREFETCH:
+        if highlighted >= len(self.items) - PREFETCH:
             self.post_message(MoreRequested())
 
     def _option(self, entry: "QuarantineEntry") -> Option:
-        return Option(_draw_entry(entry, self._zone))
+        return Option(_draw_entry(entry, self._zone), id=entry.name)
 
 
 def _draw_entry(entry: "QuarantineEntry", zone: tzinfo) -> Content:

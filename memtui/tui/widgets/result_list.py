@@ -125,7 +125,7 @@ class SearchResults:
     took_ms: float = 0.0
     times: tuple[str, ...] = ()
     """Sentences about the dates found in the query."""
-    merged: tuple[int, int] = (0, 0)
+    merged: int = 0
     """The number of matching messages and summaries; one per session is listed."""
     is_recent: bool = False
     """True for a query without words, which lists the newest sessions."""
@@ -140,39 +140,35 @@ class SearchResults:
 
 
 def to_results(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
-    results = replace(_convert(found), is_recent=found.is_recent)
-    if not found.is_recent:
-        return results
-    # Without words in the query nothing can match well or badly.
-    recent = tuple(replace(result, band="") for result in results.results)
-    return replace(results, results=recent)
-
-
-def _convert(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
     match found:
         case TeleportResult():
-            return SearchResults(
+            results = SearchResults(
                 tuple(_teleport_results(found.hits)),
                 tuple(filter(None, (found.note, *found.hints))),
                 found.suggestion,
                 found.took_ms,
             )
         case CombinedResult():
-            return SearchResults(
+            results = SearchResults(
                 tuple(map(_combined_result, found.hits)),
                 found.notes,
                 found.suggestion,
                 found.took_ms,
                 tuple(map(str, found.times)),
-                (found.messages, found.summaries),
+                found.messages + found.summaries,
             )
         case MessageResult():
-            return SearchResults(
+            results = SearchResults(
                 tuple(map(_message_result, found.hits)),
                 found.notes,
                 took_ms=found.took_ms,
                 times=tuple(map(str, found.times)),
             )
+    if not found.is_recent:
+        return results
+    # Without words in the query nothing can match well or badly.
+    recent = tuple(replace(result, band="") for result in results.results)
+    return replace(results, results=recent, is_recent=True)
 
 
 def _teleport_results(hits: Sequence[Hit]) -> Iterator[SearchResult]:
@@ -191,7 +187,7 @@ def _teleport_results(hits: Sequence[Hit]) -> Iterator[SearchResult]:
                 at=hit.at,
                 grip_id=hit.target_id if is_grip else "",
             ),
-            details=_details(hit.project, also),
+            details=tuple(filter(None, (hit.project, also))),
         )
 
 
@@ -208,37 +204,22 @@ def merge_repeated(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[str]]]:
         Each hit, with the levels of the hits merged into it, the lowest first.
     """
     depths = {level: depth for depth, level in enumerate(TocLevel)}
-    lowest_first = sorted(
-        range(len(hits)), key=lambda index: (-depths[hits[index].level], index)
-    )
-    leaders: dict[int, int] = {}
-    by_text: dict[str, list[int]] = {}
-    for index in lowest_first:
-        hit = hits[index]
-        leaders[index] = index
-        if hit.kind is not HitKind.NODE or not hit.snippet.text:
-            continue
-        below = by_text.setdefault(hit.snippet.text, [])
-        for other in below:
-            if hit.node_id in _path(hits[other]):
-                leaders[index] = other
-                break
-        else:
-            below.append(index)
     groups: dict[int, list[int]] = {}
-    for index in range(len(hits)):
-        groups.setdefault(leaders[index], []).append(index)
+    for index, hit in enumerate(hits):
+        repeats = [
+            (depths[other.level], -at)
+            for at, other in enumerate(hits)
+            if hit.kind is other.kind is HitKind.NODE
+            and hit.snippet.text == other.snippet.text != ""
+            and hit.node_id in calendar.path(other.node_id)
+        ]
+        _, leader = max(repeats, default=(0, -index))
+        groups.setdefault(-leader, []).append(index)
     for leader, indexes in groups.items():
-        others = sorted((i for i in indexes if i != leader), key=lowest_first.index)
+        others = [index for index in indexes if index != leader]
+        others.sort(key=lambda index: -depths[hits[index].level])
         levels = dict.fromkeys(hits[index].level.value for index in others)
         yield replace(hits[leader], score=hits[indexes[0]].score), [*levels]
-
-
-def _path(hit: Hit) -> list[str]:
-    try:
-        return calendar.path(hit.node_id)
-    except ValueError:
-        return []
 
 
 def _combined_result(hit: CombinedHit) -> SearchResult:
@@ -264,7 +245,7 @@ def _combined_result(hit: CombinedHit) -> SearchResult:
             agent=hit.agent,
             session_id=hit.session_id,
         ),
-        details=_details(hit.project, hit.agent, _subagent(hit.subagent)),
+        details=_details(hit.project, hit.agent, hit.subagent),
         is_unsummarized=hit.is_unsummarized,
     )
 
@@ -290,7 +271,7 @@ def _message_result(hit: MessageHit) -> SearchResult:
         ),
         before=_snippet(before, session.agent),
         after=_snippet(after, session.agent),
-        details=_details(session.project, session.agent, _subagent(hit.subagent)),
+        details=_details(session.project, session.agent, hit.subagent),
     )
 
 
@@ -312,11 +293,8 @@ def _snippet(message: WindowMessage | None, agent: str) -> ResultSnippet | None:
     return ResultSnippet(format.role_name(message.role, agent), message.snippet)
 
 
-def _subagent(name: str) -> str:
-    return f"subagent {name}" if name else ""
-
-
-def _details(*parts: str) -> tuple[str, ...]:
+def _details(project: str, agent: str, subagent: str) -> tuple[str, ...]:
+    parts = (project, agent, f"subagent {subagent}" if subagent else "")
     return tuple(filter(None, parts))
 
 
@@ -341,47 +319,34 @@ MIN_ALIGNED_TITLE = 28
 MIN_NEIGHBORS = 60
 """From this width on, in cells, the messages before and after are shown."""
 
-UNSUMMARIZED = "unsummarized"
 _MARGIN = Content(" " * INDENT)
 _SPACES = re.compile(r"\s{2,}")
 
 
+@dataclass(eq=False)
 class ResultRow(TextBlock):
     """A result as an option of the list."""
 
-    def __init__(
-        self,
-        result: SearchResult,
-        when: str,
-        when_cells: int,
-        *,
-        lines: int,
-        is_selected: bool = False,
-    ) -> None:
-        """Create a row.
-
-        Args:
-            result: The result.
-            when: Its time.
-            when_cells: The width of the longest time of all rows.
-            lines: The most lines of the snippet; with one line the messages before and
-                after are not shown.
-            is_selected: Whether the cursor is on it.
-        """
-        self.result, self.when = result, when
-        self._when_cells, self._lines = when_cells, lines
-        self._is_selected = is_selected
-
-    def selected(self) -> "ResultRow":
-        when_cells, lines = self._when_cells, self._lines
-        return ResultRow(
-            self.result, self.when, when_cells, lines=lines, is_selected=True
-        )
+    result: SearchResult
+    when: str
+    """Its time."""
+    when_cells: int
+    """The width of the longest time of all rows."""
+    lines: int
+    """The most lines of the snippet; with one line the messages before and after are
+    not shown."""
+    is_selected: bool = False
 
     def compose_lines(self, width: int) -> Content:
         rows = (row.truncate(width) for row in self._rows(width))
         lines = Content("\n").join(rows)
-        return _brighten(lines) if self._is_selected else lines
+        if not self.is_selected:
+            return lines
+        spans = [
+            Span(span.start, span.end, DIM_SELECTED) if span.style == DIM else span
+            for span in lines.spans
+        ]
+        return Content(lines.plain, spans)
 
     def get_height(self, rules: RulesMap, width: int) -> int:
         """Return the number of lines at a width; none of them needs wrapping."""
@@ -389,15 +354,15 @@ class ResultRow(TextBlock):
 
     def _rows(self, width: int) -> list[Content]:
         result, room = self.result, max(width - 2 * INDENT, 1)
-        mark = SELECTED_MARK if self._is_selected else " " * INDENT
+        mark = SELECTED_MARK if self.is_selected else " " * INDENT
         rows = [Content.styled(mark, "$accent") + self._head(max(width - INDENT, 1))]
-        has_neighbors = self._lines > 1 and room >= MIN_NEIGHBORS
+        has_neighbors = self.lines > 1 and room >= MIN_NEIGHBORS
         before, after = (result.before, result.after) if has_neighbors else (None, None)
         bar = Content.styled(BAR, "$evidence") if before or after else _MARGIN
         if before:
             rows += [_MARGIN + line for line in _draw_snippet(before, room, 1, DIM)]
         if result.match and result.match.snippet.text and not self._is_title_match:
-            lines = _draw_snippet(result.match, room, self._lines)
+            lines = _draw_snippet(result.match, room, self.lines)
             rows += [bar + line for line in lines]
         if after:
             rows += [_MARGIN + line for line in _draw_snippet(after, room, 1, DIM)]
@@ -413,10 +378,8 @@ class ResultRow(TextBlock):
     @property
     def _is_title_match(self) -> bool:
         """True if the match is the title, which need not be repeated."""
-        match = self.result.match
-        return match is not None and _has_same_words(
-            match.snippet.text, self.result.title
-        )
+        snippet = self.result.match.snippet.text if self.result.match else ""
+        return clean(snippet).split() == clean(self.result.title).split() != []
 
     def _head(self, width: int) -> Content:
         result = self.result
@@ -424,23 +387,23 @@ class ResultRow(TextBlock):
         end = Content.styled(kind, DIM)
         room = width - end.cell_length - GAP
         when = Content.styled(self.when, DIM)
-        if room - self._when_cells - GAP >= MIN_ALIGNED_TITLE:
-            when = when.pad_right(self._when_cells - when.cell_length)
+        if room - self.when_cells - GAP >= MIN_ALIGNED_TITLE:
+            when = when.pad_right(self.when_cells - when.cell_length)
         title = Content(to_line(result.title))
         if self._is_title_match and result.match:
             title = mark_snippet(result.match.snippet)
         head = when + " " * GAP + title.stylize_before("bold")
-        if room < self._when_cells + GAP:
+        if room < self.when_cells + GAP:
             return head.truncate(width, ellipsis=True)
         head = head.truncate(room, ellipsis=True)
         return head + " " * (room - head.cell_length + GAP) + end
 
     def _foot(self, room: int) -> Content:
-        parts = [Content.styled(to_line(" · ".join(self.result.details)), DIM)]
+        foot = Content.styled(to_line(" · ".join(self.result.details)), DIM)
         if self.result.is_unsummarized:
-            parts.append(Content(UNSUMMARIZED))
-        shown = [part for part in parts if part]
-        return Content.styled(" · ", DIM).join(shown).truncate(room, ellipsis=True)
+            separator = Content.styled(" · ", DIM) if foot else Content("")
+            foot += separator + "unsummarized"
+        return foot.truncate(room, ellipsis=True)
 
 
 def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:
@@ -465,14 +428,6 @@ def mark_snippet(snippet: Snippet, style: str = "") -> Content:
     for start, end in line.marks:
         content = content.stylize(MARKED, start, end)
     return content
-
-
-def _brighten(lines: Content) -> Content:
-    spans = [
-        Span(span.start, span.end, DIM_SELECTED) if span.style == DIM else span
-        for span in lines.spans
-    ]
-    return Content(lines.plain, spans)
 
 
 def _draw_snippet(
@@ -539,42 +494,36 @@ def _to_one_line(snippet: Snippet) -> Snippet:
     return Snippet(_SPACES.sub(" ", text), marks)
 
 
-def _has_same_words(snippet: str, title: str) -> bool:
-    return clean(snippet).split() == clean(title).split()
-
-
 # The list
 
 ROOMY_SIZE = (100, 30)
 """From this size of the terminal on, in columns and lines, snippets take two lines."""
 
 
-class ResultList(ItemList, can_focus=False):
+class ResultList(ItemList[SearchResult], can_focus=False):
     """Shows the results; the keys stay in the search bar."""
 
     def __init__(self, zone: tzinfo) -> None:
-        super().__init__(id="hits", markup=False)
+        super().__init__(id="hits")
         self._zone = zone
-        self.results: tuple[SearchResult, ...] = ()
         self._rows: list[ResultRow] = []
         self._selected = 0
 
     def show(self, found: SearchResults, now: datetime) -> None:
-        self.results = found.results
-        times = [format_when(result, now, self._zone) for result in self.results]
+        times = [format_when(result, now, self._zone) for result in found.results]
         widest = max(map(len, times), default=0)
         columns, height = self.app.size
         lines = 2 if columns >= ROOMY_SIZE[0] and height >= ROOMY_SIZE[1] else 1
         self._rows = [
-            ResultRow(result, time, widest, lines=lines)
-            for result, time in zip(self.results, times, strict=True)
+            ResultRow(result, time, widest, lines)
+            for result, time in zip(found.results, times, strict=True)
         ]
         self._selected = 0
         self.set_options(
-            Option(row if index else row.selected())
+            Option(row if index else replace(row, is_selected=True))
             for index, row in enumerate(self._rows)
         )
-        if self.results:
+        if self._rows:
             self.highlighted = 0
 
     @on(OptionList.OptionHighlighted)
@@ -586,13 +535,14 @@ class ResultList(ItemList, can_focus=False):
             return
         self._selected = here
         self.replace_option_prompt_at_index(before, self._rows[before])
-        self.replace_option_prompt_at_index(here, self._rows[here].selected())
+        row = replace(self._rows[here], is_selected=True)
+        self.replace_option_prompt_at_index(here, row)
 
     def move(self, step: int) -> None:
         """Move the selection; after the last row comes the first."""
-        if self.results:
-            self.highlighted = ((self.highlighted or 0) + step) % len(self.results)
+        if self._rows:
+            self.highlighted = ((self.highlighted or 0) + step) % len(self._rows)
 
     def move_page(self, step: int) -> None:
-        if self.results:
+        if self._rows:
             self.call_later(self.run_action, "page_down" if step > 0 else "page_up")

@@ -78,43 +78,25 @@ def _choices_of(
         yield ScopeChoice(scope, name, kind, size, is_chosen)
 
 
-class ScopeList(ItemList, can_focus=False):
+class ScopeList(ItemList[ScopeChoice], can_focus=False):
     """Shows the choices under headings; the keys stay in the input above."""
 
     def __init__(self) -> None:
-        super().__init__(id="parts", markup=False)
-        self._choices: list[ScopeChoice | None] = []
-        """The choice of each option; None for a heading."""
-
-    @property
-    def current(self) -> ScopeChoice | None:
-        index = self.highlighted
-        return self._choices[index] if index is not None else None
+        super().__init__(id="parts")
 
     def show(self, choices: Sequence[ScopeChoice]) -> None:
         """Show choices, with the cursor on the first one."""
         options: list[Option] = []
-        self._choices, kind = [], ""
+        items: dict[str, ScopeChoice] = {}
+        kind = ""
         for choice in choices:
             if choice.kind and choice.kind != kind:
                 heading = Content.styled(HEADINGS[choice.kind], "bold $context")
                 options.append(Option(heading, disabled=True))
-                self._choices.append(None)
-            kind = choice.kind
+            kind, name = choice.kind, str(len(items))
             mark = Content("✓ " if choice.is_chosen else "  ")
             end = Content.styled(choice.end, "$context")
-            options.append(Option(Paragraph(mark, Content(choice.label), end)))
-            self._choices.append(choice)
-        self.set_options(options)
-        if any(self._choices):
-            self.highlighted = next(i for i, one in enumerate(self._choices) if one)
-
-    def move(self, step: int) -> None:
-        """Move the cursor; after the last choice comes the first."""
-        if self._choices and self.highlighted is not None:
-            index = self.highlighted
-            while True:
-                index = (index + step) % len(self._choices)
-                if self._choices[index]:
-                    break
-            self.highlighted = index
+            row = Paragraph(mark, Content(choice.label), end)
+            options.append(Option(row, id=name))
+            items[name] = choice
+        self.show_items(items, options, "0")

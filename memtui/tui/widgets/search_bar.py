@@ -190,8 +190,9 @@ def compose_notes(
         notes.insert(0, f"There is nothing for “{_shorten(query)}”.")
     elif not found.results:
         notes.insert(0, _advise(query, view, zone))
-    if (merged := sum(found.merged)) > len(found.results):
-        notes.append(f"Best hit per session of {format.number(merged)} (tab: all).")
+    if found.merged > len(found.results):
+        total = format.number(found.merged)
+        notes.append(f"Best hit per session of {total} (tab: all).")
     return notes
 
 
@@ -245,9 +246,7 @@ class SearchHelp(TextBlock):
 class SearchNotes(TextBlock):
     """Sentences on lines of their own, cut off after a number of lines."""
 
-    def __init__(
-        self, sentences: Sequence[str], most: int = MAX_NOTE_LINES_ALONE
-    ) -> None:
+    def __init__(self, sentences: Sequence[str], most: int) -> None:
         self.sentences, self._most = sentences, most
 
     def compose_lines(self, width: int) -> Content:

@@ -5,7 +5,6 @@ screen; rows that have not been read yet are blank.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import ClassVar
 
@@ -15,7 +14,6 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.style import Style
 from textual.visual import Visual
 
 from memtui.model.sessions import Session
@@ -36,98 +34,77 @@ DIM_SELECTED = "$footer-foreground"
 """The dim color on the brighter background of the cursor."""
 
 SEPARATOR = "  "
-UNTITLED = "(untitled)"
 
-WHEN, LONG_WHEN, AGE, LENGTH, MESSAGES = 11, 17, 13, 7, 6
-"""Widths in cells: "Thu 18 Jan", with the time, "11 months ago", "3h 56m", "12,345"."""
+LONG_WHEN = 17
+"""The width of a day with its time; without the time it is narrower."""
 
+HEADINGS = {"when": "started", "age": "", "messages": "msgs"}
+"""The headings of columns that are not their names."""
 
-@dataclass(frozen=True, slots=True)
-class SessionColumns:
-    """The widths of the columns in cells; 0 for a column that is not shown."""
-
-    when: int
-    age: int
-    agent: int
-    project: int
-    title: int
-    length: int
-    messages: int
+NUMBERS = ("length", "messages")
+"""The columns that are aligned to the right."""
 
 
-def fit_columns(width: int) -> SessionColumns:
-    """Return the columns of a list with a width in cells."""
-    is_wide, is_very_wide = width >= 110, width >= 150
-    when = LONG_WHEN if is_wide else WHEN
-    age = AGE if is_very_wide else 0
-    agent = 11 if width >= 70 else 0
-    project = 20 if is_wide else 12 if width >= 60 else 0
-    length = LENGTH if width >= 84 else 0
-    messages = MESSAGES if width >= 48 else 0
-    others = [when, age, agent, project, length, messages]
-    taken = sum(cells + len(SEPARATOR) for cells in others if cells)
-    title = max(width - len(MARK) - taken - 1, 8)
-    return SessionColumns(when, age, agent, project, title, length, messages)
+def fit_columns(width: int) -> dict[str, int]:
+    """Return the columns of a list with a width, and their widths, in cells."""
+    is_wide = width >= 110
+    columns = {
+        "when": LONG_WHEN if is_wide else 11,
+        "age": 13 if width >= 150 else 0,
+        "agent": 11 if width >= 70 else 0,
+        "project": 20 if is_wide else 12 if width >= 60 else 0,
+        "title": 0,
+        "length": 7 if width >= 84 else 0,
+        "messages": 6 if width >= 48 else 0,
+    }
+    taken = sum(cells + len(SEPARATOR) for cells in columns.values() if cells)
+    columns["title"] = max(width - len(MARK) - taken - 1, 8)
+    return {name: cells for name, cells in columns.items() if cells}
 
 
-def column_headings(columns: SessionColumns) -> Content:
+def column_headings(width: int) -> Content:
     cells = [
-        _left("started", columns.when),
-        _left("", columns.age),
-        _left("agent", columns.agent),
-        _left("project", columns.project),
-        _left("title", columns.title),
-        _right("length", columns.length),
-        _right("msgs", columns.messages),
+        _fit(HEADINGS.get(name, name), name, cells)
+        for name, cells in fit_columns(width).items()
     ]
-    text = SEPARATOR.join(cell for cell in cells if cell)
-    return Content.styled(" " * len(MARK) + text, DIM)
+    return Content.styled(" " * len(MARK) + SEPARATOR.join(cells), DIM)
 
 
 def draw_session(
-    session: Session,
-    columns: SessionColumns,
-    now: datetime,
-    zone: tzinfo,
-    *,
-    is_selected: bool,
+    session: Session, width: int, now: datetime, zone: tzinfo, *, is_selected: bool
 ) -> Content:
+    columns, at = fit_columns(width), session.created_at
+    day, today = at.astimezone(zone).date(), now.astimezone(zone).date()
+    if columns["when"] >= LONG_WHEN:
+        when = date_format.near_moment(at, now, zone)
+    elif day == today:
+        when = date_format.clock(at, zone)
+    else:
+        when = date_format.near_day(day, today)
+    texts = {
+        "when": when,
+        "age": date_format.age(at, now),
+        "agent": session.agent,
+        "project": session.project,
+        "title": session.title or "(untitled)",
+        "length": date_format.duration(session.updated_at - at),
+        "messages": format.number(session.message_count),
+    }
+    bright = ("project", "title") if session.title else ("project",)
     dim = DIM_SELECTED if is_selected else DIM
-    when = _when(session.created_at, now, zone, columns.when)
-    length = date_format.duration(session.updated_at - session.created_at)
-    parts = [
-        (_left(when, columns.when), dim),
-        (_left(date_format.age(session.created_at, now), columns.age), dim),
-        (_left(session.agent, columns.agent), dim),
-        (_left(session.project, columns.project), ""),
-        (_left(session.title or UNTITLED, columns.title), "" if session.title else dim),
-        (_right(length, columns.length), dim),
-        (_right(format.number(session.message_count), columns.messages), dim),
+    cells = [
+        Content.styled(_fit(texts[name], name, cells), "" if name in bright else dim)
+        for name, cells in columns.items()
     ]
-    cells = [Content.styled(text, style) for text, style in parts if text]
     mark = Content.styled(MARK, "$accent") if is_selected else Content(" " * len(MARK))
     return mark + Content(SEPARATOR).join(cells)
 
 
-def _when(at: datetime, now: datetime, zone: tzinfo, cells: int) -> str:
-    """Format when a session began, as completely as fits."""
-    if cells >= LONG_WHEN:
-        return date_format.near_moment(at, now, zone)
-    day, today = at.astimezone(zone).date(), now.astimezone(zone).date()
-    if day == today:
-        return date_format.clock(at, zone)
-    return date_format.near_day(day, today)
-
-
-def _left(text: str, cells: int) -> str:
-    if not cells:
-        return ""
+def _fit(text: str, name: str, cells: int) -> str:
+    if name in NUMBERS:
+        return f"{text:>{cells}}"
     cut = Content(" ".join(text.split())).truncate(cells, ellipsis=True)
     return cut.plain + " " * (cells - cut.cell_length)
-
-
-def _right(text: str, cells: int) -> str:
-    return f"{text:>{cells}}" if cells else ""
 
 
 class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
@@ -217,32 +194,24 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         is_selected = index == self.cursor and self.total > 0
         if is_selected:
             style += self.get_visual_style("session-list--cursor")
-        session = self.sessions.get(index)
-        if session is None:
-            self._request(index)
-            return self._draw_unread(index, width, style)
-        columns = fit_columns(width)
-        row = draw_session(
-            session, columns, self._now(), self._zone, is_selected=is_selected
-        )
-        return self._to_strip(row.truncate(width), width, style)
-
-    def _draw_unread(self, index: int, width: int, style: Style) -> Strip:
-        reason = self._errors.get(index // SESSIONS_PAGE)
-        if reason is None or index >= self.total:
-            return Strip.blank(width, style.rich_style)
-        text = Content.styled(f"  ✗ Could not be read, retrying: {reason}", "$error")
-        return self._to_strip(text.truncate(width, ellipsis=True), width, style)
-
-    def _to_strip(self, line: Content, width: int, style: Style) -> Strip:
-        (strip,) = Visual.to_strips(self, line, width, 1, style, pad=True)
+        if (session := self.sessions.get(index)) is not None:
+            now, zone = self._now(), self._zone
+            row = draw_session(session, width, now, zone, is_selected=is_selected)
+        else:
+            page = index // SESSIONS_PAGE
+            is_listed = index < self.total
+            if is_listed and page not in self._requested:
+                self._requested.add(page)
+                self.post_message(
+                    SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE)
+                )
+            if page not in self._errors or not is_listed:
+                return Strip.blank(width, style.rich_style)
+            text = f"  ✗ Could not be read, retrying: {self._errors[page]}"
+            row = Content.styled(text, "$error")
+        row = row.truncate(width, ellipsis=session is None)
+        (strip,) = Visual.to_strips(self, row, width, 1, style, pad=True)
         return strip
-
-    def _request(self, index: int) -> None:
-        page = index // SESSIONS_PAGE
-        if index < self.total and page not in self._requested:
-            self._requested.add(page)
-            self.post_message(SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE))
 
     # Keys and mouse
 

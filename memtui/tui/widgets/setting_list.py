@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui.tui import commands
@@ -32,13 +31,9 @@ SECTIONS = {
 """The headings of the groups; other sections are shown by their names."""
 
 
-def _heading(section: str) -> Content:
-    return Content.styled(SECTIONS.get(section, section.capitalize()), "bold $accent")
-
-
 def _draw_setting(entry: "SettingEntry") -> Content:
     key = entry.setting.name.partition(".")[2]
-    value = _value(entry.text)
+    value = entry.text or EMPTY_VALUE
     if len(value) > VALUE_CELLS:
         value = value[: VALUE_CELLS - 1] + "…"
     return Content.assemble(
@@ -89,14 +84,11 @@ def describe_setting(entry: "SettingEntry") -> Content:
         lines.append(_fact("any of" if is_list else "one of", choices))
     if setting.minimum is not None:
         lines.append(_fact("at least", f"{setting.minimum:g} {setting.unit}".strip()))
-    lines += [Content(""), Content.styled(_how_to_change(entry), "$context")]
-    return Content("\n").join(lines)
-
-
-def _how_to_change(entry: "SettingEntry") -> str:
+    change = f"Press enter to change it. A change takes effect {effect_time(entry)}."
     if entry.locked_reason:
-        return f"{entry.locked_reason}."
-    return f"Press enter to change it. A change takes effect {effect_time(entry)}."
+        change = f"{entry.locked_reason}."
+    lines += [Content(""), Content.styled(change, "$context")]
+    return Content("\n").join(lines)
 
 
 def _fact(name: str, value: str) -> Content:
@@ -104,66 +96,37 @@ def _fact(name: str, value: str) -> Content:
 
 
 def _with_unit(text: str, unit: str) -> str:
-    return f"{_value(text)} {unit}".strip()
+    return f"{text or EMPTY_VALUE} {unit}".strip()
 
 
-def _value(text: str) -> str:
-    return text or EMPTY_VALUE
-
-
-class SettingList(ItemList, inherit_bindings=False):
+class SettingList(ItemList["SettingEntry"]):
     """Moves through the settings."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
-        open="Change this setting.",
-    )  # fmt: skip
+        open="Change this setting."
+    )
     HELP_TITLE = "In the list of settings"
 
-    def __init__(self) -> None:
-        super().__init__(id="entries", markup=False)
-        self._entries: Sequence[SettingEntry] = ()
-        self._words: tuple[str, ...] = ()
-        self.listed_count = 0
-        """The number of settings that match the filter."""
-
-    @property
-    def current(self) -> "SettingEntry | None":
-        index = self.highlighted
-        name = None if index is None else self.get_option_at_index(index).id
-        return next((e for e in self._entries if e.setting.name == name), None)
-
-    def show(self, entries: "Sequence[SettingEntry]") -> None:
-        """List settings; the cursor stays on its setting."""
-        self._entries = entries
-        self._update_options()
-
-    def filter(self, words: str) -> None:
-        """List only the settings that contain all these words."""
-        self._words = tuple(words.lower().split())
-        self._update_options()
-
-    def _update_options(self) -> None:
-        before, section, options = self.current, "", []
-        matches = [entry for entry in self._entries if self._matches(entry)]
-        for entry in matches:
-            name = entry.setting.name
+    def show(self, entries: "Sequence[SettingEntry]", words: str) -> None:
+        """List the settings that contain all these words."""
+        matches = {
+            entry.setting.name: entry
+            for entry in entries
+            if all(word in _text(entry) for word in words.lower().split())
+        }
+        section, options = "", []
+        for name, entry in matches.items():
             if (own := name.partition(".")[0]) != section:
                 section = own
-                options.append(Option(_heading(section), disabled=True))
+                heading = SECTIONS.get(section, section.capitalize())
+                styled = Content.styled(heading, "bold $accent")
+                options.append(Option(styled, disabled=True))
             options.append(Option(_draw_setting(entry), id=name))
-        self.listed_count = len(matches)
-        with self.prevent(OptionList.OptionHighlighted):
-            self.clear_options()
-            self.add_options(options)
-        if matches:
-            is_listed = before is not None and self._matches(before)
-            current = before if before and is_listed else matches[0]
-            self.highlighted = self.get_option_index(current.setting.name)
-            if current is matches[0]:
-                self.scroll_home(animate=False)
+        self.show_items(matches, options)
+        if self.highlighted == 1:  # Below the first heading.
+            self.scroll_home(animate=False)
 
-    def _matches(self, entry: "SettingEntry") -> bool:
-        setting = entry.setting
-        text = f"{setting.name} {setting.description} {setting.unit} {entry.text}"
-        return all(word in text.lower() for word in self._words)
+
+def _text(entry: "SettingEntry") -> str:
+    setting = entry.setting
+    return f"{setting.name} {setting.description} {setting.unit} {entry.text}".lower()

@@ -6,7 +6,7 @@ events around are dim.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from functools import partial
@@ -22,7 +22,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.events import Event, EventRole
 from memtui.model.grips import Expansion
-from memtui.model.verdicts import SUPPORTED, EventQuote, Support, Verdict
+from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.services import grip_events
 from memtui.text import analyzer, date_format
 from memtui.tui import commands, format, workers
@@ -35,7 +35,9 @@ from memtui.tui.widgets.turn_rendering import (
     MARKED,
     SIDE_BY_SIDE,
     TextSpan,
+    add_omissions,
     cut_excerpt,
+    has_style,
     render_markdown,
 )
 
@@ -68,8 +70,8 @@ class SourcePane(Vertical):
         self.expansion = Expansion()
         self.shown_target: JumpTarget | None = None
         """The search result that is shown; None for the source of a bullet."""
-        self._requested: SourceRequested | None = None
-        self._loading: SourceRequested | None = None
+        self._requested = SourceRequested("", 0, 0, PLACEHOLDER)
+        self._is_loading = False
         self._context_size = grip_events.BEFORE
 
     def compose(self) -> ComposeResult:
@@ -89,23 +91,21 @@ class SourcePane(Vertical):
         self._requested = wanted
         # The text still on screen must no longer be copied or opened.
         self.expansion = Expansion()
-        if wanted.grip_id or wanted.event_id:
-            self._loading = wanted
+        self._is_loading = bool(wanted.grip_id or wanted.event_id)
+        if self._is_loading:
             self.set_timer(workers.SLOW_S, partial(self._show_loading, wanted))
             self._load()
-            return
-        self._loading = None
-        self._show_text(_title(wanted), wanted.why_none)
+        else:
+            self._show_text(_title(wanted), wanted.why_none)
 
     def show_target(self, target: "JumpTarget") -> None:
         """Show a message that was found, until ``release_target``."""
         self.release_target()
         verdict = Verdict(Support.SUPPORTED, matched=target.matched)
         event_id, excerpt = target.event_id, target.excerpt
-        wanted = SourceRequested(
-            "", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt
+        self.request(
+            SourceRequested("", 0, 0, "", verdict, event_id=event_id, excerpt=excerpt)
         )
-        self.request(wanted)
         self.shown_target = target
 
     def release_target(self) -> bool:
@@ -117,27 +117,22 @@ class SourcePane(Vertical):
         self.request(SourceRequested("", 0, 0, PLACEHOLDER))
 
     def change_context(self, more: bool) -> None:
-        if not self.expansion.excerpt_events:
+        expansion, size = self.expansion, self._context_size
+        shown = max(len(expansion.events_before), len(expansion.events_after))
+        if not expansion.excerpt_events:
             self.notify(NO_SOURCE, markup=False)
-        elif more and self._is_all_shown():
+        elif more and (shown < size or size == MAX_CONTEXT):
             self.notify("There is nothing more within an hour of it.", markup=False)
-        elif not more and self._context_size == 0:
+        elif not more and size == 0:
             self.notify("Only the source itself is shown.", markup=False)
         else:
             step = STEP if more else -STEP
-            self._context_size = min(MAX_CONTEXT, max(0, self._context_size + step))
+            self._context_size = min(MAX_CONTEXT, max(0, size + step))
             self._load()
-
-    def _is_all_shown(self) -> bool:
-        before, after = self.expansion.events_before, self.expansion.events_after
-        shown = max(len(before), len(after))
-        return shown < self._context_size or self._context_size == MAX_CONTEXT
 
     # Reading
 
     def _load(self) -> None:
-        if self._requested is None:
-            return
         wanted = self._requested
         read = partial(_read, wanted, self._context_size)
         workers.load(self, read, partial(self._show, wanted), "source")
@@ -146,19 +141,18 @@ class SourcePane(Vertical):
         """Show the events, the quoted ones a third of the way down."""
         if wanted is not self._requested:
             return
-        self._loading = None
-        self.expansion = expansion
+        self._is_loading, self.expansion = False, expansion
         if not expansion.excerpt_events:
             self._show_text(_title(wanted), NOT_FOUND)
             return
-        self.query_one(PaneTitle).show(_title(wanted), self._describe_session())
+        self.query_one(PaneTitle).show(_title(wanted), " · ".join(self._session(8)))
         self.query_one("#transcript", Static).update(
             SourceExcerpt(expansion, self.zone, self.now(), wanted.verdict)
         )
         self.call_after_refresh(self._scroll_to_evidence)
 
     def _show_loading(self, wanted: SourceRequested) -> None:
-        if self._loading is wanted:
+        if self._is_loading and self._requested is wanted:
             self._show_text(_title(wanted), "Reading…")
 
     @on(Worker.StateChanged)
@@ -166,14 +160,13 @@ class SourcePane(Vertical):
         """Show why the source could not be read, and try again."""
         if event.state is WorkerState.ERROR:
             event.stop()
-            self.expansion, self._loading = Expansion(), None
+            self.expansion, self._is_loading = Expansion(), False
             why = format.error_text(event.worker.error)
             text = f"This source could not be read: {why}\n{workers.WILL_RETRY}"
-            title = _title(self._requested) if self._requested else "Source"
-            self._show_text(title, text)
+            self._show_text(_title(self._requested), text)
             self.set_timer(workers.RETRY_S, partial(self._retry, self._requested))
 
-    def _retry(self, wanted: SourceRequested | None) -> None:
+    def _retry(self, wanted: SourceRequested) -> None:
         if self._requested is wanted:
             self._load()
 
@@ -182,12 +175,12 @@ class SourcePane(Vertical):
         self.query_one("#transcript", Static).update(Content.styled(text, "$context"))
         self.query_one(DetailPane).scroll_home(animate=False)
 
-    def _describe_session(self) -> str:
-        session = self.expansion.session
-        if session is None:
-            return ""
-        parts = (session.agent, session.project, f"session {session.session_id[:8]}")
-        return " · ".join(part for part in parts if part)
+    def _session(self, id_chars: int | None = None) -> Sequence[str]:
+        """Return agent, project and id of the session, as far as they are known."""
+        if (session := self.expansion.session) is None:
+            return ()
+        parts = session.agent, session.project, session.session_id[:id_chars]
+        return [*filter(None, parts[:2]), f"session {parts[2]}"]
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._scroll_to_evidence)
@@ -214,21 +207,18 @@ class SourcePane(Vertical):
         grip, session = self.expansion.grip, self.expansion.session
         if grip is None or session is None:
             return ""
-        at = date_format.moment(grip.timestamp, self.zone)
-        parts = (session.agent, session.project, f"session {session.session_id}")
-        where = ", ".join(part for part in parts if part)
+        at, where = date_format.moment(grip.timestamp, self.zone), self._session()
         ids = f"event {grip.event_id_start}"
         if grip.grip_id:
             ids = f"{ids}, {grip.grip_id}"
-        return f"“{grip.excerpt}” — {where}, {at} ({ids})"
+        return f"“{grip.excerpt}” — {', '.join(where)}, {at} ({ids})"
 
 
-def _read(wanted: SourceRequested, context: int) -> Expansion:
+def _read(wanted: SourceRequested, size: int) -> Expansion:
     if wanted.event_id:
-        return grip_events.expand_event(
-            wanted.event_id, wanted.excerpt, before=context, after=context
-        )
-    return grip_events.expand(wanted.grip_id, before=context, after=context)
+        event_id, excerpt = wanted.event_id, wanted.excerpt
+        return grip_events.expand_event(event_id, excerpt, before=size, after=size)
+    return grip_events.expand(wanted.grip_id, before=size, after=size)
 
 
 def _title(wanted: SourceRequested) -> str:
@@ -283,12 +273,21 @@ def find_marks(
             found = find_excerpt(text, excerpt)
             quoted = [found] if found else []
         elif all(span.matches(event.text) for span in own):
-            quoted = _shown_spans(own, event.text, len(text))
+            # The shown text lacks the newlines that the event's text begins with.
+            by = len(event.text) - len(event.text.lstrip("\n"))
+            ends = len(text)
+            quoted = [(max(s.start - by, 0), min(s.end - by, ends)) for s in own]
         else:
             marks[event.event_id] = SourceMarks(has_changed=True)
             continue
-        matched = _matched_spans(text, quoted, verdict.matched)
-        marks[event.event_id] = SourceMarks(tuple(sorted(quoted)), matched)
+        matched = [
+            (start + first, start + last)
+            for start, end in quoted
+            for first, last in analyzer.find_spans(
+                text[start : min(end, start + MATCHED_CHARS)], verdict.matched
+            )
+        ]
+        marks[event.event_id] = SourceMarks(tuple(sorted(quoted)), tuple(matched))
     return marks
 
 
@@ -305,30 +304,12 @@ def find_excerpt(text: str, excerpt: str) -> TextSpan | None:
     return match.span() if match else None
 
 
-def _shown_spans(spans: Sequence[EventQuote], text: str, length: int) -> list[TextSpan]:
-    """Move spans of an event's text to the shown text, without its leading newlines."""
-    by = len(text) - len(text.lstrip("\n"))
-    return [(max(s.start - by, 0), min(s.end - by, length)) for s in spans]
-
-
-def _matched_spans(
-    text: str, quoted: Sequence[TextSpan], terms: Collection[str]
-) -> tuple[TextSpan, ...]:
-    return tuple(
-        (start + first, start + last)
-        for start, end in quoted
-        for first, last in analyzer.find_spans(
-            text[start : min(end, start + MATCHED_CHARS)], terms
-        )
-    )
-
-
 # Drawing
 
 BAR, QUOTE_BAR = "┃ ", "▌ "
 """Before the lines of the source, and before quoted lines."""
 
-MATCHED = "bold"
+MATCHED = f"{MARKED} bold"
 """The style of the words of the bullet within quoted text."""
 
 GUTTER = 2 + 5 + 1 + format.SPEAKER_CELLS + 1
@@ -373,7 +354,7 @@ class SourceExcerpt(TextBlock):
             if is_evidence and not first_evidence:
                 first_evidence = len(lines)
             for number, line in enumerate(chunk):
-                if not first_quoted and _is_quoted(line):
+                if not first_quoted and has_style(line, MARKED):
                     first_quoted = len(lines) + number
             lines += chunk
         self._evidence_line = first_quoted or first_evidence
@@ -414,10 +395,7 @@ class SourceExcerpt(TextBlock):
             return [head, *(_bar_of(line, bar) + line for line in body)]
         head = Content.assemble(
             (f"{time} ", "$context"),
-            (
-                f"{speaker:<{format.SPEAKER_CELLS}} ",
-                f"{style} bold" if is_evidence else style,
-            ),
+            (f"{speaker:<{format.SPEAKER_CELLS}} ", "bold" if is_evidence else style),
         )
         first, *rest = text.wrap(width - GUTTER)
         blank = Content(" " * (GUTTER - 2))
@@ -427,12 +405,9 @@ class SourceExcerpt(TextBlock):
         ]
 
 
-def _is_quoted(line: Content) -> bool:
-    return any(span.style == MARKED for span in line.spans)
-
-
 def _bar_of(line: Content, bar: Content) -> Content:
-    return Content.styled(QUOTE_BAR, "$evidence") if _is_quoted(line) else bar
+    is_quoted = has_style(line, MARKED)
+    return Content.styled(QUOTE_BAR, "$evidence") if is_quoted else bar
 
 
 def _event_text(event: Event, marks: SourceMarks | None) -> Content:
@@ -443,24 +418,15 @@ def _event_text(event: Event, marks: SourceMarks | None) -> Content:
         limit = len("\n".join(whole[:TOOL_CHARS].split("\n")[:TOOL_LINES]))
     marks = marks or SourceMarks()
     excerpt = cut_excerpt(whole, next(iter(marks.quoted), None), limit)
-    text = _markdown(excerpt.text) if event.is_message else Content(excerpt.text)
+    text = Content(excerpt.text)
+    if event.is_message and "\t" not in excerpt.text:
+        text = render_markdown(excerpt.text)  # Tabs in it would move the marks.
     for style, spans in ((MARKED, marks.quoted), (MATCHED, marks.matched)):
         for start, end in spans:
             start, end = start - excerpt.left_before, end - excerpt.left_before
             if end > 0 and start < len(excerpt.text):
                 text = text.stylize(style, max(start, 0), end)
-    if excerpt.left_before:
-        text = _omission(f"… {format.size(excerpt.left_before)} before\n") + text
-    if excerpt.left_after:
-        text += _omission(f"\n… {format.size(excerpt.left_after)} more")
-    return _omission(f"{TEXT_CHANGED}\n") + text if marks.has_changed else text
-
-
-def _markdown(text: str) -> Content:
-    """Style a message, unless tabs in it would move the marks."""
-    styled = render_markdown(text)
-    return styled if styled.plain == text else Content(text)
-
-
-def _omission(text: str) -> Content:
-    return Content.styled(text, "italic $context")
+    text = add_omissions(text, excerpt)
+    if marks.has_changed:
+        text = Content.styled(f"{TEXT_CHANGED}\n", "italic $context") + text
+    return text

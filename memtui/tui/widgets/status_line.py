@@ -1,7 +1,13 @@
-"""The line at the top: the scope, and what memtui does in the background."""
+"""The line at the top: the scope, and what memtui does in the background.
 
+Texts on the model come in several lengths. A growing number is padded to its largest
+width, so that the line does not jump.
+"""
+
+import math
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -10,13 +16,13 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.errors import DISK_FULL
+from memtui.model.model_state import ModelCondition, ModelHealth, ModelPhase
 from memtui.model.scope import ALL, Scope
 from memtui.tui import format
-from memtui.tui.widgets import model_status
 from memtui.tui.workers import Debouncer
 
 if TYPE_CHECKING:
-    from memtui.pipeline.progress import PipelineProgress
+    from memtui.pipeline.progress import ModelStatus, PipelineProgress
 
 ACTIVITIES = {
     "ingest": "reading new events",
@@ -35,10 +41,15 @@ GAP = 3
 MIN_SCOPE = 30
 """The cells of the scope that are shown even where there is little room."""
 
+USUAL_TOKENS = 700
+"""The assumed limit of a reply while it is not known, in tokens."""
+
+MAX_NAME = 20
+"""The most cells of a model's name."""
+
 OTHER_PROCESS = "another memtui is at work here"
 """Shown where another process does the background work of this store."""
 
-IDLE, UNREADABLE = "idle", "✗ the store cannot be read"
 IMPORT_ELSEWHERE = f"{OTHER_PROCESS.capitalize()}: import there."
 SEPARATOR = " · "
 
@@ -51,8 +62,6 @@ class StatusLine(Widget):
 
     can_read = reactive(True)
     """False if the screen could not read what it shows."""
-
-    work = reactive(Content("starting"))
 
     def __init__(self, *, is_demo: bool) -> None:
         super().__init__()
@@ -70,27 +79,21 @@ class StatusLine(Widget):
         if self._later is not None:
             self._later.stop()
         self._later = self.set_timer(wait_s, self._show_latest) if wait_s else None
-        self._update_work()
+        self.refresh()
 
     def _show_latest(self) -> None:
         self._update_after(self._shown.again())
 
-    def watch_scope(self, scope: Scope | None) -> None:
-        """Fit the text into the room beside the scope."""
-        self._update_work()
-
-    def watch_can_read(self) -> None:
-        """Show that the store cannot be read instead of "idle"."""
-        self._update_work()
-
-    def on_resize(self) -> None:
-        self._update_work()
-
-    def _update_work(self) -> None:
-        if self._shown.shown is not None:
-            work = describe_work(self._shown.shown, self._room or 80)
-            is_hidden = not self.can_read and work.plain == IDLE
-            self.work = Content.styled(UNREADABLE, "$error") if is_hidden else work
+    @property
+    def work(self) -> Content:
+        """The text on background work, as far as it fits."""
+        if self._shown.shown is None:
+            return Content("starting")
+        room = self.size.width - self._lead.cell_length - GAP
+        work = describe_work(self._shown.shown, max(0, room) or 80)
+        if not self.can_read and work.plain == "idle":
+            return Content.styled("✗ the store cannot be read", "$error")
+        return work
 
     @property
     def _lead(self) -> Content:
@@ -103,22 +106,17 @@ class StatusLine(Widget):
             name += Content(" " * GAP) + scope.truncate(most, ellipsis=True)
         return name
 
-    @property
-    def _room(self) -> int:
-        return max(0, self.size.width - self._lead.cell_length - GAP)
-
     def render(self) -> Content:
         """Draw both ends of the line; "all projects" only where there is room."""
-        name = self._lead
-        all_text = Content.styled(format.scope_text(ALL), "$context")
-        everything = Content(" " * GAP) + all_text
-        needed = self.work.first_line.cell_length + everything.cell_length
-        is_all = self.scope is not None and not self.scope.is_narrow
-        if is_all and needed <= self._room:
-            name += everything
-        room = max(0, self.size.width - name.cell_length - GAP)
-        work = self.work.first_line.truncate(room, ellipsis=True)
-        gap = self.size.width - name.cell_length - work.cell_length
+        name, work, width = self._lead, self.work.first_line, self.size.width
+        if self.scope is not None and not self.scope.is_narrow:
+            scope_text = Content.styled(format.scope_text(ALL), "$context")
+            everything = Content(" " * GAP) + scope_text
+            needed = name.cell_length + everything.cell_length + GAP + work.cell_length
+            if needed <= width:
+                name += everything
+        work = work.truncate(max(0, width - name.cell_length - GAP), ellipsis=True)
+        gap = width - name.cell_length - work.cell_length
         return name + " " * max(0, gap) + work.stylize_before("$context")
 
 
@@ -133,40 +131,40 @@ def describe_work(progress: "PipelineProgress", width: int = 80) -> Content:
         progress: The latest report.
         width: The cells available; with few of them the model gets a short text.
     """
-    stages, is_idle = _describe_stages(progress)
-    work, skipped = ([] if is_idle else [stages]), []
+    stages = _describe_stages(progress)
+    parts = [stages] if stages else []
     if progress.skipped:
         text = f"{format.quantity(progress.skipped, 'line')} skipped (Q)"
-        skipped = [Content.styled(text, "$context")]
-    others = _join([*work, *skipped]).cell_length
-    room = width - (others + len(SEPARATOR) if others else 0)
-    model = _describe_model(progress, room)
-    if not model:
-        return _join([stages, *skipped])
-    style = "$error" if model.startswith("✗") else ""
-    return _join([*work, Content.styled(model, style), *skipped])
-
-
-def _join(parts: Sequence[Content]) -> Content:
+        parts.append(Content.styled(text, "$context"))
+    taken = sum(part.cell_length + len(SEPARATOR) for part in parts)
+    model = ""
+    if progress.is_active and not _describe_failure(progress):
+        model = fit_activity(progress.model, width - taken)
+    at = 1 if stages else 0
+    if model:
+        style = "$error" if model.startswith("✗") else ""
+        parts.insert(at, Content.styled(model, style))
+    elif not stages:
+        parts.insert(0, Content("idle"))
     return Content(SEPARATOR).join(parts)
 
 
-def _describe_stages(progress: "PipelineProgress") -> tuple[Content, bool]:
-    """Describe what the stages do; also return whether they are idle."""
+def _describe_stages(progress: "PipelineProgress") -> Content | None:
+    """Describe what the stages do; None while they are idle."""
     activity = activity_name(progress.stage)
     if progress.is_store_gone:
-        return Content.styled(f"✗ {progress.error}", "$error"), False
+        return Content.styled(f"✗ {progress.error}", "$error")
     if not progress.is_active:
-        return Content(OTHER_PROCESS), False
+        return Content(OTHER_PROCESS)
     if failure := _describe_failure(progress):
-        return Content.styled(f"✗ {failure}", "$error"), False
+        return Content.styled(f"✗ {failure}", "$error")
     if progress.stage == "import" and progress.done < progress.total:
         done = f"{format.number(progress.done)} of {format.number(progress.total)}"
-        return Content(f"● {activity} {done}"), False
+        return Content(f"● {activity} {done}")
     if progress.queued:
         queued = f"{format.number(progress.queued)} queued"
-        return Content(f"● {activity}{SEPARATOR}{queued}"), False
-    return Content(IDLE), True
+        return Content(f"● {activity}{SEPARATOR}{queued}")
+    return None
 
 
 def _describe_failure(progress: "PipelineProgress") -> str:
@@ -179,16 +177,95 @@ def _describe_failure(progress: "PipelineProgress") -> str:
     return ""
 
 
-def _describe_model(progress: "PipelineProgress", room: int) -> str:
-    """Describe what the model does, unless another process or a failure matters."""
-    is_shown = progress.is_active and not _describe_failure(progress)
-    return model_status.fit_activity(progress.model, room) if is_shown else ""
-
-
 def _kind(progress: "PipelineProgress") -> Hashable:
     """Return what the line says without its numbers."""
-    stage = "" if _describe_stages(progress)[1] else progress.stage
-    has_problems = bool(progress.skipped)
-    texts = model_status.describe_activity(progress.model)
-    model = texts[-1] if texts else ""
-    return progress.is_active, _describe_failure(progress), stage, model, has_problems
+    stage = progress.stage if _describe_stages(progress) else ""
+    model = describe_activity(progress.model)[-1:]
+    failure = _describe_failure(progress)
+    return progress.is_active, failure, stage, *model, bool(progress.skipped)
+
+
+# The model
+
+UNAVAILABLE = {
+    ModelCondition.OFFLINE: (
+        "Ollama does not answer: start it, or install it from ollama.com",
+        "Ollama does not answer: memtui doctor",
+    ),
+    ModelCondition.REFUSED: ("the model is not allowed: memtui doctor",),
+    ModelCondition.FAULTY: ("the model does not work: memtui doctor",),
+}
+
+
+def fit_activity(model: "ModelStatus", room: int) -> str:
+    """Return the longest description of a model's activity that fits.
+
+    A text is chosen only if it fits for the whole call, so that nothing comes and goes.
+    """
+    texts = widest = describe_activity(model)
+    if (doing := model.progress) is not None:
+        limit = doing.limit or USUAL_TOKENS
+        doing = replace(doing, phase=ModelPhase.WRITING, written=limit, limit=limit)
+        widest = describe_activity(model.with_progress(doing))
+    for text, wide in zip(texts, widest, strict=True):
+        if max(len(text), len(wide)) <= room:
+            return text
+    return texts[-1] if texts and len(texts[-1]) <= room else ""
+
+
+def describe_activity(model: "ModelStatus") -> list[str]:
+    """Return texts on what a model does, the longest first; none while it is idle."""
+    health, doing = model.health, model.progress
+    if health is None or doing is None:
+        is_resting = health and health.condition is ModelCondition.RESTING
+        if health and model.is_missing and not (is_resting and model.held_segments):
+            return _describe_unavailable(model, health)
+        held = model.held_segments
+        return [f"paused{_left(held)}", "paused"] if held else []
+    name, progress, part, short = _short_name(health.model), str(doing.phase), "", ""
+    if doing.phase is ModelPhase.WRITING and doing.limit:
+        limit = format.number(doing.limit)
+        progress += f" {format.number(doing.written).rjust(len(limit))} of {limit}"
+    if doing.parts > 1:
+        part = f"part {doing.part} of {doing.parts}, "
+        short = f" {doing.part}/{doing.parts}"
+    left = _left(model.pending) if model.pending > 1 else ""
+    return [
+        f"{name}: {part}{progress}{left}",
+        f"{name}{short}: {progress}{left}",
+        f"{name}{short}: {progress}",
+        f"{name}: {doing.phase}",
+    ]
+
+
+def _describe_unavailable(model: "ModelStatus", health: ModelHealth) -> list[str]:
+    condition, message = health.condition, health.message
+    if condition is ModelCondition.RESTING:
+        until = f" until {model.paused_until:%H:%M}" if model.paused_until else ""
+        rest, left = f"resting{until}", _left(model.pending)
+        name = _short_name(health.model)
+        return [f"{name}: {rest}{left}", rest + left, rest, "resting"]
+    texts: list[str] = []
+    if condition is ModelCondition.MODEL_MISSING:
+        texts += [f"{message}: {health.remedy}", f"no model: {health.remedy}"]
+    elif condition is not ModelCondition.OFFLINE and message:
+        texts += [f"{message}: memtui doctor", message]
+    texts += UNAVAILABLE.get(condition, ())
+    # Without a model configured, the lack of one is no error.
+    texts = [f"✗ {text}" if model.is_requested else text for text in texts]
+    texts.append(texts[-1].partition(":")[0])
+    shorter: list[str] = []
+    for text in texts:
+        if len(text) < min(map(len, shorter), default=math.inf):
+            shorter.append(text)
+    return shorter
+
+
+def _left(count: int) -> str:
+    return f" · {format.number(count)} to go" if count else ""
+
+
+def _short_name(model: str) -> str:
+    """Return a model's name without its registry."""
+    name = model.rpartition("/")[2] or "model"
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"

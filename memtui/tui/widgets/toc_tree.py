@@ -4,7 +4,8 @@ Branches are read on worker threads when they are first expanded. The tree also 
 any node by its id, follows changes in the store, and draws its rows in columns.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from functools import partial
@@ -43,10 +44,10 @@ PARTLY_EXPANDED = (
     f"Only the first {MAX_EXPANDED} rows were expanded. Press * on a row to continue."
 )
 
-LOAD_GROUP, SEEK_GROUP, REFRESH_GROUP, EXPAND_GROUP, SIBLING_GROUP = (
-    "toc-load", "toc-seek", "toc-refresh", "toc-expand", "toc-sibling",
-)  # fmt: skip
-"""The groups of the workers."""
+LOAD_GROUP = "toc-load"
+"""The beginning of the groups of the workers that load branches."""
+
+NO_BRANCH = "Nothing to expand here. Press enter to open."
 
 INDENT = 2
 """The width of the expand mark and of one step of indentation, in cells."""
@@ -100,8 +101,8 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         """The requests under way: branch and offset."""
         self._path: list[str] = []
         """The rest of the way to a node that is being revealed."""
-        self._stale_branches: dict[str, int] = {}
-        self._stale_rows: dict[str, None] = {}
+        self._stale: set[str] = set()
+        """The expanded branches that have to be read again."""
 
     def on_mount(self) -> None:
         self.root.expand()
@@ -133,7 +134,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def _show_loading(self, node_id: str) -> None:
         branch = self._branch(node_id)
         if node_id in self._loading and branch is not None and not branch.children:
-            self._add_more(branch, MoreRow(0, workers.LOADING))
+            _add_more(branch, MoreRow(0, workers.LOADING))
 
     @on(Tree.NodeExpanded)
     def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
@@ -162,13 +163,15 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             for line in lines:
                 self._add(branch, line)
             if len(lines) == PAGE_SIZE:
-                self._add_more(branch, MoreRow(offset + PAGE_SIZE))
+                _add_more(branch, MoreRow(offset + PAGE_SIZE))
         if was_on_more and lines:
             self._move_to(self._rows[lines[0].node_id])
         elif self.cursor_node is None and self.root.children and not self._path:
             self._move_to(self.root.children[0])
         self._advance()
         self.post_message(TocLoaded())
+        if node_id in self._stale:
+            self._refresh(())
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
@@ -192,8 +195,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             has_cursor = self.cursor_node in (None, more)
             if more is not None:
                 more.remove()
-            text = f"Not read (enter: retry): {reason}"
-            self._add_more(branch, MoreRow(offset, text))
+            _add_more(branch, MoreRow(offset, f"Not read (enter: retry): {reason}"))
             if has_cursor:
                 self._move_to(branch.children[-1])
 
@@ -212,15 +214,6 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             allow_expand=line.level is not TocLevel.SEGMENT,
         )
 
-    def _add_more(self, branch: TreeNode[TocRow], more: MoreRow) -> None:
-        branch.add_leaf(_label(more), more)
-
-    def _update_row(self, line: TocEntry) -> None:
-        row = self._rows.get(line.node_id)
-        if row is not None and row.data != line:
-            row.data = line
-            row.set_label(_label(line))
-
     def _update_branch(
         self, branch: TreeNode[TocRow], lines: Sequence[TocEntry]
     ) -> None:
@@ -233,12 +226,14 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             if isinstance(child.data, TocEntry) and child.data.node_id not in shown:
                 self._remove(child)
         for index, line in enumerate(lines):
-            if line.node_id in self._rows:
-                self._update_row(line)
-            else:
+            row = self._rows.get(line.node_id)
+            if row is None:
                 self._add(branch, line, index)
+            elif row.data != line:
+                row.data = line
+                row.set_label(_label(line))
         if len(lines) and len(lines) % PAGE_SIZE == 0:
-            self._add_more(branch, MoreRow(len(lines)))
+            _add_more(branch, MoreRow(len(lines)))
 
     def _remove(self, row: TreeNode[TocRow]) -> None:
         """Remove a row and all below it; the cursor goes to its parent."""
@@ -281,7 +276,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def reveal(self, node_id: str) -> None:
         """Expand the path to a node, select it, and post ``NodeRevealed``."""
         read = partial(browse.get_path, node_id)
-        workers.load(self, read, self._follow, SEEK_GROUP)
+        workers.load(self, read, self._follow, "toc-seek")
 
     def _follow(self, path: Sequence[str]) -> None:
         self._path = list(path)
@@ -318,8 +313,8 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self._load(node_id, more.data.offset)
         else:
             self._path = []
-            is_narrow = self.scope.is_narrow
-            text = OUT_OF_SCOPE.format(self.scope) if is_narrow else NOT_FOUND
+            is_all = not self.scope.is_narrow
+            text = NOT_FOUND if is_all else OUT_OF_SCOPE.format(self.scope)
             self.notify(text, markup=False)
 
     def seek_sibling(self, step: int) -> None:
@@ -329,7 +324,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.notify("Choose a row of the contents first.", markup=False)
             return
         find = partial(_sibling, line.node_id, step, self.scope)
-        workers.load(self, find, partial(self._go_to_sibling, step), SIBLING_GROUP)
+        workers.load(self, find, partial(self._go_to_sibling, step), "toc-sibling")
 
     def _go_to_sibling(self, step: int, node_id: str) -> None:
         if node_id:
@@ -347,49 +342,52 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self.scope = scope
         self._path = []
         self._loading.clear()
-        expanded = {}
+        expanded = {""}
         for node_id, row in list(self._rows.items()):
             if node_id in self._loaded and row.is_expanded:
-                expanded[node_id] = _loaded_limit(row)
+                expanded.add(node_id)
             elif node_id in self._loaded:
                 for child in row.children:
                     self._forget(child)
                 row.remove_children()
                 self._loaded.discard(node_id)
-        self._stale_branches, self._stale_rows = {}, {}
-        self._refresh_rows((), {"": PAGE_SIZE, **expanded})
+        self._stale.clear()
+        self._refresh(expanded)
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
-        """Read again the rows of changed nodes and the expanded branches above them."""
-        rows = [node_id for node_id in self._rows if node_id in changed]
+        """Read again the expanded branches with changed nodes."""
         parents = {calendar.parent_id(node_id) or "" for node_id in changed}
-        branches: dict[str, int] = {}
-        for node_id in parents & self._loaded - self._loading.keys():
+        expanded = set()
+        for node_id in parents & self._loaded:
             branch = self._branch(node_id)
             if branch is not None and branch.is_expanded:
-                branches[node_id] = _loaded_limit(branch)
+                expanded.add(node_id)
             else:
                 self._loaded.discard(node_id)
-        self._refresh_rows(rows, branches)
+        self._refresh(expanded)
 
-    def _refresh_rows(self, rows: Iterable[str], branches: Mapping[str, int]) -> None:
-        """Read rows and branches again, with those whose refresh was replaced."""
-        self._stale_branches |= branches
-        self._stale_rows |= dict.fromkeys(rows)
-        some = [*self._stale_rows][:PAGE_SIZE]
-        read = partial(_read_changes, self.scope, some, {**self._stale_branches})
-        workers.load(self, read, self._show_changes, REFRESH_GROUP)
+    def _refresh(self, branches: Iterable[str]) -> None:
+        """Read branches again, with those whose refresh was replaced."""
+        self._stale |= {*branches}
+        limits = {
+            node_id: _loaded_limit(branch)
+            for node_id in self._stale
+            if (branch := self._branch(node_id)) is not None
+        }
+        read = partial(_read_branches, self.scope, limits)
+        show = partial(self._show_changes, self.scope)
+        workers.load(self, read, show, "toc-refresh")
 
-    def _show_changes(self, changes: "TocChanges") -> None:
+    def _show_changes(
+        self, scope: Scope, branches: Mapping[str, Sequence[TocEntry]]
+    ) -> None:
         """Show what has changed; cursor and scroll position stay on their row."""
-        if changes.scope != self.scope:
+        if scope != self.scope:
             return
-        self._stale_branches, self._stale_rows = {}, {}
+        self._stale &= self._loading.keys()
         cursor = self.cursor_node
         height = cursor.line - self.scroll_offset.y if cursor is not None else 0
-        for line in changes.lines:
-            self._update_row(line)
-        for node_id, lines in changes.branches.items():
+        for node_id, lines in branches.items():
             branch = self._branch(node_id)
             if branch is not None and node_id not in self._loading:
                 self._update_branch(branch, lines)
@@ -433,12 +431,10 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     def action_toggle_expanded(self) -> None:
         row = self.cursor_node
-        if row is None:
-            return
-        if row.allow_expand:
+        if row is not None and row.allow_expand:
             row.toggle()
-        else:
-            self.notify("Nothing to expand here. Press enter to open.", markup=False)
+        elif row is not None:
+            self.notify(NO_BRANCH, markup=False)
 
     def action_expand_all(self) -> None:
         row = self.cursor_node
@@ -447,9 +443,9 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 browse.list_branches, _id_of(row), limit=MAX_EXPANDED, scope=self.scope
             )
             show = partial(self._expand_all, self.scope)
-            workers.load(self, find, show, EXPAND_GROUP)
+            workers.load(self, find, show, "toc-expand")
         else:
-            self.notify("Nothing to expand here. Press enter to open.", markup=False)
+            self.notify(NO_BRANCH, markup=False)
 
     def action_first(self) -> None:
         if self.root.children:
@@ -485,31 +481,24 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     ) -> Text:
         """Draw a row in columns that end at the right edge of the tree."""
         text, mark = Text(end=""), ""
+        color = partial(self.get_component_rich_style, partial=True)
         if node.allow_expand:
             mark = self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE
             text.append(mark, base_style + Style(meta={"toggle": True}))
         if isinstance(node.data, TocEntry):
-            room = self.scrollable_content_region.width - _indent(node) - len(mark)
-            text.append_text(
-                draw_line(
-                    node.data,
-                    width=room - 1,
-                    zone=self.zone,
-                    is_expanded=node.is_expanded,
-                    styles=self._styles(),
-                )
+            indent = [*TocLevel].index(node.data.level) * INDENT
+            line = draw_line(
+                node.data,
+                width=self.scrollable_content_region.width - indent - len(mark) - 1,
+                zone=self.zone,
+                is_expanded=node.is_expanded,
+                color=color,
             )
+            text.append_text(line)
         elif isinstance(node.data, MoreRow):
-            text.append(f"  {node.data.text}", self._styles().quiet)
+            text.append(f"  {node.data.text}", color("toc--quiet"))
         text.stylize_before(style, len(mark))
         return text
-
-    def _styles(self) -> "TocStyles":
-        style = partial(self.get_component_rich_style, partial=True)
-        return TocStyles(
-            style("toc--name"), style("toc--quiet"), style("toc--wrong"),
-            style("toc--live"),
-        )  # fmt: skip
 
 
 def _id_of(row: TreeNode[TocRow]) -> str:
@@ -520,6 +509,10 @@ def _id_of(row: TreeNode[TocRow]) -> str:
 def _label(row: TocRow) -> Text:
     """Return a label as ``Text``: a plain string would be read as markup."""
     return Text(row.text if isinstance(row, MoreRow) else row.headline or row.title)
+
+
+def _add_more(branch: TreeNode[TocRow], more: MoreRow) -> None:
+    branch.add_leaf(_label(more), more)
 
 
 def _more_row(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
@@ -533,25 +526,7 @@ def _loaded_limit(branch: TreeNode[TocRow]) -> int:
     return PAGE_SIZE * max(1, pages)
 
 
-def _indent(row: TreeNode[TocRow]) -> int:
-    depth = -1
-    above = row.parent
-    while above is not None:
-        depth += 1
-        above = above.parent
-    return depth * INDENT
-
-
 # Reading
-
-
-@dataclass(frozen=True, slots=True)
-class TocChanges:
-    """Rows that were read again, and the rows of expanded branches."""
-
-    scope: Scope
-    lines: Sequence[TocEntry]
-    branches: Mapping[str, Sequence[TocEntry]]
 
 
 def _read_page(scope: Scope, node_id: str, offset: int) -> Sequence[TocEntry]:
@@ -559,17 +534,15 @@ def _read_page(scope: Scope, node_id: str, offset: int) -> Sequence[TocEntry]:
     return browse.add_activity(entries, scope)
 
 
-def _read_changes(
-    scope: Scope, rows: list[str], branches: Mapping[str, int]
-) -> TocChanges:
-    children = {
+def _read_branches(
+    scope: Scope, limits: Mapping[str, int]
+) -> Mapping[str, Sequence[TocEntry]]:
+    return {
         node_id: browse.add_activity(
             browse.list_children(node_id, limit=limit, scope=scope), scope
         )
-        for node_id, limit in branches.items()
+        for node_id, limit in limits.items()
     }
-    lines = browse.add_activity(browse.get_entries(rows, scope), scope)
-    return TocChanges(scope, lines, children)
 
 
 def _sibling(node_id: str, step: int, scope: Scope) -> str:
@@ -579,12 +552,12 @@ def _sibling(node_id: str, step: int, scope: Scope) -> str:
     """
     path = browse.get_path(node_id)
     for depth in range(len(path) - 1, -1, -1):
-        siblings = [*_child_ids(path[depth - 1] if depth else "", scope)]
+        siblings = _child_ids(path[depth - 1] if depth else "", scope)
         index = siblings.index(path[depth]) + step if path[depth] in siblings else -1
         if 0 <= index < len(siblings):
             found = siblings[index]
             for _ in range(len(path) - 1 - depth):
-                children = [*_child_ids(found, scope)]
+                children = _child_ids(found, scope)
                 if not children:
                     break
                 found = children[0] if step > 0 else children[-1]
@@ -592,14 +565,9 @@ def _sibling(node_id: str, step: int, scope: Scope) -> str:
     return ""
 
 
-def _child_ids(node_id: str, scope: Scope) -> Iterator[str]:
-    offset = 0
-    while True:
-        lines = browse.list_children(node_id, offset=offset, scope=scope)
-        yield from (line.node_id for line in lines)
-        if len(lines) < PAGE_SIZE:
-            return
-        offset += PAGE_SIZE
+def _child_ids(node_id: str, scope: Scope) -> list[str]:
+    children = browse.list_children(node_id, limit=sys.maxsize, scope=scope)
+    return [child.node_id for child in children]
 
 
 # Drawing a row
@@ -613,40 +581,57 @@ MIN_HEADLINE = 28
 BARS, EMPTY_BAR = "▁▂▃▄▅▆▇█", "·"
 
 
-@dataclass(frozen=True, slots=True)
-class TocStyles:
-    """The styles of a row; each only repeats what a mark or a place says."""
-
-    name: Style
-    quiet: Style
-    wrong: Style
-    live: Style
-
-
 def draw_line(
-    line: TocEntry, *, width: int, zone: tzinfo, is_expanded: bool, styles: TocStyles
+    line: TocEntry,
+    *,
+    width: int,
+    zone: tzinfo,
+    is_expanded: bool,
+    color: Callable[[str], Style],
 ) -> Text:
-    """Draw a node in exactly ``width`` cells, the expand mark not included."""
+    """Draw a node in a number of cells, the expand mark not included.
+
+    Args:
+        line: The node.
+        width: The cells, all of which are filled.
+        zone: The time zone of the store.
+        is_expanded: Whether the rows below it are shown.
+        color: Returns the style of a component class of the tree; each style only
+            repeats what a mark or a place says.
+    """
     is_segment = line.level is TocLevel.SEGMENT
     name = format.tree_label(line, zone)
+    headline, count, mark = line.headline, "", " "
     if is_segment:
         name = f"{format.LIVE if line.is_live else ' '} {name}"
-    count = "" if is_segment else f"{_count(line):>{COUNT_WIDTH}}"
-    mark = _mark(line, is_expanded)
+        headline = headline or line.title
+        mark = format.node_mark(line.supported, line.weak, line.bullets)
+    else:
+        is_known = line.counts.segments or line.status is not NodeStatus.PENDING
+        number = format.number(line.counts.segments) if is_known else ""
+        count = f"{number:>{COUNT_WIDTH}}"
+        mark = format.LIVE if line.is_live and not is_expanded else " "
+    if not headline and line.status is NodeStatus.PENDING:
+        headline = format.status_text(line.status)
     room = width - cell_len(name) - 2 - len(count) - 3
-    headline = _headline(line)
     bars = sparkline(line.activity)
     if bars and room - len(bars) - 2 >= min(MIN_HEADLINE, cell_len(headline)):
         count = f" {bars} {count}"
         room -= len(bars) + 2
+    state = format.BY_MODEL if line.is_by_model else " "
+    if line.status is NodeStatus.STALE and not line.is_pinned:
+        state = format.STALE
+    elif line.status is NodeStatus.PROVISIONAL:
+        state = format.PROVISIONAL
+    quiet, live = color("toc--quiet"), color("toc--live")
     text = Text(no_wrap=True, end="")
-    text.append(name, styles.live if is_segment and line.is_live else styles.name)
+    text.append(name, live if is_segment and line.is_live else color("toc--name"))
     text.append("  ")
-    is_quiet = not is_segment and line.level is not TocLevel.DAY
-    text.append(_fit(headline, room), styles.quiet if is_quiet else None)
-    text.append(f"{count} {_state(line)}", styles.quiet)
-    mark_style = styles.live if mark == format.LIVE else styles.quiet
-    text.append(mark, styles.wrong if mark == format.UNSUPPORTED else mark_style)
+    has_own_text = line.level in (TocLevel.DAY, TocLevel.SEGMENT)
+    text.append(_fit(headline, room), None if has_own_text else quiet)
+    text.append(f"{count} {state}", quiet)
+    marks = {format.UNSUPPORTED: color("toc--wrong"), format.LIVE: live}
+    text.append(mark, marks.get(mark, quiet))
     return text
 
 
@@ -657,37 +642,6 @@ def sparkline(counts: Sequence[int]) -> str:
         BARS[min(last, count * len(BARS) // most)] if count else EMPTY_BAR
         for count in counts
     )
-
-
-def _headline(line: TocEntry) -> str:
-    text = line.headline or (line.title if line.level is TocLevel.SEGMENT else "")
-    if not text and line.status is NodeStatus.PENDING:
-        return format.status_text(line.status)
-    return text
-
-
-def _count(line: TocEntry) -> str:
-    is_known = line.counts.segments or line.status is not NodeStatus.PENDING
-    return format.number(line.counts.segments) if is_known else ""
-
-
-def _state(line: TocEntry) -> str:
-    """Return the mark of a summary that will change, or else of its author."""
-    if line.status is NodeStatus.STALE and not line.is_pinned:
-        return format.STALE
-    if line.status is NodeStatus.PROVISIONAL:
-        return format.PROVISIONAL
-    return format.BY_MODEL if line.is_by_model else " "
-
-
-def _mark(line: TocEntry, is_expanded: bool) -> str:
-    """Return the verdict of a segment, or the mark of a live one in a closed branch."""
-    is_segment = line.level is TocLevel.SEGMENT
-    if line.is_live and not is_segment and not is_expanded:
-        return format.LIVE
-    if not is_segment:
-        return " "
-    return format.node_mark(line.supported, line.weak, line.bullets)
 
 
 def _fit(text: str, room: int) -> str:

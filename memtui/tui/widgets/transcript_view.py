@@ -5,9 +5,9 @@ what is loaded comes near, and guesses the height of the rest for the scrollbar.
 that is higher than the screen is scrolled line by line before the cursor moves on.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import ClassVar
 
@@ -45,13 +45,8 @@ GUESSED_HEIGHT = 3.0
 
 CURSOR_MARK, MATCH_MARK = "▌ ", "┃ "
 
-MAX_STRIPS = 2000
-"""The size of the cache of drawn lines."""
-
 PREFETCH_LINES = 40
 """The distance from the end of the loaded turns at which more are requested."""
-
-WHEEL_LINES = 3
 
 Anchor = tuple[EventPosition, int, int]
 """A visible turn, which of its lines, and on which line of the screen that is."""
@@ -90,6 +85,10 @@ class TurnBuffer:
         return 0 if self.is_last else max(1, round(self.turns_after * self._mean))
 
     @property
+    def _mean(self) -> float:
+        return self.height / len(self.turns) if self.turns else GUESSED_HEIGHT
+
+    @property
     def height(self) -> int:
         return self._tops[-1]
 
@@ -97,10 +96,6 @@ class TurnBuffer:
     def total(self) -> int:
         """The height of the whole transcript, in lines."""
         return self.lines_before + self.height + self.lines_after
-
-    @property
-    def _mean(self) -> float:
-        return self.height / len(self.turns) if self.turns else GUESSED_HEIGHT
 
     def top(self, index: int) -> int:
         """Return the first line of a turn, counted from the start of the transcript."""
@@ -122,22 +117,15 @@ class TurnBuffer:
         return bisect_right(self._tops, inside) - 1
 
     def nearest(self, y: int) -> int:
-        """Return the index of the turn nearest to a line, -1 if none is loaded."""
+        """Return the index of the loaded turn nearest to a line."""
         inside = min(max(y - self.lines_before, 0), self.height - 1)
-        index = self.at_line(self.lines_before + inside)
-        return -1 if index is None else index
+        return bisect_right(self._tops, inside) - 1
 
     def find(self, place: EventPosition) -> int | None:
         """Return the index of the turn at a place, None if it is not loaded."""
-        low, high = 0, len(self.turns)
-        while low < high:
-            middle = (low + high) // 2
-            if self.turns[middle].position < place:
-                low = middle + 1
-            else:
-                high = middle
-        is_found = low < len(self.turns) and self.turns[low].position == place
-        return low if is_found else None
+        index = bisect_left(self.turns, place, key=lambda turn: turn.position)
+        is_found = index < len(self.turns) and self.turns[index].position == place
+        return index if is_found else None
 
     def rank(self, y: int) -> int:
         """Estimate how many turns are before a line."""
@@ -169,11 +157,9 @@ class TurnBuffer:
     def refresh(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
         """Hold only these turns, which are from the same part of the session."""
         total = self.turns_before + len(self.turns) + self.turns_after
-        index = self.find(loaded.turns[0].position) if loaded.turns else None
-        measure = ConversationLength(
-            total=total, before=self.turns_before + (index or 0)
-        )
-        self.replace(loaded, rendered, measure)
+        first = self.find(loaded.turns[0].position) if loaded.turns else None
+        before = self.turns_before + (first or 0)
+        self.replace(loaded, rendered, ConversationLength(total=total, before=before))
 
     def prepend(self, loaded: TurnRange, rendered: Sequence[RenderedTurn]) -> None:
         self.turns[:0], self.rendered[:0] = loaded.turns, rendered
@@ -231,7 +217,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.jump_count = 0
         """The number of jumps; only the answer to the last one counts."""
         self._is_waiting = False
-        self._strips: dict[tuple[RenderedTurn, int, bool], Strip] = {}
 
     @property
     def cursor_index(self) -> int | None:
@@ -341,10 +326,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         index = self.buffer.find(place) if place else 0
         if index is not None:
             anchor = self._anchor()
-            before = measure.before - index
-            self.buffer.set_measure(
-                ConversationLength(total=measure.total, before=before)
-            )
+            self.buffer.set_measure(replace(measure, before=measure.before - index))
             self._hold(anchor)
 
     def _follow(self) -> None:
@@ -353,10 +335,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             self._go_to_end()
         else:
             number, here = self.jump_count, self.cursor
-            wanted = TurnsRequested(
-                TurnsPosition.END, number=number, followed_from=here
-            )
-            self.post_message(wanted)
+            end = TurnsPosition.END
+            self.post_message(TurnsRequested(end, number=number, followed_from=here))
 
     def start_jump(self) -> int:
         """Return the number of a new jump; answers to earlier ones are ignored."""
@@ -494,31 +474,24 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if not buffer.turns:
             return
         top, height = self._top, self._height
-        is_visible = index is not None and (
+        if index is None or not (
             buffer.bottom(index) > top and buffer.body(index) < top + height
-        )
-        if index is None or not is_visible:
+        ):
             self._put_cursor(buffer.nearest(top + height // 3))
-            return
-        if by > 0 and buffer.bottom(index) > top + height:
+        elif by > 0 and buffer.bottom(index) > top + height:
             self._scroll(top + 1)
         elif by < 0 and buffer.body(index) < top:
             self._scroll(top - 1)
         elif 0 <= index + by < len(buffer.turns):
-            self._put_cursor(index + by)
-            self._show_edge(index + by, by)
+            index += by
+            self._put_cursor(index)
+            first, last, half = buffer.top(index), buffer.bottom(index), height // 2
+            if by > 0 and last > top + height:
+                self._scroll(max(top, min(last, first + max(1, half)) - height))
+            elif by < 0 and first < top:
+                self._scroll(max(first, last - max(1, half)))
         elif by < 0:
             self._scroll(buffer.top(index))
-
-    def _show_edge(self, index: int, by: int) -> None:
-        """Bring a turn into view from the side the cursor comes from."""
-        buffer, top, height = self.buffer, self._top, self._height
-        first, last = buffer.top(index), buffer.bottom(index)
-        if by > 0 and last > top + height:
-            shown = min(last - first, max(1, height // 2))
-            self._scroll(max(top, first + shown - height))
-        elif by < 0 and first < top:
-            self._scroll(max(first, last - max(1, height // 2)))
 
     def _move_page(self, by: int) -> None:
         buffer = self.buffer
@@ -566,18 +539,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def action_open(self) -> None:
         self.post_message(TurnSelected())
 
-    # The mouse
-
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        event.stop()
-        event.prevent_default()
-        self._scroll(self._top + WHEEL_LINES)
-
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        event.stop()
-        event.prevent_default()
-        self._scroll(self._top - WHEEL_LINES)
-
     async def _on_click(self, event: events.Click) -> None:
         """Move the cursor there, or open the turn it is on already."""
         index = self.buffer.at_line(event.y + self._top)
@@ -591,42 +552,27 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        line = y + self._top
+        width, style, line = self.width, self.visual_style, y + self._top
         index = self.buffer.at_line(line)
         if index is None:
-            return Strip.blank(self.width, self.visual_style.rich_style)
+            return Strip.blank(width, style.rich_style)
         turn = self.buffer.rendered[index]
         number = line - self.buffer.top(index)
-        is_current = self.buffer.turns[index].position == self.cursor
-        key = turn, number, is_current and number >= turn.body
-        if key not in self._strips:
-            if len(self._strips) >= MAX_STRIPS:
-                self._strips.clear()
-            self._strips[key] = self._draw(*key)
-        return self._strips[key]
-
-    def _draw(self, turn: RenderedTurn, number: int, is_current: bool) -> Strip:
-        width, style = self.width, self.visual_style
         margin = Content("  ")
-        if is_current:
+        is_current = self.buffer.turns[index].position == self.cursor
+        if is_current and number >= turn.body:
             style += self.get_visual_style("transcript--cursor")
             margin = Content.styled(CURSOR_MARK, "$accent")
         elif number in turn.found_lines or (turn.has_match and number == turn.body):
             margin = Content.styled(MATCH_MARK, "$evidence")
-        line = (margin + turn.lines[number]).truncate(width)
+        content = (margin + turn.lines[number]).truncate(width)
         (strip,) = Visual.to_strips(
-            self, line, width, 1, style, pad=True, apply_selection=False
+            self, content, width, 1, style, pad=True, apply_selection=False
         )
         return strip
 
-    def notify_style_update(self) -> None:
-        """Draw all lines again: theme or focus have changed."""
-        super().notify_style_update()
-        self._strips.clear()
-
     def on_resize(self) -> None:
-        """Draw all lines again, and have the turns rendered for the new width."""
-        self._strips.clear()
+        """Have the turns rendered for the new width."""
         self.post_message(TranscriptResized())
 
 

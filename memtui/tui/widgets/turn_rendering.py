@@ -38,6 +38,7 @@ SIDE_BY_SIDE = 64
 MAX_CHARS = 20_000
 """The most characters of a turn that are shown."""
 
+EXPORT_HINT = " (e exports all)"
 COLLAPSED, EXPANDED = "▸ ", "▾ "
 DIM = "$context"
 
@@ -111,9 +112,12 @@ def render_turn(turn: Turn, layout: TurnLayout, *, is_expanded: bool) -> Rendere
     if is_collapsible(event):
         lines += _tool_lines(event, layout, is_expanded)
     else:
-        lines += _message_lines(turn, layout)
+        excerpt = _excerpt(format.event_text(event), layout.words)
+        text = mark_words(render_markdown(excerpt.text), layout.words, FOUND)
+        text = add_omissions(text, excerpt, EXPORT_HINT)
+        lines += _beside(event.timestamp, format.speaker(event), text, layout)
     words = layout.words.casefold()
-    found = frozenset(index for index, line in enumerate(lines) if _is_found(line))
+    found = frozenset(at for at, line in enumerate(lines) if has_style(line, FOUND))
     has_match = bool(words) and words in event.text.casefold()
     return RenderedTurn(tuple(lines), body, found, has_match)
 
@@ -123,8 +127,8 @@ def is_collapsible(event: Event) -> bool:
     return event.role in (EventRole.TOOL, EventRole.SYSTEM)
 
 
-def _is_found(line: Content) -> bool:
-    return any(span.style == FOUND for span in line.spans)
+def has_style(line: Content, style: str) -> bool:
+    return any(span.style == style for span in line.spans)
 
 
 def _lead(turn: Turn, layout: TurnLayout) -> Iterator[Content]:
@@ -149,14 +153,6 @@ def _lead(turn: Turn, layout: TurnLayout) -> Iterator[Content]:
         yield blank
 
 
-def _message_lines(turn: Turn, layout: TurnLayout) -> list[Content]:
-    event = turn.event
-    excerpt = _excerpt(format.event_text(event), layout.words)
-    text = mark_words(render_markdown(excerpt.text), layout.words, FOUND)
-    text = _with_omissions(text, excerpt)
-    return _beside(event.timestamp, format.speaker(event), text, layout)
-
-
 def _beside(
     at: datetime,
     speaker: str,
@@ -179,7 +175,7 @@ def _beside(
 
 def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Content]:
     """Return the line of a tool call or note, and when expanded what is below it."""
-    output = _output(event)
+    call, output = _call_and_output(event)
     mark = "  "
     if output or _edits(event):
         mark = EXPANDED if is_expanded else COLLAPSED
@@ -194,10 +190,10 @@ def _tool_lines(event: Event, layout: TurnLayout, is_expanded: bool) -> list[Con
         style = DIM
     end = _tool_end(event, output, layout, is_expanded)
     left = min(room, MAX_WIDTH + GUTTER) - head.cell_length - end.cell_length
-    call = mark_words(Content.styled(_call(event), style), layout.words, FOUND)
-    lines = [head + call.truncate(max(8, left), ellipsis=True) + end]
+    line = mark_words(Content.styled(call, style), layout.words, FOUND)
+    lines = [head + line.truncate(max(8, left), ellipsis=True) + end]
     if is_expanded:
-        lines += _details(event, output, layout)
+        lines += _details(event, layout)
     return lines
 
 
@@ -218,11 +214,11 @@ def _tool_end(
     return Content("").join([Content("  ") + part for part in parts])
 
 
-def _details(event: Event, output: str, layout: TurnLayout) -> list[Content]:
+def _details(event: Event, layout: TurnLayout) -> list[Content]:
     """Return the lines below an expanded tool call: the whole call, diff, output."""
     indent = (GUTTER if layout.width >= SIDE_BY_SIDE else 6) + len(EXPANDED)
     room = max(8, min(MAX_WIDTH, layout.width - MARGIN - indent))
-    call = _call(event)
+    call, output = _call_and_output(event)
     parts = []
     if len(call) > room:
         parts.append(mark_words(Content(call), layout.words, FOUND))
@@ -231,18 +227,14 @@ def _details(event: Event, output: str, layout: TurnLayout) -> list[Content]:
     if output:
         excerpt = _excerpt(output, layout.words)
         text = mark_words(Content.styled(excerpt.text, DIM), layout.words, FOUND)
-        parts.append(_with_omissions(text, excerpt))
+        parts.append(add_omissions(text, excerpt, EXPORT_HINT))
     return [Content(" " * indent) + line for part in parts for line in part.wrap(room)]
 
 
-def _call(event: Event) -> str:
-    """Return the first line of a tool event: the call, or the agent's note."""
-    return format.event_text(event).partition("\n")[0].expandtabs(TAB).strip()
-
-
-def _output(event: Event) -> str:
-    """Return all that comes after the first line."""
-    return format.event_text(event).partition("\n")[2].expandtabs(TAB).strip("\n")
+def _call_and_output(event: Event) -> tuple[str, str]:
+    """Return the first line of a tool event or note, and all that comes after it."""
+    call, _, output = format.event_text(event).expandtabs(TAB).partition("\n")
+    return call.strip(), output.strip("\n")
 
 
 def mark_words(content: Content, words: str, style: str) -> Content:
@@ -298,13 +290,14 @@ def _excerpt(text: str, words: str) -> TextExcerpt:
     return cut_excerpt(text, (at, at + len(words)) if at >= 0 else None, MAX_CHARS)
 
 
-def _with_omissions(text: Content, excerpt: TextExcerpt) -> Content:
+def add_omissions(text: Content, excerpt: TextExcerpt, hint: str = "") -> Content:
+    """Add how much of a text is left out on each side of an excerpt, and a hint."""
     style = f"italic {DIM}"
     if excerpt.left_before:
         omitted = f"… {format.size(excerpt.left_before)} before\n"
         text = Content.styled(omitted, style) + text
     if excerpt.left_after:
-        omitted = f"\n… {format.size(excerpt.left_after)} more (e exports all)"
+        omitted = f"\n… {format.size(excerpt.left_after)} more{hint}"
         text += Content.styled(omitted, style)
     return text
 

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from memtui.model.model_state import RewriteForecast
@@ -28,40 +27,26 @@ WITHHELD = "Withheld, because no source supports it:"
 BLANK = Content("")
 
 
-class VersionList(ItemList, inherit_bindings=False):
+class VersionList(ItemList[TocVersion]):
     """Moves through the versions, the latest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
-        open="Read this version.",
-    )  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(open="Read this version.")
     HELP_TITLE = "In the list of versions"
 
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="versions")
         self._zone = zone
-        self.versions: tuple[TocVersion, ...] = ()
-
-    @property
-    def current(self) -> TocVersion | None:
-        index = self.highlighted
-        if index is None or index >= len(self.versions):
-            return None
-        return self.versions[index]
 
     def show(self, history: TocHistory) -> None:
-        """List versions; the cursor stays on its version, at first the shown one."""
-        before = self.current or history.shown
-        self.versions = history.versions
+        """List versions, with the cursor at first on the shown one."""
         status = history.entry.status
-        rows = [_draw_version(one, status, self._zone) for one in history.versions]
-        with self.prevent(OptionList.OptionHighlighted):
-            self.set_options(Option(row) for row in rows)
-        numbers = [version.version for version in history.versions]
-        if before is not None and before.version in numbers:
-            self.highlighted = numbers.index(before.version)
-        elif numbers:
-            self.highlighted = 0
+        items = {str(one.version): one for one in history.versions}
+        rows = [
+            Option(_draw_version(one, status, self._zone), id=name)
+            for name, one in items.items()
+        ]
+        current = self.current or history.shown
+        self.show_items(items, rows, str(current.version) if current else "")
 
 
 def _draw_version(version: TocVersion, status: NodeStatus, zone: tzinfo) -> Paragraph:
