@@ -17,7 +17,7 @@ from memtui import settings as settings_module
 from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun
-from memtui.model.model_state import ModelCondition, ModelProgress, RewriteForecast
+from memtui.model.model_state import ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcript_folders
@@ -442,6 +442,8 @@ def rewrite_forecast(
         progress: The last report of the pipeline.
         is_demo: Whether the demo is open, which uses no model.
     """
+    from memtui.services import status
+
     if is_demo:
         return RewriteForecast("The demo uses no model.", is_possible=False)
     if note := why_no_model(settings):
@@ -454,18 +456,15 @@ def rewrite_forecast(
     if health is None or health.is_ready:
         return RewriteForecast(IS_AFTER_CURRENT if progress.model.node_id else IS_NEXT)
     reason = f"{health.message[:1].upper()}{health.message[1:]}."
-    remedy = MODEL_FIXES.get(health.condition, "memtui retries automatically.")
+    advice = status.advise_on_model(health)
+    remedy = f"Try: {advice}; memtui does the rest." if advice else RETRIES
     return RewriteForecast(f"{reason} {remedy}", is_possible=False)
 
 
 IS_NEXT = "It is next."
 IS_AFTER_CURRENT = "It follows the summary being written."
 
-MODEL_FIXES = {
-    ModelCondition.OFFLINE: "Start Ollama (ollama serve); memtui does the rest.",
-    ModelCondition.MODEL_MISSING: "Once it is installed, memtui does the rest.",
-    ModelCondition.REFUSED: "Change that in the settings; see memtui config show.",
-}
+RETRIES = "memtui retries automatically."
 
 
 def why_no_model(settings: Settings) -> str:

@@ -20,9 +20,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui.capture import formats, spool, watcher
 from memtui.capture.spool import SpoolStatus
 from memtui.errors import MemtuiError, SearchError, StoreBusyError, StoreError
-from memtui.integrations import known_agents
-from memtui.integrations.hooks import HookStatus, command_line, hook_statuses
-from memtui.integrations.machine import Machine
+from memtui.integrations import agents
+from memtui.integrations.agents import HookStatus
+from memtui.integrations.config_files import Machine
 from memtui.model.events import clean, to_ms
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.paths import Paths, transcript_folders
@@ -44,9 +44,9 @@ from memtui.store import (
     rollup_queue,
     schema,
     segments,
-    statistics,
     tombstones,
 )
+from memtui.store import sessions as store_sessions
 from memtui.store.cursors import SourceActivity
 from memtui.store.problems import Problem, ProblemKind
 from memtui.summarize.ollama.models import ModelOptions
@@ -389,8 +389,8 @@ class Doctor:
             if damages := backup.find_damages():
                 message = "; ".join(damages)
                 return Finding("store", False, message, RESTORE_REMEDY, str(file))
-            events = statistics.count_events()[0]
-            sessions = plural(statistics.count_sessions(), "session")
+            events = store_sessions.count_events()[0]
+            sessions = plural(store_sessions.count(), "session")
         message = f"{events:,} events in {sessions}, {byte_size(size)}, undamaged"
         for path in (file, file.parent):
             if not os.access(path, os.W_OK):
@@ -432,10 +432,13 @@ class Doctor:
             yield Finding("work", True, message)
 
     def _check_node_index(self) -> Iterator[Finding]:
-        index = NodeIndex(self._paths.index)
+        folder = self._paths.index
+        if folder.is_dir():
+            any(folder.iterdir())  # An error says that it may not be read.
+        index = NodeIndex(folder)
         try:
             with database.connection():
-                name, expected = meta.node_index_name(), nodes.count()[0]
+                name, expected = meta.read(meta.NODE_INDEX), nodes.count()[0]
                 expected += grips.count()
                 pending = outbox.count(outbox.INDEX_NODE)
             is_ours = bool(name) and index.name() == name
@@ -453,7 +456,7 @@ class Doctor:
             with_tools=self._settings.search_include_tools,
         )
         with database.connection():
-            name = meta.message_index_name()
+            name = meta.read(meta.MESSAGE_INDEX)
             expected = index_input.count_messages()
             pending = outbox.list_latest_events(0)[1]
         is_ours = bool(name) and index.name() == name
@@ -546,7 +549,7 @@ class Doctor:
         failure = ""
         if has_store and state.waiting:
             with database.connection():
-                failure = meta.spool_failure()
+                failure = meta.read(meta.SPOOL_FAILURE)
         if state.write_problem:
             message = f"hooks cannot write: {state.write_problem}"
             remedy = f"free some space, or: chmod -R u+rwX {folder}"
@@ -585,7 +588,7 @@ class Doctor:
     def _check_transcripts(self, has_store: bool) -> Iterator[Finding]:
         self._sources = self._list_sources(has_store)
         folders = transcript_folders()
-        days = known_agents.claude_cleanup_days(self._machines[0])
+        days = agents.claude_cleanup_days(self._machines[0])
         self._transcripts = {
             source.name: self._read_transcripts(
                 source.name,
@@ -611,7 +614,7 @@ class Doctor:
         reason = ""
         if has_store:
             with database.connection():
-                reason = meta.polling_reason()
+                reason = meta.read(meta.POLLING_REASON)
         folders = [path for one in watched for path in one.places if path.exists()]
         reasons = [reason, *map(watcher.polling_reason, folders)]
         if reason := next(filter(None, reasons), ""):
@@ -693,11 +696,11 @@ class Doctor:
 
     def _check_hooks(self) -> Iterator[Finding]:
         user, project = self._machines
-        hooks = hook_statuses(user)
+        hooks = [agents.hook_status(one, user) for one in agents.AGENTS]
         files = {hook.file for hook in hooks}
         hooks += [
             hook
-            for hook in hook_statuses(project)
+            for hook in (agents.hook_status(one, project) for one in agents.AGENTS)
             if hook.is_installed and hook.file not in files
         ]
         newest = spool.spool_status(self._paths.spool).newest_at
@@ -724,7 +727,7 @@ class Doctor:
         )
         runs = "the command runs"
         if hook.scope == "project":
-            runs = f"in {hook.file}, which runs: {command_line(hook.command)}"
+            runs = f"in {hook.file}, which runs: {agents.command_line(hook.command)}"
         message = f"{hook.title}: installed, {runs}; {last_event}"
         transcripts = self._transcripts.get(hook.agent)
         newest = transcripts.newest_at if transcripts else None
@@ -786,13 +789,11 @@ class Doctor:
             )
             yield Finding("model", True, message)
             return
-        message, remedy = health.message, health.remedy
+        message, remedy = health.message, status.advise_on_model(health)
         if health.condition is ModelCondition.OFFLINE:
             message = f"Ollama does not answer at {url}"
         elif health.condition is ModelCondition.REFUSED:
             remedy = self._allow_remedy()
-        elif health.condition is not ModelCondition.MODEL_MISSING:
-            remedy = "check that this server is Ollama, and read its log"
         message += "; until then summaries are made of quotes"
         if provider == OLLAMA:
             yield Finding("model", False, message, remedy)

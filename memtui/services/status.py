@@ -87,7 +87,10 @@ def list_skipped() -> list[tuple[str, ProblemKind, int]]:
 
 
 MODEL_ADVICE = {
-    ModelCondition.OFFLINE: "start Ollama (ollama serve), or install it from ollama.com",
+    ModelCondition.OFFLINE: (
+        "start Ollama (ollama serve), or install it from ollama.com, then: ollama pull"
+        " qwen3:4b"
+    ),
     ModelCondition.MODEL_MISSING: "ollama pull qwen3:4b",
     ModelCondition.REFUSED: "allow it in the settings; memtui doctor says how",
     ModelCondition.FAULTY: "check that the server is Ollama, and read its log",

@@ -169,7 +169,7 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         (
             ModelHealth(ModelCondition.OFFLINE, "no Ollama answers"),
             "✗ No Ollama answers: start Ollama (ollama serve), or install it from"
-            " ollama.com\n  memtui will check again; x on a job checks now.",
+            " ollama.com, then: ollama pull qwen3:4b\n  memtui will check again; x on a job checks now.",
         ),
         (
             NO_MODEL,
