@@ -27,7 +27,6 @@ from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import DATE_BOOST
 from memtui.services import browse
-from memtui.text import analyzer
 from memtui.text.dates import DatePeriod
 
 if TYPE_CHECKING:
@@ -48,22 +47,6 @@ class Strategy(StrEnum):
 
 
 SEARCHING = (Strategy.TELEPORT, Strategy.BOTH)
-
-VAGUE = frozenset(
-    """
-    anything best bit bring bug chat conversation conversations decide decided
-    detail details did discuss discussed discussing discussion discussions
-    everything find fix fixed happen happened happening help history info
-    information issue issues item items kind know last learn learned lot may
-    memories memory mention mentioned might new next note notes overview past people
-    please problem problems progress project projects question questions recall
-    recap recent recently remember remind said saw say see seen session sessions
-    show something sort status stuff subject summarize summarize summary talk talked
-    tell thing things think thought today told topic topics try trying update
-    updates use used want wanted way week work worked working works wrote
-    """.split()  # noqa: SIM905 - a long list of words is easier to read this way
-)
-"""Words that any question may contain and that say nothing about its topic."""
 
 TIME_SCORE = 0.9
 """The score of an answer by a time of which something is stored."""
@@ -176,11 +159,7 @@ def choose_strategy(
 
 def specific_words(parsed: Query) -> tuple[str, ...]:
     """Return the words of a query that name something, phrases first."""
-    words = [
-        word.text
-        for word in parsed.words
-        if analyzer.is_indexed(word.text) and analyzer.fold(word.text) not in VAGUE
-    ]
+    words = [word.text for word in parsed.words if word.is_specific]
     return tuple(dict.fromkeys([*parsed.phrases, *words]))
 
 

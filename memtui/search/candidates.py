@@ -27,6 +27,11 @@ class QueryTerm:
     term: str
     prefix: str = ""
     """Terms that begin so match too; "" if only the term itself does."""
+    weight: float = 1.0
+    """The factor on its idf."""
+    is_whole: bool = False
+    """Whether it is a complete identifier whose parts are terms, too: it adds to the
+    score, and a message without it may match fully."""
 
     def matches(self, terms: frozenset[str]) -> bool:
         """Return True if any of these terms matches."""
@@ -101,6 +106,11 @@ class Candidates:
     titles: dict[int, float] = field(default_factory=dict)
     """The scores of sessions for their titles and summaries, by session number."""
 
+    @property
+    def required(self) -> int:
+        """The bits of all terms but complete identifiers."""
+        return sum((not one.is_whole) << bit for bit, one in enumerate(self.terms))
+
     def __post_init__(self) -> None:
         """Count nothing for each term, unless frequencies are given."""
         self.frequencies = self.frequencies or [0] * len(self.terms)
@@ -120,7 +130,7 @@ class Candidates:
             with_tools: Whether the text of tool calls is searched, not only the name.
         """
         known = {candidate.event for candidate in self.by_id.values()}
-        all_terms = (1 << len(self.terms)) - 1
+        required = self.required
         for position, one in enumerate(events, 1):
             event, role = encode_id(one.event_id), one.indexed_role
             if role is None or event in known:
@@ -135,7 +145,8 @@ class Candidates:
             if role is not EventRole.TOOL:
                 self.messages += 1
                 self.length += len(terms)
-            matches = mask == all_terms if is_only_name else mask or not self.terms
+            matches = mask & required == required if is_only_name else mask
+            matches = matches or not self.terms
             if matches:
                 self._add_unindexed(one, role, position, len(terms), mask)
 

@@ -160,9 +160,12 @@ class CombinedSearch:
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
         result = CombinedResult(text, notes=query.hints)
-        if recent_query := recent.recent_query(query, dated):
+        recent_query = recent.recent_query(query, dated)
+        if recent_query is None and recent.is_small_talk(query):
+            recent_query = replace(query, words=())
+        if recent_query:
             with database.connection():
-                result = _recent(recent_query, dated, result, limit)
+                result = self._recent(recent_query, dated, result, limit)
         elif query.is_empty:
             result = replace(result, notes=(*query.hints, NO_WORD))
         else:
@@ -171,6 +174,20 @@ class CombinedSearch:
             times = dated.describe([hit.at for hit in result.hits])
             result = replace(result, times=times)
         return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
+
+    def _recent(
+        self, query: Query, dated: DatedQuery, result: CombinedResult, limit: int
+    ) -> CombinedResult:
+        """Return the newest segments if no topic is searched for."""
+        query, notes = resolve_filters.resolve(query)
+        hits: tuple[CombinedHit, ...] = ()
+        if query.filters.role:
+            notes.append(recent.MESSAGES_ONLY)
+        else:
+            pages = recent.page_ids(query, dated, self._zone)
+            hits = recent.list_sessions(query, limit, pages)
+        notes += [*result.notes, *recent.notes(dated)]
+        return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
     def _search(
         self, query: Query, dated: DatedQuery, result: CombinedResult, limit: int
@@ -202,20 +219,6 @@ class CombinedSearch:
             messages=len(found.messages),
             summaries=len(leads),
         )
-
-
-def _recent(
-    query: Query, dated: DatedQuery, result: CombinedResult, limit: int
-) -> CombinedResult:
-    """Return the newest segments if no words are searched for."""
-    query, notes = resolve_filters.resolve(query)
-    hits: tuple[CombinedHit, ...] = ()
-    if query.filters.role:
-        notes.append(recent.MESSAGES_ONLY)
-    else:
-        hits = recent.list_sessions(query, limit)
-    notes += [*result.notes, *recent.notes(dated)]
-    return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
 
 # Ranking

@@ -1,6 +1,6 @@
 """Turns matches of the node index into hits, with texts from the store."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.model.grips import Grip
@@ -28,7 +28,7 @@ def filter_matches(matches: Sequence[IndexMatch], query: Query) -> Iterator[Inde
         [match.target_id for match in matches if match.kind is HitKind.GRIP]
     )
     places = _node_ids(matches, {grip: node for grip, (node, _) in excerpts.items()})
-    texts = store_nodes.get_texts(_in_scope(places, query.filters.scope))
+    texts = store_nodes.get_texts(in_scope(places.values(), query.filters.scope))
     for match in matches:
         target = match.target_id
         if places[target] in texts:
@@ -68,7 +68,7 @@ def _read(matches: Sequence[IndexMatch], scope: Scope) -> Iterator[_StoredMatch]
     places = _node_ids(matches, {one: grip.toc_node_id for one, grip in known.items()})
     nodes = {
         entry.node_id: entry
-        for entry in store_nodes.get_entries(_in_scope(places, scope))
+        for entry in store_nodes.get_entries(in_scope(places.values(), scope))
     }
     words = store_nodes.get_words(
         [match.target_id for match in matches if match.target_id in nodes]
@@ -89,9 +89,9 @@ def _node_ids(
     return {target: nodes_of_grips.get(target, target) or "" for target in targets}
 
 
-def _in_scope(places: Mapping[str, str], scope: Scope) -> list[str]:
-    """Return the nodes that are in scope, each once."""
-    node_ids = list(dict.fromkeys(places.values()))
+def in_scope(nodes: Iterable[str], scope: Scope) -> list[str]:
+    """Return the ids of the nodes that are in scope, each once."""
+    node_ids = list(dict.fromkeys(nodes))
     if scope.keyword or (scope.agent and scope.project):
         # The index does not know which agent worked on which project.
         passing = scopes.filter_nodes(node_ids, scope)

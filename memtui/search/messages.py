@@ -8,7 +8,7 @@ limits always hold: 20 hits, 16 messages a window, 1,024 bytes of each.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -35,9 +35,14 @@ from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import (
     DATE_BOOST,
     EQUAL_ROLES,
+    K1,
     ROLE_WEIGHTS,
+    SESSION_SUMMARY,
+    SESSION_TITLE,
     TITLE_SHARE,
     TOOL_TURN,
+    WHOLE_WEIGHT,
+    B,
     MessageScores,
     RoleWeights,
 )
@@ -75,6 +80,9 @@ READ_CHARS = 20_000
 
 LEAD_CHARS = 200
 """How many characters of a long message are shown before the first mark."""
+
+MAX_TEXTS = 20
+"""Of how many sessions the title and summary are scored by themselves."""
 
 MAX_RECENT = 200
 """How many of the newest messages are read if the query has no words."""
@@ -120,7 +128,11 @@ class MessageMatches:
 
     messages: list[RankedMessage] = field(default_factory=list)
     titles: dict[int, float] = field(default_factory=dict)
-    """The scores of sessions for their titles and summaries."""
+    """The scores of sessions for their titles and summaries, and the headlines of
+    their segments."""
+    texts: dict[int, float] = field(default_factory=dict)
+    """The scores of sessions for their titles and summaries alone, comparable with
+    those of messages."""
     unknown: list[str] = field(default_factory=list)
     """The terms that no message contains."""
     notes: list[str] = field(default_factory=list)
@@ -214,15 +226,21 @@ class MessageSearcher:
         matches: MessageMatches,
     ) -> None:
         scores = scoring.score_messages(found, role_weights)
-        names = [one.term for one in found.terms]
-        idfs = dict(zip(names, scoring.message_idfs(found), strict=True))
-        counts = zip(names, found.frequencies, strict=True)
-        matches.unknown = [term for term, count in counts if not count]
+        required = found.required
+        counted = zip(
+            found.terms, found.frequencies, scoring.message_idfs(found), strict=True
+        )
+        parts = [
+            (one.term, count, idf) for one, count, idf in counted if not one.is_whole
+        ]
+        idfs = {term: idf for term, _, idf in parts}
+        matches.unknown = [term for term, count, _ in parts if not count]
         most = sum(idfs.values()) * scoring.MAX_TERM_SCORE or 1.0
         bonus_of = scoring.text_bonus(query, idfs)
+        matches.texts = _text_scores(found.titles, query, idfs, bonus_of)
         for one, event in self._read(found, scores, query):
             score, bonus = scores.messages.get(one.id, 0.0), bonus_of(event.text)
-            share = one.mask.bit_count() / len(names) if names else 1.0
+            share = (one.mask & required).bit_count() / (len(parts) or 1)
             matches.messages.append(
                 RankedMessage(
                     one.session,
@@ -275,7 +293,16 @@ def _query_terms(query: Query) -> list[QueryTerm]:
     if query.has_only_stop_words:
         return []
     prefixes = {word.terms[-1]: word.prefix for word in query.words}
-    return [QueryTerm(t, prefixes.get(t, "")) for t in query.terms[:MAX_TERMS]]
+    weights = {term: query.weight(word) for word in query.words for term in word.terms}
+    found = [
+        QueryTerm(term, prefixes.get(term, ""), weights[term])
+        for term in query.terms[:MAX_TERMS]
+    ]
+    return found + [
+        QueryTerm(word.whole, word.whole * word.is_prefix, WHOLE_WEIGHT, is_whole=True)
+        for word in query.words
+        if word.whole
+    ]
 
 
 def _message_filter(query: Query, sessions: frozenset[int] | None) -> MessageFilter:
@@ -319,6 +346,30 @@ def _score(ratio: float, share: float, query: Query) -> float:
 
 
 # Titles of sessions
+
+
+def _text_scores(
+    sessions: Iterable[int],
+    query: Query,
+    idfs: Mapping[str, float],
+    bonus_of: Callable[[str], float],
+) -> dict[int, float]:
+    """Return the scores of the title and summary of sessions, as of one message.
+
+    As in the titles of nodes, the length does not matter.
+    """
+    scores = {}
+    for number, texts in store_sessions.get_texts(list(sessions)[:MAX_TEXTS]).items():
+        title, summary = (matching_terms(text, query) for text in texts)
+        score = 0.0
+        for term, idf in idfs.items():
+            weight = SESSION_TITLE * (term in title) + SESSION_SUMMARY * (
+                term in summary
+            )
+            score += idf * weight * (K1 + 1) / (weight + K1 * (1 - B))
+        if score:
+            scores[number] = score + bonus_of("\n".join(texts))
+    return scores
 
 
 def title_scores(sessions: Iterable[int], query: Query) -> dict[int, float]:
@@ -451,42 +502,47 @@ def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
     titles = {
         number: TITLE_SHARE * score / best for number, score in matches.titles.items()
     }
-    rank_of = _message_rank(matches, dated)
-    ranked = [
-        _RankedHit(
-            one.session,
-            rank_of(one) + titles.get(one.session, 0.0),
-            one.event,
-            one.score,
-        )
-        for one in matches.messages
-    ]
+    ranks, texts = _message_ranks(matches, dated)
+    ranked = []
+    for rank, one in sorted(
+        zip(ranks, matches.messages, strict=True), key=lambda pair: -pair[0]
+    ):
+        # The text of the session counts for its best message.
+        rank = max(rank, texts.pop(one.session, 0.0)) + titles.get(one.session, 0.0)
+        ranked.append(_RankedHit(one.session, rank, one.event, one.score))
     with_messages = {one.session for one in ranked}
     ranked += [
-        _RankedHit(number, score, None)
+        _RankedHit(number, texts.get(number, 0.0) + score, None)
         for number, score in titles.items()
         if number not in with_messages
     ]
     return sorted(ranked, key=lambda one: -one.rank)
 
 
-def _message_rank(
+def _message_ranks(
     matches: MessageMatches, dated: DatedQuery
-) -> Callable[[RankedMessage], float]:
-    """Return a function that adds up the scores of a message, each against the best."""
+) -> tuple[list[float], dict[int, float]]:
+    """Return the ranks of messages and of sessions for their texts.
+
+    A rank is the sum of the scores of a message, of its window and of its conversation,
+    each against the best one. A text counts as a conversation with this message alone.
+    """
     some = matches.messages
-    best = max((one.message for one in some), default=0.0) or 1.0
+    best_text = max(matches.texts.values(), default=0.0)
+    best = max((one.message for one in some), default=0.0)
+    best = max(best, best_text) or 1.0
     best_window = max((one.window for one in some), default=0.0) or 1.0
     best_conversation = max((one.conversation for one in some), default=0.0) or 1.0
 
-    def rank(one: RankedMessage) -> float:
+    ranks = []
+    for one in some:
         own = one.message / best
         if conversations.next_tool(one.session, one.event):
             own *= TOOL_TURN
         total = own + one.window / best_window + one.conversation / best_conversation
-        return total * DATE_BOOST if dated.covers(one.event.timestamp) else total
-
-    return rank
+        total *= DATE_BOOST if dated.covers(one.event.timestamp) else 1.0
+        ranks.append(total)
+    return ranks, {number: 3 * one / best for number, one in matches.texts.items()}
 
 
 def _with_scores(hits: Sequence[tuple[float, MessageHit]]) -> tuple[MessageHit, ...]:

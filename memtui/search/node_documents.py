@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from memtui.model import calendar
 from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.grips import Grip
 from memtui.model.hits import HitKind
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.search.scoring import FieldText, NodeField
+from memtui.text.date_forms import months
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"
 """The names of filter tokens."""
@@ -69,11 +71,9 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
     common += [filter_token(LEVEL, node.level), filter_token(BY, maker)]
     supports = sorted({bullet.support for bullet in node.bullets})
     own = [*common, *(filter_token(HAS, support) for support in supports)]
-    end = node.end_time
+    start, end = node_times(node)
     if node.level is TocLevel.SEGMENT:
         own.append(SEGMENT)
-    else:
-        end -= LAST_MOMENT
     yield Document(
         HitKind.NODE,
         node.node_id,
@@ -81,7 +81,7 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
         tuple(node_texts(node)),
         node.level,
         tuple(own),
-        node.start_time,
+        start,
         end,
     )
     for grip in grips:
@@ -96,6 +96,22 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
             grip.timestamp,
             grip.timestamp,
         )
+
+
+def node_times(node: TocNode) -> tuple[datetime, datetime]:
+    """Return the first and the last moment of a node.
+
+    Those of a month or year are of its calendar days, though it holds whole weeks.
+    """
+    start, end = node.start_time, node.end_time
+    if node.level in (TocLevel.MONTH, TocLevel.YEAR):
+        weeks = calendar.period(node.node_id)
+        middle = weeks.first + timedelta(days=10)
+        month, count = (middle.month, 1) if node.level is TocLevel.MONTH else (1, 12)
+        days = months(middle.year, month, count)
+        start += days.first - weeks.first
+        end += days.after - weeks.end
+    return start, end if node.level is TocLevel.SEGMENT else end - LAST_MOMENT
 
 
 def node_texts(node: TocNode) -> Iterator[FieldText]:

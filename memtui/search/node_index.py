@@ -45,7 +45,7 @@ TRIES = 2
 MEMORY_MB = 64
 """How much memory Whoosh uses for what it has not written yet."""
 
-SCHEMA_VERSION = "5"
+SCHEMA_VERSION = "6"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 LARGE, SMALL = 25_000, 400
@@ -78,7 +78,7 @@ class NodeIndex:
 
     def exists(self) -> bool:
         """Return whether the folder is an index of ours, of any version and state."""
-        return self._mark.is_file()
+        return _is_file(self._mark)
 
     def name(self) -> str:
         """Return the name it was created with; "" if it is not of this version."""
@@ -151,7 +151,7 @@ class NodeIndex:
     @property
     def is_suspect(self) -> bool:
         """Whether a query failed, here or in another process."""
-        return (self._folder / SUSPECT).exists()
+        return _is_file(self._folder / SUSPECT)
 
     def clear_suspicion(self) -> None:
         """Forget that a query failed: the index was checked."""
@@ -450,6 +450,14 @@ def segments_to_merge(segments: Sequence[Any], largest: int) -> list[Any]:
         chosen.append(one)
         total += one.doc_count()
     return chosen
+
+
+def _is_file(path: Path) -> bool:
+    """Return True if there is such a file and its folder can be read."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return False
 
 
 def _delete(path: Path) -> None:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from memtui.errors import SearchError
 from memtui.model.filters import EVERYTHING, Filters, SummarizerKind
 from memtui.model.hits import Hit, HitKind, IndexMatch, IndexMatches, TeleportResult
-from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.nodes import TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.search import hydrate, query_dates, recent, resolve_filters, scoring
 from memtui.search import query as search_query
-from memtui.search.node_documents import LAST_MOMENT, node_texts
+from memtui.search.node_documents import node_texts, node_times
 from memtui.search.query import Query
 from memtui.store import database, grips, outbox, scopes
 from memtui.store import nodes as store_nodes
@@ -130,7 +130,8 @@ class Teleport:
         elif recent_query is not None:
             with database.connection():
                 recent_query, unknown = resolve_filters.resolve(recent_query)
-                result = recent.list_nodes(recent_query, limit)
+                pages = recent.page_ids(recent_query, dated, self._zone)
+                result = recent.list_nodes(recent_query, limit, pages)
             hints += [*unknown, *recent.notes(dated)]
             dated = replace(dated, periods=())
         else:
@@ -320,9 +321,7 @@ def search_store(
 def _passes(node: TocNode, filters: Filters) -> bool:
     """Return True if a node passes all filters but the scope."""
     supports = {bullet.support for bullet in node.bullets}
-    end = node.end_time
-    if node.level is not TocLevel.SEGMENT:
-        end -= LAST_MOMENT
+    start, end = node_times(node)
     return (
         (not filters.levels or node.level in filters.levels)
         and (not filters.support or not filters.support.isdisjoint(supports))
@@ -331,5 +330,5 @@ def _passes(node: TocNode, filters: Filters) -> bool:
             or node.is_by_model is (filters.summarizer_kind is SummarizerKind.MODEL)
         )
         and (filters.since is None or end >= filters.since)
-        and (filters.until is None or node.start_time < filters.until)
+        and (filters.until is None or start < filters.until)
     )

@@ -18,6 +18,7 @@ from datetime import tzinfo
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.text import analyzer
+from memtui.text.stopwords import VAGUE_WORDS
 
 MAX_CHARS = 10_000
 """How many characters of a query are read."""
@@ -30,6 +31,9 @@ FLAG_CHARS = 2
 
 PART_CHARS = 3
 """An unfinished identifier is completed from its last part if that is so long."""
+
+VAGUE_WEIGHT = 0.5
+"""How much a word counts that says nothing about the topic, such as "decide"."""
 
 _TOKEN = re.compile(
     r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<quoted>[^"]+)"|\S+'
@@ -57,6 +61,20 @@ class Word:
     def is_prefix(self) -> bool:
         """Whether it may be completed."""
         return bool(self.prefix)
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether it can say what a question is about."""
+        return (
+            analyzer.is_indexed(self.text)
+            and analyzer.fold(self.text) not in VAGUE_WORDS
+        )
+
+    @property
+    def whole(self) -> str:
+        """The term of a complete identifier, such as ``some_flag``; "" for a word."""
+        is_plain = len(self.terms) == 1 and self.text.replace("'", "").isalpha()
+        return "" if is_plain else self.exact
 
     def matches(self, terms: set[str]) -> bool:
         """Return True if the terms of a text match."""
@@ -86,6 +104,17 @@ class Query:
     filters: Filters = EVERYTHING
     hints: tuple[str, ...] = ()
     """Sentences about what could not be understood."""
+    stop_words: int = 0
+    """How many words were typed that no index contains."""
+
+    @property
+    def has_topic(self) -> bool:
+        """Whether a word or phrase says what it is about."""
+        return bool(self.phrases) or any(word.is_specific for word in self.words)
+
+    def weight(self, word: Word) -> float:
+        """Return how much a word counts: less if only others name the topic."""
+        return 1.0 if word.is_specific or not self.has_topic else VAGUE_WEIGHT
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -170,6 +199,11 @@ def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
         excluded_phrases=tuple(map(analyzer.fold, parts.excluded_phrases)),
         filters=parts.filters,
         hints=tuple(dict.fromkeys(parts.hints)),
+        stop_words=sum(
+            not analyzer.is_indexed(word)
+            for token, _ in parts.tokens
+            for word in analyzer.words(token)
+        ),
     )
 
 

@@ -84,7 +84,10 @@ def parse(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
     readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
     periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]
     if not periods:
-        return DatedQuery(query)
+        # "feb 11" alone is a date, unlike within a text.
+        alone = dates.read(f"on {query.strip()}", now, zone)
+        is_date = len(alone) == 1 and not dates.remove(f"on {query.strip()}", alone)
+        return DatedQuery("", tuple(alone)) if is_date else DatedQuery(query)
     rest = dates.remove(query, periods)
     return DatedQuery(rest, tuple(dates.distinct(periods)[:MAX_PERIODS]))
 

@@ -81,6 +81,9 @@ COMPLETED = 0.8
 MAX_COMPLETIONS = 8
 """How many completions of the unfinished word are looked up."""
 
+WHOLE_WEIGHT = 0.3
+"""The weight of a complete identifier, besides its parts."""
+
 HALF_LIFE_DAYS = 30.0
 """The half-life of what recency adds to a score."""
 
@@ -219,7 +222,19 @@ def weighted_terms(query: Query, lexicon: Lexicon) -> tuple[WeightedTerm, ...]:
             for form, factor in more.items():
                 known[form] = max(factor, known.get(form, 0.0))
     first = list(forms.items())[:MAX_TERMS]
-    return tuple(_weighted_term(term, known, lexicon) for term, known in first)
+    weights = {term: query.weight(word) for word in query.words for term in word.terms}
+    found = [
+        _weighted_term(term, known, lexicon, weights[term]) for term, known in first
+    ]
+    for word in query.words:
+        # A text with the complete identifier comes before those with its parts.
+        if word.whole:
+            more = _completions(word.whole, lexicon) if word.is_prefix else {}
+            whole = _weighted_term(
+                word.whole, more | {word.whole: 1.0}, lexicon, WHOLE_WEIGHT
+            )
+            found += [whole] if whole.forms else []
+    return tuple(found)
 
 
 def _forms(word: Word, lexicon: Lexicon) -> Iterator[tuple[str, dict[str, float]]]:
@@ -239,14 +254,14 @@ def _completions(start: str, lexicon: Lexicon) -> dict[str, float]:
 
 
 def _weighted_term(
-    term: str, forms: Mapping[str, float], lexicon: Lexicon
+    term: str, forms: Mapping[str, float], lexicon: Lexicon, weight: float
 ) -> WeightedTerm:
     counts = {form: lexicon.frequency(form) for form in forms}
     # An unknown term is as frequent as all of its completions.
     frequency = counts[term] or min(sum(counts.values()), lexicon.size)
     ranked = sorted(forms.items(), key=lambda form: (-form[1], -counts[form[0]]))
     occurring = tuple(TermForm(*form) for form in ranked if counts[form[0]])
-    return WeightedTerm(term, occurring, idf(frequency, lexicon.size))
+    return WeightedTerm(term, occurring, weight * idf(frequency, lexicon.size))
 
 
 def term_weights(texts: Iterable[FieldText], level: TocLevel) -> dict[str, float]:
@@ -373,8 +388,9 @@ def score_messages(found: Candidates, role_weights: RoleWeights) -> MessageScore
 
 
 def message_idfs(found: Candidates) -> list[float]:
-    """Return the idf of each term among the messages."""
-    return [idf(count, found.messages) for count in found.frequencies]
+    """Return the idf of each term among the messages, times the term's weight."""
+    counts = zip(found.terms, found.frequencies, strict=True)
+    return [one.weight * idf(count, found.messages) for one, count in counts]
 
 
 def _score_windows(
@@ -435,7 +451,10 @@ def _score_conversations(
         for bit in own:
             frequencies[bit] += 1
     total = max(found.conversations, 1)
-    idfs = [idf(frequency, total) for frequency in frequencies]
+    idfs = [
+        0.0 if one.is_whole else one.weight * idf(frequency, total)
+        for one, frequency in zip(found.terms, frequencies, strict=True)
+    ]
     average = found.length / total or 1.0
     return {
         number: _bm25(

@@ -75,6 +75,12 @@ def _node_date(node_id: str) -> NodeDate:
     return NodeDate(node_id, node_label(node_id))
 
 
+def whole_node(period: DatePeriod, zone: tzinfo) -> str:
+    """Return the id of the node of exactly a period; "" if there is none."""
+    found = _for_period(period, zone)
+    return found.node_id if found.label == node_label(found.node_id) else ""
+
+
 def _for_period(period: DatePeriod, zone: tzinfo) -> NodeDate:
     first = calendar.local_day(period.start, zone) if period.start else None
     after = None

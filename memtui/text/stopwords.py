@@ -81,6 +81,22 @@ GENERIC_WORDS = _set(
 )
 """Words too common in programming to be keywords."""
 
+VAGUE_WORDS = _set(
+    """
+    anything best bit bring bug chat choice choose chose chosen conversation
+    conversations decide decided decision decisions detail details did discuss discussed
+    discussing discussion discussions everything find fix fixed happen happened happening
+    help history info information issue issues item items kind know last learn learned
+    lot may memories memory mention mentioned might new next note notes overview past
+    people please problem problems progress project projects question questions reason
+    reasons recall recap recent recently remember remind said saw say see seen session
+    sessions show something sort status stuff subject summarize summary talk talked tell
+    thing things think thought today told topic topics try trying update updates use used
+    want wanted way week work worked working works wrote
+    """
+)
+"""Words that any question may contain and that say nothing about its topic."""
+
 HAN_FUNCTION_WORDS = re.compile(
     "[\u3041-\u309f]+"
     "|我们|你们|他们|它们|这个|那个|这些|那些|这样|什么|怎么|如何|如果|因为|所以|但是|而且"

@@ -1,14 +1,23 @@
 """Indexes that are missing, broken, incomplete, or of another store."""
 
+import os
 import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.cli_runner import run_memtui
+from memtui.search.nodes import NO_INDEX
+from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
-from tests.doctor.findings import Ask, failed_findings, get_finding, open_database
+from tests.doctor.findings import (
+    NOBODY,
+    Ask,
+    failed_findings,
+    get_finding,
+    open_database,
+)
 
 
 # Whoosh leaves open what it cannot read.
@@ -76,3 +85,29 @@ def test_an_index_of_messages_that_is_missing_broken_or_short_is_found(
     )
     run_memtui(home, "reindex")
     assert ask()["is_ok"]
+
+
+def test_without_permissions_for_an_index_the_store_is_searched_and_the_cure_helps(
+    home: Path,
+) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        # The folder of the test is closed to others.
+        mine = Path(shutil.move(home, place)).resolve()
+        user = NOBODY if os.geteuid() == 0 else os.geteuid()
+        for path in (Path(place), mine, *mine.rglob("*")):
+            os.chown(path, user, -1)
+        (mine / "index").chmod(0)
+        os.seteuid(user)
+        try:
+            searched = json_data(run_memtui(mine, "search", "mutex", "--json").stdout)
+            told = json_data(run_memtui(mine, "doctor", "--json", code=1).stdout)
+        finally:
+            os.seteuid(os.getuid())
+        for path in (Path(place), mine, *mine.rglob("*")):
+            os.chown(path, os.getuid(), -1)
+        (mine / "index").chmod(0o700)
+        cured = json_data(run_memtui(mine, "doctor", "--json").stdout)
+    assert searched["hits"] and NO_INDEX in str(searched)
+    finding = failed_findings(told)["index"]
+    assert finding["remedy"].endswith(f"chmod -R u+rwX {mine / 'index'}")
+    assert "index" not in failed_findings(cured)

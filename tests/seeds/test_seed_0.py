@@ -30,3 +30,18 @@ def test_s0_68_jobs_show_their_checkpoints(tmp_path: Path) -> None:
     assert (day["level"], day["processed_count"]) == ("day", 5)
     assert day["last_processed_time"].startswith("2024-02-0")
     assert "5 roll-ups" in run_memtui(home, "jobs").stdout
+
+
+def test_s0_42_months_are_searched_by_their_calendar_days(
+    full_house: Workspace,
+) -> None:
+    # The weeks of January 2024 are those from 1 to 28 January.
+    def found(query: str) -> set[str]:
+        hits = full_house.teleport.find(query, limit=500).hits
+        return {hit.node_id for hit in hits if hit.level is TocLevel.MONTH}
+
+    assert found("token level:month") == {"toc:month:2024-01"}
+    assert found("token after:2024-01-29 level:month") == {"toc:month:2024-01"}
+    assert found("token after:2024-02 level:month") == set()
+    assert found("token before:2024-01-02 level:month") == {"toc:month:2024-01"}
+    assert found("token before:2024 level:month") == set()

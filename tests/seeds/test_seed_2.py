@@ -1,9 +1,12 @@
 """The rows of seed 2, sessions and their search."""
 
 from memtui.agents import changes
-from memtui.store import database
+from memtui.model.events import EventRole
+from memtui.model.sessions import SessionMetadata
+from memtui.store import database, sessions
 from memtui.store.schema import SessionRow
 from memtui.workspace import Workspace
+from tests.message_factory import index_messages, make_message, store_messages
 
 
 def test_s2_02_a_session_keeps_who_began_it(house: Workspace) -> None:
@@ -12,3 +15,25 @@ def test_s2_02_a_session_keeps_who_began_it(house: Workspace) -> None:
     with database.connection():
         (row,) = SessionRow.select().where(SessionRow.agent == "bot")
     assert row.created_by == "ada"
+
+
+def test_s2_33_a_summary_weighs_more_than_a_title_and_that_more_than_messages(
+    house: Workspace,
+) -> None:
+    said = {"user": EventRole.USER, "assistant": EventRole.ASSISTANT}
+    for number, session in enumerate(["assistant", "user", "title", "summary"]):
+        text = "harbour crane" if session in said else "something else altogether"
+        role = said.get(session, EventRole.USER)
+        store_messages(make_message(text, number, role=role, session=session))
+    with database.transaction():
+        for facts in (
+            SessionMetadata("claude-code", "title", title="harbour crane"),
+            SessionMetadata("claude-code", "summary", summary="harbour crane"),
+        ):
+            sessions.update_metadata(facts)
+    index_messages(house)
+    hits = house.session_search.find("harbour crane").hits
+    names = [hit.session.session_id for hit in hits]
+    assert names == ["summary", "title", "user", "assistant"]
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(set(scores), reverse=True)

@@ -38,8 +38,13 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
     full_house: Workspace, asked: str
 ) -> None:
     for view, ask in asks(full_house).items():
-        sheet = result_list.to_results(ask(asked))
-        times = [line.at for line in sheet.results]
+        answer = ask(asked)
+        sheet = result_list.to_results(answer)
+        if asked.startswith("in ") and view is not SearchView.MESSAGES:
+            page = f"toc:month:{'2024-01' if '2024' in asked else '2023-12'}"
+            assert getattr(answer.hits[0], "node_id", "") == page, view
+        # The page of the month comes first.
+        times = [x.at for x in sheet.results if x.level is not TocLevel.MONTH]
         assert times and times == sorted(times, reverse=True), view
         assert NOTE in sheet.notes and not {line.band for line in sheet.results} - {""}
         if asked.startswith(("agent", "project")):
@@ -115,7 +120,29 @@ def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
 ) -> None:
     sheet = result_list.to_results(full_house.search.find("session"))
     told = search_bar.compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
-    assert sum(sheet.merged) > len(sheet.results) > 0
+    assert sheet.merged > len(sheet.results) > 0
     assert told[-1].startswith("Best hit per session of ")
     messages = result_list.to_results(full_house.session_search.find("session"))
-    assert messages.merged == (0, 0)
+    assert messages.merged == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "page"),
+    [
+        ("what was I doing on jan 15 2024", "toc:day:2024-01-15"),
+        ("jan 15", "toc:day:2024-01-15"),
+        ("january 2024", "toc:month:2024-01"),
+        ("what happened in 2024-W03?", "toc:week:2024-W03"),
+        ("what did I work on in January 2024", "toc:month:2024-01"),
+    ],
+)
+def test_a_question_about_a_date_alone_gives_its_page_first(
+    full_house: Workspace, asked: str, page: str
+) -> None:
+    full_house.search._clock = full_house.teleport._clock = lambda: datetime(
+        2024, 2, 1, tzinfo=UTC
+    )
+    for find in (full_house.search.find, full_house.teleport.find):
+        found = find(asked)
+        assert found.is_recent and found.hits[0].node_id == page
+    assert full_house.search.find("token refresh in January 2024").is_recent is False

@@ -456,3 +456,24 @@ def test_a_session_is_named_as_answers_print_it(house: Workspace) -> None:
     for said, why in (("codex:x", "there is no session"), ("t1", "any of 2 sessions")):
         notes = house.search.find("quay", filters=Filters(session=said)).notes
         assert any(why in note for note in notes), notes
+
+
+def test_a_complete_identifier_goes_before_its_parts_and_before_vague_words(
+    house: Workspace,
+) -> None:
+    wanted = "We set SOME_FLAG since the old one broke"
+    store_messages(
+        make_message(wanted, 0, session="wanted", role=ASSISTANT),
+        *(
+            make_message(
+                f"We choose a flag, and decide why to choose this flag {n}",
+                n,
+                session=f"other{n}",
+            )
+            for n in range(1, 60)
+        ),
+    )
+    index_messages(house)
+    for query in ("why did we choose SOME_FLAG", "SOME_FLAG", "decide on some_fl"):
+        assert found(house, query)[0] == wanted, query
+        assert house.search.find(query).hits[0].session_id == "wanted", query

@@ -1,0 +1,19 @@
+"""The rows of seed 4, the format of what is retrieved."""
+
+import pytest
+
+from memtui.agents import memories
+from memtui.workspace import Workspace
+
+
+@pytest.mark.parametrize("query", ["how are you", "remind me what we discussed"])
+def test_s4_13_and_15_a_query_without_a_topic_gives_the_latest_memories(
+    full_house: Workspace, query: str
+) -> None:
+    memories_of = memories.retrieve_memory(full_house, query, detail_limit=0).items
+    latest = full_house.search.find("after:2000", limit=5).hits
+    assert len(memories_of) == 5
+    assert not any(one.get("details") for one in memories_of)
+    found = full_house.search.find(query, limit=5)
+    assert found.is_recent
+    assert [one.node_id for one in found.hits] == [one.node_id for one in latest]
