@@ -24,10 +24,10 @@ from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.segments import counted_text
 from memtui.model.sessions import SessionMetadata
 from memtui.store import (
+    copies,
     cursors,
     database,
     meta,
-    owners,
     problems,
     segments,
     sessions,
@@ -113,8 +113,8 @@ class SpoolIngester:
         if reason == self._failure:
             return
         with suppress(StoreError), database.connection(), database.transaction():
-            if meta.spool_failure() != reason:
-                meta.set_spool_failure(secrets.redact(clean(reason)).text)
+            if meta.read(meta.SPOOL_FAILURE) != reason:
+                meta.write(meta.SPOOL_FAILURE, secrets.redact(clean(reason)).text)
             self._failure = reason
 
     def _store_batch(self) -> int:
@@ -239,7 +239,7 @@ class SpoolIngester:
                     problems.add_redactions(file.redacted, now_ms)
                     problems.add(SOURCE, file.problems(ProblemKind.SKIPPED), now_ms)
             meta.set_stored_hook_files(file.name for file in files)
-            owners.update()
+            copies.update_owners()
 
     def _store_one(self, file: _ParsedFile) -> _ParsedFile:
         """Store one file, or quarantine it so that it does not block those after it."""

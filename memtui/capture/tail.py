@@ -161,8 +161,8 @@ class Tail:
         is_new = self._watcher.watch(places.union(self._other_folders))
         reason = self._watcher.polling_reason
         with database.connection():
-            if meta.polling_reason() != reason:
-                meta.set_polling_reason(reason)
+            if meta.read(meta.POLLING_REASON) != reason:
+                meta.write(meta.POLLING_REASON, reason)
         # What changes while a watch begins is not reported.
         self._is_watching = not is_new and not reason
 

@@ -31,9 +31,9 @@ from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
     archive,
+    copies,
     cursors,
     database,
-    owners,
     problems,
     sessions,
     tombstones,
@@ -300,7 +300,7 @@ class _FileImport:
             new = [event for event in batch.events if event.event_id in created]
             cursors.add_activity(self._source.name, new, now_ms)
             if is_last:
-                owners.update()
+                copies.update_owners()
             self._has_forgotten |= bool(added.forgotten) or self._filter.has_forgotten
             cursor = self._cursor_to_store(cursor, is_last=is_last)
             if cursor is not None:

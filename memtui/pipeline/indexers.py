@@ -58,7 +58,7 @@ class NodeIndexer:
     def check(self) -> None:
         """Make the index anew unless it is the one this store has fed."""
         with database.connection():
-            fed = meta.node_index_name()
+            fed = meta.read(meta.NODE_INDEX)
         if not fed or self._index.name() != fed or not self._index.is_sound():
             self.rebuild()
         self._index.clear_suspicion()
@@ -71,7 +71,7 @@ class NodeIndexer:
         with database.transaction():
             outbox.clear(outbox.INDEX_NODE)
             outbox.add_nodes(nodes.list_ids(), to_ms(self._clock()))
-            meta.set_node_index_name(name)
+            meta.write(meta.NODE_INDEX, name)
         self._is_checked = True
 
 
@@ -106,7 +106,7 @@ class MessageIndexer:
     def check(self) -> None:
         """Rebuild the index unless it is the one made for this store."""
         with database.connection():
-            name = meta.message_index_name()
+            name = meta.read(meta.MESSAGE_INDEX)
         if not name or self._index.name() != name or self._index.is_suspect:
             self.rebuild()
         self._is_complete = self._index.status().is_complete
@@ -120,7 +120,7 @@ class MessageIndexer:
             outbox.clear(outbox.INDEX_EVENT)
             outbox.clear(outbox.INDEX_SESSION)
             outbox.add_sessions(index_input.list_sessions())
-            meta.set_message_index_name(name)
+            meta.write(meta.MESSAGE_INDEX, name)
         self._is_checked = False
 
     def _add_new(self) -> int:

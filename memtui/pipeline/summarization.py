@@ -320,10 +320,10 @@ class SummaryStage:
         """At the start, request summaries again that were made by other rules."""
         rules = f"{self._summarizer.identity} {GROUNDING_VERSION}"
         with database.connection():
-            if meta.summary_rules() != rules:
+            if meta.read(meta.SUMMARY_RULES) != rules:
                 with database.transaction():
                     segments.request_all_summaries()
-                    meta.set_summary_rules(rules)
+                    meta.write(meta.SUMMARY_RULES, rules)
         self._is_renewed = True
 
     def _make(self, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]:

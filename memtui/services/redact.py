@@ -118,7 +118,9 @@ class Redaction:
                     if changed:
                         self._replace_events(changed)
                     self._count(kinds)
-                    meta.set_redaction_position(f"{secrets.RULES_VERSION} {last}")
+                    meta.write(
+                        meta.REDACTION_POSITION, f"{secrets.RULES_VERSION} {last}"
+                    )
 
     def _find_changed(
         self, batch: Sequence[Event], kinds: Counter[str]
@@ -222,7 +224,7 @@ def redact_spool(
 
 def _saved_position() -> str:
     """Return the last event checked by the current rules; "" to start again."""
-    version, _, last = meta.redaction_position().partition(" ")
+    version, _, last = meta.read(meta.REDACTION_POSITION).partition(" ")
     return last if version == str(secrets.RULES_VERSION) else ""
 
 

@@ -13,8 +13,8 @@ from memtui.model.events import (
     from_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import dedup, events, owner_updates, owners, sessions
-from memtui.store.database import db, existing_keys, insert
+from memtui.store import copies, events, sessions
+from memtui.store.database import db, existing_keys, fetch, insert
 from memtui.store.events import AddResult
 from memtui.store.schema import EventRow, SourceCopyRow, unlocked_events
 
@@ -117,12 +117,12 @@ def _pages(sql: str, *values: object) -> Iterator[list[Any]]:
 
 def _to_events(rows: Sequence[Any]) -> list[Event]:
     """Convert rows of ``_EVENTS`` into events with all their source copies."""
-    copies: dict[str, list[SourceCopy]] = {}
+    found: dict[str, list[SourceCopy]] = {}
     ids = json.dumps([row[0] for row in rows])
     for event_id, copy_id, route, name in db.execute_sql(_COPIES, (ids,)).fetchall():
-        copies.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
+        found.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
     stored = {
-        event_id: Provenance(route, source_hash, tuple(copies.get(event_id, ())))
+        event_id: Provenance(route, source_hash, tuple(found.get(event_id, ())))
         for event_id, *_, route, source_hash in rows
     }
     return [
@@ -147,7 +147,7 @@ def add(
         by_route.setdefault(own, []).append(event)
     results = []
     # The best copies first: each brings the others with it.
-    for own in sorted(by_route, key=dedup.route_rank, reverse=True):
+    for own in sorted(by_route, key=copies.route_rank, reverse=True):
         added = events.add(by_route[own], route=own, count_tokens=count_tokens)
         results.append(added)
         _add_copies(by_route[own])
@@ -173,14 +173,13 @@ def _add_copies(batch: Iterable[Event]) -> None:
         for event_id in existing_keys(table, new):
             del new[event_id]
     ids = [event.event_id for event, _ in new.values()]
-    originals = {event_id: event_id for event_id in ids} | dedup.resolve_copies(ids)
+    originals = {event_id: event_id for event_id in ids} | copies.resolve(ids)
     sql = (
         "SELECT id, session_id FROM events WHERE id IN (SELECT value FROM json_each(?))"
     )
-    rows = db.execute_sql(sql, (json.dumps([*originals.values()]),)).fetchall()
-    owner_by_event = dict(rows)
+    owner_by_event = dict(fetch(sql, json.dumps([*originals.values()])))
     numbers: dict[tuple[str, str], int] = {}
-    copies = []
+    rows = []
     for event, copy in new.values():
         original = originals[event.event_id]
         if original in owner_by_event:
@@ -189,9 +188,9 @@ def _add_copies(batch: Iterable[Event]) -> None:
                 numbers[key] = sessions.open_number(*key, event.timestamp_ms)
             is_elsewhere = numbers[key] != owner_by_event[original]
             number = numbers[key] if is_elsewhere else None
-            copies.append((copy.event_id, original, copy.route, number))
-    insert(SourceCopyRow, copies)
-    owner_updates.request({n for *_, n in copies if n is not None})
+            rows.append((copy.event_id, original, copy.route, number))
+    insert(SourceCopyRow, rows)
+    sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
 
 
 def replace_events(changed: Sequence[Event]) -> None:
@@ -209,5 +208,5 @@ def replace_events(changed: Sequence[Event]) -> None:
     numbers |= add(changed, route="").sessions
     for number in numbers:
         sessions.recount(number)
-    owner_updates.request(numbers)
-    owners.update()
+    sessions.request_owner_update(numbers)
+    copies.update_owners()

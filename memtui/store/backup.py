@@ -173,7 +173,7 @@ def prepare_restore(file: Path, place: Path) -> Path:
         os.close(os.open(draft, os.O_CREAT | os.O_RDWR, files.PRIVATE))
         _copy(file, draft)
         with closing(sqlite3.connect(draft)) as opened, opened:
-            names = meta.NODE_INDEX_NAME, meta.MESSAGE_INDEX_NAME
+            names = meta.NODE_INDEX, meta.MESSAGE_INDEX
             opened.execute("DELETE FROM meta WHERE name IN (?, ?)", names)
     return draft
 

@@ -222,6 +222,22 @@ def insert(table: Any, rows: Sequence[tuple[object, ...]], conflict: str = "") -
         db.connection().executemany(_insert_sql(table, conflict), rows)
 
 
+def fetch(sql: str, *values: object) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement.
+
+    Building a statement with Peewee takes longer than running it: use this for what
+    runs for each event or session.
+    """
+    rows: list[tuple[Any, ...]] = db.execute_sql(sql, values).fetchall()
+    return rows
+
+
+def fetch_value(sql: str, *values: object) -> Any:
+    """Return the first value of the first row; None if there is none."""
+    row = db.execute_sql(sql, values).fetchone()
+    return row[0] if row else None
+
+
 def last_rowids(count: int) -> tuple[int, int]:
     """Return the first and the last rowid of the rows inserted just now.
 
@@ -258,6 +274,9 @@ def existing_keys(table: type[peewee.Model], keys: Iterable[str]) -> set[str]:
     )
     return {row[0] for row in rows.fetchall()}
 
+
+IN_JSON = "IN (SELECT value FROM json_each(?))"
+"""The condition to be in a JSON list: the same statement for any number of values."""
 
 LIKE_ESCAPE = "\\"
 """The escape character of patterns for LIKE."""

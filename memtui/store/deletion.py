@@ -16,7 +16,6 @@ from memtui.model.nodes import TocLevel
 from memtui.model.sessions import project_folder
 from memtui.store import (
     outbox,
-    owner_updates,
     rollup_queue,
     sessions,
     surprise,
@@ -412,7 +411,7 @@ def delete() -> None:
         "DELETE FROM thoughts WHERE id IN (SELECT id FROM selected_thoughts)"
     )
     db.execute_sql(f"DELETE FROM events WHERE id {_SELECTED}")
-    owner_updates.request(remaining)
+    sessions.request_owner_update(remaining)
     _correct_sessions()
     db.execute_sql(f"DELETE FROM outbox WHERE session {_SELECTED_SESSIONS}")
     surprise.remove(

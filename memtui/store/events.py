@@ -20,11 +20,11 @@ from memtui.model.events import (
     lowest_id,
     to_ms,
 )
+from memtui.model.hashing import fingerprint, source_hash
 from memtui.model.scope import ALL, Scope
-from memtui.store import dedup, outbox, owner_updates, sessions, tombstones
+from memtui.store import copies, outbox, sessions, tombstones
+from memtui.store.copies import StoredEvent
 from memtui.store.database import db, existing_keys, insert, last_rowids
-from memtui.store.dedup import StoredEvent
-from memtui.store.fingerprints import fingerprint, source_hash
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, ThoughtRow
 
 log = logging.getLogger(__name__)
@@ -94,18 +94,16 @@ def add(
     unknown = count_tokens(_filter_unknown(allowed))
     open_sessions = sessions.open_all(unknown)
     numbers = {key: session.number for key, session in open_sessions.items()}
-    copies, worse = _match(unknown, open_sessions, numbers, route)
-    new = [event for event in unknown if event.event_id not in copies]
+    known, worse = _match(unknown, open_sessions, numbers, route)
+    new = [event for event in unknown if event.event_id not in known]
     _insert(new, numbers, route)
-    pairs = [(e, copies[e.event_id]) for e in unknown if e.event_id in copies]
-    dedup.add_copies(pairs, numbers, route)
+    pairs = [(e, known[e.event_id]) for e in unknown if e.event_id in known]
+    copies.add(pairs, numbers, route)
     sessions.add_events(new, open_sessions, route)
-    dedup.replace_events(worse)
-    earliest: dict[int, int] = {}
-    for event in new:
-        number, at_ms = numbers[event.agent, event.session_id], event.timestamp_ms
-        earliest[number] = min(at_ms, earliest.get(number, at_ms))
-    owner_updates.request_if_first(earliest)
+    copies.replace_events(worse)
+    copies.request_update_if_first(
+        (numbers[event.agent, event.session_id], event.timestamp_ms) for event in new
+    )
     replacements = {stored.event_id for stored in worse.values()}
     created = tuple(e.event_id for e in new if e.event_id not in replacements)
     return AddResult(
@@ -128,30 +126,30 @@ def _match(
         The stored events by the ids of their copies; and the stored events that are
         worse than their copy, each with its replacement.
     """
-    copies = dedup.match_by_source(unknown, numbers, route)
+    known = copies.match_by_source(unknown, numbers, route)
     others = [
         event
         for event in unknown
         if open_sessions[event.agent, event.session_id].has_other_route(route)
     ]
-    matches = dedup.match_by_fingerprint(others, numbers, route)
-    rank = dedup.route_rank(route)
+    matches = copies.match_by_fingerprint(others, numbers, route)
+    rank = copies.route_rank(route)
     worse = {
         event_id: stored
         for event_id, stored in matches.items()
-        if rank > dedup.route_rank(stored.route)
+        if rank > copies.route_rank(stored.route)
     }
-    copies = {i: stored for i, stored in matches.items() if i not in worse} | copies
-    rest = [event for event in unknown if event.event_id not in copies]
-    copies |= dedup.match_within_batch(rest, numbers, route)
+    known = {i: stored for i, stored in matches.items() if i not in worse} | known
+    rest = [event for event in unknown if event.event_id not in known]
+    known |= copies.match_within_batch(rest, numbers, route)
     by_id = {event.event_id: event for event in others} if worse else {}
     replaced = {}
     for event_id, stored in worse.items():
         event = by_id[event_id]
         number = numbers[event.agent, event.session_id]
         own = StoredEvent(event_id, route, number, event.timestamp_ms)
-        replaced[stored] = copies.get(event_id, own)
-    return copies, replaced
+        replaced[stored] = known.get(event_id, own)
+    return known, replaced
 
 
 def _filter_unknown(batch: Sequence[Event]) -> list[Event]:
@@ -203,7 +201,7 @@ def get(event_ids: Iterable[str]) -> dict[str, Event]:
     rows = db.execute_sql(_by_id_sql(), (json.dumps(names),)).fetchall()
     found = {event.event_id: event for event in read_rows(rows)}
     missing = [name for name in names if name not in found]
-    if originals := dedup.resolve_copies(missing):
+    if originals := copies.resolve(missing):
         events = get(originals.values())
         found |= {i: events[name] for i, name in originals.items() if name in events}
     return found

@@ -10,8 +10,21 @@ from memtui.model.model_state import ModelCondition
 from memtui.store.database import IDENTITY_KEY
 from memtui.store.schema import MetaRow
 
-NODE_INDEX_NAME = "index_name"
-MESSAGE_INDEX_NAME = "messages_name"
+# The keys of texts that are read and written as they are; "" where there is none.
+NODE_INDEX = "index_name"
+"""The name of the node index that this store feeds."""
+MESSAGE_INDEX = "messages_name"
+"""The name of the message index that this store feeds."""
+POLLING_REASON = "polling_reason"
+"""Why files are polled instead of watched."""
+SPOOL_FAILURE = "spool_failure"
+"""Why the files of the spool could not be stored at the last attempt."""
+REDACTION_POSITION = "redaction_position"
+"""How far the redaction under way has come."""
+SUMMARY_RULES = "summary_rules"
+"""The version of the rules of the extractive summaries."""
+OWNER_UPDATES = "owner_updates"
+"""The sessions whose events may belong to another one now."""
 
 MAX_CAPABILITIES = 50
 """How many pairs of model and server are remembered with their mode."""
@@ -46,30 +59,10 @@ def identity() -> str:
     return read(IDENTITY_KEY)
 
 
-def node_index_name() -> str:
-    """Return the name of the node index fed by this store; "" if there is none."""
-    return read(NODE_INDEX_NAME)
-
-
-def set_node_index_name(name: str) -> None:
-    """Set which node index this store feeds."""
-    write(NODE_INDEX_NAME, name)
-
-
-def message_index_name() -> str:
-    """Return the name of the message index fed by this store; "" if there is none."""
-    return read(MESSAGE_INDEX_NAME)
-
-
-def set_message_index_name(name: str) -> None:
-    """Set which message index this store feeds."""
-    write(MESSAGE_INDEX_NAME, name)
-
-
 def reset_indexes() -> None:
     """Have both indexes built again from the current content."""
-    set_node_index_name("")
-    set_message_index_name("")
+    write(NODE_INDEX, "")
+    write(MESSAGE_INDEX, "")
 
 
 def watched_sources() -> tuple[str, ...] | None:
@@ -81,26 +74,6 @@ def watched_sources() -> tuple[str, ...] | None:
 def set_watched_sources(names: Iterable[str]) -> None:
     """Set which sources the user agreed to watch."""
     write("watched", " ".join(sorted(set(names))))
-
-
-def polling_reason() -> str:
-    """Return why files are polled instead of watched; "" if they are watched."""
-    return read("polling_reason")
-
-
-def set_polling_reason(reason: str) -> None:
-    """Set why files are polled instead of watched."""
-    write("polling_reason", reason)
-
-
-def spool_failure() -> str:
-    """Return why the files of the spool could not be stored at the last attempt."""
-    return read("spool_failure")
-
-
-def set_spool_failure(reason: str) -> None:
-    """Set why the files of the spool cannot be stored; "" if they can."""
-    write("spool_failure", reason)
 
 
 def needs_cleanup() -> bool:
@@ -137,27 +110,7 @@ def redaction_version() -> int:
 def set_redaction_version(version: int) -> None:
     """Set by which rules all content is redacted; that ends a redaction under way."""
     write("redacted_by", str(version))
-    delete("redaction_position")
-
-
-def redaction_position() -> str:
-    """Return how far the redaction under way has come; "" if there is none."""
-    return read("redaction_position")
-
-
-def set_redaction_position(position: str) -> None:
-    """Set how far the redaction under way has come."""
-    write("redaction_position", position)
-
-
-def summary_rules() -> str:
-    """Return the version of the rules of the extractive summaries; "" if unknown."""
-    return read("summary_rules")
-
-
-def set_summary_rules(rules: str) -> None:
-    """Set the version of the rules of the extractive summaries."""
-    write("summary_rules", rules)
+    delete(REDACTION_POSITION)
 
 
 def capabilities() -> list[tuple[str, ...]]:

@@ -4,8 +4,10 @@ The number of a session is its row id; its name is the id that its agent gave it
 "agent:name" its id for users and agents.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -19,11 +21,12 @@ from memtui.model.sessions import (
     SessionOrder,
     SubagentMetadata,
 )
-from memtui.store import outbox, owner_updates, scopes, tombstones
+from memtui.store import meta, outbox, scopes, tombstones
 from memtui.store.database import (
     LIKE_ESCAPE,
     case_variants,
     db,
+    fetch_value,
     like_pattern,
     prefix_range,
 )
@@ -227,8 +230,31 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     if not changes.keys().isdisjoint(("title", "summary")):
         outbox.add_sessions([row.id])
     if "forked_from" in changes:
-        owner_updates.request([row.id])
+        request_owner_update([row.id])
     return row.id if "project" in changes else None
+
+
+def share_events() -> bool:
+    """Return whether an event is in several sessions."""
+    sql = "SELECT 1 FROM source_copies WHERE session_id IS NOT NULL LIMIT 1"
+    return fetch_value(sql) is not None
+
+
+def request_owner_update(numbers: Iterable[int]) -> None:
+    """Note sessions whose events may belong to another one now; see ``copies``."""
+    new = set(numbers)
+    if new and share_events():
+        pending = set(json.loads(meta.read(meta.OWNER_UPDATES) or "[]"))
+        if not new <= pending:
+            meta.write(meta.OWNER_UPDATES, json.dumps(sorted(pending | new)))
+
+
+def take_owner_updates() -> set[int]:
+    """Return the noted sessions and note them no more."""
+    pending = set(json.loads(meta.read(meta.OWNER_UPDATES) or "[]"))
+    if pending:
+        meta.delete(meta.OWNER_UPDATES)
+    return pending
 
 
 def get(agent: str, session_id: str) -> Session | None:
@@ -256,6 +282,15 @@ def get_many(numbers: Iterable[int]) -> dict[int, Session]:
     """Return sessions by their numbers."""
     rows = SessionRow.select().where(SessionRow.id.in_(list(numbers)))
     return {row.id: from_row(row) for row in rows}
+
+
+def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Return the title that a client set and the summary, of sessions with either."""
+    rows = SessionRow.select(SessionRow.id, SessionRow.title, SessionRow.summary).where(
+        SessionRow.id.in_(list(numbers)),
+        (SessionRow.title != "") | (SessionRow.summary != ""),
+    )
+    return {number: (title, summary) for number, title, summary in rows.tuples()}
 
 
 def get_number(agent: str, session_id: str) -> int | None:
@@ -327,7 +362,7 @@ def list_latest(agent: str, project: str, offset: int, limit: int) -> list[Sessi
     return [from_row(row) for row in rows.limit(limit).offset(offset)]
 
 
-def count(agent: str, project: str) -> int:
+def count(agent: str = "", project: str = "") -> int:
     """Count the sessions of an agent and a project; of all if empty."""
     return int(_filter(SessionRow.select(), agent, project).count())
 
@@ -483,3 +518,25 @@ def list_subagents(agent: str, session_id: str) -> list[SubagentMetadata]:
         )
         for row in rows
     ]
+
+
+def count_events() -> tuple[int, int]:
+    """Count the events, and those of subagents among them."""
+    total = SessionRow.select(fn.SUM(SessionRow.event_count)).scalar()
+    of_subagents = SegmentRow.select(fn.SUM(SegmentRow.subagent_events)).scalar()
+    return int(total or 0), int(of_subagents or 0)
+
+
+def count_messages_by(column: str) -> list[tuple[str, int]]:
+    """Count the messages by ``agent`` or ``project``, most first."""
+    field = getattr(SessionRow, column)
+    total = fn.SUM(SessionRow.message_count)
+    rows = SessionRow.select(field, total).group_by(field).order_by(total.desc(), field)
+    return [(name, int(count or 0)) for name, count in rows.tuples()]
+
+
+def time_span() -> tuple[datetime, datetime] | None:
+    """Return the times of the first and the last event; None for an empty store."""
+    times = fn.MIN(SessionRow.created_ms), fn.MAX(SessionRow.updated_ms)
+    first, last = SessionRow.select(*times).tuples().get()
+    return (from_ms(first), from_ms(last)) if first is not None else None

@@ -14,13 +14,9 @@ from enum import StrEnum
 from typing import Any
 
 from memtui.model.events import Event, Thought, clean, from_ms, to_ms
+from memtui.model.hashing import MAX_TIME_DIFFERENCE_MS, fingerprint, source_hash
 from memtui.store import meta
 from memtui.store.database import db
-from memtui.store.fingerprints import (
-    MAX_TIME_DIFFERENCE_MS,
-    fingerprint,
-    source_hash,
-)
 from memtui.store.schema import TombstoneRow
 
 _PENDING_KEY = "forgetting"

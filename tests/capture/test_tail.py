@@ -253,7 +253,7 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
     assert look(tailing) == ["one"]
     assert "nfs4, which does not report changes" in watch.polling_reason
     with database.connection():
-        assert meta.polling_reason() == watch.polling_reason
+        assert meta.read(meta.POLLING_REASON) == watch.polling_reason
 
 
 def test_the_nearest_mount_tells_the_file_system() -> None:

@@ -47,7 +47,7 @@ def tailing(tmp_path: Path, projects: Path) -> Iterator[Workspace]:
 
 def _polling_reason() -> str:
     with database.connection():
-        return meta.polling_reason()
+        return meta.read(meta.POLLING_REASON)
 
 
 def kept(messages: int) -> Callable[[], bool]:

@@ -41,7 +41,7 @@ def test_an_index_of_another_store_or_version_is_made_anew(house: Workspace) -> 
     store_messages(make_message("quay", 1))
     index_messages(house)
     with database.transaction():
-        meta.set_message_index_name("another")
+        meta.write(meta.MESSAGE_INDEX, "another")
     index_messages(house)
     assert count(house) == 1
     assert len(house.session_search.find("quay").hits) == 1

@@ -401,10 +401,10 @@ def test_an_index_of_another_store_is_not_believed(
     bring(works, tmp_path, "one", [line(0, "Fix the ferry importer")])
     settle(works)
     with database.transaction():
-        meta.set_node_index_name("another")
+        meta.write(meta.NODE_INDEX, "another")
     settle(made(house, clock))
     with database.connection():
-        assert meta.node_index_name() != "another"
+        assert meta.read(meta.NODE_INDEX) != "another"
     assert house.teleport.find("ferry").hits
 
 

@@ -201,11 +201,11 @@ def test_done_again_it_finds_nothing_and_leaves_the_index_alone(
     redact(telling)
     before = tree(telling)
     with database.connection():
-        index, counted = meta.node_index_name(), problems.list_redactions()
+        index, counted = meta.read(meta.NODE_INDEX), problems.list_redactions()
     again = redacting(telling).run()
     assert again == RedactionResult()
     with database.connection():
-        assert meta.node_index_name() == index
+        assert meta.read(meta.NODE_INDEX) == index
         assert problems.list_redactions() == counted
         assert not meta.needs_cleanup()
     assert tree(telling) == before
@@ -288,7 +288,7 @@ def test_the_rules_by_which_the_memory_is_clean_are_remembered(
     redact(telling)
     with database.connection():
         assert meta.redaction_version() == secrets.RULES_VERSION
-        assert meta.redaction_position() == ""
+        assert meta.read(meta.REDACTION_POSITION) == ""
 
 
 def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(

@@ -13,7 +13,7 @@ from memtui.model.events import Event, EventType
 from memtui.model.sessions import SubagentMetadata
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.store import database, owners
+from memtui.store import database
 from memtui.store import events as store_events
 from memtui.store import sessions as store_sessions
 from memtui.store.database import db
@@ -210,7 +210,7 @@ def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
     copies = [said(number, "s2", origin=f"o{number}") for number in range(8)]
     keep(*copies, said(12, "s2", origin="own"))
     with database.transaction():
-        owners.update()
+        store_copies.update_owners()
     found = facts("s2")
     assert found.session.forked_from == "s1"
     assert found.shared_messages == 4

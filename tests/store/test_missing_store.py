@@ -24,12 +24,12 @@ ANOTHER = r"another memory lies at .* now\. Put the former one back"
 
 def learn(word: str) -> None:
     with database.transaction(durable=True):
-        meta.set_node_index_name(word)
+        meta.write(meta.NODE_INDEX, word)
 
 
 def known() -> str:
     with database.connection():
-        return meta.node_index_name()
+        return meta.read(meta.NODE_INDEX)
 
 
 def test_a_store_that_was_moved_is_not_made_again_and_may_come_back(
@@ -71,7 +71,7 @@ def test_what_is_deleted_before_it_is_surely_kept_is_not_called_kept(
     file = tmp_path / "memory.db"
     store.open_at(file)
     with pytest.raises(StoreGoneError, match=GONE), database.transaction(durable=True):
-        meta.set_node_index_name("meanwhile")
+        meta.write(meta.NODE_INDEX, "meanwhile")
         file.unlink()
 
 

@@ -1,0 +1,480 @@
+"""Copies of one event: from a hook and a transcript, or in several sessions.
+
+A hook and the transcript of one session report the same events; a fork and a resumed
+session begin with a copy of another one. Each event is stored once, with the session
+that had it first, its owner; the ids of all its copies lead to it.
+
+The owner is decided from the events themselves, never from import order. Imports note
+the sessions whose events may have a new owner; ``update_owners`` rechecks them.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cmp_to_key
+
+from peewee import fn
+
+from memtui.model.events import Event, EventType, timestamp_ms_of_id
+from memtui.model.hashing import (
+    MAX_TIME_DIFFERENCE_MS,
+    content_fingerprint,
+    fingerprint,
+    source_hash,
+)
+from memtui.store import outbox, segments, sessions
+from memtui.store.database import IN_JSON, db, fetch, insert, last_rowids
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked_events
+
+_HOOK = "hook"
+
+_RANKS = {_HOOK: 0, "jsonl": 1, "transcript": 2}
+"""Which copy is better: a hook knows neither the time nor the id of an event."""
+
+_BLOCK_SEPARATOR = "\n\n"
+"""What stands between the blocks of a message."""
+
+_OWNER_NAMES = (
+    "SELECT DISTINCT s.name FROM source_copies c JOIN events e ON e.id = c.event_id"
+    " JOIN sessions s ON s.id = e.session_id WHERE c.session_id = ?"
+)
+
+_ASSISTANT_MESSAGES_NEAR = (
+    "SELECT id, route, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
+    " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id AND c.session_id IS NULL"
+    " AND c.route = ?1) AND session_id = ?2 AND at_ms BETWEEN ?3 AND ?4"
+    " AND type = 'assistant_message' AND subagent = '' AND route <> ?1"
+    " AND (route = 'hook' OR ?1 = 'hook')"
+)
+"""Assistant messages around a time, where exactly one of two routes is the hooks'."""
+
+_EARLIER_OWN_EVENT = (
+    "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ? AND NOT EXISTS"
+    " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id"
+    " AND c.session_id != e.session_id) ORDER BY e.at_ms DESC LIMIT 1"
+)
+
+_MOVE_COPIES = (
+    "UPDATE source_copies SET event_id = ?1,"
+    " session_id = nullif(coalesce(session_id, ?3), ?2) WHERE event_id = ?4"
+)
+"""Point the other copies at the new id; each keeps its session (NULL: the event's)."""
+
+Numbers = Mapping[tuple[str, str], int]
+"""The store's numbers of sessions, by (agent, session id)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event that is stored already."""
+
+    event_id: str
+    route: str
+    session: int
+    """The number of its session."""
+    at_ms: int
+
+
+def route_rank(route: str) -> int:
+    """Return how good the copies of a route are; the best has the highest rank."""
+    return _RANKS.get(route, 1)
+
+
+def match_by_fingerprint(
+    batch: Sequence[Event], numbers: Numbers, route: str
+) -> dict[str, StoredEvent]:
+    """Pair each event with the nearest copy that came by another route: one to one.
+
+    That may be an event of another session that its own session has a copy of.
+
+    Returns:
+        The stored events by the ids of their copies.
+    """
+    prints = {event.event_id: fingerprint(event) for event in batch}
+    free: dict[bytes, list[StoredEvent]] = {}
+    for key, stored in _find_without_route(set(prints.values()), route):
+        free.setdefault(key, []).append(stored)
+    for number in sorted({numbers[e.agent, e.session_id] for e in batch}):
+        own = [e for e in batch if numbers[e.agent, e.session_id] == number]
+        for (owner,) in fetch(_OWNER_NAMES, number):
+            there = {fingerprint(event, owner): prints[event.event_id] for event in own}
+            for key, stored in _find_without_route(there, route, number):
+                free.setdefault(there[key], []).append(stored)
+    matches: dict[str, StoredEvent] = {}
+    for event in batch:
+        candidates = free.get(prints[event.event_id], [])
+        best = _nearest(candidates, event)
+        if best and abs(best.at_ms - event.timestamp_ms) <= MAX_TIME_DIFFERENCE_MS:
+            candidates.remove(best)
+            matches[event.event_id] = best
+    return matches | _match_last_blocks(batch, numbers, route, matches)
+
+
+def _nearest(candidates: Iterable[StoredEvent], event: Event) -> StoredEvent | None:
+    at_ms = event.timestamp_ms
+    return min(candidates, key=lambda one: abs(one.at_ms - at_ms), default=None)
+
+
+def _match_last_blocks(
+    batch: Sequence[Event],
+    numbers: Numbers,
+    route: str,
+    matched: Mapping[str, StoredEvent],
+) -> dict[str, StoredEvent]:
+    """Pair the rest of a batch's assistant messages where a hook has the last block.
+
+    Hooks report only the last block of a message.
+    """
+    taken = {stored.event_id for stored in matched.values()}
+    matches: dict[str, StoredEvent] = {}
+    for event in batch:
+        if (
+            event.event_id in matched
+            or event.event_type is not EventType.ASSISTANT_MESSAGE
+            or event.subagent
+            or (route != _HOOK and _BLOCK_SEPARATOR not in event.text)
+        ):
+            continue
+        at_ms, number = event.timestamp_ms, numbers[event.agent, event.session_id]
+        first_ms, last_ms = (
+            at_ms - MAX_TIME_DIFFERENCE_MS,
+            at_ms + MAX_TIME_DIFFERENCE_MS,
+        )
+        rows = fetch(_ASSISTANT_MESSAGES_NEAR, route, number, first_ms, last_ms)
+        candidates = [
+            StoredEvent(*columns)
+            for *columns, text in rows
+            if columns[0] not in taken
+            and max(text, event.text, key=len).endswith(
+                _BLOCK_SEPARATOR + min(text, event.text, key=len).strip()
+            )
+        ]
+        if best := _nearest(candidates, event):
+            taken.add(best.event_id)
+            matches[event.event_id] = best
+    return matches
+
+
+def _find_without_route(
+    prints: Collection[bytes], route: str, number: int | None = None
+) -> Iterator[tuple[bytes, StoredEvent]]:
+    """Find events by their fingerprints that have no copy of a route yet.
+
+    Args:
+        prints: The fingerprints.
+        route: The route.
+        number: The session whose copies count; the event's own when None.
+    """
+    copies = SourceCopyRow.select().where(
+        SourceCopyRow.event == EventRow.id, SourceCopyRow.session.is_null()
+    )
+    condition = EventRow.route != route
+    if number is not None:
+        copies = SourceCopyRow.select().where(
+            SourceCopyRow.event == EventRow.id, SourceCopyRow.session == number
+        )
+        condition = fn.EXISTS(copies)
+    rows = EventRow.select(
+        EventRow.fingerprint,
+        EventRow.id,
+        EventRow.route,
+        EventRow.session,
+        EventRow.at_ms,
+    ).where(
+        EventRow.fingerprint.in_(list(prints)),
+        condition,
+        ~fn.EXISTS(copies.where(SourceCopyRow.route == route)),
+    )
+    for key, *columns in rows.tuples() if prints else ():
+        yield bytes(key), StoredEvent(*columns)
+
+
+def match_by_source(
+    batch: Sequence[Event], numbers: Numbers, route: str
+) -> dict[str, StoredEvent]:
+    """Find events that another session of the same agent has, under the same source id.
+
+    Hook events are also compared with their own session, since their times are when
+    they were received. The id alone is not enough: the text must be the same.
+    """
+    by_hash: dict[bytes, list[Event]] = {}
+    for event in batch:
+        if key := source_hash(event):
+            by_hash.setdefault(key, []).append(event)
+    matches: dict[str, StoredEvent] = {}
+    # A statement built by Peewee for 500 keys takes longer than running it.
+    rows = fetch(
+        "SELECT id, route, session_id, at_ms, source_hash, text FROM events"
+        f" WHERE source_hash IN ({', '.join('?' * len(by_hash))})",
+        *by_hash,
+    )
+    for *columns, key, text in rows:
+        stored = StoredEvent(*columns)
+        for event in by_hash[bytes(key)]:
+            is_elsewhere = stored.session != numbers[event.agent, event.session_id]
+            if event.text == text and (is_elsewhere or route == _HOOK):
+                matches[event.event_id] = stored
+    return matches
+
+
+def match_within_batch(
+    batch: Sequence[Event], numbers: Numbers, route: str
+) -> dict[str, StoredEvent]:
+    """Find events that are copies of an earlier one of the same batch."""
+    first: dict[tuple[bytes, str], StoredEvent] = {}
+    matches: dict[str, StoredEvent] = {}
+    for event in batch if len(numbers) > 1 or route == _HOOK else ():
+        if key := source_hash(event):
+            number = numbers[event.agent, event.session_id]
+            own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
+            earlier = first.setdefault((key, event.text), own)
+            if earlier is not own and (earlier.session != number or route == _HOOK):
+                matches[event.event_id] = earlier
+    return matches
+
+
+def add(
+    copies: Iterable[tuple[Event, StoredEvent]], numbers: Numbers, route: str
+) -> None:
+    """Store the ids of copies, which lead to the events stored already."""
+    rows = []
+    for event, stored in copies:
+        own = numbers[event.agent, event.session_id]
+        session = own if own != stored.session else None
+        rows.append((event.event_id, stored.event_id, route, session))
+    insert(SourceCopyRow, rows)
+    sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
+
+
+def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
+    """Replace events by better copies of them, which are stored already.
+
+    Args:
+        better: The replacement of each event that goes.
+    """
+    if not better:
+        return
+    rows = []
+    with unlocked_events():
+        for stored, replacement in better.items():
+            SourceCopyRow.update(event=replacement.event_id).where(
+                SourceCopyRow.event == stored.event_id
+            ).execute()
+            EventRow.delete().where(EventRow.id == stored.event_id).execute()
+            is_elsewhere = stored.session != replacement.session
+            session = stored.session if is_elsewhere else None
+            row = stored.event_id, replacement.event_id, stored.route, session
+            rows.append(row)
+    insert(SourceCopyRow, rows)
+    sharing = fetch(
+        "SELECT DISTINCT e.session_id FROM events e"
+        " JOIN source_copies c ON c.event_id = e.id"
+        f" WHERE c.session_id IS NOT NULL AND e.id {IN_JSON}",
+        json.dumps([replacement.event_id for replacement in better.values()]),
+    )
+    sessions.request_owner_update(number for (number,) in sharing)
+    request_update_if_first((stored.session, stored.at_ms) for stored in better)
+    outbox.add_segment_updates((s.event_id, s.at_ms, s.session) for s in better)
+    for stored in better:
+        segments.request_summary_at(stored.session, stored.at_ms)
+    for number in {stored.session for stored in better}:
+        sessions.recount(number)
+
+
+def resolve(copy_ids: Iterable[str]) -> dict[str, str]:
+    """Return the events that ids of copies lead to, by these ids."""
+    sql = f"SELECT copy_id, event_id FROM source_copies WHERE copy_id {IN_JSON}"
+    return dict(fetch(sql, json.dumps(list(copy_ids))))
+
+
+def request_update_if_first(events: Iterable[tuple[int, int]]) -> None:
+    """Have owners rechecked if events that came or went began their sessions.
+
+    Args:
+        events: Their sessions' numbers and their times, in milliseconds.
+    """
+    earliest: dict[int, int] = {}
+    for number, at_ms in events:
+        earliest[number] = min(at_ms, earliest.get(number, at_ms))
+    if earliest and sessions.share_events():
+        sessions.request_owner_update(
+            number
+            for number, at_ms in earliest.items()
+            if not fetch(_EARLIER_OWN_EVENT, number, at_ms)
+        )
+
+
+@dataclass(slots=True)
+class _SharedEvent:
+    """An event that several sessions have."""
+
+    stored: StoredEvent
+    copies: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """The route and the id of its copy in each of the other sessions."""
+
+    @property
+    def first_ms(self) -> int:
+        """The earliest time of any copy."""
+        copies_ms = [timestamp_ms_of_id(copy_id) for _, copy_id in self.copies.values()]
+        return min([self.stored.at_ms, *copies_ms])
+
+    @property
+    def sessions(self) -> set[int]:
+        return {self.stored.session, *self.copies}
+
+
+def update_owners() -> None:
+    """Move events shared by the noted sessions to the session that had them first.
+
+    That is the one whose own events begin earlier; a session with no events of
+    its own is wholly contained in the other, and so came first.
+    """
+    group = _find_group(sessions.take_owner_updates())
+    shared = _read_shared(group) if len(group) > 1 else []
+    if not shared:
+        return
+    names = {row.id: row.name for row in _read_sessions(group)}
+    ranks = {number: rank for rank, number in enumerate(_sort_by_age(names, shared))}
+    changed = set[int]().union(*(event.sessions for event in shared))
+    with unlocked_events():
+        for event in shared:
+            first = min(event.sessions, key=ranks.__getitem__)
+            if first != event.stored.session:
+                _move(event, first, names[first])
+    for number in changed:
+        sessions.recount(number)
+    _set_parents(names, ranks, shared)
+
+
+def _find_group(numbers: set[int]) -> set[int]:
+    """Return the sessions that share events with these, directly or indirectly."""
+    forks = list(SessionRow.select().where(SessionRow.forked_from != ""))
+    group, new = set[int](), numbers
+    while new:
+        group |= new
+        rows = _read_sessions(new)
+        own = {(row.agent, row.name) for row in rows}
+        found = {row.id for row in forks if (row.agent, row.forked_from) in own}
+        for row in rows:
+            if row.forked_from:
+                number = sessions.get_number(row.agent, row.forked_from)
+                found |= {number} if number is not None else set()
+            owners = fetch(
+                "SELECT DISTINCT e.session_id FROM source_copies c"
+                " JOIN events e ON e.id = c.event_id WHERE c.session_id = ?",
+                row.id,
+            )
+            found |= {number for (number,) in owners}
+        new = found - group
+    return group
+
+
+def _read_sessions(numbers: Collection[int]) -> list[SessionRow]:
+    return list(SessionRow.select().where(SessionRow.id.in_(list(numbers))))
+
+
+def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
+    """Read the events that several sessions of a group have, oldest first."""
+    found: dict[str, _SharedEvent] = {}
+    rows = (
+        SourceCopyRow.select(
+            SourceCopyRow.copy_id,
+            SourceCopyRow.route,
+            SourceCopyRow.session,
+            EventRow.id,
+            EventRow.route,
+            EventRow.session,
+            EventRow.at_ms,
+        )
+        .join(EventRow)
+        .where(SourceCopyRow.session.in_(sorted(group)))
+        .order_by(EventRow.at_ms, EventRow.id, SourceCopyRow.copy_id)
+    )
+    for copy_id, route, session, *columns in rows.tuples():
+        event = found.setdefault(columns[0], _SharedEvent(StoredEvent(*columns)))
+        before = event.copies.get(session)
+        is_better = before is None or route_rank(route) > route_rank(before[0])
+        if session != event.stored.session and is_better:
+            event.copies[session] = route, copy_id
+    return [event for event in found.values() if event.copies]
+
+
+def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> list[int]:
+    """Return the sessions of a group, earliest first."""
+    first: dict[frozenset[int], int] = {}
+    for event in shared:
+        key = frozenset(event.sessions)
+        first[key] = min(event.first_ms, first.get(key, event.first_ms))
+    shared_ids = {event.stored.event_id for event in shared}
+    for number in names:
+        rows = EventRow.select(EventRow.id, EventRow.at_ms).where(
+            EventRow.session == number
+        )
+        in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+        own = (
+            at for name, at in in_order.tuples().iterator() if name not in shared_ids
+        )
+        if (at_ms := next(own, None)) is not None:
+            first[frozenset({number})] = at_ms
+
+    def first_difference_ms(one: int, other: int) -> int:
+        """Return the time of the first event that only the first session has.
+
+        0 if there is none: a session contained in the other sorts first.
+        """
+        times = (at for key, at in first.items() if one in key and other not in key)
+        return min(times, default=0)
+
+    def compare(one: int, other: int) -> int:
+        key = first_difference_ms(one, other), names[one]
+        other_key = first_difference_ms(other, one), names[other]
+        return -1 if key < other_key else 1
+
+    return sorted(sorted(names, key=names.__getitem__), key=cmp_to_key(compare))
+
+
+def _move(event: _SharedEvent, number: int, name: str) -> None:
+    """Store an event with another session, under the id of its copy there."""
+    old, (route, copy_id) = event.stored, event.copies.pop(number)
+    row = EventRow.select().where(EventRow.id == old.event_id).dicts().get()
+    metadata: dict[str, str] = {}
+    with suppress(ValueError):  # Somebody may have damaged it.
+        metadata = json.loads(row["metadata"] or "{}")
+    at_ms = timestamp_ms_of_id(copy_id)
+    changes = {
+        "id": copy_id,
+        "session": number,
+        "route": route,
+        "fingerprint": content_fingerprint(name, row["type"], row["text"], metadata),
+        "at_ms": at_ms,
+    }
+    SourceCopyRow.delete().where(SourceCopyRow.copy_id == copy_id).execute()
+    EventRow.insert(row | changes).execute()
+    outbox.add_events(*last_rowids(1), at_ms)
+    db.execute_sql(_MOVE_COPIES, (copy_id, number, old.session, old.event_id))
+    EventRow.delete().where(EventRow.id == old.event_id).execute()
+    insert(SourceCopyRow, [(old.event_id, copy_id, old.route, old.session)])
+    event.copies[old.session] = old.route, old.event_id
+    event.stored = StoredEvent(copy_id, route, number, at_ms)
+    outbox.add_segment_updates(
+        ((copy_id, at_ms, number), (old.event_id, old.at_ms, old.session))
+    )
+    segments.request_summary_at(old.session, old.at_ms)
+
+
+def _set_parents(
+    names: dict[int, str], ranks: dict[int, int], shared: Collection[_SharedEvent]
+) -> None:
+    """Set the parent of each session: the owner of the latest event it repeats."""
+    parents: dict[int, str] = {}
+    for event in shared:
+        for number in event.copies:
+            parents[number] = names[event.stored.session]
+    rank_by_name = {name: ranks[number] for number, name in names.items()}
+    for row in _read_sessions(names):
+        is_later = rank_by_name.get(row.forked_from, -1) > ranks[row.id]
+        parent = parents.get(row.id, "" if is_later else row.forked_from)
+        if parent != row.forked_from:
+            row.forked_from = parent
+            row.save(only=[SessionRow.forked_from])
