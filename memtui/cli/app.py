@@ -15,7 +15,7 @@ from memtui.errors import MemtuiError, StoreDamagedError
 from memtui.paths import in_home
 
 if TYPE_CHECKING:
-    from memtui.integrations.hooks import HooksEditor
+    from memtui.integrations.agents import HooksEditor
     from memtui.workspace import Workspace
 
 TAB_DRIVER = "textual.drivers.web_driver:WebDriver"
@@ -82,7 +82,7 @@ def _open_demo(context: Context, folder: Path) -> "Workspace":
 
 def _hooks_editor(context: Context) -> "HooksEditor":
     from memtui.cli import hooks
-    from memtui.integrations.hooks import HooksEditor
+    from memtui.integrations.agents import HooksEditor
 
     return HooksEditor(hooks.this_machine(context.paths, None))
 

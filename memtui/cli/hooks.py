@@ -1,21 +1,30 @@
-"""``hooks``: install memtui's hook in agents' settings, remove it, show its status."""
+"""``hooks`` and ``mcp install``: put memtui into agents' settings, or take it out."""
 
 import os
 import sys
-from argparse import ArgumentTypeError, Namespace
-from collections.abc import Sequence
-from dataclasses import dataclass
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memtui.cli import output
 from memtui.cli.arguments import Parser, add_dry_run
 from memtui.cli.context import Context
 from memtui.errors import HooksError
-from memtui.integrations import config_files, hooks
-from memtui.integrations.config_files import ConfigChange, ConfigEntry
-from memtui.integrations.hooks import HookStatus
-from memtui.integrations.known_agents import AGENT_NAMES, agent_by_name
-from memtui.integrations.machine import Machine, find_project_root
+from memtui.integrations import agents, config_files
+from memtui.integrations.agents import (
+    AGENT_NAMES,
+    AGENTS,
+    ALLOW_WRITE,
+    Agent,
+    HookStatus,
+    ServerStatus,
+)
+from memtui.integrations.config_files import (
+    ConfigEntry,
+    Machine,
+    find_project_root,
+)
 from memtui.paths import Paths
 
 UNCONFIRMED = 2
@@ -33,26 +42,15 @@ class ChangeResult:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeOptions:
-    """The options of ``install`` and ``uninstall``."""
-
-    project: Path | None
-    dry_run: bool
-    yes: bool
-    as_json: bool
-
-
 def this_machine(paths: Paths, project: Path | None) -> Machine:
     """Return this machine, with the hook of this memtui."""
-    hook = Path(__file__).parents[1] / "hook.py"
     # The spool that a hook uses by itself when it has no environment.
     default_spool = Path.home() / ".local" / "share" / "memtui" / "spool"
     return Machine(
         home=Path.home(),
         environment=os.environ,
         python=sys.executable,
-        hook=hook.absolute(),
+        hook=(Path(__file__).parents[1] / "hook.py").absolute(),
         backups=paths.hook_backups,
         spool=None if paths.spool == default_spool else paths.spool,
         project=project.absolute() if project else None,
@@ -65,7 +63,6 @@ def add_options(parser: Parser, command: str) -> None:
     parser.add_argument(
         "agents",
         nargs="*",
-        type=_agent_name,
         metavar="AGENT",
         help=f"{', '.join(AGENT_NAMES)}; default: all found on this machine",
     )
@@ -81,119 +78,154 @@ def add_options(parser: Parser, command: str) -> None:
     add_dry_run(parser)
 
 
-def _agent_name(text: str) -> str:
-    if text not in AGENT_NAMES:
-        raise ArgumentTypeError(
-            f"no agent is called {text!r}: {', '.join(AGENT_NAMES)}"
-        )
-    return text
-
-
 def run(args: Namespace, context: Context) -> int:
-    """Run an action for the named agents, or for all on this machine."""
-    project = find_project_root(Path.cwd()) if args.project else None
-    options = ChangeOptions(project, args.dry_run, args.yes, args.json)
-    action, names = args.action, args.agents
-    machine = this_machine(context.paths, project)
-    if action == "status":
-        return _print_status(names, machine, as_json=options.as_json)
-    if not names:
-        names = _default_agents(action, machine)
-        if not options.as_json:
-            titles = ", ".join(agent_by_name(name).title for name in names)
-            where = "Found on this machine" if action == "install" else "Hooks are in"
-            output.print_lines([f"{where}: {titles}."])
-    results = []
-    for name in names:
-        agent = agent_by_name(name)
-        results.append(
-            change_entry(
-                action,
-                agent,
-                agent.title,
-                "memtui's hooks are",
-                machine,
-                options,
-                note=agent.note_for(machine),
-            )
-        )
-    return finish(action, results, options)
+    """Install, remove or list hooks."""
+    machine = this_machine(context.paths, _project(args))
+    if args.action == "status":
+        chosen = _named(args) or AGENTS
+        statuses = [agents.hook_status(agent, machine) for agent in chosen]
+        lines = [_hook_lines(one) for one in statuses]
+        return _print_status(args, "hooks", statuses, lines)
+    chosen = _choose(args, machine, lambda agent: [agent.hooks])
+    if not args.agents and not args.json:
+        titles = ", ".join(agent.title for agent in chosen)
+        where = "Found on this machine" if args.action == "install" else "Hooks are in"
+        output.print_lines([f"{where}: {titles}."])
+    return _change(args, machine, [(agent, agent.hooks) for agent in chosen])
 
 
-def _default_agents(action: str, machine: Machine) -> list[str]:
-    if action == "install":
-        names = hooks.agents_found(machine)
-        if not names:
-            raise HooksError(
-                "none of the agents memtui knows was found on this machine; name one:"
-                f" {', '.join(AGENT_NAMES)}"
-            )
-        return names
-    statuses = hooks.hook_statuses(machine, run=False)
-    names = [one.agent for one in statuses if one.is_installed]
-    if not names:
-        where = machine.project or "your agents' settings"
-        raise HooksError(f"no hooks of memtui are in {where}")
-    return names
+def run_mcp(args: Namespace, paths: Paths) -> int:
+    """Register the MCP server with agents and install the skill, or remove both."""
+    home = os.environ.get("MEMTUI_HOME")
+    machine = replace(
+        this_machine(paths, _project(args)),
+        # Copies of their own: one file may hold both hooks and the server.
+        backups=paths.server_backups,
+        server=_server_command(args, Path(home) if home else None),
+    )
+    if args.action == "status":
+        chosen = _named(args) or AGENTS
+        statuses = [agents.server_status(agent, machine) for agent in chosen]
+        lines = [_server_lines(one) for one in statuses]
+        return _print_status(args, "servers", statuses, lines)
+    pairs = []
+    for agent in _choose(args, machine, lambda agent: [agent.server, agent.skill]):
+        entries = [agent.server, *[agent.skill] * (not args.no_skill)]
+        # Removed in the opposite order: the folders last.
+        for entry in entries if args.action == "install" else entries[::-1]:
+            pairs.append((agent, entry))
+    return _change(args, machine, pairs)
 
 
-def change_entry(
-    action: str,
-    entry: ConfigEntry,
-    title: str,
-    subject: str,
+def _server_command(args: Namespace, home: Path | None) -> tuple[str, ...]:
+    """Return the command that an agent runs."""
+    # -P: a folder called memtui where the agent works is not taken for the package.
+    command = [sys.executable, "-P", "-m", "memtui"]
+    for option, path in (("--home", args.home or home), ("--config", args.config)):
+        command += [option, str(path.expanduser().absolute())] if path else []
+    return (*command, "mcp", *[ALLOW_WRITE] * args.allow_write)
+
+
+def _project(args: Namespace) -> Path | None:
+    return find_project_root(Path.cwd()) if args.project else None
+
+
+def _named(args: Namespace) -> list[Agent]:
+    return [agents.find_agent(name) for name in args.agents]
+
+
+def _choose(
+    args: Namespace,
     machine: Machine,
-    options: ChangeOptions,
-    *,
-    note: str = "",
-) -> ChangeResult:
-    """Install or remove one entry: show the change, ask, and write it.
+    entries_of: Callable[[Agent], Sequence[ConfigEntry]],
+) -> list[Agent]:
+    """Return the named agents, or all that the action concerns.
 
-    Args:
-        action: ``install`` or ``uninstall``.
-        entry: The entry.
-        title: The agent's title.
-        subject: The subject of the messages, with its verb: "memtui is".
-        machine: This machine.
-        options: Whether to ask, to write, to print.
-        note: What to say after an installation.
+    Raises:
+        HooksError: There are none.
     """
-    file, is_quiet = entry.path(machine), options.as_json
-    is_install = action == "install"
+    if args.agents:
+        return _named(args)
+    if args.action == "install":
+        chosen = [agent for agent in AGENTS if agent.is_found(machine)]
+        problem = (
+            "none of the agents memtui knows was found on this machine; name one:"
+            f" {', '.join(AGENT_NAMES)}"
+        )
+    else:
+        chosen = [
+            agent
+            for agent in AGENTS
+            if any(_is_installed(entry, machine) for entry in entries_of(agent))
+        ]
+        is_hooks = args.command == "hooks"
+        subject = "no hooks of memtui are" if is_hooks else "memtui's server is not"
+        where = f"{machine.project}" if machine.project else "your agents' settings"
+        problem = f"{subject} in {where}"
+    if not chosen:
+        raise HooksError(problem)
+    return chosen
+
+
+def _is_installed(entry: ConfigEntry, machine: Machine) -> bool:
+    try:
+        return bool(entry.existing(config_files.read_text(entry, machine)))
+    except HooksError:
+        return False
+
+
+def _change(
+    args: Namespace, machine: Machine, pairs: Iterable[tuple[Agent, ConfigEntry]]
+) -> int:
+    """Install or remove entries one by one, and return the exit code."""
+    results = [_change_one(args, machine, agent, entry) for agent, entry in pairs]
+    is_open = any(one.diff and not one.is_written for one in results)
+    code = UNCONFIRMED if is_open and not args.dry_run else 0
+    if any(one.problem for one in results):
+        code = 1
+    if args.json:
+        data = {"action": args.action, "changes": results}
+        output.print_json(data, code=code)
+    return code
+
+
+def _change_one(
+    args: Namespace, machine: Machine, agent: Agent, entry: ConfigEntry
+) -> ChangeResult:
+    """Show the change of one file, ask, and write it."""
+    lines: list[str] = []
+    is_install, is_hooks = args.action == "install", entry is agent.hooks
     plan = config_files.plan_installation if is_install else config_files.plan_removal
+    file = entry.path(machine)
+    subject = "memtui's hooks are" if is_hooks else f"{file.name} is"
     try:
         change = plan(entry, machine)
-        if not is_quiet:
+        if change.is_empty:
             state = "already in" if is_install else "not in"
-            nothing = f"{title}: {subject} {state} {change.file}."
-            output.print_lines([nothing] if change.is_empty else _diff(title, change))
-        is_written = not change.is_empty and _is_confirmed(options)
+            lines = [f"{agent.title}: {subject} {state} {change.file}."]
+        else:
+            target = f" (a link to {change.target})" * (change.target != change.file)
+            lines = ["", f"{agent.title}: {change.file}{target}", *change.diff()]
+        output.print_lines([] if args.json else lines)
+        is_written = not change.is_empty and _is_confirmed(args)
         copy = config_files.write(change, machine) if is_written else None
     except HooksError as error:
-        print(f"memtui: {title}: {error}", file=sys.stderr)
-        return ChangeResult(entry.name, file, [], False, str(error))
-    if is_written and not is_quiet:
-        lines = [f"{title}: {subject} {'installed' if is_install else 'removed'}."]
+        print(f"memtui: {agent.title}: {error}", file=sys.stderr)
+        return ChangeResult(agent.name, file, [], False, str(error))
+    if is_written and not args.json:
+        done = "installed" if is_install else "removed"
+        lines = [f"{agent.title}: {subject} {done}."]
         if copy:
             lines.append(f"A copy of the original file is in {copy}.")
-        if is_install and note:
-            lines.append(note)
-        output.print_lines(lines)
-    return ChangeResult(entry.name, file, change.diff(), is_written)
+        note = agent.note_for(entry, machine)
+        output.print_lines([*lines, note] if is_install and note else lines)
+    return ChangeResult(agent.name, file, change.diff(), is_written)
 
 
-def _diff(title: str, change: ConfigChange) -> list[str]:
-    is_link = change.target != change.file
-    target = f" (a link to {change.target})" if is_link else ""
-    return ["", f"{title}: {change.file}{target}", *change.diff()]
-
-
-def _is_confirmed(options: ChangeOptions) -> bool:
+def _is_confirmed(args: Namespace) -> bool:
     """Return whether to write: by an option, or by asking on the terminal."""
-    if options.dry_run or options.yes:
-        return options.yes and not options.dry_run
-    if options.as_json:
-        return False
+    if args.dry_run or args.yes or args.json:
+        return args.yes and not args.dry_run
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         output.print_lines(["Nothing was written. To write it, say --yes."])
         return False
@@ -203,37 +235,39 @@ def _is_confirmed(options: ChangeOptions) -> bool:
         return False
 
 
-def finish(action: str, results: Sequence[ChangeResult], options: ChangeOptions) -> int:
-    """Print the results as JSON, if wanted, and return the exit code."""
-    is_open = any(one.diff and not one.is_written for one in results)
-    code = UNCONFIRMED if is_open and not options.dry_run else 0
-    if any(one.problem for one in results):
-        code = 1
-    if options.as_json:
-        output.print_json({"action": action, "changes": list(results)}, code=code)
+def _print_status(
+    args: Namespace,
+    name: str,
+    statuses: Sequence[HookStatus] | Sequence[ServerStatus],
+    lines: Iterable[Iterable[str]],
+) -> int:
+    code = 1 if any(one.problem for one in statuses) else 0
+    if args.json:
+        return output.print_json({name: statuses}, code=code)
+    for some in lines:
+        output.print_lines(some)
     return code
 
 
-def _print_status(names: Sequence[str], machine: Machine, *, as_json: bool) -> int:
-    statuses = hooks.hook_statuses(machine, names or AGENT_NAMES)
-    code = 0 if all(one.is_ok for one in statuses) else 1
-    if as_json:
-        return output.print_json({"hooks": statuses}, code=code)
-    for one in statuses:
-        output.print_lines(_status_lines(one))
-    return code
+def _hook_lines(one: HookStatus) -> Iterator[str]:
+    yield from _status_lines(one, "")
+    if one.problem and one.is_installed and not one.is_off:
+        yield f"    memtui hooks install {one.agent} corrects it"
+    elif one.is_installed and not one.problem:
+        runs = "the command runs" if one.runs else agents.command_line(one.command)
+        yield f"    {', '.join(one.events)}; {runs}"
 
 
-def _status_lines(one: HookStatus) -> list[str]:
+def _server_lines(one: ServerStatus) -> Iterator[str]:
+    skill = ", with the skill" * one.has_skill
+    yield from _status_lines(one, ", may write" * one.may_write + skill)
+
+
+def _status_lines(one: HookStatus | ServerStatus, details: str) -> Iterator[str]:
     mark = "✗" if one.problem else "✓" if one.is_installed else " "
     state = "installed" if one.is_installed else "not installed"
     where = "" if one.is_found else ", and not found on this machine"
-    lines = [f"{mark} {one.title:<12} {state}{where}", f"    {one.file}"]
+    yield f"{mark} {one.title:<12} {state}{details}{where}"
+    yield f"    {one.file}"
     if one.problem:
-        lines.append(f"    {one.problem}")
-        if one.is_installed and not one.is_off:
-            lines.append(f"    memtui hooks install {one.agent} corrects it")
-    elif one.is_installed:
-        runs = "the command runs" if one.runs else hooks.command_line(one.command)
-        lines.append(f"    {', '.join(one.events)}; {runs}")
-    return lines
+        yield f"    {one.problem}"

@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from memtui.cli.arguments import Parser, add_dry_run
@@ -30,10 +30,6 @@ AT_A_TERMINAL = (
 )
 
 
-CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli")
-"""The agents that the server can be registered with."""
-
-
 def add_options(parser: Parser, command: str) -> None:
     """Add the options of ``mcp``."""
     parser.add_argument(
@@ -46,9 +42,8 @@ def add_options(parser: Parser, command: str) -> None:
     parser.add_argument(
         "agents",
         nargs="*",
-        type=_client_name,
         metavar="AGENT",
-        help=f"{', '.join(CLIENTS)}; default: all found on this machine",
+        help="install and uninstall; default: all that memtui mcp status finds",
     )
     parser.add_argument(
         "--allow-write",
@@ -71,20 +66,14 @@ def add_options(parser: Parser, command: str) -> None:
     add_dry_run(parser)
 
 
-def _client_name(text: str) -> str:
-    if text not in CLIENTS:
-        raise ArgumentTypeError(f"no agent is called {text!r}: {', '.join(CLIENTS)}")
-    return text
-
-
 def run(args: Namespace, context: Context) -> int:
     """Serve, or register the server with agents."""
     if args.action != "serve":
-        from memtui.cli import install_mcp
+        from memtui.cli import hooks
 
         if args.action == "install" and not has_sdk():
             print(f"memtui: {MISSING}", file=sys.stderr)
-        return install_mcp.run_command(args, context.paths)
+        return hooks.run_mcp(args, context.paths)
     if args.agents:
         raise UsageError("serve takes no agent")
     return serve(

@@ -9,18 +9,66 @@ import hashlib
 import io
 import json
 import os
+import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from memtui.errors import HooksError
 from memtui.files import read_small_file, write_atomically
 from memtui.integrations.json_edit import ConfigSyntaxError
-from memtui.integrations.machine import Machine
 from memtui.model.events import clean
 from memtui.paths import PRIVATE_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The computer that agents are configured on; tests replace it."""
+
+    home: Path
+    """The user's home folder."""
+    environment: Mapping[str, str]
+    python: str
+    """The interpreter that runs the hook."""
+    hook: Path
+    """The hook's file: it runs without finding any package."""
+    backups: Path
+    """The folder of the copies of settings files from before a change."""
+    spool: Path | None = None
+    """The folder where the hook writes events; None for the hook's default."""
+    project: Path | None = None
+    """The project whose settings are changed; None for the user's own."""
+    server: tuple[str, ...] = ()
+    """The command that agents run as the MCP server."""
+
+    def folder(self, variable: str, default: str) -> Path:
+        """Return the folder that a variable names, else one in the home folder."""
+        value = self.environment.get(variable) or default
+        return self.home / value.removeprefix("~/")
+
+    def has_program(self, name: str) -> bool:
+        path = self.environment.get("PATH", "")
+        return shutil.which(name, path=path) is not None
+
+    def hook_command(self, *arguments: str) -> list[str]:
+        """Return the command that an agent is to run.
+
+        ``-I -S`` ignore the environment and the site's packages: that is faster, and
+        what is broken there cannot break the hook.
+        """
+        spool = ["--spool", str(self.spool)] if self.spool else []
+        return [self.python, "-I", "-S", str(self.hook), *spool, *arguments]
+
+
+def find_project_root(folder: Path) -> Path:
+    """Return the root of the repository that a folder is in, else the folder.
+
+    A worktree is a project of its own: agents read their settings there.
+    """
+    folders = (one for one in (folder, *folder.parents) if (one / ".git").exists())
+    return next(folders, folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +80,30 @@ class ConfigValue:
     value: dict[str, object]
 
 
+@dataclass(frozen=True)
 class ConfigEntry(ABC):
     """An addition to a settings file: hooks, an MCP server, or a file of its own."""
 
-    name: str
+    agent: str
     """The agent's name."""
-    empty_text: str = ""
+    path: Callable[[Machine], Path]
+    """Returns the settings file."""
+    empty_text: str = field(default="", kw_only=True)
     """The text of a file that did not exist."""
-    is_own_file: bool = False
+    is_own_file: bool = field(default=False, kw_only=True)
     """The file holds nothing else."""
 
     @abstractmethod
-    def path(self, machine: Machine) -> Path:
-        """Return the settings file."""
-
-    @abstractmethod
-    def wanted(self, machine: Machine) -> list[ConfigValue]:
-        """Return the values that the file should hold."""
+    def wanted(self, machine: Machine, text: str = "") -> list[ConfigValue]:
+        """Return the values that the file with this text should hold."""
 
     @abstractmethod
     def existing(self, text: str) -> list[ConfigValue]:
-        """Return memtui's values in the file."""
+        """Return memtui's values in the file.
+
+        Raises:
+            ConfigSyntaxError: A key occurs twice.
+        """
 
     @abstractmethod
     def add(self, text: str, machine: Machine) -> str:
@@ -73,10 +124,6 @@ class ConfigEntry(ABC):
         Raises:
             ConfigSyntaxError: It is not.
         """
-
-    def with_user_values(self, text: str) -> "ConfigEntry":
-        """Return this entry with what the user has added to memtui's values."""
-        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +149,14 @@ class ConfigChange:
 
     def diff(self) -> list[str]:
         """Return the lines of a unified diff, without line ends."""
-        name, missing = str(self.file), "/dev/null"
-        lines = difflib.unified_diff(
-            _lines(self.before),
-            _lines(self.after),
-            name if self.before is not None else missing,
-            name if self.after is not None else missing,
+        (before, old), (after, new) = (
+            (list(io.StringIO(content.decode("utf-8"), newline="\n")), str(self.file))
+            if content is not None
+            else ([], os.devnull)
+            for content in (self.before, self.after)
         )
+        lines = difflib.unified_diff(before, after, old, new)
         return [clean(line.rstrip("\r\n")) for line in lines]
-
-
-def _lines(content: bytes | None) -> list[str]:
-    text = (content or b"").decode("utf-8")
-    return list(io.StringIO(text, newline="\n"))
 
 
 def plan_installation(entry: ConfigEntry, machine: Machine) -> ConfigChange:
@@ -124,11 +166,9 @@ def plan_installation(entry: ConfigEntry, machine: Machine) -> ConfigChange:
         HooksError: The file cannot be changed.
     """
     file = entry.path(machine)
-    target, before = _read(file)
-    text = _check(entry, file, before)
-    entry = entry.with_user_values(text)
-    if is_up_to_date(entry.existing(text), entry.wanted(machine)):
-        return ConfigChange(entry.name, file, target, before, before)
+    target, before, text = _read(entry, file)
+    if is_up_to_date(entry.existing(text), entry.wanted(machine, text)):
+        return ConfigChange(entry.agent, file, target, before, before)
     backup = _read_backup(machine.backups, target)
     original = backup.before if backup and backup.matches(before) else before
     try:
@@ -138,7 +178,7 @@ def plan_installation(entry: ConfigEntry, machine: Machine) -> ConfigChange:
             original = entry.remove(original_text).encode() or None
     except ConfigSyntaxError as error:
         raise _unchanged_error(file, str(error)) from None
-    return ConfigChange(entry.name, file, target, before, after, original)
+    return ConfigChange(entry.agent, file, target, before, after, original)
 
 
 def plan_removal(entry: ConfigEntry, machine: Machine) -> ConfigChange:
@@ -148,28 +188,22 @@ def plan_removal(entry: ConfigEntry, machine: Machine) -> ConfigChange:
         HooksError: The file cannot be changed.
     """
     file = entry.path(machine)
-    target, before = _read(file)
-    text = _check(entry, file, before)
+    target, before, text = _read(entry, file)
     after = before
-    try:
-        if entry.existing(text):
-            after = _content_after_removal(entry, machine, target, before, text)
-    except ConfigSyntaxError as error:
-        raise _unchanged_error(file, str(error)) from None
-    return ConfigChange(entry.name, file, target, before, after, is_removal=True)
-
-
-def _content_after_removal(
-    entry: ConfigEntry, machine: Machine, target: Path, before: bytes | None, text: str
-) -> bytes | None:
-    backup = _read_backup(machine.backups, target)
-    is_untouched = backup is not None and backup.matches(before)
-    if backup and is_untouched and not entry.existing(_decode(backup.before, target)):
-        return backup.before
-    rest = entry.remove(text)
-    is_new_file = entry.is_own_file or (backup is not None and backup.before is None)
-    is_empty = rest.split() in ([], entry.empty_text.split(), ["{}"])
-    return None if is_new_file and is_empty else rest.encode()
+    if entry.existing(text):
+        backup = _read_backup(machine.backups, target)
+        is_untouched = backup is not None and backup.matches(before)
+        if backup and is_untouched and not entry.existing(_decode(backup.before, file)):
+            after = backup.before
+        else:
+            try:
+                rest = entry.remove(text)
+            except ConfigSyntaxError as error:
+                raise _unchanged_error(file, str(error)) from None
+            is_new = entry.is_own_file or (backup is not None and backup.before is None)
+            is_empty = rest.split() in ([], entry.empty_text.split(), ["{}"])
+            after = None if is_new and is_empty else rest.encode()
+    return ConfigChange(entry.agent, file, target, before, after, is_removal=True)
 
 
 def is_up_to_date(
@@ -199,7 +233,7 @@ def write(change: ConfigChange, machine: Machine) -> Path | None:
     backup = _read_backup(backups, target)
     folders = backup.folders if backup else ()
     if change.is_removal or change.after is None:
-        _write_target(target, change.before, change.after)
+        _write_target(change)
         for path in _backup_paths(backups, target):
             path.unlink(missing_ok=True)
         if change.after is None:
@@ -208,10 +242,23 @@ def write(change: ConfigChange, machine: Machine) -> Path | None:
                     folder.rmdir()
         return None
     new_folders = tuple(reversed([f for f in target.parents if not f.exists()]))
-    folders = new_folders or folders
-    copy = _write_backup(backups, target, change.original, change.after, folders)
-    _write_target(target, change.before, change.after)
+    copy = _write_backup(change, backups, new_folders or folders)
+    _write_target(change)
     return copy
+
+
+def _write_target(change: ConfigChange) -> None:
+    target = change.target
+    if _read_content(target)[1] != change.before:
+        raise HooksError(f"{target} has changed; it was not written")
+    try:
+        if change.after is None:
+            target.unlink()
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(target, change.after, keep_attributes=True)
+    except OSError as error:
+        raise HooksError(f"{target}: {error.strerror or error}") from error
 
 
 def read_text(entry: ConfigEntry, machine: Machine) -> str:
@@ -220,12 +267,12 @@ def read_text(entry: ConfigEntry, machine: Machine) -> str:
     Raises:
         HooksError: The file cannot be read or is not valid.
     """
-    file = entry.path(machine)
-    _, content = _read(file)
-    return _check(entry, file, content)
+    return _read(entry, entry.path(machine))[2]
 
 
-def _check(entry: ConfigEntry, file: Path, content: bytes | None) -> str:
+def _read(entry: ConfigEntry, file: Path) -> tuple[Path, bytes | None, str]:
+    """Return the file that a link leads to, its content, and that as checked text."""
+    target, content = _read_content(file)
     text = _decode(content, file)
     try:
         if text:
@@ -233,19 +280,17 @@ def _check(entry: ConfigEntry, file: Path, content: bytes | None) -> str:
         entry.existing(text or entry.empty_text)
     except ConfigSyntaxError as error:
         raise _unchanged_error(file, str(error)) from None
-    return text
+    return target, content, text
 
 
-def _read(file: Path) -> tuple[Path, bytes | None]:
-    """Return the file that a link leads to, and its content if it exists."""
+def _read_content(file: Path) -> tuple[Path, bytes | None]:
     try:
         target = file.resolve()
-        content = read_small_file(target) if target.exists() else None
+        return target, read_small_file(target) if target.exists() else None
     except RuntimeError as error:
         raise HooksError(f"{file}: a link that leads to itself") from error
     except OSError as error:
         raise HooksError(f"{file}: {error.strerror}") from error
-    return target, content
 
 
 def _decode(content: bytes | None, file: Path) -> str:
@@ -259,19 +304,6 @@ def _decode(content: bytes | None, file: Path) -> str:
 
 def _unchanged_error(file: Path, reason: str) -> HooksError:
     return HooksError(f"{file}: {reason}; the file was not changed")
-
-
-def _write_target(target: Path, before: bytes | None, after: bytes | None) -> None:
-    if _read(target)[1] != before:
-        raise HooksError(f"{target} has changed; it was not written")
-    try:
-        if after is None:
-            target.unlink()
-        else:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, after, keep_attributes=True)
-    except OSError as error:
-        raise HooksError(f"{target}: {error.strerror or error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,28 +332,24 @@ def _read_backup(backups: Path, file: Path) -> _Backup | None:
 
 
 def _write_backup(
-    backups: Path,
-    file: Path,
-    before: bytes | None,
-    after: bytes,
-    folders: tuple[Path, ...],
+    change: ConfigChange, backups: Path, folders: Sequence[Path]
 ) -> Path | None:
-    note, copy = _backup_paths(backups, file)
+    note, copy = _backup_paths(backups, change.target)
     fields = {
-        "file": str(file),
-        "existed": before is not None,
-        "after": _hash(after),
+        "file": str(change.target),
+        "existed": change.original is not None,
+        "after": _hash(change.after or b""),
         "folders": [str(folder) for folder in folders],
     }
     try:
         backups.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-        if before is not None:
-            write_atomically(copy, before)
+        if change.original is not None:
+            write_atomically(copy, change.original)
         write_atomically(note, json.dumps(fields, indent=2).encode())
     except OSError as error:
         reason = f"{error.strerror or error}; nothing was changed"
         raise HooksError(f"{backups}: {reason}") from error
-    return copy if before is not None else None
+    return copy if change.original is not None else None
 
 
 def _backup_paths(backups: Path, file: Path) -> tuple[Path, Path]:

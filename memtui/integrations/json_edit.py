@@ -6,6 +6,7 @@ in the text; values are read from a copy in which comments are blanked out.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _WHITESPACE = " \t\r\n"
@@ -26,6 +27,9 @@ class ConfigSyntaxError(ValueError):
 class Member:
     """A member of an object, or an element of an array."""
 
+    container: int
+    """The position of the object or array."""
+    index: int
     key: str
     """Empty in an array."""
     start: int
@@ -77,7 +81,7 @@ def root(text: str) -> int:
 def members(text: str, at: int) -> list[Member]:
     """Return the members of the object or array that starts at a position."""
     text = without_comments(text)
-    found = []
+    found: list[Member] = []
     here = _skip_space(text, at + 1)
     while text[here] not in "]}":
         start, key = here, ""
@@ -85,31 +89,53 @@ def members(text: str, at: int) -> list[Member]:
             key, here = _DECODER.raw_decode(text, here)
             here = _skip_space(text, _skip_space(text, here) + 1)
         value, end = _DECODER.raw_decode(text, here)
-        found.append(Member(key, start, here, end, value))
+        found.append(Member(at, len(found), key, start, here, end, value))
         here = _skip_space(text, end)
         here = _skip_space(text, here + 1) if text[here] == "," else here
     return found
 
 
-def find(text: str, *keys: str) -> Member | None:
-    """Return the member at the end of a path of keys, or None.
+def find(text: str, *keys: str) -> list[Member]:
+    """Return the members along a path of keys; [] if the last is not there.
 
     Raises:
         ConfigSyntaxError: A key of the path occurs twice.
     """
-    at, found = root(text), None
+    at, chain = root(text), list[Member]()
     for key in keys:
         if text[at] != "{":
-            return None
-        same = [member for member in members(text, at) if member.key == key]
+            return []
+        same = [one for one in members(text, at) if one.key == key]
         if len(same) > 1:
             line = line_number(text, same[1].start)
             raise ConfigSyntaxError(f'line {line}: "{key}" occurs a second time')
         if not same:
-            return None
-        found = same[0]
-        at = found.at
-    return found
+            return []
+        chain += same
+        at = same[0].at
+    return chain
+
+
+def ensure(text: str, *keys: str, value: object) -> str:
+    """Return the text with a member at the end of a path of keys.
+
+    Args:
+        text: Valid JSON, possibly with comments.
+        keys: The path; all before the last must be there.
+        value: The value, if the member is missing.
+
+    Raises:
+        ConfigSyntaxError: The member's value is of another type.
+    """
+    chain = find(text, *keys)
+    if not chain:
+        parents = find(text, *keys[:-1])
+        return append(text, parents[-1].at if parents else root(text), value, keys[-1])
+    if type(chain[-1].value) is not type(value):
+        kind = "an object" if isinstance(value, dict) else "a list"
+        line = line_number(text, chain[-1].start)
+        raise ConfigSyntaxError(f"line {line}: {'.'.join(keys)} is not {kind}")
+    return text
 
 
 def append(text: str, at: int, value: object, key: str = "") -> str:
@@ -142,7 +168,7 @@ def append(text: str, at: int, value: object, key: str = "") -> str:
 def _append_first(text: str, at: int, value: object, key: str) -> str:
     outer = _newline(text) + _line_indent(text, at)
     inner = outer + _indent(text)
-    if not has_no_comments(text, at):
+    if not _has_no_comments(text, at):
         # Before the comments: the last of them may end the line of the bracket.
         member = _format(text, value, key, inner)
         return f"{text[: at + 1]}{inner}{member}{outer}{text[at + 1 :]}"
@@ -154,21 +180,31 @@ def _append_first(text: str, at: int, value: object, key: str) -> str:
     return f"{text[: at + 1]}{inner}{member}{outer}{text[close:]}"
 
 
-def remove(text: str, at: int, index: int) -> str:
-    """Return the text without one member of an object or array, and its comma."""
-    existing, bare = members(text, at), _blank_comments(text)
-    member = existing[index]
+def remove(text: str, chain: Sequence[Member]) -> str:
+    """Return the text without a member, and without what held nothing else.
+
+    Args:
+        text: Valid JSON, possibly with comments.
+        chain: The member at the end of those it is in.
+    """
+    member, existing = chain[-1], list[Member]()
+    for member in reversed(chain):
+        existing = members(text, member.container)
+        if len(existing) > 1 or not _has_no_comments(text, member.container):
+            break
+    bare = _blank_comments(text)
     start = len(text[: member.start].rstrip(_WHITESPACE))
     after = _skip_space(bare, member.end)
     if bare[after] == ",":
         return text[:start] + text[after + 1 :]
-    if index:
-        comma = _skip_space(bare, existing[index - 1].end)
+    if member.index:
+        comma = _skip_space(bare, existing[member.index - 1].end)
         return text[:comma] + text[comma + 1 : start] + text[member.end :]
-    return text[:start] + text[after if has_no_comments(text, at) else member.end :]
+    is_bare = _has_no_comments(text, member.container)
+    return text[:start] + text[after if is_bare else member.end :]
 
 
-def has_no_comments(text: str, at: int) -> bool:
+def _has_no_comments(text: str, at: int) -> bool:
     """Return whether an object or array has no comments beside its members."""
     existing = members(text, at)
     ends = [at + 1, *(member.end for member in existing)]

@@ -40,7 +40,7 @@ from memtui.tui.messages import (
 from memtui.tui.themes import DARK, THEMES, stylesheets
 
 if TYPE_CHECKING:
-    from memtui.integrations.hooks import HooksEditor
+    from memtui.integrations.agents import HooksEditor
     from memtui.model.model_state import RewriteForecast
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor
@@ -165,9 +165,7 @@ class MemtuiApp(App[str | MemtuiError]):
         # Otherwise the screen reads them, and Textual parses all others again.
         for path in ContentsScreen.CSS_PATH:
             self.stylesheet.read(path)
-        self.push_screen(
-            ContentsScreen(workspace, self.now, self._model_promise, scope=self.scope)
-        )
+        self.push_screen(ContentsScreen(self.scope))
 
     @on(TocLoaded)
     @on(LoadFailed)
@@ -272,7 +270,7 @@ class MemtuiApp(App[str | MemtuiError]):
             self.clear_notifications()
             self.notify("The store is back.", markup=False)
 
-    def _model_promise(self) -> "RewriteForecast":
+    def rewrite_forecast(self) -> "RewriteForecast":
         """Tell which model writes new versions and when, or why none does."""
         from memtui import workspace
 
@@ -311,7 +309,7 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.tui.screens.quarantine import QuarantineScreen
 
         if self._can_show(QuarantineScreen) and self._failures is not None:
-            self._show(QuarantineScreen(self.workspace, self.now, self._failures))
+            self._show(QuarantineScreen(self._failures))
             self._mark_problems_seen()
 
     def _mark_problems_seen(self) -> None:
@@ -325,19 +323,13 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.tui.screens.jobs import JobsScreen
 
         if self._can_show(JobsScreen):
-            workspace = self.workspace
-            jobs, is_demo = workspace.jobs, workspace.is_demo
-            self._show(JobsScreen(jobs, workspace.zone, self.now, is_demo=is_demo))
+            self._show(JobsScreen())
 
     def action_show_sessions(self) -> None:
         from memtui.tui.screens.sessions import SessionsScreen
 
         if self._can_show(SessionsScreen):
-            workspace = self.workspace
-            zone, is_demo = workspace.zone, workspace.is_demo
-            self._show(
-                SessionsScreen(zone, self.now, scope=self.scope, is_demo=is_demo)
-            )
+            self._show(SessionsScreen(self.scope))
 
     def action_show_settings(self) -> None:
         from memtui.tui.screens.settings import SettingsScreen
@@ -347,8 +339,7 @@ class MemtuiApp(App[str | MemtuiError]):
         if self._settings is None:
             self.notify("Settings are not available here.", markup=False)
             return
-        is_demo = self.workspace.is_demo
-        self._show(SettingsScreen(self._settings, is_demo=is_demo))
+        self._show(SettingsScreen(self._settings))
 
     def action_show_calendar(self) -> None:
         """Show the calendar, then the day that was chosen there."""
@@ -362,28 +353,16 @@ class MemtuiApp(App[str | MemtuiError]):
             if node_id:
                 self._show_contents().go_to(node_id)
 
-        workspace = self.workspace
         day = self.screen.day if isinstance(self.screen, ContentsScreen) else None
-        screen = CalendarScreen(
-            workspace.zone, self.now, day, scope=self.scope, is_demo=workspace.is_demo
-        )
-        self._show(screen, arrive)
+        self._show(CalendarScreen(self.scope, day), arrive)
 
     @on(SessionRequested)
     def show_session(self, message: SessionRequested) -> None:
         from memtui.services.conversation import ConversationKey
         from memtui.tui.screens.reader import ReaderScreen
 
-        workspace = self.workspace
-        whose = ConversationKey(message.agent, message.session_id, message.subagent)
-        screen = ReaderScreen(
-            whose,
-            workspace.zone,
-            self.now,
-            event_id=message.event_id,
-            is_demo=workspace.is_demo,
-        )
-        self._show(screen)
+        key = ConversationKey(message.agent, message.session_id, message.subagent)
+        self._show(ReaderScreen(key, message.event_id))
 
     @on(NodeRequested)
     def show_node(self, message: NodeRequested) -> None:
@@ -450,7 +429,7 @@ class MemtuiApp(App[str | MemtuiError]):
                     chosen.histories, self._report, is_watched=chosen.is_watched
                 )
 
-        self._show(WelcomeScreen(self.workspace, is_first=is_first), answer)
+        self._show(WelcomeScreen(is_first=is_first), answer)
 
     # The scope
 

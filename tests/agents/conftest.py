@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from memtui import hook
-from memtui.integrations.machine import Machine
+from memtui.integrations.config_files import Machine
 
 
 @pytest.fixture

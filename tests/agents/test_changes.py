@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.errors import HooksError
-from memtui.integrations import config_files, known_agents
-from memtui.integrations.known_agents import KnownAgent
-from memtui.integrations.machine import Machine
+from memtui.integrations import agents, config_files
+from memtui.integrations.config_files import ConfigEntry, Machine
+from memtui.integrations.entries import JsonHooks, OwnFile
 from tests.conftest import often
 
-CLAUDE = known_agents.agent_by_name("claude-code")
+CLAUDE = agents.find_agent("claude-code").hooks
 EVERY = pytest.mark.parametrize(
-    "agent", known_agents.AGENTS, ids=known_agents.AGENT_NAMES
+    "agent", [one.hooks for one in agents.AGENTS], ids=agents.AGENT_NAMES
 )
 OTHERS = {"type": "command", "command": "notify-send done", "timeout": 5}
 
@@ -45,20 +45,20 @@ ODD = {
 }
 
 
-def put(agent: KnownAgent, machine: Machine) -> Path:
+def put(agent: ConfigEntry, machine: Machine) -> Path:
     change = config_files.plan_installation(agent, machine)
     config_files.write(change, machine)
     assert config_files.plan_installation(agent, machine).is_empty
     return agent.path(machine)
 
 
-def take(agent: KnownAgent, machine: Machine) -> None:
+def take(agent: ConfigEntry, machine: Machine) -> None:
     config_files.write(config_files.plan_removal(agent, machine), machine)
     assert config_files.plan_removal(agent, machine).is_empty
 
 
 def settings(
-    machine: Machine, content: str | bytes, agent: KnownAgent = CLAUDE
+    machine: Machine, content: str | bytes, agent: ConfigEntry = CLAUDE
 ) -> Path:
     file = agent.path(machine)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,9 @@ def settings(
 
 
 @EVERY
-def test_what_was_not_there_is_gone_again(agent: KnownAgent, machine: Machine) -> None:
+def test_what_was_not_there_is_gone_again(
+    agent: JsonHooks | OwnFile, machine: Machine
+) -> None:
     file = put(agent, machine)
     assert [entry.key for entry in agent.existing(file.read_text("utf-8"))] == list(
         agent.events
@@ -78,7 +80,7 @@ def test_what_was_not_there_is_gone_again(agent: KnownAgent, machine: Machine) -
 
 
 @EVERY
-def test_a_projects_settings_are_its_own(agent: KnownAgent, machine: Machine) -> None:
+def test_a_projects_settings_are_its_own(agent: ConfigEntry, machine: Machine) -> None:
     project = machine.home / "shop"
     project.mkdir()
     here = replace(machine, project=project)
@@ -279,9 +281,9 @@ def test_what_is_no_settings_is_refused_and_left_alone(
 
 
 def test_somebody_elses_plugin_is_left_alone(machine: Machine) -> None:
-    opencode = known_agents.agent_by_name("opencode")
+    opencode = agents.find_agent("opencode").hooks
     file = settings(machine, "export const Memtui = 1\n", opencode)
-    with pytest.raises(HooksError, match="not a plugin that memtui wrote"):
+    with pytest.raises(HooksError, match="not a file that memtui wrote"):
         config_files.plan_installation(opencode, machine)
     assert file.read_text("utf-8") == "export const Memtui = 1\n"
 
@@ -350,7 +352,7 @@ def test_what_changed_since_it_was_shown_is_not_written(machine: Machine) -> Non
 
 
 def test_the_diff_is_what_becomes_of_the_file(machine: Machine) -> None:
-    copilot = known_agents.agent_by_name("copilot-cli")
+    copilot = agents.find_agent("copilot-cli").hooks
     diff = config_files.plan_installation(copilot, machine).diff()
     assert diff[:2] == ["--- /dev/null", f"+++ {copilot.path(machine)}"]
     assert "\n".join(line[1:] for line in diff[3:]) + "\n" == (
@@ -368,7 +370,7 @@ def test_variables_say_where_agents_keep_their_settings(machine: Machine) -> Non
             "XDG_CONFIG_HOME": "/xdg",
         },
     )
-    assert [str(agent.path(moved)) for agent in known_agents.AGENTS] == [
+    assert [str(agent.hooks.path(moved)) for agent in agents.AGENTS] == [
         "/c/settings.json",
         f"{machine.home}/x/hooks.json",
         f"{machine.home}/.gemini/settings.json",

@@ -12,26 +12,25 @@ import pytest
 
 from memtui.capture.formats import hooks as formats_hooks
 from memtui.capture.spool import Spool
-from memtui.integrations import config_files, hooks, known_agents
-from memtui.integrations.hooks import HookStatus
-from memtui.integrations.machine import Machine
+from memtui.integrations import agents, config_files
+from memtui.integrations.agents import HooksEditor, HookStatus
+from memtui.integrations.config_files import Machine
 from memtui.model.events import Event
 
 
 def put(name: str, machine: Machine) -> Path:
-    agent = known_agents.agent_by_name(name)
+    agent = agents.find_agent(name).hooks
     config_files.write(config_files.plan_installation(agent, machine), machine)
     return agent.path(machine)
 
 
 def look(name: str, machine: Machine) -> HookStatus:
-    (found,) = hooks.hook_statuses(machine, [name])
-    return found
+    return agents.hook_status(agents.find_agent(name), machine)
 
 
 def test_nothing_is_installed_at_first(machine: Machine) -> None:
-    found = hooks.hook_statuses(machine)
-    assert [one.agent for one in found] == list(known_agents.AGENT_NAMES)
+    found = HooksEditor(machine).statuses()
+    assert [one.agent for one in found] == list(agents.AGENT_NAMES)
     assert not any(one.is_found or one.is_installed or one.problem for one in found)
 
 
@@ -42,16 +41,17 @@ def test_an_agent_is_found_by_its_folder_or_its_program(machine: Machine) -> Non
     (programs / "codex").write_text("#!/bin/sh\n")
     (programs / "codex").chmod(0o755)
     here = replace(machine, environment={"PATH": str(programs)})
-    assert hooks.agents_found(here) == ["codex", "gemini-cli"]
+    found = [agent.name for agent in agents.AGENTS if agent.is_found(here)]
+    assert found == ["codex", "gemini-cli"]
 
 
-@pytest.mark.parametrize("name", known_agents.AGENT_NAMES)
+@pytest.mark.parametrize("name", agents.AGENT_NAMES)
 def test_what_is_installed_runs(name: str, machine: Machine) -> None:
     put(name, machine)
     found = look(name, machine)
     assert (found.is_installed, found.is_current, found.runs) == (True, True, True)
     assert found.is_ok
-    assert found.events == known_agents.agent_by_name(name).events
+    assert found.events == agents.find_agent(name).hooks.events
 
 
 def test_a_command_that_is_gone_is_told(machine: Machine) -> None:
@@ -90,7 +90,7 @@ def test_hooks_that_are_switched_off_are_told(
 
 
 def test_settings_that_cannot_be_read_are_told(machine: Machine) -> None:
-    file = known_agents.agent_by_name("gemini-cli").path(machine)
+    file = agents.find_agent("gemini-cli").hooks.path(machine)
     file.parent.mkdir()
     file.write_text("{\n// mine\n}")
     assert look("gemini-cli", machine).problem.startswith(f"{file}: line 2: ")
@@ -107,11 +107,11 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_what_an_agent_says_arrives_in_its_name(name: str, machine: Machine) -> None:
     file = put(name, machine)
-    entries = known_agents.agent_by_name(name).existing(file.read_text("utf-8"))
+    entries = agents.find_agent(name).hooks.existing(file.read_text("utf-8"))
     (entry,) = [e for e in entries if e.key in ("Stop", "AfterAgent", "agentStop")]
     payload = json.dumps(SAID[name]).encode()
     ended = subprocess.run(
-        known_agents.command_words(entry.value),
+        agents.command_words(entry.value),
         input=payload,
         env={},
         capture_output=True,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.integrations import known_agents
+from memtui.integrations import agents
 from tests import cli_runner
 from tests.cli_runner import json_data
 from tests.process_state import restored_state
@@ -36,7 +36,7 @@ def memtui(
 
 
 def surroundings(person: Path) -> dict[str, str]:
-    root = str(Path(known_agents.__file__).parents[2])
+    root = str(Path(agents.__file__).parents[2])
     return {"HOME": str(person), "PATH": os.defpath, "PYTHONPATH": root}
 
 

@@ -12,8 +12,8 @@ from textual.widgets import OptionList, Static
 
 from memtui import hook
 from memtui.errors import MemtuiError
-from memtui.integrations.hooks import HooksEditor
-from memtui.integrations.machine import Machine
+from memtui.integrations.agents import HooksEditor
+from memtui.integrations.config_files import Machine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.hooks import HooksScreen

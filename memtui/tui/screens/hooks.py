@@ -14,18 +14,15 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import Worker, WorkerState
 
 from memtui.tui import commands, format
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
+    from memtui.integrations.agents import HooksEditor, HookStatus
     from memtui.integrations.config_files import ConfigChange
-    from memtui.integrations.hooks import HooksEditor, HookStatus
 
 HINT = "Press enter to see the change for the agent above."
 
@@ -68,14 +65,12 @@ class HooksScreen(BaseScreen[None]):
         """The agent whose change is shown or being planned."""
         self._title = PaneTitle("Change")
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=False)
+    def compose_body(self) -> ComposeResult:
         yield PaneTitle("Hooks: live capture")
         yield AgentList(id="agents")
         yield self._title
         with VerticalScroll(id="change-pane"):
             yield Static(HINT, id="change", markup=False)
-        yield KeyLine()
 
     @property
     def refused(self) -> Collection[str]:
@@ -143,11 +138,9 @@ class HooksScreen(BaseScreen[None]):
         note = f" {one.note}" if one.is_installed and one.note else ""
         self._clear(f"{one.title}: hooks {done}.{note}")
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self.query_one(AgentList).loading = False
-            self._clear(f"✗ {format.error_text(event.worker.error)}")
+    def show_error(self, error: BaseException, group: str) -> None:
+        self.query_one(AgentList).loading = False
+        self._clear(f"✗ {format.error_text(error)}")
 
     def _clear(self, text: str) -> None:
         self._change = None

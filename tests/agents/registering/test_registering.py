@@ -8,21 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli import main, mcp
 from memtui.errors import HooksError
-from memtui.integrations import config_files, json_edit, known_agents
-from memtui.integrations.config_files import ConfigEntry
-from memtui.integrations.machine import Machine, find_project_root
-from memtui.integrations.mcp import McpClient, mcp_clients
+from memtui.integrations import config_files, json_edit
+from memtui.integrations.agents import AGENT_NAMES, AGENTS, Agent, find_agent
+from memtui.integrations.config_files import ConfigEntry, Machine, find_project_root
 from tests.cli_runner import json_data, run_memtui
 
 COMMAND = ["/usr/bin/python3", "-P", "-m", "memtui", "mcp"]
-CLIENTS = mcp_clients(COMMAND)
-NAMES = [one.name for one in CLIENTS]
-EVERY = pytest.mark.parametrize("client", CLIENTS, ids=NAMES)
-CODEX = CLIENTS[NAMES.index("codex")]
-GEMINI = CLIENTS[NAMES.index("gemini-cli")]
-OPENCODE = CLIENTS[NAMES.index("opencode")]
+OTHER = "/opt/memtui", "mcp"
+EVERY = pytest.mark.parametrize("client", AGENTS, ids=AGENT_NAMES)
+CODEX = find_agent("codex")
+GEMINI = find_agent("gemini-cli")
+OPENCODE = find_agent("opencode")
 
 TOML = """\
 # My settings, with care.
@@ -57,11 +54,12 @@ def settled(writing: ConfigEntry, machine: Machine, text: str) -> Path:
 
 @pytest.fixture
 def here(machine: Machine) -> Machine:
-    return replace(machine, backups=machine.home.parent / "memtui" / "servers")
+    backups = machine.home.parent / "memtui" / "servers"
+    return replace(machine, backups=backups, server=tuple(COMMAND))
 
 
 @EVERY
-def test_each_agent_is_told_what_to_run(client: McpClient, here: Machine) -> None:
+def test_each_agent_is_told_what_to_run(client: Agent, here: Machine) -> None:
     text = put(client.server, here).read_text("utf-8")
     said = tomllib.loads(text) if client is CODEX else json.loads(text)
     (held,) = said.values() if client is CODEX else [next(iter(said.values()))]
@@ -72,7 +70,7 @@ def test_each_agent_is_told_what_to_run(client: McpClient, here: Machine) -> Non
 
 
 @EVERY
-def test_what_was_not_there_is_gone_again(client: McpClient, here: Machine) -> None:
+def test_what_was_not_there_is_gone_again(client: Agent, here: Machine) -> None:
     for writing in (client.server, client.skill):
         put(writing, here)
     for writing in (client.skill, client.server):
@@ -82,13 +80,13 @@ def test_what_was_not_there_is_gone_again(client: McpClient, here: Machine) -> N
 
 
 @EVERY
-def test_a_projects_settings_are_its_own(client: McpClient, here: Machine) -> None:
+def test_a_projects_settings_are_its_own(client: Agent, here: Machine) -> None:
     project = here.home / "shop"
     project.mkdir()
     ours = replace(here, project=project)
     for writing in (client.server, client.skill):
         assert put(writing, ours).is_relative_to(project)
-    assert "out of commits" in client.note_for(ours)
+    assert "out of commits" in client.note_for(client.server, ours)
 
 
 @pytest.mark.parametrize(
@@ -181,13 +179,13 @@ def test_a_table_in_the_midst_of_toml_is_cut_out(here: Machine) -> None:
 
 
 def test_another_command_is_put_in_the_place_of_the_one_before(here: Machine) -> None:
-    for client, other in zip(CLIENTS, mcp_clients(["/opt/memtui", "mcp"]), strict=True):
+    for client in AGENTS:
         file = put(client.server, here)
-        put(other.server, here)
+        put(client.server, replace(here, server=OTHER))
         text = file.read_text("utf-8")
         assert "/opt/memtui" in text
         assert COMMAND[0] not in text
-        take(other.server, here)
+        take(client.server, here)
         assert not file.exists()
 
 
@@ -211,7 +209,7 @@ def test_what_a_person_has_set_for_the_server_stays(here: Machine) -> None:
     after = tomllib.loads(file.read_text("utf-8"))["mcp_servers"]["memtui"]
     assert (after.pop("command"), after.pop("args")) == (COMMAND[0], COMMAND[1:])
     assert after == {n: v for n, v in before.items() if n not in ("command", "url")}
-    for client in CLIENTS:
+    for client in AGENTS:
         if client is CODEX:
             continue
         under = client.server.wanted(here)[0].key
@@ -245,9 +243,8 @@ def test_a_table_is_said_anew_where_it_stands(end: str, here: Machine) -> None:
     head, middle, tail = TOML.partition("[profiles")
     text = f"{head}{MIDST}{middle}{tail}".replace("\n", end)
     file = settled(CODEX.server, here, text)
-    for client in (CODEX, *mcp_clients(["/opt/memtui", "mcp"])):
-        if client.name == "codex":
-            put(client.server, here)
+    put(CODEX.server, here)
+    put(CODEX.server, replace(here, server=OTHER))
     expected = text.replace('"old"', '"/opt/memtui"')
     args = re.compile(r"url.*?(?=enabled)", re.DOTALL)
     expected = args.sub(f'args = ["mcp"]{end}', expected)
@@ -267,7 +264,7 @@ def test_a_table_is_said_anew_where_it_stands(end: str, here: Machine) -> None:
     ],
 )
 def test_what_cannot_be_changed_is_left_as_it_is(
-    client: McpClient, text: str, says: str, here: Machine
+    client: Agent, text: str, says: str, here: Machine
 ) -> None:
     file = settled(client.server, here, text)
     with pytest.raises(HooksError, match=says):
@@ -300,7 +297,7 @@ def test_servers_of_codex_may_be_written_in_one_line(text: str, here: Machine) -
 
 def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
     file = settled(GEMINI.skill, here, "---\nname: memtui\n---\nMine.\n")
-    with pytest.raises(HooksError, match="not a skill that memtui wrote"):
+    with pytest.raises(HooksError, match="not a file that memtui wrote"):
         config_files.plan_installation(GEMINI.skill, here)
     assert "Mine" in file.read_text("utf-8")
 
@@ -309,7 +306,7 @@ def test_a_skill_of_somebody_else_is_left_as_it_is(here: Machine) -> None:
 def test_hooks_and_server_share_a_file_and_leave_it_in_any_order(
     is_server_first: bool, machine: Machine, here: Machine
 ) -> None:
-    hooks = known_agents.agent_by_name("gemini-cli")
+    hooks = GEMINI.hooks
     text = '{\n  "theme": "dark"\n}\n'
     file = settled(GEMINI.server, here, text)
     put(hooks, machine)
@@ -374,11 +371,8 @@ def test_a_folder_within_a_repository_is_of_its_project(tmp_path: Path) -> None:
     assert find_project_root(shop / "src" / "till") == find_project_root(shop) == shop
 
 
-def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main.main(["mcp", "install", "emacs"])
-    assert "no agent is called 'emacs': claude-code" in capsys.readouterr().err
-
-
-def test_the_command_line_knows_every_agent() -> None:
-    assert tuple(NAMES) == mcp.CLIENTS
+@pytest.mark.parametrize("command", ["mcp", "hooks"])
+def test_an_unknown_agent_is_refused(command: str, tmp_path: Path) -> None:
+    for action in ("install", "status"):
+        told = run_memtui(tmp_path, command, action, "emacs", code=2)
+        assert "no agent is called 'emacs': claude-code" in told.stderr
