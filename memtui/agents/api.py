@@ -265,7 +265,7 @@ TOOLS: Final = (
         "search_sessions",
         "Messages as they were said (words, commands, errors), with a few around each.",
         "search",
-        (_QUERY, _limit(5, 20), _around("before", 1, 15), _around("after", 1, 15)),
+        (_QUERY, _limit(5, 20), _around("before", 4, 15), _around("after", 4, 15)),
     ),
     Tool("get_toc_root", "The years with conversations, newest first.", "toc"),
     Tool(

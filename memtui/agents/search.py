@@ -66,8 +66,8 @@ def search_sessions(
     query: str,
     *,
     limit: int = 20,
-    before: int = 1,
-    after: int = 1,
+    before: int = 4,
+    after: int = 4,
     filters: Filters = EVERYTHING,
 ) -> Reply:
     """List messages that match, each with those around it."""

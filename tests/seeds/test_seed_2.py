@@ -1,6 +1,6 @@
 """The rows of seed 2, sessions and their search."""
 
-from memtui.agents import changes
+from memtui.agents import changes, search
 from memtui.model.events import EventRole
 from memtui.model.sessions import SessionMetadata
 from memtui.store import database, sessions
@@ -37,3 +37,14 @@ def test_s2_33_a_summary_weighs_more_than_a_title_and_that_more_than_messages(
     assert names == ["summary", "title", "user", "assistant"]
     scores = [hit.score for hit in hits]
     assert scores == sorted(set(scores), reverse=True)
+
+
+def test_s2_30_sessions_are_searched_with_four_messages_before_and_after(
+    house: Workspace,
+) -> None:
+    store_messages(*(make_message(f"word {n}", n) for n in range(20)))
+    store_messages(make_message("harbour", 10.5))
+    index_messages(house)
+    (hit,) = search.search_sessions(house, "harbour").items
+    assert [one.get("is_match", False) for one in hit["window"]].index(True) == 4
+    assert len(hit["window"]) == 9
