@@ -79,7 +79,7 @@ def _now() -> datetime:
 
 
 def chosen(app: MemtuiApp) -> str:
-    return str(app.screen.query_one("#job", Static).visual)
+    return str(app.screen.query_one("#details", Static).visual)
 
 
 def model(app: MemtuiApp) -> str:

@@ -107,7 +107,7 @@ def names(app: MemtuiApp) -> list[str]:
 
 
 def said(app: MemtuiApp) -> str:
-    return str(app.screen.query_one("#refusal", Static).visual)
+    return str(app.screen.query_one("#details", Static).visual)
 
 
 def notices(app: MemtuiApp) -> list[str]:

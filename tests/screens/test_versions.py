@@ -155,7 +155,7 @@ def about(app: MemtuiApp) -> str:
 
 
 def said(app: MemtuiApp) -> str:
-    visual = app.screen.query_one("#edition", Static).visual
+    visual = app.screen.query_one("#details", Static).visual
     assert isinstance(visual, VersionText | Content)
     return visual.lay_out(80).plain if isinstance(visual, VersionText) else visual.plain
 

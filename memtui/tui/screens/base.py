@@ -1,18 +1,27 @@
-"""Base classes of the screens: reloading, two panes, and dialogs."""
+"""Base classes of the screens: loading, reloading, two panes, and dialogs."""
 
 from collections.abc import Callable
-from typing import ClassVar, TypeVar
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Container, Vertical
 from textual.screen import ModalScreen, Screen, ScreenResultType
-from textual.widgets import Input, OptionList
+from textual.visual import VisualType
+from textual.widgets import Input, OptionList, Static
+from textual.worker import Worker, WorkerState
 
-from memtui.tui import workers
+from memtui.tui import format, workers
 from memtui.tui.messages import PaneLeft, ProgressReported
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
+from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
+
+if TYPE_CHECKING:
+    from memtui.tui.app import MemtuiApp
+    from memtui.workspace import Workspace
 
 T = TypeVar("T")
 
@@ -25,15 +34,11 @@ HEIGHTS = [(0, "-low"), (30, "-tall")]
 AGAIN = f"{workers.WILL_RETRY} Press esc to go back."
 """Shown with an error when loading failed."""
 
+EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
 
-class BaseScreen(Screen[ScreenResultType]):
-    """A screen with a status line that loads on threads and reloads what changes."""
 
-    RELOAD_INTERVAL_S: ClassVar[float] = workers.RETRY_S
-    """The least time between two reloads."""
-
-    _needs_reload = False
-    _has_reloaded = False
+class LoadingScreen(Screen[ScreenResultType]):
+    """A screen that reads and writes on threads."""
 
     def load(
         self, read: Callable[[], T], show: Callable[[T], object], group: str
@@ -46,6 +51,54 @@ class BaseScreen(Screen[ScreenResultType]):
     ) -> None:
         """Do something on a thread, then call `done` with its result."""
         workers.run(self, action, done, group)
+
+    @on(Worker.StateChanged)
+    def _pass_error_on(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.show_error(event.worker.error, event.worker.group)
+
+    def show_error(self, error: BaseException, group: str) -> None:
+        """Show that a thread of a group failed; by default by a notice."""
+        text = f"✗ {format.error_text(error)}"
+        self.notify(text, severity="error", markup=False)
+
+
+class BaseScreen(LoadingScreen[ScreenResultType]):
+    """A screen with a status line and a line of keys, which reloads what changes."""
+
+    FURTHER_KEYS: ClassVar[tuple[str, ...]] = ()
+    """Commands of the app that the line of keys shows too."""
+
+    RELOAD_INTERVAL_S: ClassVar[float] = workers.RETRY_S
+    """The least time between two reloads."""
+
+    _needs_reload = False
+    _has_reloaded = False
+
+    def compose(self) -> ComposeResult:
+        yield StatusLine(is_demo=self.workspace.is_demo)
+        yield from self.compose_body()
+        yield KeyLine(*self.FURTHER_KEYS)
+
+    def compose_body(self) -> ComposeResult:
+        """Yield what is between the status line and the keys."""
+        raise NotImplementedError
+
+    @property
+    def memtui(self) -> "MemtuiApp":
+        return cast("MemtuiApp", self.app)
+
+    @property
+    def workspace(self) -> "Workspace":
+        return self.memtui.workspace
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of the store."""
+        return self.workspace.zone
+
+    def now(self) -> datetime:
+        return self.memtui.now()
 
     @on(ProgressReported)
     def _show_progress(self, message: ProgressReported) -> None:
@@ -75,17 +128,52 @@ class BaseScreen(Screen[ScreenResultType]):
 
 
 class ListDetailScreen(BaseScreen[ScreenResultType]):
-    """A list, and beside or below it a `DetailPane` with the details of its entry."""
+    """A list, and beside or below it the details of its highlighted entry."""
 
     HORIZONTAL_BREAKPOINTS = LAYOUTS
+    DETAIL_TITLE: ClassVar[str]
+    """The title of the details while no entry is shown."""
+
+    def compose_body(self) -> ComposeResult:
+        yield from self.compose_head()
+        with Container(id="panes"):
+            with Vertical(id="list-pane"):
+                yield from self.compose_list()
+            with Vertical(id="detail-pane"):
+                yield PaneTitle(self.DETAIL_TITLE)
+                with DetailPane():
+                    yield Static(id="details", markup=False)
+
+    def compose_head(self) -> ComposeResult:
+        """Yield what is above both panes."""
+        yield from ()
+
+    def compose_list(self) -> ComposeResult:
+        """Yield the list, and what is above it."""
+        raise NotImplementedError
 
     @property
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
 
     @property
+    def _list_title(self) -> PaneTitle:
+        return self.query_one("#list-pane PaneTitle", PaneTitle)
+
+    @property
+    def _detail_title(self) -> PaneTitle:
+        return self.query_one("#detail-pane PaneTitle", PaneTitle)
+
+    @property
     def _details(self) -> DetailPane:
         return self.query_one(DetailPane)
+
+    def show_details(self, title: str, content: VisualType, info: str = "") -> None:
+        """Show details, from their beginning if they have another title."""
+        if title != self._detail_title.title:
+            self._details.scroll_home(animate=False)
+        self._detail_title.show(title, info)
+        self.query_one("#details", Static).update(content)
 
     def action_next_pane(self) -> None:
         (self._details if self._list.has_focus else self._list).focus()
@@ -106,18 +194,18 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
         self.action_back()
 
     def action_back(self) -> None:
-        """Go from the details to the list, and from the list leave the screen."""
-        if self._details.has_focus:
-            self._list.focus()
-        else:
+        """Go to the list, and from the list leave the screen."""
+        if self.focused in (None, self._list):
             self._leave()
+        else:
+            self._list.focus()
 
     def _leave(self) -> None:
         self.dismiss(None)
 
 
-class Dialog(ModalScreen[ScreenResultType]):
-    """A question over the screen below, with a footer of its own."""
+class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
+    """A question over the screen below, with a line of keys of its own."""
 
     def compose(self) -> ComposeResult:
         yield from self.compose_dialog()
@@ -130,3 +218,6 @@ class Dialog(ModalScreen[ScreenResultType]):
     async def action_submit(self) -> None:
         """Submit the input as Enter does; bound with priority to show in the footer."""
         await self.query_one(Input).action_submit()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,7 +1,7 @@
 """The calendar: the activity of each day, year by year."""
 
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, tzinfo
+from datetime import date, tzinfo
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -11,11 +11,10 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
 from memtui.model.calendar import CalendarYear, DateRange
-from memtui.model.scope import ALL, Scope
+from memtui.model.scope import Scope
 from memtui.services import browse
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
@@ -26,15 +25,12 @@ from memtui.tui.messages import (
     ScopeChanged,
     YearsScrolled,
 )
-from memtui.tui.screens.base import AGAIN, BaseScreen
+from memtui.tui.screens.base import AGAIN, EMPTY, BaseScreen
 from memtui.tui.screens.date import DateScreen
 from memtui.tui.widgets import day_grid
 from memtui.tui.widgets.day_grid import DayGrid
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
-
-EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
 
 DAY_LEVELS = ("toc:day:", "toc:segment:")
 """A change to one of these nodes changes a day."""
@@ -71,44 +67,30 @@ class CalendarScreen(BaseScreen[str]):
         *commands.bindings("go_to_date"),
     ]
 
-    def __init__(
-        self,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        day: date | None = None,
-        *,
-        scope: Scope = ALL,
-        is_demo: bool = False,
-    ) -> None:
+    def __init__(self, scope: Scope, day: date | None = None) -> None:
         """Make the screen.
 
         Args:
-            zone: The store's time zone.
-            now: The clock, aware.
-            day: Where the cursor starts; None for the last day with conversations.
             scope: Which part of the memory is shown.
-            is_demo: Whether the demo is open.
+            day: Where the cursor starts; None for the last day with conversations.
         """
         super().__init__()
-        self._zone, self._now, self._day = zone, now, day
-        self._scope, self._is_demo = scope, is_demo
+        self._scope, self._day = scope, day
         self._is_placed = False
         self._changed: set[int] = set()
         self._reloading: set[int] = set()
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self._is_demo)
+    def compose_body(self) -> ComposeResult:
         with Vertical(id="days"):
             yield PaneTitle("Days")
             yield DayGrid(self._day or self._today, self._today)
             yield Static(id="legend", markup=False)
             yield Static(id="day", markup=False)
             yield Static(EMPTY, id="nothing", markup=False)
-        yield KeyLine()
 
     @property
     def _today(self) -> date:
-        return self._now().astimezone(self._zone).date()
+        return self.now().astimezone(self.zone).date()
 
     @property
     def _grid(self) -> DayGrid:
@@ -136,7 +118,7 @@ class CalendarScreen(BaseScreen[str]):
     def _load_years(
         self, years: Sequence[int], show: Callable[[YearData], None], group: str
     ) -> None:
-        self.load(partial(read_years, years, self._zone, self._scope), show, group)
+        self.load(partial(read_years, years, self.zone, self._scope), show, group)
 
     @on(ScopeChanged)
     def change_scope(self, message: ScopeChanged) -> None:
@@ -173,16 +155,13 @@ class CalendarScreen(BaseScreen[str]):
         )
         self.query_one(PaneTitle).info = measure if year.days else ""
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            reason = format.error_text(event.worker.error)
-            text = f"✗ The days could not be read:\n{reason}"
-            self.add_class("-failing")
-            content = Content.styled(text, "$error") + f"\n{AGAIN}"
-            self.query_one("#day", Static).update(content)
-            self._changed |= {*self._grid.visible_years}
-            self.retry_reload()
+    def show_error(self, error: BaseException, group: str) -> None:
+        text = f"✗ The days could not be read:\n{format.error_text(error)}"
+        self.add_class("-failing")
+        content = Content.styled(text, "$error") + f"\n{AGAIN}"
+        self.query_one("#day", Static).update(content)
+        self._changed |= {*self._grid.visible_years}
+        self.retry_reload()
 
     # Live changes
 
@@ -225,7 +204,7 @@ class CalendarScreen(BaseScreen[str]):
             self.dismiss(grid.current.node_id)
         elif grid.is_loaded:
             wanted = calendar.day_id(grid.cursor)
-            find = partial(browse.find_nearest, wanted, self._zone, self._scope)
+            find = partial(browse.find_nearest, wanted, self.zone, self._scope)
             self.load(find, partial(self._go_to_nearest, grid.cursor), "nearest")
 
     def _go_to_nearest(self, wanted: date, found: str) -> None:
@@ -248,7 +227,7 @@ class CalendarScreen(BaseScreen[str]):
             if node_id:
                 self._grid.go_to(calendar.period(node_id).first)
 
-        self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
+        self.app.push_screen(DateScreen(self.now().astimezone(self.zone)), arrive)
 
     def action_back(self) -> None:
         self.dismiss("")

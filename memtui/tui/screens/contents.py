@@ -3,9 +3,8 @@
 From 100 columns on all three panes are visible; on a narrower screen one at a time.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date, datetime, tzinfo
+from datetime import date, datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -17,9 +16,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.model import calendar
-from memtui.model.model_state import RewriteForecast
 from memtui.model.nodes import TocLevel
-from memtui.model.scope import ALL, Scope
+from memtui.model.scope import Scope
 from memtui.tui import commands, format
 from memtui.tui.messages import (
     LoadFailed,
@@ -35,11 +33,10 @@ from memtui.tui.messages import (
     SourceSelected,
     TocLoaded,
 )
-from memtui.tui.screens.base import HEIGHTS, LAYOUTS, BaseScreen
+from memtui.tui.screens.base import EMPTY, HEIGHTS, LAYOUTS, BaseScreen
 from memtui.tui.themes import stylesheets
 from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
@@ -49,7 +46,6 @@ from memtui.tui.widgets.toc_tree import TocTree
 if TYPE_CHECKING:
     from memtui.tui.screens.search import SearchHistory
     from memtui.tui.widgets.result_list import JumpTarget
-    from memtui.workspace import Workspace
 
 HISTORY_SIZE = 50
 """How many jumps are remembered."""
@@ -57,7 +53,6 @@ HISTORY_SIZE = 50
 PANES = ("tree", "page", "source")
 """The ids of the panes; the one with the focus sets the class ``-at-…``."""
 
-EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
 IMPORTING = "The first conversations will appear in a moment."
 
 NO_MATCH = (
@@ -114,25 +109,10 @@ class ContentsScreen(BaseScreen[None]):
         copy_citation="Copy the quote and its source to the clipboard.",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        workspace: "Workspace",
-        now: Callable[[], datetime],
-        promise: Callable[[], RewriteForecast],
-        *,
-        scope: Scope = ALL,
-    ) -> None:
-        """Make the screen.
+    FURTHER_KEYS = ("show_sessions", "show_calendar", "show_jobs")
 
-        Args:
-            workspace: What is shown and searched.
-            now: The clock, aware.
-            promise: Tells which model writes new versions, or why none does.
-            scope: Which part of the memory is shown.
-        """
+    def __init__(self, scope: Scope) -> None:
         super().__init__(classes="-at-tree")
-        self._workspace, self._now, self._promise = workspace, now, promise
-        self._zone: tzinfo = workspace.zone
         self._scope = scope
         self._pane = "tree"
         self.jumps = JumpHistory()
@@ -144,19 +124,17 @@ class ContentsScreen(BaseScreen[None]):
         self._last: ProgressReported | None = None
         self._changed: set[str] = set()
 
-    def compose(self) -> ComposeResult:
-        workspace = self._workspace
-        yield StatusLine(is_demo=workspace.is_demo)
+    def compose_body(self) -> ComposeResult:
+        zone, now = self.zone, self.now
         yield Breadcrumbs()
         with Container(id="panes"):
             with Vertical(id="contents"):
                 yield PaneTitle("Contents")
-                yield TocTree(self._zone, id="tree")
+                yield TocTree(zone, id="tree")
                 yield Static(EMPTY, id="nothing", markup=False)
             with Container(id="reading"):
-                yield NodePage(self._zone, self._now, workspace.count_tokens, id="page")
-                yield SourcePane(self._zone, self._now, id="source")
-        yield KeyLine("show_sessions", "show_calendar", "show_jobs")
+                yield NodePage(zone, now, self.workspace.count_tokens, id="page")
+                yield SourcePane(zone, now, id="source")
 
     def on_mount(self) -> None:
         self._set_scope(self._scope)
@@ -196,7 +174,7 @@ class ContentsScreen(BaseScreen[None]):
 
     def _update_crumbs(self) -> None:
         further = ("Source",) if self._pane == "source" else ()
-        self.query_one(Breadcrumbs).show(self._tree.current, self._zone, *further)
+        self.query_one(Breadcrumbs).show(self._tree.current, self.zone, *further)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Follow the focus, whether a click or a key has moved it."""
@@ -305,7 +283,7 @@ class ContentsScreen(BaseScreen[None]):
             node_id: The node.
             session: The session that was open until now, to come back to.
         """
-        self._jump(Location(_make_target(node_id, self._now())), session)
+        self._jump(Location(_make_target(node_id, self.now())), session)
 
     def return_to(self, location: Location) -> None:
         """Go back to a location of the jump history."""
@@ -320,7 +298,7 @@ class ContentsScreen(BaseScreen[None]):
             return None
         grip_id = self._page.bullets.grip_id
         shown = self._source.shown_target or _make_target(
-            line.node_id, self._now(), grip_id
+            line.node_id, self.now(), grip_id
         )
         return Location(replace(shown, node_id=line.node_id), self._pane)
 
@@ -345,7 +323,7 @@ class ContentsScreen(BaseScreen[None]):
         """Show what was jumped to: a node, one of its sources, or a message."""
         location, self._destination = self._destination, None
         if location is None or location.target.node_id != message.node_id:
-            location = Location(_make_target(message.node_id, self._now()))
+            location = Location(_make_target(message.node_id, self.now()))
             self._origin = None
         if self._origin is not None:
             self.jumps.push(self._origin)
@@ -382,8 +360,8 @@ class ContentsScreen(BaseScreen[None]):
         if self._search_history is None:
             self._search_history = SearchHistory()
         history = self._search_history
-        finders = make_finders(self._workspace, history, lambda: self._scope)
-        screen = TeleportScreen(finders, self._zone, self._now, history)
+        finders = make_finders(self.workspace, history, lambda: self._scope)
+        screen = TeleportScreen(finders, self.zone, self.now, history)
         screen.set_class(self.has_class("-zoomed"), "-over-one")
         self.app.push_screen(screen, arrive)
 
@@ -394,7 +372,7 @@ class ContentsScreen(BaseScreen[None]):
             if node_id:
                 self.go_to(node_id)
 
-        self.app.push_screen(DateScreen(self._now().astimezone(self._zone)), arrive)
+        self.app.push_screen(DateScreen(self.now().astimezone(self.zone)), arrive)
 
     def action_show_versions(self) -> None:
         """Show the versions of the selected node."""
@@ -410,10 +388,7 @@ class ContentsScreen(BaseScreen[None]):
                 self._changed |= {*calendar.path(line.node_id)}
                 self.request_reload()
 
-        is_demo = self._workspace.is_demo
-        screen = VersionsScreen(
-            line, self._zone, self._now, self._promise, is_demo=is_demo
-        )
+        screen = VersionsScreen(line)
         self.app.push_screen(screen, arrive)
         if self._last is not None:
             screen.post_message(ProgressReported(self._last.progress))

@@ -10,11 +10,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
-from textual.worker import Worker, WorkerState
 
 from memtui.services import browse
 from memtui.text import node_dates
-from memtui.tui import format, workers
+from memtui.tui import format
 from memtui.tui.screens.base import Dialog
 
 EXAMPLES = (
@@ -68,7 +67,7 @@ class DateScreen(Dialog[str]):
         zone = self._now.tzinfo
         assert zone is not None
         find = partial(browse.find_nearest, date.node_id, zone)
-        workers.load(self, find, partial(self._leave_to, date.node_id), "nearest")
+        self.load(find, partial(self._leave_to, date.node_id), "nearest")
 
     def _leave_to(self, wanted: str, found: str) -> None:
         if not found:
@@ -82,10 +81,8 @@ class DateScreen(Dialog[str]):
             )
         self.dismiss(found)
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self._say(f"✗ {format.error_text(event.worker.error)}", "$error")
+    def show_error(self, error: BaseException, group: str) -> None:
+        self._say(f"✗ {format.error_text(error)}", "$error")
 
     def action_leave(self) -> None:
         self.dismiss("")

@@ -11,7 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from memtui.tui import format, workers
+from memtui.tui import format
 from memtui.tui.screens.base import Dialog
 
 HINT = "The whole conversation is written to this file, as Markdown."
@@ -68,9 +68,7 @@ class ExportScreen(Dialog[Path | None]):
     @on(Input.Submitted)
     def check(self, event: Input.Submitted) -> None:
         typed = event.value.strip()
-        workers.load(
-            self, partial(check_file, typed), partial(self._submit, typed), "check"
-        )
+        self.load(partial(check_file, typed), partial(self._submit, typed), "check")
 
     def _submit(self, typed: str, check: FileCheck) -> None:
         if check.problem:
@@ -83,6 +81,3 @@ class ExportScreen(Dialog[Path | None]):
 
     def _say(self, text: str) -> None:
         self.query_one("#how", Static).update(Content.styled(text, "$error"))
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -8,7 +8,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
-from textual.worker import Worker, WorkerState
 
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
@@ -59,20 +58,16 @@ class FilterScreen(Dialog[Scope | None]):
     def on_mount(self) -> None:
         self.query_one(Input).focus()
         self._show_draft()
-        workers.load(self, browse.list_scopes, self._show_parts, "parts")
+        self.load(browse.list_scopes, self._show_parts, "parts")
 
     def _show_parts(self, parts: ScopeChoices) -> None:
         self._parts = parts
         self._note("" if parts.agents or parts.projects else NOTHING)
         self._update_list()
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
+    def show_error(self, error: BaseException, group: str) -> None:
         """Show why the list is missing; a typed keyword works all the same."""
-        if event.state is WorkerState.ERROR:
-            self._note(
-                f"The list could not be read: {format.error_text(event.worker.error)}"
-            )
+        self._note(f"The list could not be read: {format.error_text(error)}")
 
     def _note(self, text: str) -> None:
         note = self.query_one("#note", Static)
@@ -126,6 +121,3 @@ class FilterScreen(Dialog[Scope | None]):
             choices.action_cursor_down()
         else:
             choices.action_cursor_up()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -4,29 +4,24 @@ Entries can be retried, or dismissed after a confirmation. Transcripts belong to
 agents and are never changed.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
-from textual.worker import Worker, WorkerState
 
 from memtui.tui import commands, format
 from memtui.tui.messages import MoreRequested, ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
 from memtui.tui.widgets import quarantine_list
-from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.failure_log import FailureLog
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList, describe_amount, location
-from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     from memtui.services.quarantine import (
@@ -37,7 +32,6 @@ if TYPE_CHECKING:
         RetryOutcome,
         RetryResult,
     )
-    from memtui.workspace import Workspace
 
 ONE, ALL = "one", "all"
 """What the dialog returns."""
@@ -110,40 +104,27 @@ class QuarantineScreen(ListDetailScreen[None]):
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
-    def __init__(
-        self,
-        workspace: "Workspace",
-        now: Callable[[], datetime],
-        failures: FailureLog,
-    ) -> None:
+    DETAIL_TITLE = "Why"
+
+    def __init__(self, failures: FailureLog) -> None:
         """Make the screen.
 
         Args:
-            workspace: Holds the quarantine.
-            now: The clock, aware.
             failures: Failed stages, shown above the list.
         """
         super().__init__()
-        self._workspace, self._now, self._failures = workspace, now, failures
-        self._zone: tzinfo = workspace.zone
+        self._failures = failures
         self._retried: tuple[str, ...] = ()
         """The entries whose retry has no outcome yet."""
         self._returning = ""
-        self._shown = "", ""
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self._workspace.is_demo)
+    def compose_head(self) -> ComposeResult:
         yield Static(id="failures", markup=False)
-        with Horizontal(id="quarantine"):
-            with Vertical(id="list-pane"):
-                yield PaneTitle("Skipped input")
-                yield QuarantineList(self._zone)
-                yield Static(EMPTY, id="nothing", markup=False)
-            with Vertical(id="detail-pane"):
-                yield PaneTitle("Why")
-                with DetailPane():
-                    yield Static(id="refusal", markup=False)
-        yield KeyLine()
+
+    def compose_list(self) -> ComposeResult:
+        yield PaneTitle("Skipped input")
+        yield QuarantineList(self.zone)
+        yield Static(EMPTY, id="nothing", markup=False)
 
     @property
     def refused(self) -> Collection[str]:
@@ -162,7 +143,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         self.reload()
 
     def _show_failures(self) -> None:
-        content = self._failures.describe(self._zone)
+        content = self._failures.describe(self.zone)
         line = self.query_one("#failures", Static)
         line.update(content)
         line.display = bool(content)
@@ -179,8 +160,9 @@ class QuarantineScreen(ListDetailScreen[None]):
         self._load_page(len(self._list.items), PAGE, ())
 
     def _load_page(self, offset: int, limit: int, retried: Sequence[str]) -> None:
+        quarantine = self.workspace.quarantine
+
         def read() -> "tuple[QuarantinePage, Sequence[RetryOutcome]]":
-            quarantine = self._workspace.quarantine
             page = quarantine.page(offset, limit)
             return page, quarantine.outcomes(retried) if retried else ()
 
@@ -198,12 +180,10 @@ class QuarantineScreen(ListDetailScreen[None]):
         measure = format.quantity(page.total, "entry", "entries")
         if page.records > page.total:
             measure += f" · {format.quantity(page.records, 'record')}"
-        self.query_one("#list-pane PaneTitle", PaneTitle).info = (
-            measure if page.total else ""
-        )
+        self._list_title.info = measure if page.total else ""
         if not page.total:
-            self._show_text("Why", Content(""))
-        elif self._shown[0] == "Why":
+            self.show_details("Why", Content(""))
+        elif self._detail_title.title == "Why":
             self.load_entry()
         if self._retried and {*self._retried} == {one.name for one in outcomes}:
             self._show_outcomes(outcomes)
@@ -211,34 +191,23 @@ class QuarantineScreen(ListDetailScreen[None]):
     @on(OptionList.OptionHighlighted)
     def load_entry(self) -> None:
         if entry := self._list.current:
-            show = self._workspace.quarantine.show
+            show = self.workspace.quarantine.show
             self.load(partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show")
 
     def _show_entry(self, shown: "QuarantineContent") -> None:
         entry = self._list.current
         if entry is not None and entry.name == shown.entry.name:
-            content = quarantine_list.describe_entry(shown, self._zone, self._now())
-            self._show_text(entry.name, content)
+            content = quarantine_list.describe_entry(shown, self.zone, self.now())
+            self.show_details(entry.name, content)
 
-    def _show_text(self, title: str, content: Content) -> None:
-        if (title, content.plain) == self._shown:
+    def show_error(self, error: BaseException, group: str) -> None:
+        if group == "dismiss":
+            super().show_error(error, group)
             return
-        self._shown = title, content.plain
-        self.query_one("#detail-pane PaneTitle", PaneTitle).title = title
-        self.query_one("#refusal", Static).update(content)
-        self._details.scroll_home(animate=False)
-
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is not WorkerState.ERROR:
-            return
-        text = f"✗ {format.error_text(event.worker.error)}"
-        if event.worker.group == "dismiss":
-            self.notify(text, severity="error", markup=False)
-        else:
-            self._list.loading = False
-            self._show_text("Why", Content.styled(text, "$error") + f"\n\n{AGAIN}")
-            self.retry_reload()
+        self._list.loading = False
+        text = Content.styled(f"✗ {format.error_text(error)}", "$error")
+        self.show_details("Why", text + f"\n\n{AGAIN}")
+        self.retry_reload()
 
     @on(ProgressReported)
     def follow_progress(self) -> None:
@@ -265,7 +234,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             # Called on the thread of the retry.
             self.call_later(self._await, retried)
 
-        self._workspace.start_retry(None if is_all else [entry.name], report)
+        self.workspace.start_retry(None if is_all else [entry.name], report)
 
     def _await(self, retried: "RetryResult") -> None:
         """Wait for the outcome of a retry, and show what could not be retried."""
@@ -295,7 +264,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         def answer(chosen: str | None) -> None:
             if chosen:
                 names = [entry.name] if chosen == ONE else None
-                drop = partial(self._workspace.quarantine.drop, names)
+                drop = partial(self.workspace.quarantine.drop, names)
                 self.run_thread(drop, self._show_dropped, "dismiss")
 
         self.app.push_screen(DismissScreen(entry, self._list.total), answer)

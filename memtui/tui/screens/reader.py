@@ -3,8 +3,8 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Collection
-from datetime import datetime, timedelta, tzinfo
+from collections.abc import Collection
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -16,7 +16,6 @@ from textual.content import Content
 from textual.events import DescendantFocus
 from textual.notifications import SeverityLevel
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
 from memtui.model import sessions
 from memtui.model.events import EventPosition
@@ -49,9 +48,7 @@ from memtui.tui.screens.export import ExportScreen
 from memtui.tui.screens.resume import ResumeScreen
 from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.find_line import FindLine
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
     TranscriptPosition,
@@ -115,27 +112,16 @@ class ReaderScreen(BaseScreen[None]):
         ),
     ]  # fmt: skip
 
-    def __init__(
-        self,
-        key: ConversationKey,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        *,
-        event_id: str = "",
-        is_demo: bool = False,
-    ) -> None:
+    def __init__(self, key: ConversationKey, event_id: str = "") -> None:
         """Create the screen.
 
         Args:
             key: The conversation to show.
-            zone: The store's time zone.
-            now: Returns the current time with its time zone.
             event_id: The event to open; if empty, the beginning, or the end of a
                 session that may still be running.
-            is_demo: Whether the demo is open.
         """
         super().__init__()
-        self.key, self.zone, self.now, self.is_demo = key, zone, now, is_demo
+        self.key = key
         self.about: ConversationInfo | None = None
         self._event_id = event_id
         self._total = 0
@@ -154,13 +140,11 @@ class ReaderScreen(BaseScreen[None]):
         )
         """The position and the expanded events when the search began."""
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self.is_demo)
+    def compose_body(self) -> ComposeResult:
         yield PaneTitle("Session")
         yield TranscriptView()
         yield Static(id="nothing", markup=False)
         yield FindLine()
-        yield KeyLine()
 
     @property
     def view(self) -> TranscriptView:
@@ -317,11 +301,7 @@ class ReaderScreen(BaseScreen[None]):
         what = f"{subagent} of {title}" if subagent else title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is not WorkerState.ERROR:
-            return
-        error, group = event.worker.error, event.worker.group
+    def show_error(self, error: BaseException, group: str) -> None:
         if group == TURNS:
             self._is_jumping = False
             self.view.end_request()

@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memtui.model.sessions import ResumeCommand
-from memtui.tui import workers
 from memtui.tui.screens.base import Dialog
 
 CHECKING = "Checking whether it can be run here…"
@@ -59,7 +58,7 @@ class ResumeScreen(Dialog[bool]):
 
     def on_mount(self) -> None:
         if self._resume.argv:
-            workers.load(self, self._check, self._show, "check")
+            self.load(self._check, self._show, "check")
 
     def _check(self) -> tuple[str, bool]:
         # On a thread: the folder may be on a slow disk.

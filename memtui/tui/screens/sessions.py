@@ -1,8 +1,6 @@
 """The list of sessions, which can be sorted and filtered by words."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
@@ -12,17 +10,15 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Input, Static
-from textual.worker import Worker, WorkerState
 
-from memtui.model.scope import ALL, Scope
+from memtui.model.scope import Scope
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import ProgressReported, ScopeChanged, SessionsRequested
-from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
+from memtui.tui.screens.base import AGAIN, EMPTY, LAYOUTS, BaseScreen
 from memtui.tui.widgets import session_list
 from memtui.tui.widgets.find_line import FindInput
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.session_list import SESSIONS_PAGE, SessionList
 from memtui.tui.widgets.status_line import StatusLine
@@ -30,7 +26,6 @@ from memtui.tui.widgets.status_line import StatusLine
 PAGE_GROUP = "page "
 """The group of a load of one page; its offset follows."""
 
-EMPTY = "No conversations yet.\n\nPress i to import those found on this machine."
 NO_MATCH = "No session matches {filter}.\n\nPress esc to show all sessions."
 
 
@@ -50,37 +45,19 @@ class SessionsScreen(BaseScreen[None]):
         *commands.bindings("next_pane", "previous_pane"),
     ]
 
-    def __init__(
-        self,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        *,
-        scope: Scope = ALL,
-        is_demo: bool = False,
-    ) -> None:
-        """Make the screen.
-
-        Args:
-            zone: The store's time zone.
-            now: The clock, aware.
-            scope: Which part of the memory is shown.
-            is_demo: Whether the demo is open.
-        """
+    def __init__(self, scope: Scope) -> None:
         super().__init__()
-        self._zone, self._now, self._is_demo = zone, now, is_demo
         self.listing = SessionQuery(of=scope)
         self._loading: SessionQuery | None = None
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self._is_demo)
+    def compose_body(self) -> ComposeResult:
         yield PaneTitle("Sessions")
         with Horizontal(id="finding"):
             yield Static("/", id="slash", markup=False)
             yield FindInput("title, project or agent")
         yield Static(id="columns", markup=False)
-        yield SessionList(self._zone, self._now)
+        yield SessionList(self.zone, self.now)
         yield Static(id="nothing", markup=False)
-        yield KeyLine()
 
     @property
     def _list(self) -> SessionList:
@@ -161,15 +138,10 @@ class SessionsScreen(BaseScreen[None]):
         self.query_one("#nothing", Static).update(content)
         self.set_class(True, "-empty")
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is not WorkerState.ERROR:
-            return
-        reason = format.error_text(event.worker.error)
-        if event.worker.group.startswith(PAGE_GROUP):
-            self._list.show_error(
-                int(event.worker.group.removeprefix(PAGE_GROUP)), reason
-            )
+    def show_error(self, error: BaseException, group: str) -> None:
+        reason = format.error_text(error)
+        if group.startswith(PAGE_GROUP):
+            self._list.show_error(int(group.removeprefix(PAGE_GROUP)), reason)
             self.set_timer(self.RELOAD_INTERVAL_S, self._list.retry_failed)
             return
         self._loading = None

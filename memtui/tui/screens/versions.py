@@ -3,21 +3,17 @@
 No version is ever deleted here.
 """
 
-from collections.abc import Callable
-from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.visual import VisualType
 from textual.widgets import OptionList, Static
-from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
-from memtui.model.model_state import RewriteForecast
 from memtui.model.nodes import TocEntry, TocHistory, TocNode, TocVersion
 from memtui.services import versions
 from memtui.text import date_format
@@ -25,10 +21,7 @@ from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets import version_list
-from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.version_list import VersionList
 
 ALL_SHOWN = "All claims are shown here, the unsupported ones at the end."
@@ -49,44 +42,25 @@ class VersionsScreen(ListDetailScreen[bool]):
         *commands.bindings("next_pane", "previous_pane", "show_withheld"),
     ]
 
-    def __init__(
-        self,
-        line: TocEntry,
-        zone: tzinfo,
-        now: Callable[[], datetime],
-        promise: Callable[[], RewriteForecast],
-        *,
-        is_demo: bool = False,
-    ) -> None:
+    DETAIL_TITLE = "Version"
+
+    def __init__(self, line: TocEntry) -> None:
         """Make the screen.
 
         Args:
             line: The node.
-            zone: The store's time zone.
-            now: The clock, aware.
-            promise: Tells which model writes new versions, or why none does.
-            is_demo: Whether the demo is open.
         """
         super().__init__()
-        self._line, self._zone, self._now = line, zone, now
-        self._promise, self._is_demo = promise, is_demo
+        self._line = line
         self._history: TocHistory | None = None
         self._confirming = 0
         """The rejected version that a second P pins."""
         self._is_changed = self._is_being_written = False
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self._is_demo)
-        with Horizontal(id="versions"):
-            with Vertical(id="list-pane"):
-                yield PaneTitle("Versions")
-                yield Static(id="about", markup=False)
-                yield VersionList(self._zone)
-            with Vertical(id="detail-pane"):
-                yield PaneTitle("Version")
-                with DetailPane():
-                    yield Static(id="edition", markup=False)
-        yield KeyLine()
+    def compose_list(self) -> ComposeResult:
+        yield PaneTitle("Versions")
+        yield Static(id="about", markup=False)
+        yield VersionList(self.zone)
 
     @property
     def _list(self) -> VersionList:
@@ -111,8 +85,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.add_class("-empty")
             return
         self._line = history.entry
-        count = format.quantity(len(history.versions), "version")
-        self.query_one("#list-pane PaneTitle", PaneTitle).info = count
+        self._list_title.info = format.quantity(len(history.versions), "version")
         self.set_class(not history.versions, "-empty")
         self._list.show(history)
 
@@ -121,14 +94,17 @@ class VersionsScreen(ListDetailScreen[bool]):
         if self._history is not None:
             note = version_list.describe_choice(
                 self._history,
-                self._now(),
-                self._promise(),
+                self.now(),
+                self.memtui.rewrite_forecast(),
                 is_written=self._is_being_written,
             )
         self._show_about(note)
 
     def _show_about(self, note: str) -> None:
-        title = Content.styled(_title(self._line, self._zone), "bold")
+        line = self._line
+        name = calendar.title(line.node_id)
+        name = name or date_format.moment(line.start_time, self.zone)
+        title = Content.styled(name, "bold")
         parts = [("\n" + note, "$context")] if note else []
         self.query_one("#about", Static).update(Content.assemble(title, *parts))
 
@@ -143,26 +119,19 @@ class VersionsScreen(ListDetailScreen[bool]):
         one = self._list.current
         if one is None or one.version != version:
             return
-        page = self.query_one("#edition", Static)
-        if node is None:
-            page.update(Content(GONE))
-        else:
-            page.update(version_list.VersionText(node, one, self._zone, self._now()))
+        content: VisualType = GONE
+        if node is not None:
+            content = version_list.VersionText(node, one, self.zone, self.now())
         standing = ", ".join(version_list.states(one, self._line.status))
-        title = self.query_one("#detail-pane PaneTitle", PaneTitle)
-        title.show(f"Version {one.version}", standing)
-        self._details.scroll_home(animate=False)
+        self.show_details(f"Version {one.version}", content, standing)
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self._list.loading = False
-            reason = format.error_text(event.worker.error)
-            if self._history is None:
-                self._show_about(f"✗ Not loaded: {reason}. {AGAIN}")
-                self.retry_reload()
-            else:
-                self.notify(f"✗ {reason}", severity="error", markup=False)
+    def show_error(self, error: BaseException, group: str) -> None:
+        self._list.loading = False
+        if self._history is None:
+            self._show_about(f"✗ Not loaded: {format.error_text(error)}. {AGAIN}")
+            self.retry_reload()
+        else:
+            super().show_error(error, group)
 
     @on(ProgressReported)
     def follow_progress(self, message: ProgressReported) -> None:
@@ -196,14 +165,14 @@ class VersionsScreen(ListDetailScreen[bool]):
         versions.pin(
             self._line.node_id,
             one.version,
-            self._zone,
-            self._now(),
+            self.zone,
+            self.now(),
             even_rejected=bool(one.rejection),
         )
         return f"Version {one.version} is pinned: newer versions do not replace it."
 
     def _unpin(self) -> str:
-        shown = versions.unpin(self._line.node_id, self._zone, self._now())
+        shown = versions.unpin(self._line.node_id, self.zone, self.now())
         return f"Unpinned. Version {shown.version}, the newest, is shown."
 
     def action_regenerate(self) -> None:
@@ -214,8 +183,8 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.run_thread(self._request_version, self._confirm, "change")
 
     def _request_version(self) -> str:
-        shown = versions.request(self._line.node_id, self._now())
-        text = f"A new version is requested. {self._promise().message}"
+        shown = versions.request(self._line.node_id, self.now())
+        text = f"A new version is requested. {self.memtui.rewrite_forecast().message}"
         if shown.is_pinned:
             text += f"\nVersion {shown.version} is pinned and stays shown."
         return text
@@ -232,10 +201,3 @@ class VersionsScreen(ListDetailScreen[bool]):
     def _leave(self) -> None:
         self.app.clear_notifications()
         self.dismiss(self._is_changed)
-
-
-def _title(line: TocEntry, zone: tzinfo) -> str:
-    """Return the name of a node in full."""
-    if title := calendar.title(line.node_id):
-        return title
-    return date_format.moment(line.start_time, zone)

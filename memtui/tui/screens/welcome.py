@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,18 +11,12 @@ from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
-from textual.worker import Worker, WorkerState
 
 from memtui.model.sessions import AgentHistory
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
-from memtui.tui.widgets.key_line import KeyLine
-from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
-
-if TYPE_CHECKING:
-    from memtui.model.sessions import AgentHistory
-    from memtui.workspace import Workspace
+from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
 DEMO = "demo"
 """What the screen returns to open the demo."""
@@ -71,7 +65,7 @@ OTHER_CHOICES = (
 class ImportChoice:
     """What the user chose to import."""
 
-    histories: "Sequence[AgentHistory]"
+    histories: Sequence[AgentHistory]
     is_watched: bool
     """Whether to import what is added later, too."""
 
@@ -87,41 +81,38 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         back="Go to the contents.",
     )
 
-    def __init__(self, workspace: "Workspace", *, is_first: bool) -> None:
+    def __init__(self, *, is_first: bool) -> None:
         """Make the screen.
 
         Args:
-            workspace: Finds the conversations; called on a thread.
             is_first: Whether the store is empty.
         """
         super().__init__()
-        self._workspace, self._is_first = workspace, is_first
+        self._is_first = is_first
         self._found: Sequence[AgentHistory] | None = None
         self._is_ours = True
 
-    def compose(self) -> ComposeResult:
-        yield StatusLine(is_demo=self._workspace.is_demo)
+    def compose_body(self) -> ComposeResult:
         with VerticalScroll(id="welcome"), Vertical(id="letter"):
             yield Static(
                 self._offer("Searching this machine for conversations…"), id="offer"
             )
             yield Static(id="histories")
             yield Static(_key_list(CHOICES), id="choices")
-        yield KeyLine()
 
     def on_mount(self) -> None:
-        self.load(self._workspace.histories, self._show, "histories")
+        self.load(self.workspace.histories, self._show, "histories")
 
     def _offer(self, *parts: str | tuple[str, str]) -> Content:
         return Content.assemble(EMPTY if self._is_first else "", *parts)
 
-    def _show(self, histories: "Sequence[AgentHistory]") -> None:
+    def _show(self, histories: Sequence[AgentHistory]) -> None:
         self._found = [one for one in histories if one.sessions]
         self.refresh_bindings()
         if not self._found:
             text = "No agent's conversations were found on this machine."
             self.query_one("#offer", Static).update(self._offer(text))
-            places = self._workspace.transcript_folders().items()
+            places = self.workspace.transcript_folders().items()
             self.query_one("#histories", Static).update(_searched(places))
             self.query_one("#choices", Static).update(_key_list(OTHER_CHOICES))
             return
@@ -151,12 +142,10 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         if self._is_first and message.progress.changed:
             self.dismiss(None)
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self._found = []
-            text = f"The search failed: {format.error_text(event.worker.error)}"
-            self.query_one("#offer", Static).update(self._offer(text))
+    def show_error(self, error: BaseException, group: str) -> None:
+        self._found = []
+        text = f"The search failed: {format.error_text(error)}"
+        self.query_one("#offer", Static).update(self._offer(text))
 
     def action_import_histories(self) -> None:
         self._import(is_watched=True)
@@ -181,7 +170,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
             self.dismiss(ImportChoice(self._found, is_watched))
 
     def action_open_demo(self) -> None:
-        if self._workspace.is_demo:
+        if self.workspace.is_demo:
             self.notify("This is the demo.", markup=False)
         else:
             self.dismiss(DEMO)
@@ -190,7 +179,7 @@ class WelcomeScreen(BaseScreen["ImportChoice | str | None"]):
         self.dismiss(None)
 
 
-def _describe(found: "Sequence[AgentHistory]") -> str:
+def _describe(found: Sequence[AgentHistory]) -> str:
     agents = sorted({_agent(one) for one in found})
     total = sum(one.sessions for one in found)
     agent = f"{agents[0]} " if len(agents) == 1 else ""
@@ -198,7 +187,7 @@ def _describe(found: "Sequence[AgentHistory]") -> str:
     return f"the {format.number(total)} {agent}{noun} found on this machine"
 
 
-def _history(one: "AgentHistory") -> Content:
+def _history(one: AgentHistory) -> Content:
     return Content.assemble(
         f"  {_agent(one):<12} ",
         f"{format.quantity(one.sessions, 'session'):>16}",
@@ -206,7 +195,7 @@ def _history(one: "AgentHistory") -> Content:
     )
 
 
-def _agent(one: "AgentHistory") -> str:
+def _agent(one: AgentHistory) -> str:
     return AGENT_NAMES.get(one.agent, one.agent)
 
 
