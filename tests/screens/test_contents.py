@@ -29,7 +29,7 @@ from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.toc_tree import MoreRow, TocTree
+from memtui.tui.widgets.toc_tree import NoteRow, TocTree
 from memtui.workspace import Workspace
 
 AppOf = Callable[[Workspace], MemtuiApp]
@@ -401,28 +401,22 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
         assert page(pilot).node is not None
 
 
-async def test_a_long_branch_is_read_a_page_at_a_time(
+async def test_a_long_branch_is_shown_whole(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = browse.list_children()[0]
     many = [replace(first, node_id=f"toc:year:{9998 - at}") for at in range(1200)]
 
-    def years(
-        node_id: str, *, offset: int = 0, limit: int = browse.PAGE_SIZE, scope: Scope
-    ) -> list[TocEntry]:
+    def years(node_id: str, *, limit: int, scope: Scope) -> list[TocEntry]:
         assert (node_id, scope) == ("", ALL)
-        return many[offset : offset + limit]
+        return many[:limit]
 
     monkeypatch.setattr(browse, "list_children", years)
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        for shown in (500, 1000):
-            assert len(labels(pilot)) == shown
-            await press(pilot, settle, "end")
-            assert "more…" in tree(pilot).render_line(SIZE[1] - 5).text
-            await press(pilot, settle, "enter")
-            assert here(pilot).node_id == many[shown].node_id
         assert len(labels(pilot)) == 1200
+        await press(pilot, settle, "end")
+        assert here(pilot).node_id == many[-1].node_id
         assert tree(pilot).last_line == 1199
 
 
@@ -588,7 +582,7 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
         assert rows is not None
         while not rows.children:
             await pilot.pause()
-        assert rows.children[0].data == MoreRow(0, workers.LOADING)
+        assert rows.children[0].data == NoteRow(workers.LOADING)
         await pilot.press("down")
         go_on.set()
         await settle(pilot)

@@ -1,7 +1,7 @@
 """The table of contents: a tree from years down to segments, the newest first.
 
-Branches are read on worker threads when they are first expanded. The tree also goes to
-any node by its id, follows changes in the store, and draws its rows in columns.
+Branches are read on a worker thread when they are first expanded and when they change.
+The tree also goes to any node by its id, and draws its rows in columns.
 """
 
 import sys
@@ -24,7 +24,7 @@ from memtui.model import calendar
 from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
-from memtui.services.browse import PAGE_SIZE, NodeBranches
+from memtui.services.browse import NodeBranches
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     LoadFailed,
@@ -45,7 +45,7 @@ PARTLY_EXPANDED = (
 )
 
 LOAD_GROUP = "toc-load"
-"""The beginning of the groups of the workers that load branches."""
+"""The group of the worker that reads branches."""
 
 NO_BRANCH = "Nothing to expand here. Press enter to open."
 
@@ -54,14 +54,13 @@ INDENT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class MoreRow:
-    """The last row of a branch that is not fully loaded; opening it loads more."""
+class NoteRow:
+    """The row of a branch that is being read or could not be read."""
 
-    offset: int
-    text: str = "more…"
+    text: str
 
 
-TocRow = TocEntry | MoreRow
+TocRow = TocEntry | NoteRow
 
 
 class TocTree(Tree[TocRow], inherit_bindings=False):
@@ -96,13 +95,12 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self._rows: dict[str, TreeNode[TocRow]] = {}
         """The rows of the nodes, by node id."""
         self._loaded: set[str] = set()
-        """The branches whose rows have been requested; "" for the years."""
-        self._loading: dict[str, int] = {}
-        """The requests under way: branch and offset."""
+        """The branches that are or will be up to date; "" for the years."""
+        self._wanted: set[str] = set()
+        """The branches to read next."""
+        self._reading: set[str] = set()
         self._path: list[str] = []
         """The rest of the way to a node that is being revealed."""
-        self._stale: set[str] = set()
-        """The expanded branches that have to be read again."""
 
     def on_mount(self) -> None:
         self.root.expand()
@@ -118,122 +116,107 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         years = (row.data for row in self.root.children)
         return sum(y.counts.segments for y in years if isinstance(y, TocEntry))
 
-    # Loading branches
+    # Reading branches
 
-    def _load(self, node_id: str, offset: int = 0) -> None:
-        """Load a page of a branch, unless one is being loaded."""
-        if node_id in self._loading:
-            return
-        self._loading[node_id] = offset
-        self._loaded.add(node_id)
-        self.set_timer(workers.SLOW_S, partial(self._show_loading, node_id))
-        read = partial(_read_page, self.scope, node_id, offset)
-        show = partial(self._fill, self.scope, node_id, offset)
-        workers.load(self, read, show, f"{LOAD_GROUP} {node_id}")
-
-    def _show_loading(self, node_id: str) -> None:
-        branch = self._branch(node_id)
-        if node_id in self._loading and branch is not None and not branch.children:
-            _add_more(branch, MoreRow(0, workers.LOADING))
+    def _read(self, branches: Iterable[str]) -> None:
+        """Read branches, after those that are being read."""
+        self._wanted |= {*branches}
+        self._loaded |= self._wanted
+        if self._wanted and not self._reading:
+            self._reading, self._wanted = self._wanted, set()
+            read = partial(_read_branches, self.scope, frozenset(self._reading))
+            workers.load(self, read, partial(self._show, self.scope), LOAD_GROUP)
 
     @on(Tree.NodeExpanded)
     def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
-        """Load a branch when it is first expanded."""
+        """Read a branch when it is first expanded."""
         node_id = _id_of(event.node)
         if node_id not in self._loaded:
-            self._load(node_id)
+            self.set_timer(workers.SLOW_S, partial(self._show_loading, node_id))
+            self._read({node_id})
 
-    def _fill(
-        self, scope: Scope, node_id: str, offset: int, lines: Sequence[TocEntry]
-    ) -> None:
-        """Add a page in one go: Textual lays out the whole tree after each change."""
-        if scope != self.scope:
-            return
-        self._loading.pop(node_id, None)
+    def _show_loading(self, node_id: str) -> None:
         branch = self._branch(node_id)
-        if branch is None:
-            return
-        more = _more_row(branch)
-        was_on_more = more is not None and self.cursor_node is more
-        if more is not None:
-            more.remove()
-        if offset == 0:
-            self._update_branch(branch, lines)
-        else:
-            for line in lines:
-                self._add(branch, line)
-            if len(lines) == PAGE_SIZE:
-                _add_more(branch, MoreRow(offset + PAGE_SIZE))
-        if was_on_more and lines:
-            self._move_to(self._rows[lines[0].node_id])
-        elif self.cursor_node is None and self.root.children and not self._path:
-            self._move_to(self.root.children[0])
-        self._advance()
-        self.post_message(TocLoaded())
-        if node_id in self._stale:
-            self._refresh(())
+        if node_id in self._reading | self._wanted and branch and not branch.children:
+            _add_note(branch, workers.LOADING)
+
+    def _show(self, scope: Scope, branches: Mapping[str, Sequence[TocEntry]]) -> None:
+        """Show what was read; cursor and scroll position stay on their row."""
+        self._reading = set()
+        if scope == self.scope:
+            cursor, entered = self.cursor_node, None
+            height = cursor.line - self.scroll_offset.y if cursor is not None else 0
+            for node_id, lines in branches.items():
+                if (branch := self._branch(node_id)) is not None:
+                    if cursor is not None and cursor is _note(branch) and lines:
+                        entered = lines[0].node_id
+                    self._update_branch(branch, lines)
+            self._loaded &= {"", *self._rows}
+            if entered:
+                self._move_to(self._rows[entered])
+            elif self.cursor_node is None and self.root.children and not self._path:
+                self._move_to(self.root.children[0])
+            elif cursor is not None and cursor is self.cursor_node:
+                _ = self.last_line
+                self.scroll_to(y=cursor.line - height, animate=False, force=True)
+            self._advance()
+            self.post_message(TocLoaded())
+        self._read(())
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
-        """Show in the branch, or in a notice, why it could not be read."""
+        """Show in empty branches, or in a notice, why they could not be read."""
         if event.state is not WorkerState.ERROR:
             return
         self.post_message(LoadFailed())
         reason = format.error_text(event.worker.error)
-        group, _, node_id = event.worker.group.partition(" ")
-        if group != LOAD_GROUP:
-            self.notify(
-                f"The contents could not be read: {reason}",
-                severity="error",
-                markup=False,
-            )
-            return
-        offset = self._loading.pop(node_id, 0)
-        branch = self._branch(node_id)
-        if branch is not None:
-            more = _more_row(branch)
-            has_cursor = self.cursor_node in (None, more)
-            if more is not None:
-                more.remove()
-            _add_more(branch, MoreRow(offset, f"Not read (enter: retry): {reason}"))
+        failed: set[str] = set()
+        if event.worker.group == LOAD_GROUP:
+            failed, self._reading = self._reading, set()
+        empty = [
+            branch
+            for node_id in failed
+            if (branch := self._branch(node_id)) is not None
+            and all(isinstance(row.data, NoteRow) for row in branch.children)
+        ]
+        for branch in empty:
+            has_cursor = self.cursor_node in (None, _note(branch))
+            branch.remove_children()
+            _add_note(branch, f"Not read (enter: retry): {reason}")
             if has_cursor:
                 self._move_to(branch.children[-1])
+        if not empty:
+            text = f"The contents could not be read: {reason}"
+            self.notify(text, severity="error", markup=False)
+        self._read(())
 
     # Rows
 
     def _branch(self, node_id: str) -> TreeNode[TocRow] | None:
         return self._rows.get(node_id) if node_id else self.root
 
-    def _add(
-        self, branch: TreeNode[TocRow], line: TocEntry, index: int | None = None
-    ) -> None:
-        self._rows[line.node_id] = branch.add(
-            _label(line),
-            line,
-            before=index,
-            allow_expand=line.level is not TocLevel.SEGMENT,
-        )
-
     def _update_branch(
         self, branch: TreeNode[TocRow], lines: Sequence[TocEntry]
     ) -> None:
-        """Show these lines at the top of a branch; remaining rows stay expanded."""
-        more = _more_row(branch)
-        if more is not None:
-            more.remove()
+        """Show these lines in a branch; remaining rows stay expanded."""
+        if (note := _note(branch)) is not None:
+            note.remove()
         shown = {line.node_id for line in lines}
         for child in list(branch.children):
-            if isinstance(child.data, TocEntry) and child.data.node_id not in shown:
+            if _id_of(child) not in shown:
                 self._remove(child)
         for index, line in enumerate(lines):
             row = self._rows.get(line.node_id)
             if row is None:
-                self._add(branch, line, index)
+                self._rows[line.node_id] = branch.add(
+                    _label(line),
+                    line,
+                    before=index,
+                    allow_expand=line.level is not TocLevel.SEGMENT,
+                )
             elif row.data != line:
                 row.data = line
                 row.set_label(_label(line))
-        if len(lines) and len(lines) % PAGE_SIZE == 0:
-            _add_more(branch, MoreRow(len(lines)))
 
     def _remove(self, row: TreeNode[TocRow]) -> None:
         """Remove a row and all below it; the cursor goes to its parent."""
@@ -263,8 +246,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if scope != self.scope:
             return
         for node_id, lines in branches.lines.items():
-            branch = self._rows.get(node_id)
-            if branch is not None and node_id not in self._loading:
+            if (branch := self._rows.get(node_id)) is not None:
                 self._loaded.add(node_id)
                 self._update_branch(branch, lines)
                 branch.expand()
@@ -291,7 +273,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         row = self.root
         for node_id in self._path:
             if node_id not in self._rows:
-                self._load_towards(row)
+                self._read_towards(row)
                 return
             row = self._rows[node_id]
         for node_id in self._path[:-1]:
@@ -301,17 +283,12 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if isinstance(row.data, TocEntry):
             self.post_message(NodeRevealed(row.data.node_id))
 
-    def _load_towards(self, branch: TreeNode[TocRow]) -> None:
-        """Load the next page of a branch that lacks a node of the path."""
+    def _read_towards(self, branch: TreeNode[TocRow]) -> None:
+        """Read a branch that lacks a node of the path."""
         node_id = _id_of(branch)
-        more = _more_row(branch)
-        if node_id in self._loading:
-            return
         if node_id not in self._loaded:
-            self._load(node_id)
-        elif more is not None and isinstance(more.data, MoreRow):
-            self._load(node_id, more.data.offset)
-        else:
+            self._read({node_id})
+        elif node_id not in self._reading | self._wanted:
             self._path = []
             is_all = not self.scope.is_narrow
             text = NOT_FOUND if is_all else OUT_OF_SCOPE.format(self.scope)
@@ -341,7 +318,6 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             return
         self.scope = scope
         self._path = []
-        self._loading.clear()
         expanded = {""}
         for node_id, row in list(self._rows.items()):
             if node_id in self._loaded and row.is_expanded:
@@ -351,8 +327,8 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                     self._forget(child)
                 row.remove_children()
                 self._loaded.discard(node_id)
-        self._stale.clear()
-        self._refresh(expanded)
+        self._reading = set()
+        self._read(expanded)
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read again the expanded branches with changed nodes."""
@@ -364,48 +340,15 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 expanded.add(node_id)
             else:
                 self._loaded.discard(node_id)
-        self._refresh(expanded)
-
-    def _refresh(self, branches: Iterable[str]) -> None:
-        """Read branches again, with those whose refresh was replaced."""
-        self._stale |= {*branches}
-        limits = {
-            node_id: _loaded_limit(branch)
-            for node_id in self._stale
-            if (branch := self._branch(node_id)) is not None
-        }
-        read = partial(_read_branches, self.scope, limits)
-        show = partial(self._show_changes, self.scope)
-        workers.load(self, read, show, "toc-refresh")
-
-    def _show_changes(
-        self, scope: Scope, branches: Mapping[str, Sequence[TocEntry]]
-    ) -> None:
-        """Show what has changed; cursor and scroll position stay on their row."""
-        if scope != self.scope:
-            return
-        self._stale &= self._loading.keys()
-        cursor = self.cursor_node
-        height = cursor.line - self.scroll_offset.y if cursor is not None else 0
-        for node_id, lines in branches.items():
-            branch = self._branch(node_id)
-            if branch is not None and node_id not in self._loading:
-                self._update_branch(branch, lines)
-        self._loaded &= {"", *self._rows}
-        if self.cursor_node is None and self.root.children:
-            self._move_to(self.root.children[0])
-        elif cursor is not None and cursor is self.cursor_node:
-            _ = self.last_line
-            self.scroll_to(y=cursor.line - height, animate=False, force=True)
-        self.post_message(TocLoaded())
+        self._read(expanded)
 
     # Keys and mouse
 
     def action_open(self) -> None:
-        """Open the page of the node, or load more rows."""
+        """Open the page of the node, or read the branch of a note again."""
         row = self.cursor_node
-        if row is not None and isinstance(row.data, MoreRow) and row.parent is not None:
-            self._load(_id_of(row.parent), row.data.offset)
+        if row is not None and isinstance(row.data, NoteRow) and row.parent is not None:
+            self._read({_id_of(row.parent)})
         elif row is not None:
             self.post_message(NodeSelected())
 
@@ -456,9 +399,9 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self.scroll_to_line(self.last_line, animate=False)
 
     @on(Tree.NodeSelected)
-    def load_more(self, event: Tree.NodeSelected[TocRow]) -> None:
-        """Load more rows on a click on "more…"."""
-        if isinstance(event.node.data, MoreRow):
+    def retry(self, event: Tree.NodeSelected[TocRow]) -> None:
+        """Read a branch again on a click on its note."""
+        if isinstance(event.node.data, NoteRow):
             self.action_open()
 
     def on_click(self, event: events.Click) -> None:
@@ -495,7 +438,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 color=color,
             )
             text.append_text(line)
-        elif isinstance(node.data, MoreRow):
+        elif isinstance(node.data, NoteRow):
             text.append(f"  {node.data.text}", color("toc--quiet"))
         text.stylize_before(style, len(mark))
         return text
@@ -508,41 +451,30 @@ def _id_of(row: TreeNode[TocRow]) -> str:
 
 def _label(row: TocRow) -> Text:
     """Return a label as ``Text``: a plain string would be read as markup."""
-    return Text(row.text if isinstance(row, MoreRow) else row.headline or row.title)
+    return Text(row.text if isinstance(row, NoteRow) else row.headline or row.title)
 
 
-def _add_more(branch: TreeNode[TocRow], more: MoreRow) -> None:
-    branch.add_leaf(_label(more), more)
+def _add_note(branch: TreeNode[TocRow], text: str) -> None:
+    note = NoteRow(text)
+    branch.add_leaf(_label(note), note)
 
 
-def _more_row(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
-    last = branch.children[-1] if branch.children else None
-    return last if last is not None and isinstance(last.data, MoreRow) else None
-
-
-def _loaded_limit(branch: TreeNode[TocRow]) -> int:
-    """Return how many lines to read to show again what a branch shows."""
-    pages = -(-len(branch.children) // PAGE_SIZE)
-    return PAGE_SIZE * max(1, pages)
+def _note(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
+    row = branch.children[0] if branch.children else None
+    return row if row is not None and isinstance(row.data, NoteRow) else None
 
 
 # Reading
 
 
-def _read_page(scope: Scope, node_id: str, offset: int) -> Sequence[TocEntry]:
-    entries = browse.list_children(node_id, offset=offset, scope=scope)
-    return browse.add_activity(entries, scope)
-
-
 def _read_branches(
-    scope: Scope, limits: Mapping[str, int]
+    scope: Scope, node_ids: Collection[str]
 ) -> Mapping[str, Sequence[TocEntry]]:
-    return {
-        node_id: browse.add_activity(
-            browse.list_children(node_id, limit=limit, scope=scope), scope
-        )
-        for node_id, limit in limits.items()
-    }
+    found = {}
+    for node_id in node_ids:
+        lines = browse.list_children(node_id, limit=sys.maxsize, scope=scope)
+        found[node_id] = browse.add_activity(lines, scope)
+    return found
 
 
 def _sibling(node_id: str, step: int, scope: Scope) -> str:
