@@ -5,14 +5,13 @@ while it is shown, which is why screens are imported inside methods.
 """
 
 import asyncio
+import gc
 import signal
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from time import time
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import textual
@@ -27,7 +26,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.errors import MemtuiError
 from memtui.model.scope import ALL, Scope
-from memtui.tui import commands, garbage, palette, rendering, themes, workers
+from memtui.tui import commands, palette, rendering, themes, workers
 from memtui.tui.messages import (
     LoadFailed,
     NodeRequested,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
-    from memtui.tui.widgets.failure_log import FailureLog
+    from memtui.tui.widgets.status_line import FailureLog
     from memtui.workspace import Workspace
 
 T = TypeVar("T")
@@ -53,11 +52,11 @@ T = TypeVar("T")
 NO_TIMEOUT_S = 3600.0
 """How long the notice that the store is gone stays, unless it comes back."""
 
-LASTING_S = 60.0
-"""Notices with a longer timeout stay when another screen is shown."""
+COLLECTION_THRESHOLDS = 5_000, 5, 100
+"""The arguments of ``gc.set_threshold`` for a process that shows the app.
 
-WARM_UP_S = 1.5
-"""How long after the contents are shown the search index is opened."""
+A collection of everything takes longer than a frame.
+"""
 
 
 def _utc_now() -> datetime:
@@ -119,8 +118,6 @@ class MemtuiApp(App[str | MemtuiError]):
         """The last report of the pipeline."""
         self._failures: FailureLog | None = None
         self._seen_problems = 0
-        self._input_at = 0.0
-        """When a key or a mouse button was pressed last."""
         self.scope = ALL
         """The part of the memory that all screens show."""
         for known in THEMES:
@@ -144,9 +141,6 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def on_mount(self) -> None:
         """Open the workspace as soon as the first frame is drawn."""
-        self.screen_change_signal.subscribe(
-            self, self._clear_old_notices, immediate=True
-        )
         self.call_after_refresh(workers.load, self, self._open, self._enter, "open")
 
     def _open(self) -> "Workspace":
@@ -159,7 +153,7 @@ class MemtuiApp(App[str | MemtuiError]):
     def _enter(self, workspace: "Workspace") -> None:
         """Show the contents."""
         from memtui.tui.screens.contents import ContentsScreen
-        from memtui.tui.widgets.failure_log import FailureLog
+        from memtui.tui.widgets.status_line import FailureLog
 
         self._workspace, self._failures = workspace, FailureLog()
         # Otherwise the screen reads them, and Textual parses all others again.
@@ -176,22 +170,11 @@ class MemtuiApp(App[str | MemtuiError]):
             self.call_after_refresh(self._start)
 
     def _start(self) -> None:
-        garbage.freeze()
+        from memtui.services import status
+
+        freeze()
         self.workspace.start(self._report)
-        self.set_timer(WARM_UP_S, self._warm_up)
-        workers.load(self, _is_empty, self._welcome_if_empty, "empty")
-
-    def _warm_up(self) -> None:
-        """Open the search index before it is needed: this may take a second."""
-        workspace = self.workspace
-
-        def search() -> None:
-            # An error is shown when somebody searches.
-            with suppress(Exception):
-                workspace.search.find(f"{self.TITLE} ")
-
-        # A daemon thread, so that quitting does not wait for it.
-        threading.Thread(target=search, name="warm-up", daemon=True).start()
+        workers.load(self, status.is_empty, self._welcome_if_empty, "empty")
 
     def on_unmount(self) -> None:
         if self._workspace is not None:
@@ -242,7 +225,7 @@ class MemtuiApp(App[str | MemtuiError]):
     def pass_on(self, message: ProgressReported) -> None:
         """Pass a report on to all screens."""
         if self._progress is None:
-            garbage.freeze()  # With the first report the pipeline is set up.
+            freeze()  # With the first report the pipeline is set up.
         self._notify_if_gone(self._progress, message.progress)
         self._progress = message.progress
         self._seen_problems = min(self._seen_problems, message.progress.skipped)
@@ -292,7 +275,9 @@ class MemtuiApp(App[str | MemtuiError]):
     def _show(
         self, screen: Screen[T], answer: Callable[[T | None], None] | None = None
     ) -> None:
-        """Push a screen, and give it the last report."""
+        """Push a screen in place of notices, and give it the last report."""
+        if self._progress is None or not self._progress.is_store_gone:
+            self.clear_notifications()
         self.push_screen(screen, answer)
         if self._progress is not None:
             screen.post_message(self._report_for_screens(self._progress))
@@ -334,12 +319,10 @@ class MemtuiApp(App[str | MemtuiError]):
     def action_show_settings(self) -> None:
         from memtui.tui.screens.settings import SettingsScreen
 
-        if not self._can_show(SettingsScreen):
-            return
         if self._settings is None:
             self.notify("Settings are not available here.", markup=False)
-            return
-        self._show(SettingsScreen(self._settings))
+        elif self._can_show(SettingsScreen):
+            self._show(SettingsScreen(self._settings))
 
     def action_show_calendar(self) -> None:
         """Show the calendar, then the day that was chosen there."""
@@ -386,7 +369,7 @@ class MemtuiApp(App[str | MemtuiError]):
         from memtui.tui.screens.contents import ContentsScreen
 
         contents = (one for one in self.screen_stack if isinstance(one, ContentsScreen))
-        location = next((one.jumps.pop() for one in contents), None)
+        location = next((one.jumps.pop() for one in contents if one.jumps), None)
         if location is None:
             self.notify("There is no jump to take back.", markup=False)
             return
@@ -491,43 +474,19 @@ class MemtuiApp(App[str | MemtuiError]):
         return needs is None or bool(getattr(below[-1], needs, False))
 
     async def on_event(self, event: events.Event) -> None:
-        """Note when a key was pressed, and join pasted lines: inputs have one line."""
-        if not event.is_forwarded:
-            if isinstance(event, events.Paste):
-                lines = (line.strip() for line in event.text.splitlines())
-                event.text = " ".join(line for line in lines if line)
-            elif isinstance(event, events.Key | events.MouseDown):
-                self._input_at = time()
+        """Join pasted lines: inputs have one line."""
+        if isinstance(event, events.Paste) and not event.is_forwarded:
+            lines = (line.strip() for line in event.text.splitlines())
+            event.text = " ".join(line for line in lines if line)
         await super().on_event(event)
 
     def on_key(self, event: events.Key) -> None:
         """Show why a known key does nothing here."""
         bound = self.screen.active_bindings.get(event.key)
-        if bound is None or not bound.enabled:
-            self._show_why_not(event.key)
-
-    def _show_why_not(self, key: str) -> None:
-        if text := commands.explain_idle_key(key):
+        text = commands.explain_idle_key(event.key)
+        if text and (bound is None or not bound.enabled):
             self.clear_notifications()
             self.notify(text, markup=False)
-
-    def action_focus_next(self) -> None:
-        before = self.focused
-        super().action_focus_next()
-        if before is not None and self.focused is before:
-            self._show_why_not("tab")
-
-    def action_focus_previous(self) -> None:
-        before = self.focused
-        super().action_focus_previous()
-        if before is not None and self.focused is before:
-            self._show_why_not("shift+tab")
-
-    def _clear_old_notices(self, _: Screen[object]) -> None:
-        """Remove notices from before the key that led to another screen."""
-        for notice in list(self._notifications):
-            if notice.raised_at < self._input_at and notice.timeout < LASTING_S:
-                self._unnotify(notice, refresh=False)
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, palette.Palette):
@@ -537,11 +496,15 @@ class MemtuiApp(App[str | MemtuiError]):
         return palette.system_commands(self, screen)
 
 
-def _is_empty() -> bool:
-    """Whether the store is empty; imported on the thread that reads it."""
-    from memtui.services import status
+def reduce_collections() -> None:
+    """Collect garbage less often in this process."""
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
 
-    return status.is_empty()
+
+def freeze() -> None:
+    """Exclude all present objects from collections, if these were reduced."""
+    if gc.get_threshold() == COLLECTION_THRESHOLDS:
+        gc.freeze()
 
 
 def _pane_title(screen: Screen[object]) -> str:

@@ -17,9 +17,8 @@ from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.search import TeleportScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import scope_list
-from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.node_page import NodePage
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.pane_title import Breadcrumbs, PaneTitle
 from memtui.tui.widgets.session_list import SessionList
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.errors import DISK_FULL
 from memtui.pipeline.progress import PipelineProgress
-from memtui.tui.widgets.failure_log import FailureLog
+from memtui.tui.widgets.status_line import FailureLog
 
 NOW = datetime(2026, 3, 1, 6, 19, tzinfo=UTC)
 

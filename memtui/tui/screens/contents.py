@@ -3,6 +3,7 @@
 From 100 columns on all three panes are visible; on a narrower screen one at a time.
 """
 
+from collections import deque
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, ClassVar
@@ -35,10 +36,9 @@ from memtui.tui.messages import (
 )
 from memtui.tui.screens.base import EMPTY, HEIGHTS, LAYOUTS, BaseScreen
 from memtui.tui.themes import stylesheets
-from memtui.tui.widgets.breadcrumbs import Breadcrumbs
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.node_page import NodePage
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.pane_title import Breadcrumbs, PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree
@@ -78,19 +78,6 @@ class Location:
     """The open session, at the message under the cursor."""
 
 
-class JumpHistory:
-    """The locations that were left by a jump, the latest last."""
-
-    def __init__(self) -> None:
-        self._locations: list[Location] = []
-
-    def push(self, location: Location) -> None:
-        self._locations = [*self._locations, location][-HISTORY_SIZE:]
-
-    def pop(self) -> Location | None:
-        return self._locations.pop() if self._locations else None
-
-
 class ContentsScreen(BaseScreen[None]):
     """Connects the three panes, each of which loads what it shows."""
 
@@ -115,7 +102,8 @@ class ContentsScreen(BaseScreen[None]):
         super().__init__(classes="-at-tree")
         self._scope = scope
         self._pane = "tree"
-        self.jumps = JumpHistory()
+        self.jumps = deque[Location](maxlen=HISTORY_SIZE)
+        """The locations that were left by a jump, the latest last."""
         self._destination: Location | None = None
         """Where a jump under way leads."""
         self._origin: Location | None = None
@@ -326,7 +314,7 @@ class ContentsScreen(BaseScreen[None]):
             location = Location(_make_target(message.node_id, self.now()))
             self._origin = None
         if self._origin is not None:
-            self.jumps.push(self._origin)
+            self.jumps.append(self._origin)
         target, self._origin = location.target, None
         self._source.release_target()
         self._page.open(message.node_id, target.grip_id)

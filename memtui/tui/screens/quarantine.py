@@ -19,9 +19,9 @@ from memtui.tui import commands, format
 from memtui.tui.messages import MoreRequested, ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
 from memtui.tui.widgets import quarantine_list
-from memtui.tui.widgets.failure_log import FailureLog
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.quarantine_list import QuarantineList, describe_amount, location
+from memtui.tui.widgets.status_line import FailureLog
 
 if TYPE_CHECKING:
     from memtui.services.quarantine import (

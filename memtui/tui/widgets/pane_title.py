@@ -1,8 +1,15 @@
-"""The title line of a pane: its content at the left, a rule, and its size."""
+"""The title line of a pane, and the breadcrumbs that lead to a node."""
+
+from collections.abc import Iterator
+from datetime import timedelta, tzinfo
 
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
+
+from memtui.model import calendar
+from memtui.model.nodes import TocEntry, TocLevel
+from memtui.text import date_format
 
 SEPARATOR = " · "
 """Between the parts of the info."""
@@ -65,3 +72,41 @@ def _truncate(text: str, room: int) -> str:
     words = cut if text[len(cut) :].startswith(" ") else cut.rpartition(" ")[0]
     is_enough = Content(words).cell_length > room // 2
     return (words if is_enough else cut).rstrip(" ·,;:–") + "…"
+
+
+STEP = " › "
+
+
+class Breadcrumbs(Widget):
+    """The path to the current node, its last step in bold."""
+
+    steps: reactive[tuple[str, ...]] = reactive(("Contents",))
+
+    def show(self, line: TocEntry | None, zone: tzinfo, *panes: str) -> None:
+        """Show the path to a node and the panes entered from there."""
+        path = _path(line, zone) if line is not None else ()
+        self.steps = ("Contents", *path, *panes)
+
+    def render(self) -> Content:
+        """Draw the steps; without enough room, the first ones become "…"."""
+        steps = list(self.steps)
+        while len(steps) > 2 and len(STEP.join(steps)) > self.size.width:
+            steps[1:3] = ["…"] if steps[1] != "…" or len(steps) > 3 else []
+        *before, last = steps
+        return Content.assemble((STEP.join([*before, ""]), "$context"), (last, "bold"))
+
+
+def _path(line: TocEntry, zone: tzinfo) -> Iterator[str]:
+    for node_id in calendar.path(line.node_id):
+        period = calendar.period(node_id)
+        match period.level:
+            case TocLevel.YEAR:
+                yield calendar.title(node_id)
+            case TocLevel.MONTH:
+                yield calendar.title(node_id).partition(" ")[0]
+            case TocLevel.WEEK:
+                yield date_format.days(period.first, period.end - timedelta(days=1))
+            case TocLevel.DAY:
+                yield f"{period.first:%a} {period.first.day}"
+            case TocLevel.SEGMENT:
+                yield date_format.clock(line.start_time, zone)
