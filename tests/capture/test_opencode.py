@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.capture import formats
 from memtui.capture.formats import opencode
 from memtui.capture.formats.base import (
     Cursor,
@@ -481,10 +482,179 @@ def test_parts_that_are_not_taken_are_named(
     assert readings(path).count(InvalidRecord("a part without its message")) == 2
 
 
-def test_conversations_kept_another_way_are_named(agent: Agent, path: Path) -> None:
-    agent.db.execute("CREATE TABLE session_message (id text, data text)")
-    agent.db.execute("INSERT INTO session_message VALUES ('m', '{}')")
-    assert SkippedRecord("unknown record type session_message") in readings(path)
+SCHEMA_2 = """
+CREATE TABLE session_v2 (id text PRIMARY KEY, project_id text NOT NULL, parent_id text,
+  fork_session_id text, slug text NOT NULL, directory text NOT NULL, title text,
+  version text NOT NULL, agent text, model text, time_created integer NOT NULL,
+  time_updated integer NOT NULL);
+CREATE TABLE session_message (id text PRIMARY KEY, session_id text NOT NULL,
+  type text NOT NULL, seq integer NOT NULL, time_created integer NOT NULL,
+  time_updated integer NOT NULL, data text NOT NULL);
+"""
+
+MESSAGES_2: list[tuple[str, dict[str, Any]]] = [
+    ("model-switched", {"model": {"id": "glm", "providerID": "x"}}),
+    (
+        "user",
+        {"text": "Run the tests", "files": [{"uri": "data:x,AAAA", "mime": "a/b"}]},
+    ),
+    ("synthetic", {"text": "The file was changed."}),
+    ("system", {"text": "Today is Monday."}),
+    ("skill", {"skill": "tdd", "name": "tdd", "text": "Write a test first."}),
+    (
+        "assistant",
+        {
+            "agent": "build",
+            "model": {"id": "glm", "providerID": "x"},
+            "content": [
+                {"type": "reasoning", "text": "Which ones?"},
+                {"type": "text", "text": "I run them."},
+                {
+                    "type": "tool",
+                    "id": "call_1",
+                    "name": "bash",
+                    "state": {
+                        "status": "completed",
+                        "input": {"command": "pytest -q"},
+                        "content": [{"type": "text", "text": "3 passed"}],
+                    },
+                    "time": {"created": START + 5100, "completed": START + 5200},
+                },
+                {
+                    "type": "tool",
+                    "id": "call_2",
+                    "name": "read",
+                    "state": {
+                        "status": "error",
+                        "input": {"path": "a.py"},
+                        "error": {"type": "unknown", "message": "no such file"},
+                    },
+                    "time": {"created": START + 5300, "completed": START + 5400},
+                },
+            ],
+        },
+    ),
+    ("shell", {"shellID": "sh_1", "command": "ls", "output": {"output": "a.py b.py"}}),
+    (
+        "compaction",
+        {"status": "completed", "reason": "auto", "summary": "We ran the tests."},
+    ),
+    ("assistant", {"error": {"type": "api", "message": "429"}, "content": []}),
+    ("idle", {"outcome": "succeeded"}),
+]
+
+
+def version_2(agent: Agent, session: str = "s2") -> None:
+    """Adds a session as version 2 stores it."""
+    if not agent.db.execute("SELECT 1 FROM pragma_table_info('session_v2')").fetchone():
+        agent.db.executescript(SCHEMA_2)
+    names = "id project_id slug directory title version model time_created time_updated"
+    about = ("p", session, "/home/ada/shop", "The tests", "2.0.3", '{"id": "glm"}')
+    agent.put("session_v2", names, session, *about, START, START + 99)
+    columns = "id session_id type seq time_created time_updated data"
+    for number, (kind, fields) in enumerate(MESSAGES_2):
+        at = START + number * 1000
+        data = json.dumps({"time": {"created": at, "completed": at + 900}} | fields)
+        row = f"{session}_{number}", session, kind, number, at, at, data
+        agent.put("session_message", columns, *row)
+
+
+EVENTS_2 = [
+    (EventType.USER_MESSAGE, EventRole.USER, "Run the tests\n\n[file: a/b, 1 kB]"),
+    (EventType.USER_MESSAGE, EventRole.SYSTEM, "The file was changed."),
+    (EventType.USER_MESSAGE, EventRole.SYSTEM, "Today is Monday."),
+    (EventType.USER_MESSAGE, EventRole.SYSTEM, "Write a test first."),
+    (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "I run them."),
+    (EventType.TOOL_RESULT, EventRole.TOOL, "bash: pytest -q\n3 passed"),
+    (EventType.TOOL_RESULT, EventRole.TOOL, "read: a.py\nno such file"),
+    (EventType.TOOL_RESULT, EventRole.TOOL, "shell: ls\na.py b.py"),
+    (EventType.USER_MESSAGE, EventRole.SYSTEM, "We ran the tests."),
+    (EventType.SESSION_START, EventRole.SYSTEM, ""),
+    (EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT, "429"),
+]
+
+
+def test_sessions_of_version_2_are_read(agent: Agent, path: Path) -> None:
+    version_2(agent)
+    agent.says(1, "user", "Of version 1")
+    agent.session("s2")
+    agent.says(2, "user", "Of version 1, before it was copied", session="s2")
+    found = readings(path)
+    events = [r for r in found if isinstance(r, Event)]
+    new = [(e.event_type, e.role, e.text) for e in events if e.session_id == "s2"]
+    skipped = [r.reason for r in found if isinstance(r, SkippedRecord)]
+    assert sorted(new) == sorted(EVENTS_2)
+    assert [e.text for e in events if e.session_id == "s1"] == ["Of version 1"]
+    assert [r.text for r in found if isinstance(r, Thought)] == ["Which ones?"]
+    facts = {r.session_id: r for r in found if isinstance(r, SessionMetadata)}
+    assert (facts["s2"].title, facts["s2"].model) == ("The tests", "glm")
+    assert {*skipped} == {"model-switched", "idle", "a message without text"}
+    again = readings(path, last_cursor(found))
+    assert not [r for r in again if isinstance(r, Event)]
+
+
+def test_a_message_of_version_2_is_held_back_until_it_is_finished(
+    agent: Agent, path: Path
+) -> None:
+    version_2(agent)
+    agent.db.execute("DELETE FROM session_message WHERE seq > 0")
+    columns = "id session_id type seq time_created time_updated data"
+    fields = {"time": {"created": START}, "content": [{"type": "text", "text": "I"}]}
+    row = "m1", "s2", "assistant", 1, START, START, json.dumps(fields)
+    agent.put("session_message", columns, *row)
+    early = readings(path, now=soon(3))
+    assert not [r for r in early if isinstance(r, Event)]
+    fields = {
+        "time": {"created": START, "completed": START + 2000},
+        "content": [{"type": "text", "text": "I am done."}],
+    }
+    row = "m1", "s2", "assistant", 1, START, START + 2000, json.dumps(fields)
+    agent.put("session_message", columns, *row)
+    late = readings(path, last_cursor(early), soon(5))
+    assert [r.text for r in late if isinstance(r, Event)] == ["I am done."]
+
+
+def test_messages_after_an_unfinished_one_are_read(agent: Agent, path: Path) -> None:
+    agent.message(1, "assistant", time={"created": START + 1000})
+    for number in range(2, 300):
+        agent.says(number, "user", f"prompt {number}")
+    early = readings(path, now=soon(400))
+    assert sum(isinstance(r, Event) for r in early) == 298
+    agent.message(1, "assistant")
+    agent.part(1, "text", text="At last.")
+    late = readings(path, last_cursor(early), soon(400))
+    assert [r.text for r in late if isinstance(r, Event)] == ["At last."]
+
+
+def test_exported_sessions_are_read(tmp_path: Path) -> None:
+    info = {"id": "s1", "title": "The tests", "directory": "/home/ada/shop"}
+    first = [
+        {
+            "info": {"id": "m1", "role": "user", "time": {"created": START}},
+            "parts": [{"id": "p1", "type": "text", "text": "Run the tests"}],
+        }
+    ]
+    second = [
+        {"id": f"m{number}", "type": kind}
+        | {"time": {"created": START, "completed": START}}
+        | fields
+        for number, (kind, fields) in enumerate(MESSAGES_2)
+    ]
+    for name, messages, texts in (
+        ("session.json", first, ["Run the tests"]),
+        ("opencode-session-s1.json", second, [text for _, _, text in EVENTS_2]),
+    ):
+        file = tmp_path / name
+        about = info | {"time": {"created": START}}
+        file.write_text(json.dumps({"info": about, "messages": messages}, indent=2))
+        assert formats.detect_format(file) is opencode.FORMAT
+        found = readings(file)
+        events = [r for r in found if isinstance(r, Event)]
+        assert sorted(e.text for e in events) == sorted(texts)
+        facts = [r for r in found if isinstance(r, SessionMetadata)]
+        assert (facts[0].title, facts[0].cwd) == ("The tests", "/home/ada/shop")
+        again = readings(file, last_cursor(found))
+        assert not [r for r in again if isinstance(r, Event)]
 
 
 def test_other_databases_are_not_taken_for_opencodes(tmp_path: Path) -> None:

@@ -198,6 +198,32 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def parse_json(value: object) -> object:
+    """Return the value of text that is a JSON object; anything else unchanged."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    try:
+        return json.loads(value, strict=False)
+    except (ValueError, RecursionError):
+        return value
+
+
+def as_object(value: object) -> dict[str, object]:
+    """Return a JSON object unchanged, {} for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_objects(value: object) -> list[dict[str, object]]:
+    """Return the objects in a list; none for anything else."""
+    items = value if isinstance(value, list) else []
+    return [one for one in items if isinstance(one, dict)]
+
+
+def first_text(fields: Mapping[str, object], *names: str) -> str:
+    """Return the first of these fields that is not empty, as text."""
+    return next(filter(None, (as_text(fields.get(name)) for name in names)), "")
+
+
 def count_words(value: object) -> int:
     """Count the words in the texts of a value; ids, paths and times are none."""
     if isinstance(value, str):
@@ -298,6 +324,8 @@ class PendingCalls:
         saved = state if isinstance(state, list) else []
         calls = [ToolCall(**fields) for fields in saved if isinstance(fields, Mapping)]
         self._calls = {call.key: call for call in calls}
+        self.count = 0
+        """The number of calls read."""
 
     def __contains__(self, key: str) -> bool:
         return key in self._calls
@@ -312,6 +340,7 @@ class PendingCalls:
 
     def replace(self, call: ToolCall) -> ToolCall | None:
         """Remember a call; return a different one that had the same key."""
+        self.count += 1
         before = self._calls.get(call.key)
         same = call.summary, call.tool_input
         if before and call.key and (before.summary, before.tool_input) == same:

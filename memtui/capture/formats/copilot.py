@@ -6,31 +6,30 @@ the call that started it; its events belong to the parent's session. The files a
 ``<session>.jsonl``.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from memtui.capture.formats.base import (
-    EventBuilder,
     InvalidRecord,
     ParsedItem,
-    PendingCalls,
     Position,
-    RecentTexts,
     Record,
     SkippedRecord,
     ToolCall,
+    as_object,
+    as_objects,
     as_text,
+    first_text,
     join_texts,
-    parse_time,
+    parse_json,
     placeholder,
     result_text,
 )
-from memtui.capture.formats.jsonl import JsonLinesFormat
-from memtui.model.events import EventRole, EventType, clean
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
+from memtui.model.events import EventType, clean
+from memtui.model.sessions import SubagentMetadata
 from memtui.text import tool_calls
 
 AGENT = "copilot-cli"
@@ -58,13 +57,8 @@ SKIPPED_TYPES = frozenset(
 """Types that hold nothing of the conversation, or what other records hold too."""
 
 _TYPE_PREFIXES = (
-    "session.",
-    "assistant.",
-    "user.",
-    "tool.",
-    "hook.",
-    "subagent.",
-    "system.",
+    *("session.", "assistant.", "user.", "tool."),
+    *("hook.", "subagent.", "system."),
 )
 
 _TYPES_WITH_FOLDER = ("session.start", "session.resume", "session.context_changed")
@@ -79,8 +73,8 @@ class CopilotFormat(JsonLinesFormat):
 
     def reader(
         self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
-    ) -> "_SessionReader":
-        return _SessionReader(path, now, state)
+    ) -> "_CopilotReader":
+        return _CopilotReader(path, now, state)
 
 
 FORMAT = CopilotFormat()
@@ -92,46 +86,25 @@ def _is_own_record(fields: _Fields) -> bool:
     return isinstance(kind, str) and kind.startswith(_TYPE_PREFIXES) and has_shape
 
 
-class _SessionReader:
-    needs_reread = False
-
+class _CopilotReader(SessionReader):
     def __init__(self, path: Path, now: datetime, state: _Fields) -> None:
-        self._builder = EventBuilder(AGENT, now)
-        self._calls = PendingCalls(state.get("calls"))
-        self._recent = RecentTexts(state.get("recent"))
-        facts = state.get("facts")
-        self._facts: dict[str, str] = dict(facts) if isinstance(facts, dict) else {}
+        super().__init__(AGENT, now, state)
         file_name = path.parent.name if path.stem == "events" else path.stem
-        self._session_id = as_text(state.get("session")) or file_name
-        self._is_introduced = False
-        self._has_call = False
-        """The record being read holds a tool call."""
-
-    def state(self) -> Mapping[str, object]:
-        return {
-            "calls": self._calls.state(),
-            "recent": self._recent.state(),
-            "facts": dict(self._facts),
-            "session": self._session_id,
-        }
-
-    def finish(self) -> Iterator[ParsedItem]:
-        yield from self._calls.pending_records()
-        yield from self._session_facts()
+        self.session_id = self.session_id or file_name
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         kind, data = record.fields.get("type"), record.fields.get("data")
         if not isinstance(kind, str) or not kind:
             yield InvalidRecord("a record without type", record.line)
-        elif kind in SKIPPED_TYPES:
-            yield SkippedRecord(kind, record.line)
         elif kind not in READ_TYPES:
-            yield SkippedRecord(f"unknown record type {kind}", record.line)
+            known = kind in SKIPPED_TYPES
+            reason = kind if known else f"unknown record type {kind}"
+            yield SkippedRecord(reason, record.line)
         elif not isinstance(data, dict):
             yield InvalidRecord("a record without data", record.line)
         else:
             timestamp = record.fields.get("timestamp")
-            at = self._builder.parse_time(timestamp, record.line)
+            at = self.builder.parse_time(timestamp, record.line)
             if isinstance(at, InvalidRecord):
                 yield at
             else:
@@ -141,110 +114,99 @@ class _SessionReader:
         self, kind: str, record: Record, data: _Fields, at: datetime
     ) -> Iterator[ParsedItem]:
         self._learn(kind, data, at)
-        if not self._is_introduced:
-            self._is_introduced = True
-            yield from self._session_facts()
-        fields = record.fields
+        yield from self.introduce()
+        fields, calls = record.fields, self.calls.count
         subagent = as_text(data.get("parentToolCallId") or fields.get("agentId"))
         key = as_text(fields.get("id"))
-        position = Position(record.line, at, self._session_id, subagent, key)
-        is_empty, self._has_call = True, False
+        position = Position(record.line, at, self.session_id, subagent, key)
+        is_empty = True
         for item in READ_TYPES[kind](self, position, data):
             is_empty = False
             yield item
-        if is_empty and not self._has_call:
-            yield SkippedRecord(kind, record.line)
+        if is_empty and self.calls.count == calls:
+            yield SkippedRecord(kind, record.line, is_stored_elsewhere=True)
 
     def _learn(self, kind: str, data: _Fields, at: datetime) -> None:
         """Learn what a record says of the session."""
-        if kind == "session.start" and (name := clean(as_text(data.get("sessionId")))):
-            self._session_id = name.strip() or self._session_id
-        facts = {
-            "model": data.get("newModel") or data.get("selectedModel"),
-            "title": data.get("title") if kind == "session.title_changed" else "",
-            "created_by": data.get("producer"),
-        }
+        if kind == "session.start":
+            name = clean(as_text(data.get("sessionId"))).strip()
+            self.session_id = name or self.session_id
+        self.learn("model", first_text(data, "newModel", "selectedModel"))
+        self.learn("created_by", data.get("producer"))
+        if kind == "session.title_changed":
+            self.learn("title", data.get("title"))
         if kind == "assistant.message" and not data.get("parentToolCallId"):
-            facts["model"] = data.get("model")
+            self.learn("model", data.get("model"))
         if kind in _TYPES_WITH_FOLDER:
-            inner = data.get("context")
-            context: _Fields = inner if isinstance(inner, Mapping) else data
-            facts["branch"] = context.get("branch")
-            if "cwd" not in self._facts:
-                facts |= {"cwd": context.get("cwd"), "root": context.get("gitRoot")}
-                self._facts["at"] = at.isoformat()
-        for name, value in facts.items():
-            if text := " ".join(clean(as_text(value)).split()):
-                self._facts[name] = text
-
-    def _session_facts(self) -> Iterator[SessionMetadata]:
-        facts = dict(self._facts)
-        at = parse_time(facts.pop("at", None))
-        if facts and self._session_id:
-            yield SessionMetadata(AGENT, self._session_id, at=at, **facts)
+            context = as_object(data.get("context")) or data
+            self.learn("branch", context.get("branch"))
+            if "cwd" not in self.facts:
+                self.learn("cwd", context.get("cwd"))
+                self.learn("root", context.get("gitRoot"))
+                self.learn("project", _project(as_text(context.get("repository"))))
+                self.learn("at", at.isoformat())
 
     def _user_message(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        text = join_texts((as_text(data.get("content")), *_attachments(data)))
+        files = map(_attachment, as_objects(data.get("attachments")))
+        text = join_texts((as_text(data.get("content")), *files))
         source = as_text(data.get("source"))
         if text and source not in ("", "user"):
-            yield self._builder.system_message(position, text, source)
+            yield self.builder.system_message(position, text, source)
         elif text:
-            kind, role = EventType.USER_MESSAGE, EventRole.USER
-            yield self._builder.event(position, kind, text, role=role)
+            yield from self.prompt(position, text)
 
     def _assistant_message(
         self, position: Position, data: _Fields
     ) -> Iterator[ParsedItem]:
         thought = as_text(data.get("reasoningText"))
         if self._is_new_thought(position, thought, "message"):
-            yield self._builder.thought(position, thought, key="")
+            yield self.builder.thought(position, thought, key="")
         if (text := as_text(data.get("content"))).strip():
-            kind = EventType.ASSISTANT_MESSAGE
-            yield self._builder.event(position, kind, text)
-        requests = data.get("toolRequests")
-        for request in requests if isinstance(requests, list) else ():
-            if isinstance(request, Mapping):
-                yield from self._tool_start(position, request)
+            yield self.builder.event(position, EventType.ASSISTANT_MESSAGE, text)
+        for request in as_objects(data.get("toolRequests")):
+            yield from self._tool_start(position, request)
 
     def _reasoning(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         text = as_text(data.get("content"))
         if self._is_new_thought(position, text, "record"):
-            yield self._builder.thought(position, text)
+            yield self.builder.thought(position, text)
 
     def _is_new_thought(self, position: Position, text: str, writer: str) -> bool:
-        return bool(text.strip()) and self._recent.is_new(
-            "thought", text, writer, position.at
-        )
+        is_empty = not text.strip()
+        return not is_empty and self.recent.is_new("thought", text, writer, position.at)
 
     def _tool_start(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         """Remember a call that is requested or started: the first record counts."""
         call = ToolCall.make(
             as_text(data.get("toolCallId")),
-            as_text(data.get("toolName") or data.get("name")),
-            _arguments(data.get("arguments")),
+            first_text(data, "toolName", "name"),
+            parse_json(data.get("arguments")),
             position,
         )
-        self._has_call = True
-        if other := self._calls.replace(call):
-            yield from self._builder.interrupted_calls([other])
+        if other := self.calls.replace(call):
+            yield from self.builder.interrupted_calls([other])
 
     def _tool_complete(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        call = self._calls.pop(as_text(data.get("toolCallId")))
+        call = self.calls.pop(as_text(data.get("toolCallId")))
         if not call.tool_name and data.get("toolName"):
             name = as_text(data.get("toolName"))
             call = replace(call, tool_name=name, summary=name)
         is_error = "true" if data.get("success") is False else ""
         result = _result(data)
-        yield self._builder.tool_result(position, call, result, is_error=is_error)
+        yield self.builder.tool_result(position, call, result, is_error=is_error)
 
     def _subagent_started(
         self, position: Position, data: _Fields
     ) -> Iterator[ParsedItem]:
-        call_id, kind = as_text(data.get("toolCallId")), as_text(data.get("agentName"))
-        if call_id:
-            task = _task(self._calls.get(call_id))
+        if call_id := as_text(data.get("toolCallId")):
+            given = as_object(parse_json(self.calls.get(call_id).tool_input))
             yield SubagentMetadata(
-                AGENT, position.session_id, call_id, kind, call_id, task
+                AGENT,
+                position.session_id,
+                call_id,
+                as_text(data.get("agentName")),
+                call_id,
+                tool_calls.describe_task(first_text(given, "description", "prompt")),
             )
         yield self._subagent_event(position, EventType.SUBAGENT_START, data)
 
@@ -256,7 +218,7 @@ class _SessionReader:
     def _subagent_event(
         self, position: Position, kind: EventType, data: _Fields
     ) -> ParsedItem:
-        return self._builder.event(
+        return self.builder.event(
             position,
             kind,
             as_text(data.get("error")),
@@ -266,132 +228,93 @@ class _SessionReader:
 
     def _session_start(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         kind = EventType.SESSION_START
-        yield self._builder.event(position, kind, "", source="startup")
+        yield self.builder.event(position, kind, "", source="startup")
 
     def _session_resume(
         self, position: Position, data: _Fields
     ) -> Iterator[ParsedItem]:
         kind = EventType.SESSION_START
-        yield self._builder.event(position, kind, "", source="resume")
+        yield self.builder.event(position, kind, "", source="resume")
 
     def _compaction(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         if data.get("success") is not False:
             kind, text = EventType.SESSION_START, as_text(data.get("summaryContent"))
-            yield self._builder.event(position, kind, text, source="compact")
+            yield self.builder.event(position, kind, text, source="compact")
 
     def _shutdown(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         reason = as_text(data.get("shutdownType"))
-        yield self._builder.event(position, EventType.SESSION_END, "", reason=reason)
+        yield self.builder.event(position, EventType.SESSION_END, "", reason=reason)
 
     def _abort(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        """The user interrupted: calls without a result will get none."""
-        calls = self._calls.pop_conversation(
-            position.session_id, position.subagent, with_subagents=True
-        )
-        yield from self._builder.interrupted_calls(calls)
+        yield from self.interrupted(position, with_subagents=True)
         text = f"[aborted: {as_text(data.get('reason')) or 'interrupted'}]"
-        yield self._builder.system_message(position, text, "interruption")
+        yield self.builder.system_message(position, text, "interruption")
 
     def _notification(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        if (text := as_text(data.get("content"))).strip():
-            yield self._builder.system_message(position, text, "notification")
+        return self.notice(position, "notification", data.get("content"))
 
     def _error(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        if (text := as_text(data.get("message"))).strip():
-            yield self._builder.system_message(position, text, "error")
+        return self.notice(position, "error", data.get("message"))
 
     def _skill(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        parts = as_text(data.get("name")), as_text(data.get("content"))
-        if text := "\n".join(filter(str.strip, parts)):
-            yield self._builder.system_message(position, text, "skill")
+        return self.notice(position, "skill", data.get("name"), data.get("content"))
 
     def _handoff(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        if text := join_texts(as_text(data.get(n)) for n in ("summary", "context")):
-            yield self._builder.system_message(position, text, "handoff")
+        texts = data.get("summary"), data.get("context")
+        return self.notice(position, "handoff", *texts)
 
     def _no_event(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         """Read a record that only says something of the session."""
         yield from ()
 
 
-_Read = Callable[[_SessionReader, Position, _Fields], Iterator[ParsedItem]]
+_Read = Callable[[_CopilotReader, Position, _Fields], Iterator[ParsedItem]]
 
 READ_TYPES: dict[str, _Read] = {
-    "session.start": _SessionReader._session_start,
-    "session.resume": _SessionReader._session_resume,
-    "session.shutdown": _SessionReader._shutdown,
-    "session.compaction_complete": _SessionReader._compaction,
-    "session.error": _SessionReader._error,
-    "session.handoff": _SessionReader._handoff,
-    "session.model_change": _SessionReader._no_event,
-    "session.context_changed": _SessionReader._no_event,
-    "session.title_changed": _SessionReader._no_event,
-    "user.message": _SessionReader._user_message,
-    "assistant.message": _SessionReader._assistant_message,
-    "assistant.reasoning": _SessionReader._reasoning,
-    "tool.execution_start": _SessionReader._tool_start,
-    "tool.execution_complete": _SessionReader._tool_complete,
-    "subagent.started": _SessionReader._subagent_started,
-    "subagent.completed": _SessionReader._subagent_ended,
-    "subagent.failed": _SessionReader._subagent_ended,
-    "system.notification": _SessionReader._notification,
-    "skill.invoked": _SessionReader._skill,
-    "abort": _SessionReader._abort,
+    "session.start": _CopilotReader._session_start,
+    "session.resume": _CopilotReader._session_resume,
+    "session.shutdown": _CopilotReader._shutdown,
+    "session.compaction_complete": _CopilotReader._compaction,
+    "session.error": _CopilotReader._error,
+    "session.handoff": _CopilotReader._handoff,
+    "session.model_change": _CopilotReader._no_event,
+    "session.context_changed": _CopilotReader._no_event,
+    "session.title_changed": _CopilotReader._no_event,
+    "user.message": _CopilotReader._user_message,
+    "assistant.message": _CopilotReader._assistant_message,
+    "assistant.reasoning": _CopilotReader._reasoning,
+    "tool.execution_start": _CopilotReader._tool_start,
+    "tool.execution_complete": _CopilotReader._tool_complete,
+    "subagent.started": _CopilotReader._subagent_started,
+    "subagent.completed": _CopilotReader._subagent_ended,
+    "subagent.failed": _CopilotReader._subagent_ended,
+    "system.notification": _CopilotReader._notification,
+    "skill.invoked": _CopilotReader._skill,
+    "abort": _CopilotReader._abort,
 }
 """The method that reads each record type."""
 
 
-def _attachments(data: _Fields) -> list[str]:
-    attachments = data.get("attachments")
-    return [
-        _attachment(one)
-        for one in (attachments if isinstance(attachments, list) else ())
-        if isinstance(one, Mapping)
-    ]
+def _project(repository: str) -> str:
+    """Return the name of a repository: ``owner/name``, or an address."""
+    return repository.rstrip("/").removesuffix(".git").rpartition("/")[2]
 
 
 def _attachment(fields: _Fields) -> str:
     """Return what stands for an attachment: type and name or size, not its bytes."""
     kind = as_text(fields.get("type")) or "attachment"
-    data = fields.get("data")
-    if isinstance(data, str) and data:
+    if isinstance(data := fields.get("data"), str) and data:
         return placeholder("image", fields.get("mimeType"), data)
-    names = (fields.get(name) for name in ("path", "displayName", "filePath"))
-    name = as_text(next(filter(None, names), ""))
+    name = first_text(fields, "path", "displayName", "filePath")
     return f"[{kind}: {name}]" if name else f"[{kind}]"
 
 
 def _result(data: _Fields) -> str:
     result, error = data.get("result"), data.get("error")
-    fields = result if isinstance(result, Mapping) else {"content": result}
+    fields = result if isinstance(result, dict) else {"content": result}
+    contents = as_objects(fields.get("contents"))
+    images = [_attachment(one) for one in contents if one.get("type") == "image"]
     text = result_text(fields.get("content") or fields.get("detailedContent"))
-    contents = fields.get("contents")
-    images = [
-        _attachment(one)
-        for one in (contents if isinstance(contents, list) else ())
-        if isinstance(one, Mapping) and one.get("type") == "image"
-    ]
-    if images:
-        text = "\n".join(filter(None, (text, *images)))
-    if not text.strip() and error:
-        return as_text(error.get("message") if isinstance(error, Mapping) else error)
-    return text
-
-
-def _arguments(value: object) -> object:
-    """Return a call's arguments, parsed where they are JSON text."""
-    if not isinstance(value, str) or not value.lstrip().startswith("{"):
-        return value
-    try:
-        return json.loads(value, strict=False)
-    except (ValueError, RecursionError):
-        return value
-
-
-def _task(call: ToolCall) -> str:
-    """Return what a subagent was asked to do, from the call that started it."""
-    arguments = _arguments(call.tool_input)
-    fields = arguments if isinstance(arguments, Mapping) else {}
-    return tool_calls.describe_task(
-        as_text(fields.get("description") or fields.get("prompt"))
-    )
+    if text.strip() or images:
+        return "\n".join(filter(None, (text, *images)))
+    return as_text(as_object(error).get("message") or error)

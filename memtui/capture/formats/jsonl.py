@@ -17,17 +17,25 @@ from typing import BinaryIO, Protocol
 
 from memtui.capture.formats.base import (
     Cursor,
+    EventBuilder,
     FileReplaced,
     InvalidRecord,
     ParsedItem,
+    PendingCalls,
     PendingRecord,
+    Position,
+    RecentTexts,
     Record,
     SkippedRecord,
     SourceFormat,
+    as_text,
     count_words,
+    parse_time,
 )
+from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.files import require_regular_file
-from memtui.model.events import Event, Thought
+from memtui.model.events import Event, EventRole, EventType, Thought, clean
+from memtui.model.sessions import SessionMetadata
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 """Longer lines are not read: parsing one would take more than a gigabyte of memory."""
@@ -82,6 +90,84 @@ class JsonLinesFormat(SourceFormat):
         self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
     ) -> RecordReader:
         """Make the reader of a file's records."""
+
+
+class SessionReader:
+    """What the readers of files with one session each have in common."""
+
+    needs_reread = False
+
+    def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
+        self.builder = EventBuilder(agent, now)
+        self.calls = PendingCalls(state.get("calls"))
+        self.recent = RecentTexts(state.get("recent"))
+        self.session_id = as_text(state.get("session"))
+        facts = state.get("facts")
+        self.facts: dict[str, str] = dict(facts) if isinstance(facts, dict) else {}
+        """Values for ``SessionMetadata``."""
+        self._is_introduced = False
+
+    def state(self) -> Mapping[str, object]:
+        return {
+            "calls": self.calls.state(),
+            "recent": self.recent.state(),
+            "session": self.session_id,
+            "facts": dict(self.facts),
+        }
+
+    def finish(self) -> Iterator[ParsedItem]:
+        yield from self.calls.pending_records()
+        yield from self.session_facts()
+
+    def learn(self, name: str, value: object) -> None:
+        """Remember the latest value of one of the session's facts, in one line."""
+        if text := " ".join(clean(as_text(value)).split()):
+            self.facts[name] = text
+
+    def introduce(self) -> Iterator[ParsedItem]:
+        """Yield the session's facts once, before its first event."""
+        if not self._is_introduced:
+            self._is_introduced = True
+            yield from self.session_facts()
+
+    def session_facts(self) -> Iterator[ParsedItem]:
+        facts = dict(self.facts)
+        at = parse_time(facts.pop("at", None))
+        if facts and self.session_id:
+            agent = self.builder.agent
+            yield SessionMetadata(agent, self.session_id, at=at, **facts)
+
+    def prompt(self, position: Position, text: str) -> Iterator[ParsedItem]:
+        """Make the event of a message in the user's name."""
+        text, added = split_prompt(text)
+        kind = find_system_kind(text)
+        if not text:
+            text, added, kind = added, "", "reminder"
+        yield self.builder.event(
+            position,
+            EventType.USER_MESSAGE,
+            text,
+            role=EventRole.SYSTEM if kind else EventRole.USER,
+            kind=kind,
+            added=added,
+        )
+
+    def notice(
+        self, position: Position, kind: str, *texts: object
+    ) -> Iterator[ParsedItem]:
+        """Make an event of text that the program wrote, if there is any."""
+        if text := "\n".join(filter(str.strip, map(as_text, texts))):
+            yield self.builder.system_message(position, text, kind)
+
+    def interrupted(
+        self, position: Position, *, with_subagents: bool = False
+    ) -> Iterator[ParsedItem]:
+        """The user interrupted: calls without a result will get none."""
+        conversation = position.session_id, position.subagent
+        calls = self.calls.pop_conversation(
+            *conversation, with_subagents=with_subagents
+        )
+        yield from self.builder.interrupted_calls(calls)
 
 
 @dataclass(frozen=True, slots=True)

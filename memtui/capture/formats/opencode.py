@@ -1,16 +1,18 @@
-"""OpenCode's sessions: its SQLite database, or the folder of files it used before.
+"""OpenCode's sessions: its SQLite database, exported sessions, and its older files.
 
 The database is ``$XDG_DATA_HOME/opencode/opencode.db`` (``~/.local/share`` by default),
-the folder ``storage`` beside it.
+the older files are in the folder ``storage`` beside it; ``opencode export`` writes a
+session as one JSON document. Version 2 keeps sessions and messages in tables of its
+own, and leaves those of version 1 as they were. Its messages are read in the shape of
+version 1.
 
 A message is yielded once, when it is finished: OpenCode marks an assistant's message as
 completed, and writes all parts of a prompt at once. Later changes change nothing. A
 fork is a copy with new ids; its messages are recognized by their times and texts.
 
-The cursor remembers when the latest messages were changed, which of those were yielded
-and which are unfinished. OpenCode changes a message's time when it completes it, so
-parts need no such mark. Messages that arrive late with an earlier time are found by
-comparing what each session holds with what it held before.
+The cursor remembers of each session up to which change its messages were read, and how
+many they were. A session with another number of them is read again: a message came late
+with an earlier time.
 """
 
 import errno
@@ -38,10 +40,15 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     SourceFormat,
     ToolCall,
+    as_object,
+    as_objects,
     as_text,
     count_words,
+    first_text,
     join_texts,
     parse_time,
+    result_text,
+    text_digest,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_object
 from memtui.files import require_regular_file
@@ -51,10 +58,6 @@ from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "opencode"
 _SQLITE_HEADER = b"SQLite format 3\0"
-_TABLES = ("session", "message", "part")
-
-_UNREAD_TABLES = ("session_message", "session_entry", "session_v2")
-"""Tables in which newer versions store conversations in another way."""
 
 _MESSAGES_PER_CURSOR = 200
 """The number of messages read while the database is open, and between two cursors."""
@@ -85,7 +88,10 @@ _SKIPPED_PARTS = frozenset(
 )
 """Parts that hold nothing of the conversation."""
 
-_ABORTED = "MessageAbortedError"
+_SKIPPED_MESSAGES = frozenset(
+    {"agent-switched", "model-switched", "location-switched", "idle"}
+)
+"""Messages of version 2 that hold nothing of the conversation."""
 
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
 """The title of a session that has none yet."""
@@ -99,19 +105,26 @@ class OpenCodeFormat(SourceFormat):
 
     def matches_path(self, path: PurePath) -> bool:
         if path.suffix == ".json":
-            is_in_sessions = path.parent.parent.name == "session"
-            return is_in_sessions and path.name.startswith("ses_")
+            is_stored = path.parent.parent.name == "session"
+            is_session = is_stored and path.name.startswith("ses_")
+            return is_session or path.name.startswith("opencode-session-")
         return path.suffix == ".db" and path.name.startswith("opencode")
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         if path.suffix == ".json":
-            return _is_session_file(path.absolute())
+            fields = parse_object(path.read_bytes()) or {}
+            if _exported_session(fields):
+                return True
+            is_session = bool({"projectID", "directory", "time"} & fields.keys())
+            is_stored = path.absolute().parent.parent.name == "session"
+            return is_stored and is_session and "id" in fields
         with path.open("rb") as file:
             if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
                 return False
         try:
             with _Database.open(path) as database:
-                return all(map(database.columns, _TABLES))
+                first = all(map(database.columns, ("session", "message", "part")))
+                return first or database.has_version_2
         except OSError:
             # Reading it will say what is wrong with it.
             return self.matches_path(path)
@@ -150,6 +163,14 @@ class _Part:
         """The type: ``text``, ``tool``, ``file`` …"""
         return as_text((self.fields or {}).get("type"))
 
+    @property
+    def text(self) -> str:
+        """Its text, or what stands for its file; "" for other parts."""
+        fields = self.fields or {}
+        if self.kind == "file":
+            return _placeholder(fields)
+        return as_text(fields.get("text")) if self.kind == "text" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class _Message:
@@ -163,6 +184,8 @@ class _Message:
     """When it was made, in milliseconds, if its fields do not say so."""
     changed_ms: int = 0
     """When it or a part of it was last written."""
+    row_ms: int = 0
+    """When it was last written itself."""
 
     @property
     def at(self) -> datetime | None:
@@ -193,14 +216,13 @@ class _Session:
     agent: str = ""
     model: str = ""
     worktree: str = ""
+    forked_from: str = ""
     created: object = None
     changed_ms: int = 0
 
 
-def _inner(fields: _Fields | None, name: str) -> _Fields:
-    """Return an object within an object; {} if there is none."""
-    value = (fields or {}).get(name)
-    return value if isinstance(value, dict) else {}
+def _inner(fields: _Fields | None, name: str) -> dict[str, object]:
+    return as_object((fields or {}).get(name))
 
 
 def _as_number(value: object) -> int:
@@ -210,22 +232,81 @@ def _as_number(value: object) -> int:
 def _placeholder(fields: _Fields) -> str:
     """Return what stands for a file: its type, name and size, not its bytes."""
     mime = as_text(fields.get("mime")) or "unknown type"
-    url, size = as_text(fields.get("url")), ""
+    url, size = first_text(fields, "url", "uri"), ""
     if url.startswith("data:"):
         size = f"{len(url.partition(',')[2]) * 3 // 4 // 1024 or 1} kB"
-    values = (mime, as_text(fields.get("filename")), size)
+    values = (mime, first_text(fields, "filename", "name"), size)
     kind = "image" if mime.startswith("image/") else "file"
     return f"[{kind}: {', '.join(filter(None, values))}]"
 
 
-# The folder of files
+# Messages of version 2, in the shape of version 1
 
 
-def _is_session_file(path: Path) -> bool:
-    if path.suffix != ".json" or path.parent.parent.name != "session":
-        return False
-    fields = parse_object(path.read_bytes()) or {}
-    return "id" in fields and bool({"projectID", "directory", "time"} & fields.keys())
+def _from_version_2(
+    message_id: str, kind: str, fields: dict[str, object]
+) -> tuple[dict[str, object], list[_Part]]:
+    """Return the fields and parts that a message would have in version 1."""
+    role, parts = kind, as_objects(fields.get("content"))
+    if kind == "assistant":
+        parts = [_tool_part(one) if one.get("type") == "tool" else one for one in parts]
+    elif kind == "user":
+        parts = [{"type": "text", "text": fields.get("text")}]
+        parts += [{**file, "type": "file"} for file in as_objects(fields.get("files"))]
+    elif kind in ("synthetic", "system", "skill"):
+        role = "user"
+        parts = [{"type": "text", "text": fields.get("text"), "synthetic": True}]
+    elif kind == "shell":
+        role = "assistant"
+        times = {**_inner(fields, "time")}
+        output = fields.get("output")
+        if isinstance(output, dict):
+            output = output.get("output")
+        state = {
+            "status": "completed" if times.get("completed") else "running",
+            "input": {"command": fields.get("command")},
+            "content": output,
+        }
+        call = {"id": first_text(fields, "shellID", "callID"), "name": "shell"}
+        parts = [_tool_part({**call, "state": state, "time": times})]
+    elif kind == "compaction":
+        role = "assistant"
+        parts = [
+            {"type": "compaction"},
+            {"type": "text", "text": fields.get("summary")},
+        ]
+        times = {"completed": fields.get("status") != "running"}
+        fields = {**fields, "summary": True, "time": times | _inner(fields, "time")}
+    named = [_Part(f"{message_id}:{number}", part) for number, part in enumerate(parts)]
+    return {**fields, "role": role}, named
+
+
+def _tool_part(fields: _Fields) -> dict[str, object]:
+    state, times = _inner(fields, "state"), _inner(fields, "time")
+    content, error = state.get("content"), state.get("error")
+    return {
+        "type": "tool",
+        "callID": fields.get("id"),
+        "tool": fields.get("name"),
+        "state": {
+            **state,
+            "output": result_text(content),
+            "error": first_text(as_object(error), "message", "type") or error,
+            "time": {
+                "start": times.get("ran") or times.get("created"),
+                "end": times.get("completed"),
+            },
+        },
+    }
+
+
+# Files
+
+
+def _exported_session(fields: _Fields) -> dict[str, object]:
+    """Return the session in an export, or {}."""
+    session = _inner(fields, "info") or _inner(fields, "session")
+    return session if "id" in session and "messages" in fields else {}
 
 
 def _read_session_file(
@@ -234,17 +315,48 @@ def _read_session_file(
     """Read one session, all of it; what was yielded before is left out."""
     raw = path.read_bytes()
     fields = parse_object(raw)
-    reader = _MessageReader(now, start.state if start else {}, remembered=None)
+    reader = _MessageReader(now, start.state if start else {})
     if fields is None:
         yield InvalidRecord("not a JSON object")
+    elif exported := _exported_session(fields):
+        session = _session(exported, {})
+        reader.set_sessions([session])
+        for message in as_objects(fields["messages"]):
+            yield from reader.read(_exported_message(session.id, message))
+        yield from reader.finish(0)
     else:
         folder = _StorageFolder(path.parents[2])
         session = folder.session(path, fields)
         reader.set_sessions([session, *folder.parents(session)])
-        for message in folder.messages(session.id):
-            yield from reader.read(message)
+        for one in folder.messages(session.id):
+            yield from reader.read(one)
         yield from reader.finish(0)
     yield Cursor(len(raw), state=reader.state(), needs_reread=reader.needs_reread)
+
+
+def _session(fields: _Fields, project: _Fields) -> _Session:
+    return _Session(
+        id=as_text(fields.get("id")),
+        parent=as_text(fields.get("parentID")),
+        directory=first_text(fields, "directory")
+        or as_text(_inner(fields, "location").get("directory")),
+        title=as_text(fields.get("title")),
+        worktree=as_text(project.get("worktree")),
+        created=_inner(fields, "time").get("created"),
+    )
+
+
+def _exported_message(session_id: str, fields: dict[str, object]) -> _Message:
+    info = _inner(fields, "info") or fields
+    message_id = as_text(info.get("id"))
+    if info is fields:
+        info, parts = _from_version_2(message_id, as_text(fields.get("type")), fields)
+    else:
+        parts = [
+            _Part(as_text(part.get("id")), part)
+            for part in as_objects(fields.get("parts"))
+        ]
+    return _Message(message_id, session_id, info, parts)
 
 
 class _StorageFolder:
@@ -255,23 +367,15 @@ class _StorageFolder:
     def session(self, path: Path, fields: dict[str, object]) -> _Session:
         project = _file_name(as_text(fields.get("projectID")))
         project_fields = _read_object(self._storage / "project" / f"{project}.json")
-        return _Session(
-            id=as_text(fields.get("id")) or path.stem,
-            parent=as_text(fields.get("parentID")),
-            directory=as_text(fields.get("directory")),
-            title=as_text(fields.get("title")),
-            worktree=as_text((project_fields or {}).get("worktree")),
-            created=_inner(fields, "time").get("created"),
-        )
+        session = _session(fields, project_fields or {})
+        return session if session.id else replace(session, id=path.stem)
 
     def parents(self, session: _Session) -> Iterator[_Session]:
         """Yield the sessions that started a subagent's session, nearest first."""
         for _ in range(_MAX_PARENTS):
-            if not session.parent:
-                return
             name = _file_name(session.parent)
             files = sorted((self._storage / "session").glob(f"*/{name}.json"))
-            fields = _read_object(files[0]) if files else None
+            fields = _read_object(files[0]) if session.parent and files else None
             if not fields:
                 return
             session = self.session(files[0], fields)
@@ -283,7 +387,11 @@ class _StorageFolder:
         for file in sorted(folder.glob("*.json")):
             fields = _read_object(file)
             message_id = as_text((fields or {}).get("id")) or file.stem
-            parts = [self._part(part) for part in self._part_files(message_id)]
+            parts = []
+            for part in self._part_files(message_id):
+                part_fields = _read_object(part)
+                part_id = as_text((part_fields or {}).get("id")) or part.stem
+                parts.append(_Part(part_id, part_fields))
             changed_ms = max(map(_latest_ms, (fields, *(p.fields for p in parts))))
             yield _Message(message_id, session_id, fields, parts, changed_ms=changed_ms)
 
@@ -297,10 +405,6 @@ class _StorageFolder:
                 owner = as_text((_read_object(file) or {}).get("messageID"))
                 self._loose_parts.setdefault(owner, []).append(file)
         return self._loose_parts.get(message_id, [])
-
-    def _part(self, file: Path) -> _Part:
-        fields = _read_object(file)
-        return _Part(as_text((fields or {}).get("id")) or file.stem, fields)
 
 
 def _read_object(file: Path) -> dict[str, object] | None:
@@ -325,63 +429,61 @@ def _latest_ms(fields: dict[str, object] | None) -> int:
 
 # The database
 
-_Mark = tuple[int, str]
-"""A place in the messages as they are ordered: time of change and id."""
-
-_Contents = dict[str, list[float]]
-"""For each session: its number of messages, the sum of their times, the latest time."""
-
 _ID = "CAST(id AS TEXT)"
-_CREATED = "CAST(ifnull(time_created, 0) AS INTEGER)"
 _CHANGED = "CAST(ifnull(time_updated, 0) AS INTEGER)"
-_SUMMARY = f"count(*), total({_CREATED}), ifnull(max({_CREATED}), 0)"
 
 
 def _read_database(
     path: Path, start: Cursor | None, now: datetime
 ) -> Iterator[ParsedItem]:
     state: Mapping[str, object] = start.state if start else {}
-    latest = _as_number(state.get("latest"))
     with _Database.open(path) as database:
-        if start and latest > database.latest_ms():
-            yield FileReplaced("the database is older than it was")
-            state, latest, start = {}, 0, None
-        unread = [] if start else list(database.unread())
-        mark = (latest - _OVERLAP_MS, "")
-        late = database.late_ids(state.get("contents"), mark[0]) if start else []
-        contents = database.contents()
-    yield from unread
+        found, sessions = database.contents(), database.sessions()
+        lost = 0 if start else database.count_lost_parts()
+    latest = max((changed_ms for _, _, changed_ms in found), default=0)
+    if start and _as_number(state.get("latest")) > latest:
+        yield FileReplaced("the database is older than it was")
+        state = {}
+    yield from [InvalidRecord("a part without its message")] * lost
     reader = _MessageReader(now, state)
-    for at in range(0, len(late), _MESSAGES_PER_CURSOR):
-        with _Database.open(path) as database:
-            reader.set_sessions(database.sessions())
-            found = database.messages_by_id(late[at : at + _MESSAGES_PER_CURSOR])
-        for message, _ in found:
-            yield from reader.read(message)
-    sessions_ms = _as_number(state.get("sessions"))
-    own_state: dict[str, object] = {"contents": contents, "sessions": sessions_ms}
-    unfinished = reader.unfinished
-    while True:
-        with _Database.open(path) as database:
-            sessions = database.sessions()
-            found = database.messages_by_id(unfinished) + database.messages_after(mark)
-            size = path.stat().st_size
-        reader.set_sessions(sessions)
-        reader.forget(set(unfinished) - {message.id for message, _ in found})
-        for message, _ in found:
-            yield from reader.read(message)
-        marks = [after for message, after in found if message.id not in unfinished]
-        unfinished = []
-        latest = max([latest, *(changed_ms for changed_ms, _ in marks)])
-        own_state["latest"] = latest
-        if len(marks) < _MESSAGES_PER_CURSOR:
-            break
-        mark = marks[-1]
-        yield Cursor(size, state=own_state | reader.state())
-    yield from reader.finish(sessions_ms)
-    own_state["sessions"] = max([sessions_ms, *(one.changed_ms for one in sessions)])
+    reader.set_sessions(sessions)
+    marks = {**as_object(state.get("marks"))}
+    own_state: dict[str, object] = {"marks": marks, "latest": latest}
+    own_state["sessions"] = state.get("sessions", 0)
+    unsaved = 0
+    for session_id, count, changed_ms in found:
+        key = text_digest(repr(session_id))
+        if marks.get(key) == [count, changed_ms]:
+            continue
+        after: tuple[int, str] | None = None
+        unfinished_ms: list[int] = []
+        while True:
+            with _Database.open(path) as database:
+                after = after or database.position(session_id, marks.get(key))
+                messages = database.messages(session_id, after)
+                size = path.stat().st_size
+            for message in messages:
+                yield from reader.read(message)
+                if reader.is_waiting_for(message):
+                    unfinished_ms.append(message.row_ms - 1)
+            if messages:
+                after = messages[-1].row_ms, messages[-1].id
+            read_ms = min([after[0], *unfinished_ms])
+            with _Database.open(path) as database:
+                marks[key] = [database.count_until(session_id, read_ms), read_ms]
+            unsaved += len(messages)
+            if unsaved >= _MESSAGES_PER_CURSOR:
+                unsaved = 0
+                saved = own_state | {"marks": {**marks}} | reader.state()
+                yield Cursor(size, state=saved)
+            if len(messages) < _MESSAGES_PER_CURSOR:
+                break
+    yield from reader.finish(_as_number(own_state["sessions"]))
+    own_state["sessions"] = max((one.changed_ms for one in sessions), default=0)
     yield Cursor(
-        size, state=own_state | reader.state(), needs_reread=reader.needs_reread
+        path.stat().st_size,
+        state=own_state | reader.state(),
+        needs_reread=reader.needs_reread,
     )
 
 
@@ -390,6 +492,7 @@ class _Database:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self.has_version_2 = all(map(self.columns, ("session_v2", "session_message")))
 
     @classmethod
     @contextmanager
@@ -419,10 +522,8 @@ class _Database:
 
     def columns(self, table: str) -> set[str]:
         """Return the columns of a table; none if there is no such table."""
-        rows = self._connection.execute(
-            f'SELECT name FROM pragma_table_info("{table}")'
-        )
-        return {as_text(name) for (name,) in rows}
+        sql = f'SELECT name FROM pragma_table_info("{table}")'
+        return {as_text(name) for (name,) in self._connection.execute(sql)}
 
     def _select(self, table: str, *names: str) -> str:
         """Return a query for columns of a table, NULL for those it does not have."""
@@ -433,74 +534,49 @@ class _Database:
         return f"SELECT {', '.join(chosen)} FROM {table}"
 
     def _messages(self) -> str:
-        columns = ("id", "session_id", "time_created", "time_updated", "data")
-        return self._select("message", *columns)
+        """Return a query for all messages; of a session in both versions, the new."""
+        names = ("id", "session_id", "time_created", "time_updated", "data", "type")
+        query = self._select("message", *names)
+        if not self.has_version_2:
+            return query
+        return (
+            f"{self._select('session_message', *names)} UNION ALL"
+            f" SELECT * FROM ({query}) WHERE ifnull(session_id, '')"
+            " NOT IN (SELECT id FROM session_v2)"
+        )
 
-    def latest_ms(self) -> int:
-        """Return when the latest message was changed."""
-        (latest,) = self._connection.execute(
-            f"SELECT max({_CHANGED}) FROM ({self._messages()})"
+    def contents(self) -> list[tuple[object, int, int]]:
+        """Return the sessions, with their number of messages and latest change."""
+        return self._connection.execute(
+            f"SELECT session_id, count(*), max({_CHANGED}) FROM ({self._messages()})"
+            " GROUP BY session_id ORDER BY 3"
+        ).fetchall()
+
+    def count_until(self, session_id: object, changed_ms: int) -> int:
+        """Count the messages of a session that last changed before or at a time."""
+        (count,) = self._connection.execute(
+            f"SELECT count(*) FROM ({self._messages()}) WHERE session_id IS ?"
+            f" AND {_CHANGED} <= ?",
+            (session_id, changed_ms),
         ).fetchone()
-        return _as_number(latest)
+        return int(count)
 
-    def unread(self) -> Iterator[ParsedItem]:
-        """Report tables that are not read, and parts without a message."""
-        for table in _UNREAD_TABLES:
-            if (
-                self.columns(table)
-                and self._connection.execute(
-                    f"SELECT 1 FROM {table} LIMIT 1"
-                ).fetchone()
-            ):
-                yield SkippedRecord(f"unknown record type {table}")
+    def position(self, session_id: object, mark: object) -> tuple[int, str]:
+        """Return the change and message after which a session is to be read."""
+        count, changed_ms = mark if isinstance(mark, list) else (-1, 0)
+        if count != self.count_until(session_id, changed_ms):
+            return -(2**62), ""
+        return changed_ms - _OVERLAP_MS, ""
+
+    def count_lost_parts(self) -> int:
+        """Count the parts whose message does not exist."""
         parts = self._select("part", "id", "message_id")
+        messages = self._select("message", "id")
         (lost,) = self._connection.execute(
             f"SELECT count(*) FROM ({parts}) WHERE ifnull(message_id, '') NOT IN"
-            f" (SELECT id FROM ({self._messages()}) WHERE id IS NOT NULL)"
+            f" (SELECT id FROM ({messages}) WHERE id IS NOT NULL)"
         ).fetchone()
-        yield from [InvalidRecord("a part without its message")] * lost
-
-    def contents(self) -> _Contents:
-        """Summarize what each session holds now."""
-        return {_short_id(session): summary for session, summary in self._summaries()}
-
-    def _summaries(self) -> list[tuple[object, list[float]]]:
-        rows = self._connection.execute(
-            f"SELECT session_id, {_SUMMARY} FROM ({self._messages()})"
-            " GROUP BY session_id"
-        )
-        return [(session, summary) for session, *summary in rows]
-
-    def late_ids(self, contents: object, to_ms: int) -> list[str]:
-        """Return messages that may have been added with an earlier time.
-
-        Args:
-            contents: What each session held at the last reading.
-            to_ms: The latest change; later messages are read in their order.
-        """
-        before = contents if isinstance(contents, Mapping) else {}
-        found: list[str] = []
-        for session, summary in self._summaries():
-            old = before.get(_short_id(session))
-            if old == summary:
-                continue
-            since = old[2] if old and self._still_holds(session, old) else -1
-            rows = self._connection.execute(
-                f"SELECT {_ID} FROM ({self._messages()}) WHERE session_id IS ? AND"
-                f" {_CREATED} > ? AND {_CHANGED} <= ? AND id IS NOT NULL ORDER BY 1",
-                (session, since, to_ms),
-            )
-            found += [as_text(message_id) for (message_id,) in rows]
-        return found
-
-    def _still_holds(self, session: object, old: list[float]) -> bool:
-        """Return whether a session holds all it held, and no more of that time."""
-        row = self._connection.execute(
-            f"SELECT {_SUMMARY} FROM ({self._messages()})"
-            f" WHERE session_id IS ? AND {_CREATED} <= ?",
-            (session, old[2]),
-        ).fetchone()
-        return list(row) == old
+        return int(lost)
 
     def sessions(self) -> list[_Session]:
         query = self._select("project", "id", "worktree")
@@ -510,73 +586,66 @@ class _Database:
         }
         names = (
             *("id", "parent_id", "directory", "title", "agent", "model", "project_id"),
-            *("time_created", "time_updated"),
+            *("fork_session_id", "time_created", "time_updated"),
         )
-        found = []
-        for *texts, created, changed in self._connection.execute(
-            self._select("session", *names)
-        ):
-            session_id, parent, directory, title, agent, model, project = (
-                as_text(_decode(text)) for text in texts
-            )
-            model_fields = parse_object(model) or {}
-            found.append(
-                _Session(
-                    session_id,
+        found = {}
+        for table in ("session", "session_v2"):
+            for *texts, created, changed in self._connection.execute(
+                self._select(table, *names)
+            ):
+                name, parent, directory, title, agent, model, project, source = (
+                    as_text(_decode(text)) for text in texts
+                )
+                found[name] = _Session(
+                    name,
                     parent,
                     directory,
                     title,
                     agent,
-                    as_text(model_fields.get("id") or model_fields.get("modelID")),
+                    first_text(parse_object(model) or {}, "id", "modelID"),
                     worktrees.get(project, ""),
+                    source,
                     _decode(created),
                     _as_number(changed),
                 )
-            )
-        return found
+        return list(found.values())
 
-    def messages_after(self, mark: _Mark) -> list[tuple[_Message, _Mark]]:
-        """Return the next messages after a mark, each with the mark after it."""
-        return self._read_messages(
-            f"WHERE ({_CHANGED}, ifnull({_ID}, '')) > (?, ?)"
+    def messages(self, session_id: object, after: tuple[int, str]) -> list[_Message]:
+        """Return the next messages of a session, in the order of their changes."""
+        rows = self._connection.execute(
+            f"SELECT {_ID}, time_created, {_CHANGED}, data, type FROM"
+            f" ({self._messages()}) WHERE session_id IS ?"
+            f" AND ({_CHANGED}, ifnull({_ID}, '')) > (?, ?)"
             f" ORDER BY {_CHANGED}, ifnull({_ID}, '') LIMIT ?",
-            (*mark, _MESSAGES_PER_CURSOR),
-        )
-
-    def messages_by_id(self, ids: Iterable[str]) -> list[tuple[_Message, _Mark]]:
-        """Return the messages with these ids that still exist, each with its mark."""
-        return [
-            found
-            for message_id in ids
-            for found in self._read_messages("WHERE id = ?", (message_id,))
-        ]
-
-    def _read_messages(
-        self, condition: str, values: tuple[object, ...]
-    ) -> list[tuple[_Message, _Mark]]:
-        columns = f"{_ID}, session_id, time_created, {_CHANGED}, data"
-        rows = self._connection.execute(
-            f"SELECT {columns} FROM ({self._messages()}) {condition}", values
+            (session_id, *after, _MESSAGES_PER_CURSOR),
         ).fetchall()
-        return [
-            (self._message(row), (_as_number(row[3]), as_text(row[0]))) for row in rows
-        ]
+        return [self._message(session_id, *row) for row in rows]
 
-    def _message(self, row: Sequence[object]) -> _Message:
-        message_id, session_id, created, changed, data = row
-        query = self._select("part", "id", "message_id", "time_updated", "data")
-        rows = self._connection.execute(
-            f"SELECT {_ID}, {_CHANGED}, data FROM ({query})"
-            " WHERE message_id = ? ORDER BY 1",
-            (message_id,),
-        ).fetchall()
+    def _message(
+        self,
+        session_id: object,
+        message_id: str | None,
+        created: object,
+        changed: object,
+        data: object,
+        kind: object,
+    ) -> _Message:
+        fields, changes = parse_object(data), [_as_number(changed)]
+        name, parts = as_text(message_id), []
+        if kind is not None and fields is not None:
+            fields, parts = _from_version_2(name, as_text(_decode(kind)), fields)
+        else:
+            query = self._select("part", "id", "message_id", "time_updated", "data")
+            for part_id, at_ms, part in self._connection.execute(
+                f"SELECT {_ID}, {_CHANGED}, data FROM ({query})"
+                " WHERE message_id = ? ORDER BY 1",
+                (message_id,),
+            ):
+                parts.append(_Part(as_text(part_id), parse_object(part)))
+                changes.append(_as_number(at_ms))
+        session, row_ms = as_text(_decode(session_id)), changes[0]
         return _Message(
-            as_text(message_id),
-            as_text(_decode(session_id)),
-            parse_object(data),
-            [_Part(as_text(part_id), parse_object(part)) for part_id, _, part in rows],
-            _decode(created),
-            max([_as_number(changed), *(_as_number(at) for _, at, _ in rows)]),
+            name, session, fields, parts, _decode(created), max(changes), row_ms
         )
 
 
@@ -595,68 +664,38 @@ def _decode(value: object) -> object:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
-def _short_id(session_id: object) -> str:
-    """Return a short hash: the cursor's state is written often."""
-    raw = repr(session_id).encode("utf-8", "replace")
-    return hashlib.blake2b(raw, digest_size=6).hexdigest()
-
-
 # From messages to events
 
 
 class _MessageReader:
     """Turns messages into events, each message once."""
 
-    def __init__(
-        self,
-        now: datetime,
-        state: Mapping[str, object],
-        *,
-        remembered: int | None = _REMEMBERED_MESSAGES,
-    ) -> None:
-        """Restore what an earlier reading yielded and held back.
-
-        Args:
-            now: The time.
-            state: The earlier reading's state.
-            remembered: How many yielded messages are remembered; None for all.
-        """
-        self._now, self._remembered = now, remembered
+    def __init__(self, now: datetime, state: Mapping[str, object]) -> None:
+        self._now = now
         self._builder = EventBuilder(AGENT, now)
-        yielded, unfinished = state.get("yielded"), state.get("unfinished")
+        yielded = state.get("yielded")
         self._yielded = dict.fromkeys(
             map(str, yielded if isinstance(yielded, list) else ())
         )
-        self._unfinished = dict.fromkeys(
-            map(str, unfinished if isinstance(unfinished, list) else ())
-        )
-        self._unfinished_prompts: set[str] = set()
+        self._unfinished: dict[str, bool] = {}
+        """The messages that are not finished, and which of them are prompts."""
         self._sessions: dict[str, _Session] = {}
         self._models: dict[str, str] = {}
         self._introduced: set[str] = set()
 
     @property
-    def unfinished(self) -> list[str]:
-        """The ids of the messages that were unfinished when they were read."""
-        return list(self._unfinished)
-
-    @property
     def needs_reread(self) -> bool:
         """A message will count as finished soon, even if nothing changes."""
-        return bool(self._unfinished_prompts & self._unfinished.keys())
+        return any(self._unfinished.values())
+
+    def is_waiting_for(self, message: _Message) -> bool:
+        return message.id in self._unfinished
 
     def state(self) -> dict[str, object]:
-        ids = list(self._yielded)
-        kept = ids[-self._remembered :] if self._remembered else ids
-        return {"yielded": kept, "unfinished": self.unfinished}
+        return {"yielded": list(self._yielded)[-_REMEMBERED_MESSAGES:]}
 
     def set_sessions(self, sessions: Iterable[_Session]) -> None:
         self._sessions = {session.id: session for session in sessions}
-
-    def forget(self, ids: Iterable[str]) -> None:
-        """Forget unfinished messages that do not exist any more."""
-        for message_id in ids:
-            self._unfinished.pop(message_id, None)
 
     def finish(self, since_ms: int) -> Iterator[ParsedItem]:
         """Report unfinished messages; yield the facts of sessions.
@@ -675,17 +714,14 @@ class _MessageReader:
         if message.id in self._yielded:
             return
         if not message.is_finished(self._now):
-            self._unfinished[message.id] = None
-            if message.is_prompt:
-                self._unfinished_prompts.add(message.id)
+            self._unfinished[message.id] = message.is_prompt
             return
         self._unfinished.pop(message.id, None)
         self._yielded[message.id] = None
         fields, session_id = message.fields or {}, message.session_id
-        if model := as_text(
-            fields.get("modelID") or _inner(fields, "model").get("modelID")
-        ):
-            self._models[session_id] = model
+        model = as_object(fields.get("model"))
+        if name := first_text(fields, "modelID") or first_text(model, "modelID", "id"):
+            self._models[session_id] = name
         session = self._sessions.get(session_id)
         if session and session_id not in self._introduced:
             self._introduced.add(session_id)
@@ -719,6 +755,7 @@ class _MessageReader:
                 root="" if session.worktree == "/" else session.worktree,
                 title=title if is_root else "",
                 model=(self._models.get(root) or session.model) if is_root else "",
+                forked_from=session.forked_from if is_root else "",
                 at=parse_time(session.created),
             )
         if not is_root:
@@ -734,25 +771,23 @@ class _MessageReader:
     def _read(self, message: _Message) -> Iterator[ParsedItem]:
         fields, at = message.fields, message.at
         role = as_text((fields or {}).get("role"))
-        problem: InvalidRecord | SkippedRecord | None = None
+        reason = ""
         if fields is None:
-            problem = InvalidRecord("not a JSON object")
+            reason = "not a JSON object"
         elif not role:
-            problem = InvalidRecord("a record without type")
+            reason = "a record without type"
         elif role not in ("user", "assistant"):
-            problem = SkippedRecord(f"unknown record type {role}")
+            kind = role if role in _SKIPPED_MESSAGES else f"unknown record type {role}"
+            for one in (fields, *(part.fields for part in message.parts)):
+                yield SkippedRecord(kind, words=count_words(one))
+            return
         elif at is None:
             created = _inner(fields, "time").get("created", message.created)
-            is_missing = created is None
-            problem = InvalidRecord("no timestamp" if is_missing else "a bad timestamp")
+            reason = "no timestamp" if created is None else "a bad timestamp"
         elif events.is_in_future(at, self._now):
-            problem = InvalidRecord(IN_THE_FUTURE)
-        if problem or fields is None or at is None:
-            for one in (fields, *(part.fields for part in message.parts)):
-                if isinstance(problem, SkippedRecord):
-                    yield SkippedRecord(problem.reason, words=count_words(one))
-                else:
-                    yield problem or InvalidRecord("no timestamp")
+            reason = IN_THE_FUTURE
+        if reason or fields is None or at is None:
+            yield from [InvalidRecord(reason)] * (1 + len(message.parts))
             return
         root = self._root_session(message.session_id)
         subagent = message.session_id if root != message.session_id else ""
@@ -768,18 +803,14 @@ class _MessageReader:
         texts: dict[str, list[str]] = {"": [], "synthetic": [], "subtask": []}
         for part in message.parts:
             fields = part.fields or {}
-            if part.kind == "text":
-                is_system = fields.get("synthetic") or fields.get("ignored")
-                kind = "synthetic" if is_system else ""
-                texts[kind].append(as_text(fields.get("text")))
-            elif part.kind == "file":
-                texts[""].append(_placeholder(fields))
-            elif part.kind == "subtask":
+            is_system = fields.get("synthetic") or fields.get("ignored")
+            if part.kind == "subtask":
                 texts["subtask"].append(as_text(fields.get("prompt")))
-        is_empty = True
-        for kind, some in texts.items():
-            if text := join_texts(some):
-                is_empty = False
+            else:
+                texts["synthetic" if is_system else ""].append(part.text)
+        joined = {kind: join_texts(some) for kind, some in texts.items()}
+        for kind, text in joined.items():
+            if text:
                 yield self._event(
                     position,
                     position.at,
@@ -789,22 +820,17 @@ class _MessageReader:
                     role=EventRole.SYSTEM if kind else EventRole.USER,
                     key=":".join(filter(None, (message.id, kind))),
                 )
-        if is_empty:
+        if not any(joined.values()):
             yield SkippedRecord("a message without text")
 
     def _assistant(
         self, position: Position, message: _Message, fields: dict[str, object]
     ) -> Iterator[ParsedItem]:
-        texts, at = [], None
-        for part in message.parts:
-            part_fields = part.fields or {}
-            if part.kind == "text":
-                texts.append(as_text(part_fields.get("text")))
-                started = _inner(part_fields, "time").get("start")
-                at = at or (parse_time(started) if texts[-1].strip() else None)
-            elif part.kind == "file":
-                texts.append(_placeholder(part_fields))
-        text, metadata = join_texts(texts), _error_metadata(fields)
+        spoken = [part for part in message.parts if part.text.strip()]
+        starts = (_inner(part.fields, "time").get("start") for part in spoken)
+        at = next(filter(None, map(parse_time, starts)), position.at)
+        text = join_texts(part.text for part in spoken)
+        metadata = _error_metadata(fields)
         event_type, role = EventType.ASSISTANT_MESSAGE, EventRole.ASSISTANT
         if fields.get("summary") is True:
             event_type, role = EventType.USER_MESSAGE, EventRole.SYSTEM
@@ -813,9 +839,7 @@ class _MessageReader:
             text = metadata.pop("error")
             metadata["kind"] = "api_error"
         if text:
-            yield self._event(
-                position, at or position.at, event_type, text, metadata, role=role
-            )
+            yield self._event(position, at, event_type, text, metadata, role=role)
         else:
             yield SkippedRecord("a message without text")
 
@@ -831,14 +855,10 @@ class _MessageReader:
         elif kind == "reasoning":
             yield self._reasoning(position, part, fields)
         elif kind == "compaction":
+            start, metadata = EventType.SESSION_START, {"source": "compact"}
+            at, key = position.at, part.id
             yield self._event(
-                position,
-                position.at,
-                EventType.SESSION_START,
-                "",
-                {"source": "compact"},
-                key=part.id,
-                ordinal=number,
+                position, at, start, "", metadata, key=key, ordinal=number
             )
         elif kind in _SKIPPED_PARTS:
             yield SkippedRecord(kind, words=count_words(fields))
@@ -859,14 +879,10 @@ class _MessageReader:
         key = as_text(fields.get("callID")) or part.id
         call = ToolCall.make(key, name, state.get("input"))
         is_error = status == "error"
-        files = state.get("attachments")
         result = [
-            as_text(state.get("error") if is_error else state.get("output")),
-            *(
-                _placeholder(file)
-                for file in (files if isinstance(files, list) else ())
-                if isinstance(file, dict)
-            ),
+            (as_text(state.get("error")) if is_error else "")
+            or as_text(state.get("output")),
+            *map(_placeholder, as_objects(state.get("attachments"))),
         ]
         metadata = call.metadata(
             is_error="true" if is_error else "",
@@ -897,8 +913,8 @@ class _MessageReader:
     def _reasoning(
         self, position: Position, part: _Part, fields: dict[str, object]
     ) -> ParsedItem:
-        text = as_text(fields.get("text"))
-        at = parse_time(_inner(fields, "time").get("start")) or position.at
+        text, times = as_text(fields.get("text")), _inner(fields, "time")
+        at = parse_time(times.get("start") or times.get("created")) or position.at
         if not text.strip():
             return SkippedRecord("thinking without text")
         if events.is_in_future(at, self._now):
@@ -940,7 +956,8 @@ def _error_metadata(fields: dict[str, object]) -> dict[str, str]:
     error = _inner(fields, "error")
     if not error:
         return {}
-    if error.get("name") == _ABORTED:
+    if error.get("name") == "MessageAbortedError" or error.get("type") == "aborted":
         return {"is_broken_off": "true"}
-    text = as_text(_inner(error, "data").get("message")) or as_text(error.get("name"))
+    text = first_text(_inner(error, "data"), "message")
+    text = text or first_text(error, "message", "name", "type")
     return {"is_error": "true", "error": text or "an error"}
