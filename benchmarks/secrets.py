@@ -1,7 +1,8 @@
 """Measure recall, precision and cost of redaction.
 
-It reads the labelled set of the tests and, if present, the real transcripts beside the
-checkout, whose redactions are printed masked. Run it from the checkout:
+It reads the labelled set of the tests, makes random secrets in many surroundings, and
+reads the real transcripts beside the checkout if present, whose redactions are printed
+masked. Run it from the checkout:
 
     python -m benchmarks.secrets
 """
@@ -13,11 +14,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks import secret_samples
 from memtui.text.secrets import redact
 
 LABELLED = Path(__file__).parents[1] / "tests" / "data" / "secrets.jsonl"
 REAL = Path(__file__).parents[2] / "shared" / "data"
 FOLDERS = ("claude_code", "codex", "copilot_cli", "hooks")
+SEED = 2026
 SHOWN = 12
 """Number of real redactions printed."""
 
@@ -41,12 +44,26 @@ HOSTILE = {
     "dotted names": "token: a.b",
     "inner keys": "-sk-ant-",
     "cut lines": "ghp_aaaaaaaaaaaa…",
+    "long keys": "-sk-ant-a1B2c3D4e5F6g7H8i9J0k1L2m",
+    "signatures": "x-amz-signature=",
+    "key ends": "AAAAAAAAAAAAAAAAAAAA\n-----END " + "PRIVATE KEY-----",
+    "prose": "the password for a is b ",
+    "seeds": "seed phrase able about above ",
+    "password files": "a:5432:",
+    "password pipes": "echo a:b | chpasswd ",
+    "tables": "| API_KEY |",
+    "joined strings": 'api_key="a1B2c3D4e5F6g7H8i9" + "',
+    "invisible": "gh\u200bp_",
+    "encoded": "api_key%253D",
+    "cookies of curl": "curl -b a=b;",
+    "brackets": "password: a([{",
 }
 """Texts repeated to make patterns slow."""
 
 
 def main() -> int:
     labelled()
+    made()
     if REAL.is_dir():
         real()
     else:
@@ -76,6 +93,26 @@ def labelled() -> None:
     right = found.total()
     print(f"recall      {right / asked.total():.3f} of {asked.total()}")
     print(f"precision   {right / (right + wrong):.3f} with {harmless} without a secret")
+
+
+def made() -> None:
+    """Print the share of random secrets removed, and of texts changed without one."""
+    samples = secret_samples.make_secrets(SEED)
+    left: Counter[str] = Counter()
+    for is_held_out, name in ((False, "tuned on"), (True, "held out")):
+        half = [s for s in samples if secret_samples.is_held_out(s) == is_held_out]
+        missed = [
+            sample.kind
+            for sample in half
+            if not secret_samples.is_removed(sample, redact(sample.text).text)
+        ]
+        left.update(missed)
+        print(f"{name:11} {1 - len(missed) / len(half):.3f} of {len(half)} random ones")
+    harmless = secret_samples.make_harmless(SEED)
+    changed = sum(bool(redact(sample.text).kinds) for sample in harmless)
+    print(f"false       {changed} of {len(harmless)} texts without a secret")
+    for kind, count in left.most_common():
+        print(f"  left      {count} {kind}")
 
 
 def texts() -> Iterator[str]:

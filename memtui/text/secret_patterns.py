@@ -162,6 +162,23 @@ KINDS = (
     _kind("mapbox token", rf"sk\.eyJ{_URL_SAFE}{{20,}}\.{_URL_SAFE}{{16,}}"),
     _kind("facebook token", rf"EAA[A-Z]{_ALNUM}{{100,}}"),
     _kind("attio token", r"at_[0-9a-f]{64}"),
+    _kind("sourcegraph token", r"sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}"),
+    _kind("dropbox token", rf"sl\.{_URL_SAFE}{{130,}}"),
+    _kind("alibaba key", rf"LTAI{_ALNUM}{{12,24}}"),
+    _kind("artifactory key", rf"AKCp{_ALNUM}{{60,}}"),
+    _kind("duffel token", rf"duffel_(?:live|test)_{_URL_SAFE}{{43}}"),
+    _kind("shippo token", r"shippo_(?:live|test)_[0-9a-f]{40}"),
+    _kind("adafruit key", rf"aio_{_ALNUM}{{28}}"),
+    _kind("typeform token", r"tfp_[A-Za-z0-9_.=-]{59}"),
+    _kind("prefect key", rf"pnu_{_ALNUM}{{36}}"),
+    _kind("readme key", r"rdme_[a-z0-9]{70}"),
+    _kind("flutterwave key", rf"FLWSECK(?:_TEST)?-{_ALNUM}{{12,}}(?:-X)?"),
+    _kind("easypost key", rf"EZ[AT]K{_ALNUM}{{54}}"),
+    _kind("clojars token", rf"CLOJARS_{_ALNUM}{{60}}"),
+    _kind("infracost key", rf"ico-{_ALNUM}{{32}}"),
+    _kind("scalingo token", rf"tk-us-{_URL_SAFE}{{48}}"),
+    _kind("frame.io token", rf"fio-u-{_URL_SAFE}{{64}}"),
+    _kind("yandex key", rf"AQVN{_URL_SAFE}{{35,38}}"),
 )
 
 _EXAMPLES = re.compile(r"EXAMPLE|example|your|YOUR|xxxx|XXXX|\.\.\.|placeholder|redact")
@@ -190,7 +207,17 @@ def has_jwt_header(token: str) -> bool:
     return isinstance(decoded, dict) and not {"alg", "enc", "typ"}.isdisjoint(decoded)
 
 
+def is_encoded_key(value: str) -> bool:
+    """Return whether a value is the base64 of a private key's block."""
+    return b"PRIVATE KEY" in base64.b64decode(value[:64])
+
+
 _CHECKED_KINDS = (
+    KeyKind(
+        "private key",
+        re.compile(r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{50,}={0,2}"),
+        ("LS",),
+    ),
     KeyKind(
         "jwt",
         re.compile(
@@ -235,31 +262,44 @@ def is_cut_key(text: str, start: int, end: int) -> bool:
 
 
 _INNER = re.compile(
-    r"[_-](?=sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
-    r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|AIza|AKIA[A-Z2-7]{16}|hf_[A-Z]\w{29})"
+    r"sk-(?:ant|proj|svcacct)-|gh[pousr]_[A-Za-z0-9]{36}|github_pat_|glpat-"
+    r"|xox[abpr]-\d|[sr]k_live_|npm_[A-Za-z0-9]{36}|hf_[A-Z]\w{29}"
+    r"|AKIA[A-Z2-7]{16}(?![A-Za-z0-9])|(?<=[_-])AIza"
 )
 
-_IN_INNER = (
-    *("sk-", "gh", "github_pat_", "glpat-", "xox", "k_live_", "npm_"),
-    *("AIza", "AKIA", "hf_"),
+_INNER_STARTS = (
+    *("sk-ant-", "sk-proj-", "sk-svcacct-", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    *("github_pat_", "glpat-", "xox", "sk_live_", "rk_live_", "npm_", "hf_", "AKIA"),
+    "AIza",
 )
-"""Every inner key contains one of these; a faster test than the pattern."""
 
 
-def inner_key_starts(text: str) -> list[int]:
-    """Return where keys may start after a name: ``my_ghp_…``."""
-    if not any(map(text.__contains__, _IN_INNER)):
-        return []
-    return [found.end() for found in _INNER.finditer(text)]
+def inner_key_starts(text: str) -> Iterator[int]:
+    """Find where keys may start after a name or letter: ``my_ghp_…``."""
+    for start in _INNER_STARTS:
+        at = text.find(start)
+        while at >= 0:
+            if _NAME_END.match(text, at - 1) and _INNER.match(text, at):
+                yield at
+            at = text.find(start, at + 1)
+
+
+_NAME_END = re.compile(r"[A-Za-z0-9_-]")
 
 
 def match_key(text: str, at: int) -> tuple[int, str] | None:
     """Return the end and kind of the key at a position; None if there is none."""
     for kind in KINDS_BY_PREFIX.get(text[at : at + 2], ()):
-        found = kind.pattern.match(text, at)
-        if found and (has_jwt_header if kind.name == "jwt" else is_real_key)(found[0]):
+        found = kind.pattern.match(text, at, at + KEY_CHARS)
+        if found and _CHECKS.get(kind.name, is_real_key)(found[0]):
             return found.end(), kind.name
     return None
+
+
+KEY_CHARS = 8192
+"""A longer key is only redacted up to here."""
+
+_CHECKS = {"jwt": has_jwt_header, "private key": is_encoded_key}
 
 
 SecretSpan = tuple[int, int, str]
@@ -275,12 +315,28 @@ _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?
 _KEY_END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
 
+_LINE_LEAD = (
+    r"(?:[ \t]*(?:[\w./-]{1,80}:)?\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?[ \t>+|-]{0,12}"
+)
+"""What tools write before a line: its number, its file, the sign of a change."""
+
+_QUOTE_JOINT = r"(?:\\++n)?\\*[\"'][ \t]*[+.,&\\]?[ \t]*"
+"""The end of a string that the next one is joined to."""
+
 _KEY_LINES = re.compile(
-    r"(?:(?:[ \t]*(?:\r?\n|\\++[nr]))+(?:[ \t]*\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?"
-    r"[ \t>+|-]{0,12}"
+    rf"(?:(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}"
+    r"(?:\\*[\"'])?"
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset)[^\n\\\"']{0,100}"
     r"|[A-Za-z0-9+/]{1,256}={0,2}(?![^\s\\\"'`…])))+"
 )
+
+_KEY_END_LINE = re.compile(
+    rf"(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}(?:\\*[\"'])?"
+    r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+)
+
+_LINE_END = re.compile(r"(?:\r?\n|\\++[nr])+")
+_KEY_LINE = re.compile(rf"(?:{_LINE_LEAD}){{1,2}}[A-Za-z0-9+/]{{16,256}}={{0,2}}[ \t]*")
 
 _KEY_IN_A_LINE = re.compile(
     r"(?:[ \t]+(?:Proc-Type|DEK-Info): \S{1,60})*"
@@ -302,6 +358,13 @@ _PUTTY = re.compile(
 _HASH = re.compile(
     r":(\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Za-z0-9$=,]{16,128})(?=[\s:\"'\\]|$)"
 )
+_LONG_HASH = re.compile(
+    r"\$(?:2[abxy]\$\d\d\$[./A-Za-z0-9]{53}|argon2(?:id|i|d)\$[\w=,$+/.-]{40,256}"
+    r"|[56]\$(?:rounds=\d+\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86})(?![./A-Za-z0-9])"
+)
+
+_TERRAFORM = re.compile(rf"{_ALNUM}{{14}}\.atlasv1\.{_URL_SAFE}{{60,70}}")
+_OPENSHIFT = re.compile(rf"sha256~{_URL_SAFE}{{43}}(?!{_ALNUM})")
 
 _BEFORE_HASHES = re.compile(r"[\w.@-]$")
 
@@ -322,7 +385,29 @@ def _key_block(text: str, at: int) -> Iterator[SecretSpan]:
     if not lines or not _KEY_TEXT.search(lines[0]):
         lines = _KEY_IN_A_LINE.match(text, begin.end(), limit)
     if lines:
-        yield at, lines.end(), "private key"
+        ended = _KEY_END_LINE.match(text, lines.end())
+        yield at, (ended or lines).end(), "private key"
+
+
+def _key_end(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the lines of a key that was cut off at its start."""
+    end = _KEY_END.match(text, at)
+    if not end:
+        return
+    start = max(0, at - KEY_BLOCK_CHARS, text.rfind("-----", 0, at) + 1)
+    ends = list(_LINE_END.finditer(text, start, at))
+    first = at
+    for number in reversed(range(len(ends))):
+        line_start = ends[number - 1].end() if number else start
+        quote = text.rfind('"', line_start, ends[number].start())
+        line_start = quote + 1 if quote >= 0 else line_start
+        if not _KEY_LINE.fullmatch(text, line_start, ends[number].start()):
+            break
+        first = line_start
+        if quote >= 0:
+            break
+    if first < at:
+        yield first, end.end(), "private key"
 
 
 def _putty(text: str, at: int) -> Iterator[SecretSpan]:
@@ -337,9 +422,25 @@ def _hash(text: str, at: int) -> Iterator[SecretSpan]:
         yield *found.span(1), "password hash"
 
 
+def terraform_token(text: str, at: int) -> Iterator[SecretSpan]:
+    if found := _TERRAFORM.match(text, at - 14):
+        yield *found.span(), "terraform token"
+
+
+def openshift_token(text: str, at: int) -> Iterator[SecretSpan]:
+    if found := _OPENSHIFT.match(text, at):
+        yield *found.span(), "openshift token"
+
+
+def long_hash(text: str, at: int) -> Iterator[SecretSpan]:
+    if found := _LONG_HASH.match(text, at):
+        yield *found.span(), "password hash"
+
+
 PATTERN_RULES: tuple[tuple[bytes, Rule], ...] = (
     (b"-----begin", _key_block),
     (b"private-lines:", _putty),
+    (b"-----end", _key_end),
     (b":$", _hash),
 )
 """The byte string before each kind of block, and the rule that checks it."""

@@ -9,6 +9,7 @@ ignored. Redacting again changes nothing.
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,7 +18,7 @@ from memtui.model.events import Event
 from memtui.text import secret_context, secret_patterns
 from memtui.text.secret_patterns import SecretSpan
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8
@@ -32,8 +33,8 @@ PASSES = 4
 PRIVATE, CUT_KEY = "private", "cut key"
 
 _TAG = re.compile(
-    r"(?:<|\\++u003c)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}"
-    r"(?:>|\\++u003e)",
+    r"(?:<|\\++u003c|&lt;)\s{0,3}(/?)\s{0,3}private(?:\s[^<>\n]{0,200}?)?\s{0,3}"
+    r"(?:>|\\++u003e|&gt;)",
     re.IGNORECASE,
 )
 
@@ -47,6 +48,13 @@ _MAX_CUT_KEY_CHARS, _MIN_CUT_KEY_CHARS = 300, 14
 """The length of a key whose end was cut off."""
 
 _ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
+_INVISIBLE = re.compile(
+    "[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
+    r"|\\++u(?:00ad|180e|200[b-f]|206[0-4]|feff)",
+    re.IGNORECASE,
+)
+"""Characters that are not shown, such as the zero-width space."""
+
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 _NAME_TABLE = bytes(
@@ -60,7 +68,7 @@ _RUN_TABLE = bytes(32 if byte == 32 else ord("x") for byte in _NAME_TABLE)
 _RUN = b"x" * secret_patterns.MIN_KEY_CHARS
 
 _NOT_KEY_START = re.compile(
-    r"(?:(?<=%)[0-9A-F]{2}|(?<=[\[;])\d{0,3}m|(?<=\\)(?:[nrtbfv]|u00..))?[-_.]*"
+    r"(?:(?<=%)(?:25)*[0-9A-F]{2}|(?<=[\[;])\d{0,3}m|(?<=\\)(?:[nrtbfv]|u00..))?[-_.]*"
 )
 """The end of an escape sequence (``%3D``, ``\\x1b[31m``, ``\\n``) or punctuation, which
 belongs to a run of name characters but not to a key in it."""
@@ -129,6 +137,7 @@ def _redact(text: str, *, is_fragment: bool) -> RedactedText:
                     if _may_be_cut(text, lowered)
                     else ()
                 ),
+                *_find_split_keys(text, lowered),
             ]
         if not spans:
             break
@@ -199,9 +208,11 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
         ):
             yield from _keys_of_run(text, start, end)
         start = find(_RUN, end)
-    for inner in secret_patterns.inner_key_starts(text):
-        end = find(b" ", inner)
-        yield from _keys_of_run(text, inner, end if end >= 0 else len(text))
+    past = 0
+    for inner in sorted(secret_patterns.inner_key_starts(text)):
+        if inner >= past and (key := secret_patterns.match_key(text, inner)):
+            yield inner, *key
+            past = key[0]
 
 
 def _may_be_cut(text: str, lowered: bytes) -> bool:
@@ -222,6 +233,31 @@ def _find_cut_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
             at = text.find(sign, at + 1)
 
 
+def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
+    """Find keys with invisible characters within."""
+    if text.isascii() and b"\\u" not in lowered:
+        return
+    starts, kept, end = [0], [0], 0
+    parts = []
+    for invisible in _INVISIBLE.finditer(text):
+        parts.append(text[end : invisible.start()])
+        end = invisible.end()
+        starts.append(starts[-1] + len(parts[-1]))
+        kept.append(end)
+    if not parts:
+        return
+    joined = "".join([*parts, text[end:]])
+    name_chars = joined.encode("ascii", "replace").translate(_RUN_TABLE)
+    for start, stop, kind in _find_keys(joined, name_chars):
+        first, last = (bisect_right(starts, at) - 1 for at in (start, stop - 1))
+        if first < last:
+            yield (
+                kept[first] + start - starts[first],
+                kept[last] + stop - starts[last],
+                kind,
+            )
+
+
 def _keys_of_run(text: str, at: int, end: int) -> Iterable[SecretSpan]:
     while end - at >= secret_patterns.MIN_KEY_CHARS:
         if lead := _NOT_KEY_START.match(text, at):
@@ -237,7 +273,7 @@ def _has_private_tag(lowered: bytes) -> bool:
     at = lowered.find(b"private")
     while at >= 0:
         before = lowered[max(0, at - _TAG_LEAD) : at]
-        if b"<" in before or b"u003c" in before:
+        if b"<" in before or b"u003c" in before or b"&lt;" in before:
             return True
         at = lowered.find(b"private", at + 1)
     return False
@@ -273,6 +309,8 @@ def _find_tags(
 
 def _starts_line(text: str, start: int, tag: re.Match[str]) -> bool:
     """Return whether only whitespace precedes a tag in its line."""
+    if tag[0].startswith("&"):
+        return False
     before = text[max(start, tag.start() - NAME_CHARS) : tag.start()].rstrip(" \t")
     if not before:
         return tag.start() - start < NAME_CHARS
