@@ -6,7 +6,6 @@ the environment and ``--set``; later ones win.
 """
 
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from memtui.errors import SettingsError
+from memtui.model.bounds import check_number
 
 SettingValue = str | int | float | bool | tuple[str, ...]
 
@@ -492,15 +492,6 @@ def _parse(setting: Setting, text: str, where: str) -> SettingValue:
             value = True
         elif text.lower() in ("false", "no", "off", "0"):
             value = False
-    elif isinstance(setting.default, int | float):
-        try:
-            value = float(text)
-        except ValueError:
-            raise SettingsError(
-                f"{where}: {setting.name} is a number, not {text!r}"
-            ) from None
-        if isinstance(setting.default, int) and value.is_integer():
-            value = int(value)
     elif isinstance(setting.default, tuple):
         value = [item.strip() for item in text.split(",") if item.strip()]
     return _validate(setting, value, where)
@@ -513,25 +504,16 @@ def _validate(setting: Setting, value: object, where: str) -> SettingValue:
             raise SettingsError(f"{where}: {name} is true or false, not {value!r}")
         return value
     if isinstance(default, int | float):
-        return _validate_number(setting, value, where)
+        is_whole = isinstance(default, int)
+        try:
+            return check_number(value, is_whole=is_whole, minimum=setting.minimum)
+        except ValueError as error:
+            raise SettingsError(f"{where}: {name} is {error}, not {value!r}") from None
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise SettingsError(f"{where}: {name} is a list of texts, not {value!r}")
         return tuple(_validate_text(setting, item, where) for item in value)
     return _validate_text(setting, value, where)
-
-
-def _validate_number(setting: Setting, value: object, where: str) -> int | float:
-    name, is_whole = setting.name, isinstance(setting.default, int)
-    allowed = int if is_whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, allowed):
-        kind = "a whole number" if is_whole else "a number"
-        raise SettingsError(f"{where}: {name} is {kind}, not {value!r}")
-    if not math.isfinite(value):
-        raise SettingsError(f"{where}: {name} is a finite number, not {value!r}")
-    if setting.minimum is not None and value < setting.minimum:
-        raise SettingsError(f"{where}: {name} is at least {setting.minimum:g}")
-    return value if is_whole else float(value)
 
 
 def _validate_text(setting: Setting, value: object, where: str) -> str:

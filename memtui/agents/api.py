@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memtui.agents import replies
 from memtui.agents.replies import Problem, Reply
 from memtui.errors import MemtuiError, UsageError
+from memtui.model.bounds import check_number
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import EventType, clean
 from memtui.model.jobs import ALL_JOBS, Job
@@ -36,8 +37,6 @@ _TYPES: Final = {
     "boolean": "true or false",
     "array": "a list of words",
 }
-
-_INTEGER: Final = re.compile("-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,21 +109,11 @@ class Parameter:
             if isinstance(words, list) and all(isinstance(one, str) for one in words):
                 return tuple(words)
         if self.type == "integer":
-            return self._convert_integer(value)
+            try:
+                return check_number(value, minimum=self.minimum, maximum=self.maximum)
+            except ValueError as error:
+                raise UsageError(f"{self.name} is {error}") from None
         raise UsageError(f"{self.name} is {_TYPES[self.type]}")
-
-    def _convert_integer(self, value: Any) -> int:
-        is_text = isinstance(value, str) and _INTEGER.fullmatch(value.strip())
-        if is_text or (isinstance(value, float) and value.is_integer()):
-            value = int(value)
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        low = self.minimum if self.minimum is not None else value
-        high = self.maximum if self.maximum is not None else value
-        if not is_integer or not low <= value <= high:
-            bounds = [f"from {low:,}"] if self.minimum is not None else []
-            bounds += [f"to {high:,}"] if self.maximum is not None else []
-            raise UsageError(" ".join([f"{self.name} is a whole number", *bounds]))
-        return int(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from memtui.model.bounds import check_number
+
 MIN_TOKENS, MAX_TOKENS = 50, 100_000
 """The bounds of ``--max-tokens``."""
 
@@ -87,12 +89,10 @@ def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], in
     """Return a converter of whole numbers within bounds."""
 
     def convert(text: str) -> int:
-        number = int(text)
-        if maximum is None and number < minimum:
-            raise argparse.ArgumentTypeError(f"must be at least {minimum}")
-        if maximum is not None and not minimum <= number <= maximum:
-            raise argparse.ArgumentTypeError(f"must be from {minimum:,} to {maximum:,}")
-        return number
+        try:
+            return int(check_number(text, minimum=minimum, maximum=maximum))
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"must be {error}") from None
 
     convert.__name__ = "whole number"  # argparse prints it
     return convert

@@ -1,0 +1,40 @@
+"""Numbers within bounds, as settings, options and parameters of tools take them."""
+
+from contextlib import suppress
+
+MAX_NUMBER = 2**53
+"""Up to this number a float has all digits."""
+
+
+def check_number(
+    value: object,
+    *,
+    is_whole: bool = True,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> int | float:
+    """Return a number that is given as such or as text.
+
+    Raises:
+        ValueError: It is none, or not within the bounds; the message says what is
+            expected: "a whole number from 1 to 50".
+    """
+    number = value
+    if isinstance(value, str):
+        with suppress(ValueError):
+            number = float(value)
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        is_high_enough = minimum is None or number >= minimum
+        is_low_enough = maximum is None or number <= maximum
+        is_exact = -MAX_NUMBER <= number <= MAX_NUMBER  # not so for nan and inf
+        if is_exact and is_high_enough and is_low_enough:
+            if not is_whole:
+                return float(number)
+            if number == int(number):
+                return int(number)
+    expected = "a whole number" if is_whole else "a number"
+    if minimum is not None:
+        expected += f" from {minimum:,}"
+    if maximum is not None:
+        expected += f" to {maximum:,}"
+    raise ValueError(expected)
