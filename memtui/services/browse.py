@@ -11,7 +11,7 @@ from memtui.model.calendar import CalendarYear, DateRange
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
-from memtui.store import database, days, nodes, scoped_nodes, scopes, segments, sessions
+from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 from memtui.store import surprise as store_surprise
 
 PAGE_SIZE = 500
@@ -41,7 +41,7 @@ def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry
 
 def _active(found: Sequence[TocEntry], scope: Scope) -> list[TocEntry]:
     # Entries of a narrow scope have its activity already.
-    return list(found) if scope.is_narrow else nodes.add_activity(found)
+    return list(found) if scope.is_narrow else scoped_nodes.add_activity(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +154,16 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
     year_id = f"toc:year:{number:04}"
     start, end = map(to_ms, calendar.bounds(year_id, zone))
     with database.connection():
-        found = days.list_between(start, end)
+        found = scoped_nodes.list_days(start, end)
         if scope.is_narrow:
             found = scoped_nodes.narrow_days(found, year_id, scope)
-        else:
-            found = days.add_day_counts(found)
     return CalendarYear(number, {one.day: one for one in found})
 
 
 def get_date_range() -> DateRange | None:
     """Return the first and the last day with stored events."""
     with database.connection():
-        found = days.first_and_last()
+        found = scoped_nodes.find_first_and_last_day()
     return (
         DateRange(*(calendar.period(name).first for name in found)) if found else None
     )
@@ -177,8 +175,7 @@ def list_daily_counts(scope: Scope = ALL) -> list[int]:
         if scope.is_narrow:
             shared = scoped_nodes.shares_by_day(scope, scoped_nodes.ALL_DAYS).values()
             return [share.counts.messages for share in shared]
-        waiting = days.count_under(days.list_pending()).values()
-        return days.list_message_counts() + [tally.messages for tally in waiting]
+        return scoped_nodes.list_message_counts()
 
 
 def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
@@ -203,7 +200,8 @@ def find_nearest(node_id: str, zone: tzinfo, scope: Scope = ALL) -> str:
         elif nodes.get_entries([node_id]):
             return node_id
         else:
-            found = days.find_neighbours(calendar.period(node_id).level, to_ms(start))
+            level = calendar.period(node_id).level
+            found = scoped_nodes.find_neighbours(level, to_ms(start))
     first = calendar.period(node_id).first
     far = {name: abs((calendar.period(name).first - first).days) for name in found}
     return min(reversed(found), key=lambda name: far[name], default="")

@@ -12,16 +12,17 @@ from typing import Any
 
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
-from memtui.model.nodes import TocLevel
 from memtui.model.sessions import project_folder
-from memtui.store import (
-    outbox,
-    rollup_queue,
-    sessions,
-    surprise,
-    tombstones,
+from memtui.store import outbox, rollup_queue, sessions, surprise, tombstones
+from memtui.store.database import (
+    IN_JSON,
+    close,
+    connection,
+    db,
+    fetch,
+    fetch_value,
+    path,
 )
-from memtui.store.database import close, connection, db, path
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import analyzer
 
@@ -32,6 +33,7 @@ _MESSAGE = (
 
 _SELECTED = "IN (SELECT id FROM selected)"
 _SELECTED_SESSIONS = "IN (SELECT id FROM selected_sessions)"
+_DERIVED = "IN (SELECT id FROM derived_nodes)"
 
 _AFFECTED_SESSIONS = (
     "(id IN (SELECT id FROM selected_sessions) OR id IN (SELECT session FROM selected)"
@@ -48,31 +50,27 @@ _PROJECT_BY_NAME = (
 )
 """Sessions of a project without a known folder."""
 
-_SEGMENT = TocLevel.SEGMENT.value
-
 CONTEXT_MS = 3_600_000
 """How far from a segment an event may lie and still be used by one of its versions: as
 its context, or at another time by another route."""
 
-_SEGMENTS_AROUND = (
+_DERIVED_SEGMENTS = (
     "SELECT id FROM segments s WHERE EXISTS (SELECT 1 FROM selected e"
     " WHERE e.session = s.session_id"
-    f" AND e.at_ms BETWEEN s.start_ms - {CONTEXT_MS} AND s.end_ms)"
-)
-
-_SEGMENTS_AFTER = (
+    f" AND e.at_ms BETWEEN s.start_ms - {CONTEXT_MS} AND s.end_ms)",
+    # The segment after an event may have it as context.
     "SELECT s.id FROM selected e JOIN segments s ON s.id = (SELECT id FROM segments"
-    " WHERE session_id = e.session AND start_ms > e.at_ms ORDER BY start_ms LIMIT 1)"
+    " WHERE session_id = e.session AND start_ms > e.at_ms ORDER BY start_ms LIMIT 1)",
 )
 
 _EARLIER_SEGMENTS = (
-    f"SELECT DISTINCT node_id FROM node_versions v WHERE level = '{_SEGMENT}'"
+    "SELECT DISTINCT node_id FROM node_versions v WHERE level = 'segment'"
     " AND EXISTS (SELECT 1 FROM selected e WHERE e.at_ms"
     f" BETWEEN v.start_ms - {CONTEXT_MS} AND v.end_ms + {CONTEXT_MS})"
 )
 
 _DERIVED_VERSIONS = (
-    "SELECT id FROM node_versions WHERE node_id IN (SELECT id FROM derived_nodes)"
+    f"SELECT id FROM node_versions WHERE node_id {_DERIVED}"
     " OR (node_id IN (SELECT id FROM earlier_segments) AND id NOT IN"
     " (SELECT latest_id FROM nodes WHERE latest_id IS NOT NULL))"
 )
@@ -95,24 +93,19 @@ def _make_table(name: str, columns: str) -> None:
     db.execute_sql(f"DELETE FROM {name}")
 
 
-def _rows(sql: str, *values: object) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = db.execute_sql(sql, values).fetchall()
-    return rows
-
-
 def _column(sql: str, *values: object) -> list[Any]:
-    return [value for (value,) in _rows(sql, *values)]
+    return [value for (value,) in fetch(sql, *values)]
 
 
 def clear() -> None:
     """Select nothing."""
-    _make_table("selected", "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER")
+    columns = "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER"
+    _make_table("selected", columns)
     for column in ("session", "at_ms"):
         db.execute_sql(
             f"CREATE INDEX IF NOT EXISTS temp.selected_{column}"
             f" ON selected ({column}, at_ms)"
         )
-    columns = "id TEXT PRIMARY KEY, session INTEGER, at_ms INTEGER"
     _make_table("selected_thoughts", columns)
     _make_table("selected_sessions", "id INTEGER PRIMARY KEY")
 
@@ -120,62 +113,41 @@ def clear() -> None:
 def select(chosen: Iterable[Tombstone]) -> None:
     """Select the content that tombstones cover."""
     for tombstone in chosen:
-        condition, values = _covered(tombstone)
-        for selected, table in (
-            ("selected", "events"),
-            ("selected_thoughts", "thoughts"),
-        ):
+        values: tuple[object, ...] = (tombstone.subject,)
+        numbers = ""
+        match tombstone.kind:
+            case TombstoneKind.EVENT:
+                copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?1)"
+                condition = f"id = ?1 OR id IN {copies}"
+            case TombstoneKind.SESSION:
+                numbers, values = _SESSION, (tombstone.agent, tombstone.subject)
+                condition = f"session_id IN {numbers}"
+            case TombstoneKind.PROJECT:
+                has_folder = bool(project_folder(tombstone.subject))
+                numbers = _PROJECT_BY_FOLDER if has_folder else _PROJECT_BY_NAME
+                condition = f"session_id IN {numbers}"
+            case _:
+                condition, values = "at_ms < ?", (tombstone.at_ms,)
+        for table in ("events", "thoughts"):
+            selected = "selected" if table == "events" else "selected_thoughts"
             db.execute_sql(
                 f"INSERT OR IGNORE INTO {selected}"
                 f" SELECT id, session_id, at_ms FROM {table} WHERE {condition}",
                 values,
             )
-        if tombstone.kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT):
-            is_session = tombstone.kind is TombstoneKind.SESSION
-            numbers = _SESSION if is_session else _project_sessions(tombstone)
+        if numbers:
             db.execute_sql(
                 f"INSERT OR IGNORE INTO selected_sessions SELECT id FROM {numbers}",
                 values,
             )
-    _select_emptied_sessions()
-
-
-def select_events(event_ids: Sequence[str]) -> None:
-    """Select events by their ids."""
-    db.execute_sql(
-        "INSERT OR IGNORE INTO selected SELECT id, session_id, at_ms FROM events"
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(event_ids)),),
-    )
-
-
-def _covered(tombstone: Tombstone) -> tuple[str, tuple[object, ...]]:
-    """Return the SQL condition on events or thoughts that a tombstone covers."""
-    match tombstone.kind:
-        case TombstoneKind.EVENT:
-            copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
-            return f"id = ? OR id IN {copies}", (tombstone.subject, tombstone.subject)
-        case TombstoneKind.SESSION:
-            return f"session_id IN {_SESSION}", (tombstone.agent, tombstone.subject)
-        case TombstoneKind.PROJECT:
-            return f"session_id IN {_project_sessions(tombstone)}", (tombstone.subject,)
-        case _:
-            return "at_ms < ?", (tombstone.at_ms,)
-
-
-def _project_sessions(tombstone: Tombstone) -> str:
-    return _PROJECT_BY_FOLDER if project_folder(tombstone.subject) else _PROJECT_BY_NAME
-
-
-def _select_emptied_sessions() -> None:
-    """Select the sessions that have nothing left, and the thoughts in them."""
+    # Sessions that have nothing left, and the thoughts in them.
     db.execute_sql(
         "INSERT OR IGNORE INTO selected_sessions SELECT DISTINCT session"
         " FROM selected d"
         " WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.session_id = d.session"
-        " AND e.id NOT IN (SELECT id FROM selected))"
+        f" AND e.id NOT {_SELECTED})"
         " AND NOT EXISTS (SELECT 1 FROM source_copies c WHERE c.session_id = d.session"
-        " AND c.event_id NOT IN (SELECT id FROM selected))"
+        f" AND c.event_id NOT {_SELECTED})"
     )
     db.execute_sql(
         "INSERT OR IGNORE INTO selected_thoughts SELECT id, session_id, at_ms"
@@ -183,13 +155,19 @@ def _select_emptied_sessions() -> None:
     )
 
 
+def select_events(event_ids: Sequence[str]) -> None:
+    """Select events by their ids."""
+    db.execute_sql(
+        "INSERT OR IGNORE INTO selected SELECT id, session_id, at_ms FROM events"
+        f" WHERE id {IN_JSON}",
+        (json.dumps(list(event_ids)),),
+    )
+
+
 def is_empty() -> bool:
     """Return whether nothing is selected."""
     tables = ("selected", "selected_thoughts", "selected_sessions")
-    return not any(
-        db.execute_sql(f"SELECT EXISTS (SELECT 1 FROM {table})").fetchone()[0]
-        for table in tables
-    )
+    return not any(fetch(f"SELECT 1 FROM {table} LIMIT 1") for table in tables)
 
 
 def count() -> DeletionCounts:
@@ -204,22 +182,22 @@ def count() -> DeletionCounts:
 
 
 def _count(sql: str) -> int:
-    return int(db.execute_sql(f"SELECT count(*) {sql}").fetchone()[0])
+    return int(fetch_value(f"SELECT count(*) {sql}"))
 
 
 def list_texts() -> Iterator[tuple[str, str]]:
     """Yield the texts of what is selected, each with its metadata as JSON."""
-    rows = db.execute_sql(
+    yield from db.execute_sql(
         f"SELECT text, metadata FROM events WHERE id {_SELECTED}"
         " UNION ALL SELECT text, '' FROM thoughts"
         " WHERE id IN (SELECT id FROM selected_thoughts)"
     )
-    yield from rows
 
 
-def list_session_names() -> set[str]:
-    """Return the names of the selected sessions."""
-    return set(_column(f"SELECT name FROM sessions WHERE id {_SELECTED_SESSIONS}"))
+def list_sessions() -> list[tuple[str, str, str]]:
+    """Return the selected sessions: agent, name and working folder."""
+    sql = f"SELECT agent, name, cwd FROM sessions WHERE id {_SELECTED_SESSIONS}"
+    return [(agent, name, cwd) for agent, name, cwd in fetch(sql)]
 
 
 def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
@@ -228,7 +206,7 @@ def list_session_titles(limit: int) -> tuple[list[tuple[str, str]], int]:
     Returns:
         The titles with their folders, and the number of all these sessions.
     """
-    rows = _rows(
+    rows = fetch(
         "SELECT coalesce(nullif(title, ''), nullif(first_prompt, ''), name),"
         " coalesce(nullif(root, ''), nullif(cwd, ''), project)"
         f" FROM sessions WHERE {_AFFECTED_SESSIONS}"
@@ -245,64 +223,59 @@ def list_forks() -> list[tuple[str, int]]:
     Returns:
         Their agents and names, joined by a colon, and the number of these events.
     """
-    return [
-        (name, count)
-        for name, count in _rows(
-            "SELECT s.agent || ':' || s.name, count(DISTINCT e.id)"
-            " FROM source_copies c JOIN events e ON e.id = c.event_id"
-            " JOIN sessions s ON s.id = e.session_id"
-            f" WHERE c.session_id {_SELECTED_SESSIONS} AND e.id NOT {_SELECTED}"
-            " GROUP BY 1 ORDER BY 1"
-        )
-    ]
+    rows = fetch(
+        "SELECT s.agent || ':' || s.name, count(DISTINCT e.id)"
+        " FROM source_copies c JOIN events e ON e.id = c.event_id"
+        " JOIN sessions s ON s.id = e.session_id"
+        f" WHERE c.session_id {_SELECTED_SESSIONS} AND e.id NOT {_SELECTED}"
+        " GROUP BY 1 ORDER BY 1"
+    )
+    return [(name, count) for name, count in rows]
 
 
 def list_source_sessions() -> set[tuple[str, str]]:
     """Return the sessions with any copy of what is selected, by agent and name."""
-    rows = db.execute_sql(
+    rows = fetch(
         f"SELECT agent, name FROM sessions WHERE {_AFFECTED_SESSIONS}"
         f" OR id IN (SELECT session_id FROM source_copies WHERE event_id {_SELECTED})"
     )
-    return set(rows.fetchall())
+    return {(agent, name) for agent, name in rows}
 
 
 def list_project_folders(project: str) -> list[str]:
     """Return the folders of the projects of a name; "" for one without a folder."""
-    rows = _rows("SELECT DISTINCT root, cwd FROM sessions WHERE project = ?", project)
+    rows = fetch("SELECT DISTINCT root, cwd FROM sessions WHERE project = ?", project)
     return sorted({project_folder(root, cwd) for root, cwd in rows})
-
-
-def list_folders() -> set[str]:
-    """Return the working folders of the selected sessions."""
-    folders = _column(f"SELECT cwd FROM sessions WHERE id {_SELECTED_SESSIONS}")
-    return {folder for folder in folders if folder}
 
 
 def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
     """Yield the hashes that belong to a tombstone of a kind, for what is selected."""
     is_session = kind in (TombstoneKind.SESSION, TombstoneKind.PROJECT)
     if kind is TombstoneKind.PROJECT:
-        for agent, name in _rows(
-            f"SELECT agent, name FROM sessions WHERE id {_SELECTED_SESSIONS}"
-        ):
+        for agent, name, _ in list_sessions():
             yield Tombstone(TombstoneKind.SESSION, name, agent)
-    for event_id in _list_ids(is_session=is_session):
+    # Every id that no session's tombstone covers.
+    copies = f"SELECT copy_id FROM source_copies WHERE event_id {_SELECTED}"
+    own = "SELECT id FROM selected UNION ALL SELECT id FROM selected_thoughts"
+    elsewhere = " AND session_id IS NOT NULL"
+    ids = f"{copies}{elsewhere}" if is_session else f"{own} UNION ALL {copies}"
+    for event_id in _column(ids):
         yield Tombstone(TombstoneKind.EVENT, event_id)
     if kind in (TombstoneKind.EVENT, TombstoneKind.SESSION):
-        for agent, source_hash in _rows(
+        for agent, source_hash in fetch(
             "SELECT s.agent, e.source_hash FROM events e"
             " JOIN selected d ON d.id = e.id JOIN sessions s ON s.id = e.session_id"
             " WHERE e.source_hash IS NOT NULL"
         ):
             yield Tombstone(TombstoneKind.SOURCE, bytes(source_hash).hex(), agent)
-        for agent, at_ms, text in _rows(
+        for agent, at_ms, text in fetch(
             "SELECT s.agent, t.at_ms, t.text FROM thoughts t"
             " JOIN selected_thoughts d ON d.id = t.id"
             " JOIN sessions s ON s.id = t.session_id"
         ):
             yield tombstones.for_thought(agent, at_ms, text)
     if kind is TombstoneKind.EVENT:
-        for fingerprint, route, at_ms in _rows(
+        for fingerprint, route, at_ms in fetch(
             "SELECT e.fingerprint, e.route, e.at_ms"
             " FROM events e JOIN selected d ON d.id = e.id"
         ):
@@ -314,42 +287,27 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
         yield tombstones.for_subagent(*key)
 
 
-def _list_ids(*, is_session: bool) -> Iterator[str]:
-    """Yield every id of what is selected that no session's tombstone covers."""
-    if not is_session:
-        yield from _column(
-            "SELECT id FROM selected UNION SELECT id FROM selected_thoughts"
-        )
-    elsewhere = " AND session_id IS NOT NULL" if is_session else ""
-    yield from _column(
-        f"SELECT copy_id FROM source_copies WHERE event_id {_SELECTED}{elsewhere}"
-    )
-
-
 def _list_titles() -> list[tuple[int, str]]:
     """Return sessions, by number, whose titles may contain what is selected.
 
     These are selected sessions, and those that share a word with a selected event.
     """
-    return [
-        (number, title)
-        for number, title, is_selected in _rows(
-            f"SELECT id, title, id {_SELECTED_SESSIONS} FROM sessions"
-            f" WHERE title <> '' AND {_AFFECTED_SESSIONS}"
+    found = []
+    for number, title, is_selected in fetch(
+        f"SELECT id, title, id {_SELECTED_SESSIONS} FROM sessions"
+        f" WHERE title <> '' AND {_AFFECTED_SESSIONS}"
+    ):
+        terms = set(analyzer.terms(title))
+        texts = _column(
+            "SELECT text FROM events WHERE id IN"
+            " (SELECT id FROM selected WHERE session = ?1) UNION ALL"
+            " SELECT text FROM thoughts WHERE id IN"
+            " (SELECT id FROM selected_thoughts WHERE session = ?1)",
+            number,
         )
-        if is_selected or _shares_term(number, set(analyzer.terms(title)))
-    ]
-
-
-def _shares_term(number: int, terms: set[str]) -> bool:
-    texts = _column(
-        "SELECT text FROM events WHERE id IN"
-        " (SELECT id FROM selected WHERE session = ?1) UNION ALL"
-        " SELECT text FROM thoughts WHERE id IN"
-        " (SELECT id FROM selected_thoughts WHERE session = ?1)",
-        number,
-    )
-    return any(not terms.isdisjoint(analyzer.terms(text)) for text in texts)
+        if is_selected or any(not terms.isdisjoint(analyzer.terms(t)) for t in texts):
+            found.append((number, title))
+    return found
 
 
 def _list_subagents() -> list[tuple[str, str, str]]:
@@ -362,27 +320,20 @@ def _list_subagents() -> list[tuple[str, str, str]]:
         "SELECT DISTINCT json_extract(metadata, '$.tool_use_id') FROM events"
         f" WHERE type = 'tool_result' AND json_valid(metadata) AND id {_SELECTED}"
     )
+    events = "SELECT 1 FROM events WHERE session_id = s.id AND subagent = a.subagent"
+    rows = fetch(
+        "SELECT a.agent, session_name, a.subagent, tool_use_id,"
+        f" s.id {_SELECTED_SESSIONS} OR (EXISTS ({events} AND id {_SELECTED})"
+        f" AND NOT EXISTS ({events} AND id NOT {_SELECTED}))"
+        " FROM subagents a JOIN sessions s"
+        " ON s.agent = a.agent AND s.name = a.session_name"
+        f" WHERE s.id IN (SELECT session FROM selected) OR s.id {_SELECTED_SESSIONS}"
+    )
     return [
         (agent, session, subagent)
-        for agent, session, subagent, tool_use_id, number, is_selected in _rows(
-            "SELECT a.agent, session_name, subagent, tool_use_id, s.id,"
-            f" s.id {_SELECTED_SESSIONS} FROM subagents a JOIN sessions s"
-            " ON s.agent = a.agent AND s.name = a.session_name"
-            " WHERE s.id IN (SELECT session FROM selected)"
-            f" OR s.id {_SELECTED_SESSIONS}"
-        )
-        if is_selected
-        or (tool_use_id and tool_use_id in calls)
-        or _is_emptied(number, subagent)
+        for agent, session, subagent, call, is_selected in rows
+        if is_selected or (call and call in calls)
     ]
-
-
-def _is_emptied(number: int, subagent: str) -> bool:
-    events = "SELECT 1 FROM events WHERE session_id = ? AND subagent = ? AND id"
-    selected = "IN (SELECT id FROM selected)"
-    ((had,),) = _rows(f"SELECT EXISTS ({events} {selected})", number, subagent)
-    ((has,),) = _rows(f"SELECT EXISTS ({events} NOT {selected})", number, subagent)
-    return bool(had and not has)
 
 
 def delete() -> None:
@@ -398,11 +349,8 @@ def delete() -> None:
         "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM selected)"
     )
     for key in subagents:
-        db.execute_sql(
-            "DELETE FROM subagents"
-            " WHERE agent = ? AND session_name = ? AND subagent = ?",
-            key,
-        )
+        condition = "agent = ? AND session_name = ? AND subagent = ?"
+        db.execute_sql(f"DELETE FROM subagents WHERE {condition}", key)
     db.execute_sql(
         f"DELETE FROM source_copies WHERE event_id {_SELECTED}"
         f" OR session_id {_SELECTED_SESSIONS}"
@@ -412,28 +360,14 @@ def delete() -> None:
     )
     db.execute_sql(f"DELETE FROM events WHERE id {_SELECTED}")
     sessions.request_owner_update(remaining)
-    _correct_sessions()
+    for number in remaining:
+        sessions.recount(number)
     db.execute_sql(f"DELETE FROM outbox WHERE session {_SELECTED_SESSIONS}")
     surprise.remove(
         _column(f"SELECT id FROM segments WHERE session_id {_SELECTED_SESSIONS}")
     )
     db.execute_sql(f"DELETE FROM segments WHERE session_id {_SELECTED_SESSIONS}")
     db.execute_sql(f"DELETE FROM sessions WHERE id {_SELECTED_SESSIONS}")
-
-
-def _correct_sessions() -> None:
-    """Correct the counts, times and first prompts of the sessions that remain."""
-    events = "FROM events e WHERE e.session_id = sessions.id"
-    db.execute_sql(
-        "UPDATE sessions SET"
-        f" event_count = (SELECT count(*) {events}),"
-        f" message_count = (SELECT count(*) {events} AND {_MESSAGE}),"
-        f" created_ms = coalesce((SELECT min(at_ms) {events}), created_ms),"
-        f" updated_ms = coalesce((SELECT max(at_ms) {events}), updated_ms)"
-        " WHERE id IN (SELECT session FROM selected)"
-    )
-    numbers = _column("SELECT DISTINCT session FROM selected")
-    sessions.update_first_prompts(int(number) for number in numbers)
 
 
 def find_derived() -> tuple[int, int]:
@@ -444,7 +378,7 @@ def find_derived() -> tuple[int, int]:
     """
     for table in ("derived_nodes", "earlier_segments"):
         _make_table(table, "id TEXT PRIMARY KEY")
-    for sql in (_SEGMENTS_AROUND, _SEGMENTS_AFTER):
+    for sql in _DERIVED_SEGMENTS:
         db.execute_sql(f"INSERT OR IGNORE INTO derived_nodes {sql}")
     db.execute_sql(f"INSERT INTO earlier_segments {_EARLIER_SEGMENTS}")
     segments = _column("SELECT id FROM derived_nodes")
@@ -461,41 +395,33 @@ def find_derived() -> tuple[int, int]:
 
 def delete_derived(zone: tzinfo, now_ms: int) -> None:
     """Delete what ``find_derived`` found, and have it made again."""
-    derived = "IN (SELECT id FROM derived_nodes)"
-    segments = _column(f"SELECT id FROM segments WHERE id {derived}")
-    _delete_versions()
+    segments = _column(f"SELECT id FROM segments WHERE id {_DERIVED}")
+    versions = "IN (SELECT id FROM derived_versions)"
+    bullets = f"SELECT id FROM bullets WHERE version_id {versions}"
+    for sql in (
+        f"UPDATE nodes SET latest_id = NULL WHERE latest_id {versions}",
+        f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})",
+        f"DELETE FROM bullets WHERE version_id {versions}",
+        f"DELETE FROM generations WHERE version_id {versions}",
+        f"DELETE FROM node_versions WHERE id {versions}",
+        f"DELETE FROM grips WHERE (node_id {_DERIVED}"
+        " OR node_id IN (SELECT id FROM earlier_segments))"
+        " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)",
+    ):
+        db.execute_sql(sql)
     surprise.remove(segments)
-    db.execute_sql(f"DELETE FROM segments WHERE id {derived}")
-    db.execute_sql(
-        f"DELETE FROM nodes WHERE level = '{_SEGMENT}' AND node_id {derived}"
-    )
+    db.execute_sql(f"DELETE FROM segments WHERE id {_DERIVED}")
+    db.execute_sql(f"DELETE FROM nodes WHERE level = 'segment' AND node_id {_DERIVED}")
     db.execute_sql(
         "UPDATE nodes SET is_dirty = 1, attempts = 0, retry_ms = 0,"
         " is_pinned = 0, is_outdated = 0, needs_model = 0, requested_ms = 0"
-        f" WHERE node_id {derived}"
+        f" WHERE node_id {_DERIVED}"
     )
     rollup_queue.add({str(calendar.parent_id(node_id)) for node_id in segments}, zone)
     outbox.add_nodes(_column("SELECT id FROM derived_nodes"), now_ms)
+    first = "SELECT min(id), min(at_ms), session FROM selected GROUP BY session"
     outbox.add_segment_updates(
-        (event_id, at_ms, session)
-        for event_id, at_ms, session in _rows(
-            "SELECT min(id), min(at_ms), session FROM selected GROUP BY session"
-        )
-    )
-
-
-def _delete_versions() -> None:
-    versions = "IN (SELECT id FROM derived_versions)"
-    db.execute_sql(f"UPDATE nodes SET latest_id = NULL WHERE latest_id {versions}")
-    bullets = f"SELECT id FROM bullets WHERE version_id {versions}"
-    db.execute_sql(f"DELETE FROM bullet_grips WHERE bullet_id IN ({bullets})")
-    db.execute_sql(f"DELETE FROM bullets WHERE version_id {versions}")
-    db.execute_sql(f"DELETE FROM generations WHERE version_id {versions}")
-    db.execute_sql(f"DELETE FROM node_versions WHERE id {versions}")
-    db.execute_sql(
-        "DELETE FROM grips WHERE (node_id IN (SELECT id FROM derived_nodes)"
-        " OR node_id IN (SELECT id FROM earlier_segments))"
-        " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)"
+        (event_id, at_ms, session) for event_id, at_ms, session in fetch(first)
     )
 
 

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from peewee import JOIN, SQL, fn
 
 from memtui.errors import AmbiguousError
-from memtui.model import activity, calendar, citations
+from memtui.model import calendar, citations
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.nodes import (
@@ -36,16 +35,8 @@ from memtui.model.summaries import (
     KeywordOrigin,
 )
 from memtui.store import scopes, versions
-from memtui.store.database import db, prefix_range
-from memtui.store.schema import (
-    BulletGripRow,
-    BulletRow,
-    EventRow,
-    GenerationRow,
-    GripRow,
-    NodeRow,
-    VersionRow,
-)
+from memtui.store.database import IN_JSON, fetch, fetch_value, prefix_range
+from memtui.store.schema import GenerationRow, NodeRow, VersionRow
 
 MAX_CANDIDATES = 5
 """How many candidates are named for an ambiguous citation."""
@@ -53,41 +44,18 @@ MAX_CANDIDATES = 5
 NodeWords = tuple[list[str], list[str]]
 """The keywords and the bullets of a node."""
 
-_POINTER_FIELDS = (
+_FIELDS = [
     NodeRow.is_dirty,
     NodeRow.is_live,
     NodeRow.is_pinned,
     NodeRow.is_outdated,
     NodeRow.needs_model,
-)
-
-_VERSION_FIELDS = [
-    field
-    for field in VersionRow._meta.sorted_fields
-    if field.name not in {"id", "node_id", "level", "start_ms"}
+    *(
+        field
+        for field in VersionRow._meta.sorted_fields
+        if field.name not in {"id", "node_id", "level", "start_ms"}
+    ),
 ]
-
-_KEYWORDS = (
-    "SELECT n.node_id, v.keywords FROM nodes n"
-    " JOIN node_versions v ON v.id = n.latest_id"
-    " WHERE n.node_id IN (SELECT value FROM json_each(?))"
-)
-
-_BULLETS = (
-    "SELECT n.node_id, b.text FROM nodes n"
-    " JOIN bullets b ON b.version_id = n.latest_id"
-    " WHERE n.node_id IN (SELECT value FROM json_each(?)) AND NOT b.is_withheld"
-    " ORDER BY b.version_id, b.position"
-)
-
-_TEXTS = (
-    "SELECT n.node_id, v.title, v.headline, v.keywords, ("
-    "SELECT group_concat(text, char(10)) FROM ("
-    "SELECT b.text FROM bullets b WHERE b.version_id = n.latest_id"
-    " AND NOT b.is_withheld ORDER BY b.position))"
-    " FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
-    " WHERE n.node_id IN (SELECT value FROM json_each(?))"
-)
 
 _SUBTREE = """(
     WITH RECURSIVE below(node_id) AS (
@@ -112,14 +80,14 @@ def get(node_id: str) -> TocNode | None:
 
 def get_many(node_ids: Sequence[str]) -> list[TocNode]:
     """Return nodes as they are shown, in the order of the ids; skip unknown ones."""
-    found = _select_latest().where(NodeRow.node_id.in_(list(node_ids)))
+    found = _select_shown().where(NodeRow.node_id.in_(list(node_ids)))
     rows = {row["node_id"]: row for row in found.dicts()}
     return _to_nodes([rows[name] for name in node_ids if name in rows])
 
 
 def get_entries(node_ids: Sequence[str]) -> list[TocEntry]:
     """Return the entries of nodes, in the order of the ids; skip unknown ones."""
-    rows = _select_latest().where(NodeRow.node_id.in_(list(node_ids))).dicts()
+    rows = _select_shown().where(NodeRow.node_id.in_(list(node_ids))).dicts()
     found = {row["node_id"]: _to_entry(row) for row in rows}
     return [found[name] for name in node_ids if name in found]
 
@@ -133,33 +101,45 @@ def get_version(node_id: str, version: int) -> TocNode | None:
 
 def list_versions(node_id: str) -> list[TocVersion]:
     """Return all versions of a node, the latest first."""
-    found = _select_versions(node_id).order_by(VersionRow.version.desc())
-    rows = list(found.dicts())
-    stats = _read_stats([row["latest"] for row in rows if row["is_by_model"]])
-    return [_to_version(row, stats) for row in rows]
+    rows = list(_select_versions(node_id).order_by(VersionRow.version.desc()).dicts())
+    stats = _read_stats(rows)
+    return [
+        TocVersion(
+            version=row["version"],
+            headline=row["headline"],
+            summarizer=row["summarizer"],
+            created_at=from_ms(row["created_ms"]),
+            supported=row["supported"],
+            weak=row["weak"],
+            bullets=row["bullets"],
+            withheld=row["withheld"],
+            rejection=row["rejection"],
+            is_by_model=bool(row["is_by_model"]),
+            is_shown=row["latest"] == row["shown"],
+            is_pinned=_is_pinned(row),
+            generation=stats.get(row["latest"], NO_STATS),
+        )
+        for row in rows
+    ]
 
 
-def _select_latest() -> Any:
-    """Select nodes with their latest version; a pending one has none."""
-    return NodeRow.select(
-        NodeRow.node_id,
-        NodeRow.level,
-        NodeRow.start_ms,
-        NodeRow.latest,
-        *_POINTER_FIELDS,
-        *_VERSION_FIELDS,
-    ).join(VersionRow, JOIN.LEFT_OUTER)
+def _select_shown() -> Any:
+    """Select nodes with the version that is shown; a pending one has none."""
+    columns = NodeRow.node_id, NodeRow.level, NodeRow.start_ms, NodeRow.latest
+    return NodeRow.select(*columns, *_FIELDS).join(VersionRow, JOIN.LEFT_OUTER)
 
 
 def _select_versions(node_id: str) -> Any:
-    """Select all versions of a node, each as though it were the latest."""
-    shown = NodeRow.latest.alias("shown")
-    columns = (VersionRow.id.alias("latest"), shown, *_POINTER_FIELDS, *_VERSION_FIELDS)
-    return (
-        VersionRow.select(NodeRow.node_id, NodeRow.level, NodeRow.start_ms, *columns)
-        .join(NodeRow, on=(NodeRow.node_id == VersionRow.node_id))
-        .where(VersionRow.node_id == node_id)
-    )
+    """Select all versions of a node, each as though it were shown."""
+    columns = NodeRow.node_id, NodeRow.level, NodeRow.start_ms
+    latest, shown = VersionRow.id.alias("latest"), NodeRow.latest.alias("shown")
+    rows = VersionRow.select(*columns, latest, shown, *_FIELDS)
+    is_same = NodeRow.node_id == VersionRow.node_id
+    return rows.join(NodeRow, on=is_same).where(VersionRow.node_id == node_id)
+
+
+def _is_pinned(row: dict[str, Any]) -> bool:
+    return row["latest"] == row["shown"] and bool(row["is_pinned"])
 
 
 def _to_entry(row: dict[str, Any]) -> TocEntry:
@@ -183,8 +163,8 @@ def _to_entry(row: dict[str, Any]) -> TocEntry:
         bullets=row["bullets"] or 0,
         is_by_model=bool(row["is_by_model"]),
         is_pinned=bool(row["is_pinned"]),
-        agents=_from_json(row["agents"]),
-        projects=_from_json(row["projects"]),
+        agents=tuple(json.loads(row["agents"] or "[]")),
+        projects=tuple(json.loads(row["projects"] or "[]")),
     )
 
 
@@ -198,138 +178,85 @@ def _status(row: dict[str, Any]) -> NodeStatus:
     return NodeStatus(row["status"])
 
 
-def _to_version(
-    row: dict[str, Any], stats: Mapping[int, GenerationStats]
-) -> TocVersion:
-    return TocVersion(
-        version=row["version"],
-        headline=row["headline"],
-        summarizer=row["summarizer"],
-        created_at=from_ms(row["created_ms"]),
-        supported=row["supported"],
-        weak=row["weak"],
-        bullets=row["bullets"],
-        withheld=row["withheld"],
-        rejection=row["rejection"],
-        is_by_model=bool(row["is_by_model"]),
-        is_shown=row["latest"] == row["shown"],
-        is_pinned=_is_pinned(row),
-        generation=stats.get(row["latest"], NO_STATS),
-    )
-
-
-def _is_pinned(row: dict[str, Any]) -> bool:
-    return row["latest"] == row["shown"] and bool(row["is_pinned"])
-
-
 def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
-    bullets = _read_bullets([row["latest"] for row in rows if row["latest"]])
-    stats = _read_stats([row["latest"] for row in rows if row["is_by_model"]])
-    return [_to_node(row, bullets.get(row["latest"], ()), stats) for row in rows]
+    bullets, stats = _read_bullets(rows), _read_stats(rows)
+    nodes = []
+    for row in rows:
+        entry = _to_entry(row)
+        shown, withheld = bullets.get(row["latest"], ((), ()))
+        keywords = json.loads(row["keywords"] or "[]")
+        node = TocNode(
+            node_id=entry.node_id,
+            level=entry.level,
+            title=entry.title,
+            start_time=entry.start_time,
+            end_time=entry.end_time,
+            bullets=tuple(shown),
+            withheld=tuple(withheld),
+            keywords=tuple(
+                Keyword(word, KeywordOrigin(origin), weight)
+                for word, origin, weight in keywords
+            ),
+            child_node_ids=tuple(json.loads(row["child_ids"] or "[]")),
+            version=row["version"] or 0,
+            created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
+            headline=entry.headline,
+            status=entry.status,
+            summarizer=row["summarizer"] or "",
+            input_hash=row["input_hash"] or "",
+            counts=entry.counts,
+            agents=entry.agents,
+            projects=entry.projects,
+            generation=stats.get(row["latest"], NO_STATS),
+            rejection=row["rejection"] or "",
+            is_pinned=entry.is_pinned,
+        )
+        nodes.append(node)
+    return nodes
 
 
-def _to_node(
-    row: dict[str, Any],
-    bullets: Sequence[tuple[Bullet, bool]],
-    stats: Mapping[int, GenerationStats],
-) -> TocNode:
-    entry = _to_entry(row)
-    keywords = json.loads(row["keywords"] or "[]")
-    return TocNode(
-        node_id=entry.node_id,
-        level=entry.level,
-        title=entry.title,
-        start_time=entry.start_time,
-        end_time=entry.end_time,
-        bullets=tuple(bullet for bullet, is_withheld in bullets if not is_withheld),
-        withheld=tuple(bullet for bullet, is_withheld in bullets if is_withheld),
-        keywords=tuple(
-            Keyword(word, KeywordOrigin(origin), weight)
-            for word, origin, weight in keywords
-        ),
-        child_node_ids=_from_json(row["child_ids"]),
-        version=row["version"] or 0,
-        created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
-        headline=entry.headline,
-        status=entry.status,
-        summarizer=row["summarizer"] or "",
-        input_hash=row["input_hash"] or "",
-        counts=entry.counts,
-        agents=entry.agents,
-        projects=entry.projects,
-        generation=stats.get(row["latest"], NO_STATS),
-        rejection=row["rejection"] or "",
-        is_pinned=entry.is_pinned,
-    )
-
-
-def _from_json(stored: str | None) -> tuple[str, ...]:
-    return tuple(json.loads(stored)) if stored else ()
-
-
-def _read_stats(versions: Sequence[int]) -> dict[int, GenerationStats]:
-    rows = GenerationRow.select().where(GenerationRow.version.in_(versions)).tuples()
-    return {row: GenerationStats(*columns) for row, *columns in rows if versions}
+def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
+    by_models = [row["latest"] for row in rows if row["is_by_model"]]
+    found = GenerationRow.select().where(GenerationRow.version.in_(by_models))
+    return {
+        version: GenerationStats(*columns)
+        for version, *columns in (found.tuples() if by_models else ())
+    }
 
 
 def _read_bullets(
-    version_ids: Sequence[int],
-) -> dict[int, Sequence[tuple[Bullet, bool]]]:
-    """Return the bullets of versions, each with whether it is withheld."""
-    rows = (
-        BulletRow.select(
-            BulletRow.version,
-            BulletRow.id,
-            BulletRow.text,
-            BulletRow.support,
-            BulletRow.verdict,
-            BulletRow.is_withheld,
-            BulletRow.kind,
-            BulletRow.project,
-            BulletRow.session_id,
-            BulletRow.effort,
-            BulletGripRow.grip,
+    rows: Iterable[dict[str, Any]],
+) -> Mapping[int, tuple[Sequence[Bullet], Sequence[Bullet]]]:
+    """Return the bullets that are shown and those withheld, by version."""
+    found: dict[int, tuple[list[Bullet], list[Bullet]]] = {}
+    for version, is_withheld, text, support, verdict, kind, *work, grips in fetch(
+        "SELECT b.version_id, b.is_withheld, b.text, b.support, b.verdict, b.kind,"
+        " b.project, b.session_id, b.effort, (SELECT group_concat(grip_id) FROM"
+        " (SELECT grip_id FROM bullet_grips WHERE bullet_id = b.id ORDER BY position))"
+        f" FROM bullets b WHERE b.version_id {IN_JSON}"
+        " ORDER BY b.version_id, b.position",
+        json.dumps([row["latest"] for row in rows if row["latest"]]),
+    ):
+        bullet = Bullet(
+            text,
+            tuple(grips.split(",")) if grips else (),
+            versions.verdict_from_json(support, verdict),
+            BulletKind(kind),
+            *work,
         )
-        .join(BulletGripRow, JOIN.LEFT_OUTER)
-        .where(BulletRow.version.in_(list(version_ids)))
-        .order_by(BulletRow.version, BulletRow.position, BulletGripRow.position)
-        .tuples()
-    )
-    found: dict[int, dict[int, tuple[Any, list[str]]]] = {}
-    for version, number, *columns, grip in rows:
-        bullets = found.setdefault(version, {})
-        _, grips = bullets.setdefault(number, (columns, []))
-        if grip:
-            grips.append(grip)
-    return {
-        version: [
-            (
-                Bullet(
-                    text,
-                    tuple(grips),
-                    versions.verdict_from_json(support, verdict),
-                    BulletKind(kind),
-                    *work,
-                ),
-                is_withheld,
-            )
-            for (text, support, verdict, is_withheld, kind, *work), grips in (
-                bullets.values()
-            )
-        ]
-        for version, bullets in found.items()
-    }
+        found.setdefault(version, ([], []))[is_withheld].append(bullet)
+    return found
 
 
 def list_child_ids(node_id: str) -> list[str]:
     """Return the ids of a node's children, oldest first."""
-    rows = (
-        NodeRow.select(NodeRow.node_id)
-        .where(NodeRow.parent_id == node_id)
-        .order_by(NodeRow.start_ms, NodeRow.node_id)
-        .tuples()
-    )
-    return [row[0] for row in rows]
+    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.parent_id == node_id)
+    in_order = rows.order_by(NodeRow.start_ms, NodeRow.node_id)
+    return [name for (name,) in in_order.tuples()]
+
+
+def _newest_first(rows: Any) -> Any:
+    return rows.order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
 
 
 def list_children(
@@ -338,14 +265,15 @@ def list_children(
     """Return the entries of a node's children, newest first; the years for None."""
     column = NodeRow.parent_id
     is_child = column.is_null() if parent_id is None else column == parent_id
-    rows = (
-        _select_latest()
-        .where(is_child, *scopes.conditions(scope, under=parent_id))
-        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
-        .limit(limit)
-        .offset(offset)
-    )
-    return [_to_entry(row) for row in rows.dicts()]
+    rows = _select_shown().where(is_child, *scopes.conditions(scope, under=parent_id))
+    page = _newest_first(rows).limit(limit).offset(offset)
+    return [_to_entry(row) for row in page.dicts()]
+
+
+def _list_shown(*where: Any, limit: int | None = None) -> list[str]:
+    """Return the ids of nodes that have a version and fulfil conditions."""
+    rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)
+    return [name for (name,) in _newest_first(rows).limit(limit).tuples()]
 
 
 def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list[str]:
@@ -355,27 +283,12 @@ def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list
     """
     column = NodeRow.parent_id
     is_child = column.is_null() if parent_ids is None else column.in_(list(parent_ids))
-    rows = (
-        NodeRow.select(NodeRow.node_id)
-        .join(VersionRow)
-        .where(is_child, *scopes.conditions(scope))
-        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
-        .tuples()
-    )
-    return [name for (name,) in rows]
+    return _list_shown(is_child, *scopes.conditions(scope))
 
 
 def list_newest(limit: int, scope: Scope = ALL) -> list[str]:
     """Return the ids of the latest nodes of all levels, newest first."""
-    rows = (
-        NodeRow.select(NodeRow.node_id)
-        .join(VersionRow)
-        .where(*scopes.conditions(scope))
-        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
-        .limit(limit)
-        .tuples()
-    )
-    return [row[0] for row in rows]
+    return _list_shown(*scopes.conditions(scope), limit=limit)
 
 
 def list_recent(filters: Filters, limit: int) -> list[str]:
@@ -396,70 +309,33 @@ def list_recent(filters: Filters, limit: int) -> list[str]:
     if filters.session:
         segments = scopes.list_session_segments(filters.session, limit)
         where.append(NodeRow.node_id.in_(segments))
-    rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)
-    rows = rows.order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc()).limit(limit)
-    return [name for (name,) in rows.tuples()]
+    return _list_shown(*where, limit=limit)
 
 
 def list_ids() -> list[str]:
     """Return the ids of all nodes that have a version."""
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest.is_null(False))
-    return [row[0] for row in rows.order_by(NodeRow.node_id).tuples()]
+    return [name for (name,) in rows.order_by(NodeRow.node_id).tuples()]
 
 
 def filter_live(node_ids: Sequence[str]) -> set[str]:
     """Return those of these nodes that contain an open segment."""
-    rows = NodeRow.select(NodeRow.node_id).where(
-        NodeRow.node_id.in_(list(node_ids)), NodeRow.is_live
-    )
-    return {row[0] for row in rows.tuples()}
+    is_named = NodeRow.node_id.in_(list(node_ids))
+    rows = NodeRow.select(NodeRow.node_id).where(is_named, NodeRow.is_live)
+    return {name for (name,) in rows.tuples()}
 
 
 def count() -> tuple[int, int, int]:
     """Count the nodes, their bullets, and the supported bullets among them."""
-    row = (
-        NodeRow.select(
-            fn.COUNT(NodeRow.node_id),
-            fn.SUM(VersionRow.bullets),
-            fn.SUM(VersionRow.supported),
-        )
-        .join(VersionRow)
-        .tuples()
-        .first()
-    )
-    return int(row[0]), int(row[1] or 0), int(row[2] or 0)
+    bullets, supported = fn.SUM(VersionRow.bullets), fn.SUM(VersionRow.supported)
+    rows = NodeRow.select(fn.COUNT(NodeRow.node_id), bullets, supported)
+    nodes, *sums = rows.join(VersionRow).tuples().get()
+    return int(nodes), int(sums[0] or 0), int(sums[1] or 0)
 
 
 def delete(node_ids: Iterable[str]) -> None:
     """Delete nodes from the table of contents; their versions stay."""
     NodeRow.delete().where(NodeRow.node_id.in_(list(node_ids))).execute()
-
-
-def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
-    """Return entries with the number of messages in each part of their time."""
-    names = [entry.node_id for entry in entries if entry.level is not TocLevel.SEGMENT]
-    rows = (
-        NodeRow.select(
-            NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
-        )
-        .join(VersionRow)
-        .where(NodeRow.parent_id.in_(names))
-        .tuples()
-    )
-    children: activity.ChildCounts = {name: [] for name in names}
-    for parent_id, node_id, start_ms, messages in rows if names else ():
-        children[parent_id].append((node_id, start_ms, messages))
-    return [
-        replace(
-            entry,
-            activity=activity.count_by_part(
-                entry.node_id, to_ms(entry.start_time), children[entry.node_id]
-            ),
-        )
-        if children.get(entry.node_id)
-        else entry
-        for entry in entries
-    ]
 
 
 def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
@@ -468,28 +344,42 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
     Args:
         node_ids: The ids; unknown ones are skipped.
     """
-    ids = (json.dumps(list(node_ids)),)
+    ids = json.dumps(list(node_ids))
     found: dict[str, NodeWords] = {
         name: ([word for word, *_ in json.loads(keywords)], [])
-        for name, keywords in db.execute_sql(_KEYWORDS, ids).fetchall()
+        for name, keywords in fetch(
+            "SELECT n.node_id, v.keywords FROM nodes n"
+            f" JOIN node_versions v ON v.id = n.latest_id WHERE n.node_id {IN_JSON}",
+            ids,
+        )
     }
-    for name, text in db.execute_sql(_BULLETS, ids).fetchall():
+    for name, text in fetch(
+        "SELECT n.node_id, b.text FROM nodes n"
+        " JOIN bullets b ON b.version_id = n.latest_id"
+        f" WHERE n.node_id {IN_JSON} AND NOT b.is_withheld"
+        " ORDER BY b.version_id, b.position",
+        ids,
+    ):
         found[name][1].append(text)
     return found
 
 
 def get_texts(node_ids: Sequence[str]) -> dict[str, str]:
     """Return the whole content of nodes as one text each; skip unknown ones."""
-    rows = db.execute_sql(_TEXTS, (json.dumps(node_ids),)).fetchall()
-    return {name: _join_text(name, *columns) for name, *columns in rows}
-
-
-def _join_text(
-    name: str, title: str, headline: str, keywords: str, bullets: str | None
-) -> str:
-    words = " ".join(word for word, *_ in json.loads(keywords or "[]"))
-    lines = [title or calendar.title(name), headline or "", words]
-    return "\n".join([*lines, bullets] if bullets is not None else lines)
+    texts = {}
+    for name, title, headline, keywords, bullets in fetch(
+        "SELECT n.node_id, v.title, v.headline, v.keywords, ("
+        "SELECT group_concat(text, char(10)) FROM ("
+        "SELECT b.text FROM bullets b WHERE b.version_id = n.latest_id"
+        " AND NOT b.is_withheld ORDER BY b.position))"
+        " FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
+        f" WHERE n.node_id {IN_JSON}",
+        json.dumps(node_ids),
+    ):
+        words = " ".join(word for word, *_ in json.loads(keywords or "[]"))
+        lines = [title or calendar.title(name), headline or "", words]
+        texts[name] = "\n".join([*lines, bullets] if bullets is not None else lines)
+    return texts
 
 
 def read_keywords(
@@ -503,28 +393,18 @@ def read_keywords(
         prefixes: For each of these groups, the keywords contain a word with one of the
             prefixes. This is a fast filter: words that are not ASCII pass it.
     """
-    where = [
-        NodeRow.level == TocLevel.SEGMENT.value,
-        *scopes.conditions(scope, under=under),
-    ]
+    keywords = VersionRow.keywords
+    where = [NodeRow.level == "segment", *scopes.conditions(scope, under=under)]
     if under is not None:
         where.append(NodeRow.node_id.in_(SQL(_SUBTREE, (under,))))
-    has_non_ascii = fn.LENGTH(VersionRow.keywords) != fn.LENGTH(
-        VersionRow.keywords.cast("BLOB")
-    )
+    has_non_ascii = fn.LENGTH(keywords) != fn.LENGTH(keywords.cast("BLOB"))
     for group in prefixes:
         if group and all(map(_UNESCAPED.fullmatch, group)):
-            matches = [VersionRow.keywords ** f"%{prefix}%" for prefix in group]
+            matches = [keywords ** f"%{prefix}%" for prefix in group]
             where.append(reduce(or_, matches, has_non_ascii))
-    rows = (
-        NodeRow.select(NodeRow.node_id, VersionRow.keywords)
-        .join(VersionRow)
-        .where(*where)
-        .order_by(NodeRow.start_ms.desc(), NodeRow.node_id.desc())
-        .tuples()
-    )
-    for name, keywords in rows.iterator():
-        yield name, [word for word, *_ in json.loads(keywords or "[]")]
+    rows = NodeRow.select(NodeRow.node_id, keywords).join(VersionRow).where(*where)
+    for name, stored in _newest_first(rows).tuples().iterator():
+        yield name, [word for word, *_ in json.loads(stored or "[]")]
 
 
 def find_grip(prefix: str) -> str:
@@ -533,8 +413,7 @@ def find_grip(prefix: str) -> str:
     Raises:
         AmbiguousError: There are several, and it is shorter than a citation.
     """
-    table = GripRow._meta.table_name
-    return _find(table, prefix, "quotes", citations.cite_grip)
+    return _find("grips", prefix, "quotes", citations.cite_grip)
 
 
 def find_event(prefix: str) -> str:
@@ -543,8 +422,7 @@ def find_event(prefix: str) -> str:
     Raises:
         AmbiguousError: There are several, and it is shorter than a citation.
     """
-    table = EventRow._meta.table_name
-    return _find(table, prefix, "events", citations.cite_event, label="evt:")
+    return _find("events", prefix, "events", citations.cite_event, label="evt:")
 
 
 def resolve_id(cited: str) -> str:
@@ -558,8 +436,7 @@ def resolve_id(cited: str) -> str:
         name = calendar.canonical(name)
     if not name.startswith(citations.SEGMENT_PREFIX):
         return name
-    table = NodeRow._meta.table_name
-    return _find(table, name, "segments", citations.cite_node, "node_id") or name
+    return _find("nodes", name, "segments", citations.cite_node, "node_id") or name
 
 
 def _find(
@@ -574,8 +451,8 @@ def _find(
     condition = f"FROM {table} WHERE {key} >= ? AND {key} < ?"
     bounds = prefix_range(prefix)
     sql = f"SELECT {key} {condition} ORDER BY {key} LIMIT {MAX_CANDIDATES}"
-    found = [str(name) for (name,) in db.execute_sql(sql, bounds).fetchall()]
+    found = [str(name) for (name,) in fetch(sql, *bounds)]
     if len(found) > 1 and len(label + prefix) < len(cite(found[0])):
-        count = db.execute_sql(f"SELECT COUNT(*) {condition}", bounds).fetchone()[0]
+        count = fetch_value(f"SELECT COUNT(*) {condition}", *bounds)
         raise AmbiguousError(label + prefix, what, [*map(cite, found)], count)
     return found[0] if found else ""

@@ -1,7 +1,8 @@
-"""Nodes narrowed to a scope: only the content of an agent, project or keyword.
+"""Days, and nodes narrowed to a scope: the content of an agent, project or keyword.
 
 The segments of a time range are read once, by day; the shares of weeks, months and
-years are computed from those of their days.
+years are computed from those of their days. A pending node has no counts of its own:
+those of the segments below it are used.
 """
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from peewee import SQL, fn
+from peewee import JOIN, SQL, fn
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode, ScopeShare
@@ -24,7 +25,6 @@ from memtui.model.nodes import (
     TocNode,
 )
 from memtui.model.scope import ALL, Scope
-from memtui.store import days as store_days
 from memtui.store import grips, nodes, scopes
 from memtui.store.schema import NodeRow, VersionRow
 
@@ -34,11 +34,129 @@ DayRange = tuple[str, str]
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
 """No id of another level sorts between these."""
 
+_IS_DAY = NodeRow.level == TocLevel.DAY.value
+
+
+def list_days(start_ms: int, end_ms: int) -> list[CalendarDay]:
+    """Return the days that start in a time range, oldest first."""
+    rows = (
+        NodeRow.select(
+            NodeRow.node_id,
+            NodeRow.is_live,
+            NodeRow.latest,
+            VersionRow.segments,
+            VersionRow.messages,
+            VersionRow.headline,
+            VersionRow.agents,
+            VersionRow.projects,
+        )
+        .join(VersionRow, JOIN.LEFT_OUTER)
+        .where(_IS_DAY, NodeRow.start_ms >= start_ms, NodeRow.start_ms < end_ms)
+        .order_by(NodeRow.start_ms)
+        .dicts()
+    )
+    days = [
+        CalendarDay(
+            day=calendar.period(row["node_id"]).first,
+            node_id=row["node_id"],
+            segments=row["segments"] or 0,
+            messages=row["messages"] or 0,
+            headline=row["headline"] or "",
+            agents=tuple(json.loads(row["agents"] or "[]")),
+            projects=tuple(json.loads(row["projects"] or "[]")),
+            is_live=bool(row["is_live"]),
+            is_pending=row["latest"] is None,
+        )
+        for row in rows
+    ]
+    counts = _count_under(day.node_id for day in days if day.is_pending)
+    return [
+        replace(day, segments=found.segments, messages=found.messages)
+        if (found := counts.get(day.node_id))
+        else day
+        for day in days
+    ]
+
+
+def list_message_counts() -> list[int]:
+    """Return the number of messages of every day."""
+    rows = NodeRow.select(NodeRow.node_id, VersionRow.messages)
+    days = dict(rows.join(VersionRow, JOIN.LEFT_OUTER).where(_IS_DAY).tuples())
+    counts = _count_under(name for name, messages in days.items() if messages is None)
+    return [
+        *(messages for messages in days.values() if messages is not None),
+        *(found.messages for found in counts.values()),
+    ]
+
+
+def find_first_and_last_day() -> tuple[str, str] | None:
+    """Return the ids of the first and the last day; None if there is none."""
+    ids = fn.MIN(NodeRow.node_id), fn.MAX(NodeRow.node_id)
+    first, last = NodeRow.select(*ids).where(_IS_DAY).tuples().get()
+    return (first, last) if first else None
+
+
+def find_neighbours(level: TocLevel, at_ms: int) -> list[str]:
+    """Return the ids of the nodes of a level just before and after a moment.
+
+    Args:
+        level: The level.
+        at_ms: The moment, in milliseconds; a node that starts then is before it.
+    """
+    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == level.value)
+    before = rows.where(NodeRow.start_ms <= at_ms).order_by(NodeRow.start_ms.desc())
+    after = rows.where(NodeRow.start_ms > at_ms).order_by(NodeRow.start_ms)
+    return [name for side in (before, after) if (name := side.limit(1).scalar())]
+
+
+def _count_under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
+    """Count the segments below days, weeks, months or years; skip those without any."""
+    periods = {name: calendar.period(name) for name in node_ids}
+    if not periods:
+        return {}
+    first = min(period.first for period in periods.values())
+    end = max(period.end for period in periods.values())
+    rows = _select_days((calendar.day_id(first), calendar.day_id(end)))
+    days = {day: ScopeShare(NodeCounts(*columns)) for day, *columns in rows}
+    shares = _shares_of_levels({period.level for period in periods.values()}, days)
+    return {name: shares[name].counts for name in periods if name in shares}
+
+
+def _select_days(days: DayRange, *columns: Any, where: Iterable[Any] = ()) -> Any:
+    """Return rows of days: the id, four counts of segments, and other columns.
+
+    Args:
+        days: The days.
+        columns: Other columns, aggregated over the segments with their versions.
+        where: Conditions on the segments.
+    """
+    # The parent of a segment is its day, which an index has in order.
+    day = NodeRow.parent_id
+    rows = NodeRow.select(
+        day,
+        fn.COUNT(NodeRow.node_id),
+        fn.SUM(VersionRow.events),
+        fn.SUM(VersionRow.messages),
+        fn.SUM(VersionRow.subagent_events),
+        *columns,
+    )
+    found = rows.join(VersionRow).where(day >= days[0], day < days[1], *where)
+    return found.group_by(day).tuples()
+
+
+def _shares_of_levels(
+    levels: Iterable[TocLevel], days: Mapping[str, ScopeShare]
+) -> dict[str, ScopeShare]:
+    shares: dict[str, ScopeShare] = {}
+    for level in levels:
+        shares |= activity.shares_of_level(level, days)
+    return shares
+
 
 def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
     """Return the share of a scope in each day, by the day's id; skip empty shares."""
-    rows = store_days.select_days(
-        *days,
+    rows = _select_days(
+        days,
         fn.SUM(NodeRow.is_live),
         fn.GROUP_CONCAT(VersionRow.agents.distinct()),
         fn.GROUP_CONCAT(VersionRow.projects.distinct()),
@@ -47,28 +165,17 @@ def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
         NodeRow.node_id,
         where=_segment_conditions(scope),
     )
-    return {day: _to_share(*columns) for day, *columns in rows}
-
-
-def _to_share(
-    segments: int,
-    events: int,
-    messages: int,
-    subagent_events: int,
-    live: int,
-    agents: str,
-    projects: str,
-    longest_messages: int,
-    longest_segment: str,
-) -> ScopeShare:
-    return ScopeShare(
-        NodeCounts(segments, events, messages, subagent_events),
-        bool(live),
-        _parse_names(agents),
-        _parse_names(projects),
-        longest_segment,
-        longest_messages,
-    )
+    return {
+        day: ScopeShare(
+            NodeCounts(*counts),
+            bool(live),
+            _parse_names(agents),
+            _parse_names(projects),
+            longest,
+            messages,
+        )
+        for day, *counts, live, agents, projects, messages, longest in rows
+    }
 
 
 def _parse_names(lists: str) -> frozenset[str]:
@@ -108,10 +215,12 @@ def list_children(
         limit: The maximum number.
         scope: The scope; entries above a segment have their activity in it.
     """
-    level = _child_level(parent_id)
+    try:
+        level = calendar.period(parent_id).level.child() if parent_id else TocLevel.YEAR
+    except ValueError:  # There is no such node.
+        level = None
     if not scope.is_narrow or level is None or level is TocLevel.SEGMENT:
-        children = nodes.list_children(parent_id, offset, limit, scope)
-        return store_days.add_entry_counts(children)
+        return _add_counts(nodes.list_children(parent_id, offset, limit, scope))
     days = shares_by_day(scope, day_range(parent_id) if parent_id else ALL_DAYS)
     names = sorted(activity.shares_of_level(level, days), reverse=True)
     own = [name for name in names if calendar.parent_id(name) == parent_id]
@@ -119,24 +228,49 @@ def list_children(
     return _narrow_entries(entries, days, scope)
 
 
-def _child_level(node_id: str | None) -> TocLevel | None:
-    """Return the level below a node; None if there is none, or no such node."""
-    if node_id is None:
-        return TocLevel.YEAR
-    try:
-        return calendar.period(node_id).level.child()
-    except ValueError:
-        return None
-
-
 def get_entries(node_ids: Sequence[str], scope: Scope) -> list[TocEntry]:
     """Return the entries of nodes narrowed to a scope; skip those not in it."""
     entries = nodes.get_entries(node_ids)
     if not scope.is_narrow or not entries:
-        return store_days.add_entry_counts(entries)
+        return _add_counts(entries)
     ranges = [day_range(entry.node_id) for entry in entries]
     days = min(first for first, _ in ranges), max(end for _, end in ranges)
     return _narrow_entries(entries, shares_by_day(scope, days), scope)
+
+
+def _is_uncounted(node: TocEntry | TocNode) -> bool:
+    return node.status is NodeStatus.PENDING and node.level is not TocLevel.SEGMENT
+
+
+def _add_counts(entries: Sequence[TocEntry]) -> list[TocEntry]:
+    counts = _count_under(entry.node_id for entry in entries if _is_uncounted(entry))
+    return [replace(e, counts=counts.get(e.node_id, e.counts)) for e in entries]
+
+
+def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
+    """Return entries with the number of messages in each part of their time."""
+    names = [entry.node_id for entry in entries if entry.level is not TocLevel.SEGMENT]
+    children = _read_children(names)
+    return [_with_activity(entry, children) for entry in entries]
+
+
+def _read_children(names: Sequence[str], *where: Any) -> activity.ChildCounts:
+    """Return the children of nodes that fulfil conditions."""
+    children: activity.ChildCounts = {}
+    columns = NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
+    rows = NodeRow.select(*columns).join(VersionRow)
+    found = rows.where(NodeRow.parent_id.in_(names), *where)
+    for parent_id, *child in found.tuples() if names else ():
+        children.setdefault(parent_id, []).append(tuple(child))
+    return children
+
+
+def _with_activity(entry: TocEntry, children: activity.ChildCounts) -> TocEntry:
+    own = children.get(entry.node_id)
+    if not own:
+        return entry
+    start_ms = to_ms(entry.start_time)
+    return replace(entry, activity=activity.count_by_part(entry.node_id, start_ms, own))
 
 
 def narrow_node(node: TocNode, scope: Scope) -> ScopedNode:
@@ -144,7 +278,9 @@ def narrow_node(node: TocNode, scope: Scope) -> ScopedNode:
 
     A bullet is in the scope if one of its grips is.
     """
-    node = store_days.add_node_counts(node)
+    if _is_uncounted(node):
+        found = _count_under([node.node_id])
+        node = replace(node, counts=found.get(node.node_id, node.counts))
     if node.level is TocLevel.SEGMENT or not scope.is_narrow:
         return ScopedNode(node, node.counts)
     days = shares_by_day(scope, day_range(node.node_id))
@@ -221,13 +357,12 @@ def _narrow_entries(
         days: The shares of all their days.
         scope: The scope.
     """
-    shares: dict[str, ScopeShare] = {}
+    levels = {entry.level for entry in entries} - {TocLevel.SEGMENT}
+    shares = _shares_of_levels(levels, days)
     day_ids = [entry.node_id for entry in entries if entry.level is TocLevel.DAY]
-    children = _count_segments(day_ids, scope)
-    for level in {entry.level for entry in entries} - {TocLevel.SEGMENT}:
-        shares |= activity.shares_of_level(level, days)
-        if level is not TocLevel.DAY:
-            children |= activity.children_of_level(level, days)
+    children = _read_children(day_ids, *_segment_conditions(scope))
+    for level in levels - {TocLevel.DAY}:
+        children |= activity.children_of_level(level, days)
     longest = _get_longest(shares[e.node_id] for e in entries if e.node_id in shares)
     segment_ids = (e.node_id for e in entries if e.level is TocLevel.SEGMENT)
     segments = _filter_segments(segment_ids, scope)
@@ -237,47 +372,20 @@ def _narrow_entries(
         if entry.node_id in segments:
             narrowed.append(entry)
         elif share is not None:
-            parts = activity.count_by_part(
-                entry.node_id,
-                to_ms(entry.start_time),
-                children.get(entry.node_id, []),
-            )
-            active = replace(entry, activity=parts)
-            segment = longest.get(share.longest_segment)
-            narrowed.append(_narrow_entry(active, share, segment))
+            active = _with_activity(entry, children)
+            if entry.status is NodeStatus.PENDING or not share.is_all_of(entry.counts):
+                segment = longest.get(share.longest_segment)
+                active = replace(
+                    active,
+                    counts=share.counts,
+                    headline=segment.headline if segment else "",
+                    is_by_model=segment is not None and segment.is_by_model,
+                    is_live=share.is_live,
+                    agents=tuple(sorted(share.agents)),
+                    projects=tuple(sorted(share.projects)),
+                )
+            narrowed.append(active)
     return narrowed
-
-
-def _narrow_entry(
-    entry: TocEntry, share: ScopeShare, longest: TocEntry | None
-) -> TocEntry:
-    if entry.status is not NodeStatus.PENDING and share.is_all_of(entry.counts):
-        return entry
-    return replace(
-        entry,
-        counts=share.counts,
-        headline=longest.headline if longest else "",
-        is_by_model=longest is not None and longest.is_by_model,
-        is_live=share.is_live,
-        agents=tuple(sorted(share.agents)),
-        projects=tuple(sorted(share.projects)),
-    )
-
-
-def _count_segments(day_ids: Sequence[str], scope: Scope) -> activity.ChildCounts:
-    """Return the segments of days in a scope, with their times and messages."""
-    found: activity.ChildCounts = {}
-    rows = (
-        NodeRow.select(
-            NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
-        )
-        .join(VersionRow)
-        .where(*_segment_conditions(scope), NodeRow.parent_id.in_(list(day_ids)))
-        .tuples()
-    )
-    for day_id, node_id, start_ms, messages in rows if day_ids else ():
-        found.setdefault(day_id, []).append((node_id, start_ms, messages))
-    return found
 
 
 def _filter_segments(segment_ids: Iterable[str], scope: Scope) -> set[str]:

@@ -16,7 +16,7 @@ from typing import Any
 from memtui.model.events import Event, Thought, clean, from_ms, to_ms
 from memtui.model.hashing import MAX_TIME_DIFFERENCE_MS, fingerprint, source_hash
 from memtui.store import meta
-from memtui.store.database import db
+from memtui.store.database import IN_JSON, fetch, fetch_value
 from memtui.store.schema import TombstoneRow
 
 _PENDING_KEY = "forgetting"
@@ -96,15 +96,15 @@ def exists(tombstone: Tombstone) -> bool:
 
 def get_created_ms(tombstone: Tombstone) -> int | None:
     """Return when a tombstone was made, in milliseconds; None if it does not exist."""
-    # Read for every session: building the statement would take longer than running it.
-    sql = (
+    created_ms: int | None = fetch_value(
         "SELECT created_ms FROM tombstones"
-        " WHERE kind = ? AND agent = ? AND subject = ? AND at_ms = ?"
+        " WHERE kind = ? AND agent = ? AND subject = ? AND at_ms = ?",
+        tombstone.kind.value,
+        tombstone.agent,
+        tombstone.subject,
+        tombstone.at_ms,
     )
-    kind = tombstone.kind.value
-    key = (kind, tombstone.agent, tombstone.subject, tombstone.at_ms)
-    row = db.execute_sql(sql, key).fetchone()
-    return int(row[0]) if row else None
+    return created_ms
 
 
 LIST_SQL = (
@@ -121,19 +121,18 @@ def list_all() -> list[tuple[Tombstone, datetime]]:
     """Return all that the user forgot, as they named it, and when, the latest first."""
     return [
         (Tombstone(TombstoneKind(kind), subject, agent, at_ms), from_ms(created_ms))
-        for kind, agent, subject, at_ms, created_ms, _ in db.execute_sql(LIST_SQL)
+        for kind, agent, subject, at_ms, created_ms, _ in fetch(LIST_SQL)
     ]
 
 
 def latest_ms() -> int:
     """Return when the latest tombstone was made, in milliseconds; 0 if none."""
-    row = db.execute_sql("SELECT max(created_ms) FROM tombstones").fetchone()
-    return int(row[0] or 0)
+    return int(fetch_value("SELECT max(created_ms) FROM tombstones") or 0)
 
 
 def any_exist() -> bool:
     """Return whether there are any tombstones."""
-    return bool(TombstoneRow.select().limit(1).exists())
+    return bool(fetch("SELECT 1 FROM tombstones LIMIT 1"))
 
 
 def filter_events(batch: Sequence[Event], *, route: str) -> list[Event]:
@@ -143,28 +142,20 @@ def filter_events(batch: Sequence[Event], *, route: str) -> list[Event]:
     """
     if not batch or not any_exist():
         return list(batch)
-    before_ms = _read_before_ms()
-    ids = _find_subjects(TombstoneKind.EVENT, [e.event_id for e in batch])
-    names = list({e.session_id for e in batch})
-    sessions = _find_subjects(TombstoneKind.SESSION, names)
-    allowed = [
-        event
-        for event in batch
-        if event.timestamp_ms >= before_ms
-        and ("", event.event_id) not in ids
-        and (event.agent, event.session_id) not in sessions
-    ]
+    keys = [(e.event_id, e.agent, e.session_id, e.timestamp_ms) for e in batch]
+    forgotten = _find_forgotten(keys)
+    allowed = [event for event in batch if event.event_id not in forgotten]
     hashes = {e.event_id: (source_hash(e) or b"").hex() for e in allowed}
-    sources = _find_subjects(TombstoneKind.SOURCE, [h for h in hashes.values() if h])
+    sources = _find_subjects(TombstoneKind.SOURCE, filter(None, hashes.values()))
     allowed = [e for e in allowed if (e.agent, hashes[e.event_id]) not in sources]
     prints = {e.event_id: fingerprint(e).hex() for e in allowed}
-    forgotten = _find_fingerprints(list(prints.values()), route)
+    times = _find_fingerprints(list(prints.values()), route)
     return [
         event
         for event in allowed
         if not any(
             abs(at_ms - event.timestamp_ms) <= MAX_TIME_DIFFERENCE_MS
-            for at_ms in forgotten.get(prints[event.event_id], ())
+            for at_ms in times.get(prints[event.event_id], ())
         )
     ]
 
@@ -173,21 +164,34 @@ def filter_thoughts(batch: Sequence[Thought]) -> list[Thought]:
     """Return those of a batch of thoughts that were not forgotten."""
     if not batch or not any_exist():
         return list(batch)
-    before_ms = _read_before_ms()
-    ids = _find_subjects(TombstoneKind.EVENT, [t.thought_id for t in batch])
-    names = list({thought.session_id for thought in batch})
-    sessions = _find_subjects(TombstoneKind.SESSION, names)
+    keys = [(t.thought_id, t.agent, t.session_id, to_ms(t.at)) for t in batch]
+    forgotten = _find_forgotten(keys)
     copies = {t.thought_id: for_thought(t.agent, to_ms(t.at), t.text) for t in batch}
-    hashes = [tombstone.subject for tombstone in copies.values()]
-    forgotten = _find_subjects(TombstoneKind.THOUGHT, hashes)
+    hashes = (tombstone.subject for tombstone in copies.values())
+    found = _find_subjects(TombstoneKind.THOUGHT, hashes)
     return [
         thought
         for thought in batch
-        if to_ms(thought.at) >= before_ms
-        and ("", thought.thought_id) not in ids
-        and (thought.agent, thought.session_id) not in sessions
-        and (thought.agent, copies[thought.thought_id].subject) not in forgotten
+        if thought.thought_id not in forgotten
+        and (thought.agent, copies[thought.thought_id].subject) not in found
     ]
+
+
+def _find_forgotten(keys: Sequence[tuple[str, str, str, int]]) -> set[str]:
+    """Return the ids that are forgotten themselves, with their session, or by date.
+
+    Args:
+        keys: Id, agent, session and time in milliseconds of events or thoughts.
+    """
+    sql = "SELECT max(at_ms) FROM tombstones WHERE kind = 'before'"
+    before_ms = fetch_value(sql) or 0
+    ids = _find_subjects(TombstoneKind.EVENT, (key[0] for key in keys))
+    sessions = _find_subjects(TombstoneKind.SESSION, {key[2] for key in keys})
+    return {
+        name
+        for name, agent, session_id, at_ms in keys
+        if at_ms < before_ms or ("", name) in ids or (agent, session_id) in sessions
+    }
 
 
 def covers_project(project: str, folder: str) -> bool:
@@ -203,11 +207,8 @@ def covers_project(project: str, folder: str) -> bool:
 
 def find_projects(name: str) -> list[str]:
     """Return the forgotten projects of a name: their folders, or the name itself."""
-    rows = TombstoneRow.select(TombstoneRow.subject).where(
-        TombstoneRow.kind == TombstoneKind.PROJECT.value
-    )
-    subjects = [row[0] for row in rows.order_by(TombstoneRow.subject).tuples()]
-    return [s for s in subjects if name in (s, s.rpartition("/")[2])]
+    sql = "SELECT subject FROM tombstones WHERE kind = 'project' ORDER BY subject"
+    return [s for (s,) in fetch(sql) if name in (s, s.rpartition("/")[2])]
 
 
 def covers_session(agent: str, session_id: str) -> bool:
@@ -217,11 +218,10 @@ def covers_session(agent: str, session_id: str) -> bool:
 
 def find_agents(session_id: str) -> list[str]:
     """Return the agents that had a session of this name that was forgotten."""
-    rows = TombstoneRow.select(TombstoneRow.agent).where(
-        TombstoneRow.kind == TombstoneKind.SESSION.value,
-        TombstoneRow.subject == session_id,
+    sql = (
+        "SELECT agent FROM tombstones WHERE kind = 'session' AND subject = ? ORDER BY 1"
     )
-    return [agent for (agent,) in rows.order_by(TombstoneRow.agent).tuples()]
+    return [agent for (agent,) in fetch(sql, session_id)]
 
 
 def covers_subagent(agent: str, session_id: str, subagent: str) -> bool:
@@ -254,11 +254,8 @@ def for_title(title: str) -> Tombstone:
 
 def remove_titles(state: object) -> Any:
     """Return a JSON value with forgotten titles replaced by empty strings."""
-    rows = TombstoneRow.select(TombstoneRow.subject).where(
-        TombstoneRow.kind == TombstoneKind.TITLE.value
-    )
-    hashes = {subject for (subject,) in rows.tuples()}
-    return _remove_titles(state, hashes) if hashes else state
+    rows = fetch("SELECT subject FROM tombstones WHERE kind = 'title'")
+    return _remove_titles(state, {subject for (subject,) in rows}) if rows else state
 
 
 def _remove_titles(value: object, hashes: set[str]) -> object:
@@ -276,33 +273,24 @@ def _hash_text(text: str) -> str:
     return hashlib.blake2b(plain, digest_size=12).hexdigest()
 
 
-def _read_before_ms() -> int:
-    rows = TombstoneRow.select(TombstoneRow.at_ms).where(
-        TombstoneRow.kind == TombstoneKind.BEFORE.value
-    )
-    return max((at_ms for (at_ms,) in rows.tuples()), default=0)
-
-
 def _find_subjects(
-    kind: TombstoneKind, subjects: Sequence[str]
+    kind: TombstoneKind, subjects: Iterable[str]
 ) -> set[tuple[str, str]]:
-    rows = db.execute_sql(
-        "SELECT agent, subject FROM tombstones WHERE kind = ?"
-        " AND subject IN (SELECT value FROM json_each(?))",
-        (kind.value, json.dumps(subjects)),
-    )
-    return set(rows.fetchall())
+    """Return those of some subjects that have a tombstone, with its agent."""
+    sql = f"SELECT agent, subject FROM tombstones WHERE kind = ? AND subject {IN_JSON}"
+    rows = fetch(sql, kind.value, json.dumps(list(subjects)))
+    return {(agent, subject) for agent, subject in rows}
 
 
 def _find_fingerprints(prints: Sequence[str], route: str) -> dict[str, list[int]]:
     """Return the times of forgotten events of other routes, by their fingerprints."""
-    rows = db.execute_sql(
-        "SELECT subject, at_ms FROM tombstones WHERE kind = ? AND agent <> ?"
-        " AND subject IN (SELECT value FROM json_each(?))",
-        (TombstoneKind.FINGERPRINT.value, route, json.dumps(prints)),
-    )
     found: dict[str, list[int]] = {}
-    for subject, at_ms in rows.fetchall():
+    for subject, at_ms in fetch(
+        "SELECT subject, at_ms FROM tombstones WHERE kind = 'fingerprint'"
+        f" AND agent <> ? AND subject {IN_JSON}",
+        route,
+        json.dumps(prints),
+    ):
         found.setdefault(subject, []).append(at_ms)
     return found
 

@@ -13,6 +13,7 @@ from memtui.model.events import Event, EventType
 from memtui.model.sessions import SubagentMetadata
 from memtui.search import resolve_filters
 from memtui.services import sessions
+from memtui.store import copies as store_copies
 from memtui.store import database
 from memtui.store import events as store_events
 from memtui.store import sessions as store_sessions
