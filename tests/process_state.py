@@ -15,9 +15,8 @@ from typing import Any
 
 from memtui.capture import projects
 from memtui.store import database
-from memtui.tui import garbage
 
-MODULE_GLOBALS = ((garbage, "_is_reduced"), (database, "_open_file"))
+MODULE_GLOBALS = ((database, "_open_file"),)
 """The variables that memtui's modules set while they run, besides the database."""
 
 LOGGERS = ("", "watchfiles")

@@ -10,7 +10,7 @@ def told(code: str) -> str:
         [
             sys.executable,
             "-c",
-            f"import gc\nfrom memtui.tui import garbage\n{code}",
+            f"import gc\nfrom memtui.tui import app\n{code}",
         ],
         capture_output=True,
         text=True,
@@ -19,12 +19,12 @@ def told(code: str) -> str:
 
 
 def test_what_is_there_to_stay_is_never_looked_through_again() -> None:
-    code = "garbage.reduce_collections(); garbage.freeze();"
+    code = "app.reduce_collections(); app.freeze();"
     code += "print(gc.get_freeze_count() > 1000)"
     assert told(code) == "True\n"
 
 
 def test_nothing_is_changed_where_nobody_asked_for_it() -> None:
-    same = "before = gc.get_threshold(); garbage.freeze();"
+    same = "before = gc.get_threshold(); app.freeze();"
     same += "print(gc.get_freeze_count(), gc.get_threshold() == before)"
     assert told(same) == "0 True\n"

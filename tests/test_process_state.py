@@ -14,7 +14,7 @@ import memtui
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.tui import garbage
+from memtui.tui import app
 from memtui.workspace import Workspace
 from tests import process_state
 
@@ -33,7 +33,6 @@ def look() -> dict[str, object]:
         "looks": gc.get_threshold(),
         "log": (logging.raiseExceptions, list(logging.getLogger().handlers)),
         "level": (logging.getLogger().level, logging.getLogger("watchfiles").level),
-        "tended": garbage._is_reduced,
         "opened": database._open_file,
     }
 
@@ -46,7 +45,7 @@ def spoil(folder: Path, settings: Settings) -> None:
     del os.environ["PATH"]
     sys.path.insert(0, "/nowhere")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    garbage.reduce_collections()
+    app.reduce_collections()
     logging.raiseExceptions = False
     logging.getLogger().addHandler(logging.FileHandler(folder / "log"))
     logging.getLogger().setLevel(1)

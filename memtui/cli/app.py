@@ -36,16 +36,16 @@ def run(args: Namespace, context: Context) -> int:
     if os.environ.get("TEXTUAL_DRIVER") != TAB_DRIVER and not _has_terminal():
         raise MemtuiError(NO_TERMINAL)
     from memtui.settings_file import SettingsEditor
-    from memtui.tui import garbage, terminal
-    from memtui.tui.app import MemtuiApp
+    from memtui.tui import app as tui
+    from memtui.tui import terminal
 
     terminal.end_when_closed()
-    garbage.reduce_collections()
+    tui.reduce_collections()
     settings = context.settings
     editor = SettingsEditor(
         context.load_settings, settings, context.paths.config, context.config_file
     )
-    app = MemtuiApp(
+    app = tui.MemtuiApp(
         context.open_workspace,
         theme=settings.screen_theme,
         hooks=partial(_hooks_editor, context),
@@ -55,7 +55,7 @@ def run(args: Namespace, context: Context) -> int:
     result = "demo" if args.command == "demo" else app.run()
     if result == "demo":
         with tempfile.TemporaryDirectory(prefix="memtui-demo-") as folder:
-            app = MemtuiApp(
+            app = tui.MemtuiApp(
                 partial(_open_demo, context, Path(folder)),
                 theme=editor.theme,
                 opening="making three months of work up…",

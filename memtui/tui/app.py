@@ -41,6 +41,7 @@ from memtui.tui.themes import DARK, THEMES, stylesheets
 if TYPE_CHECKING:
     from memtui.integrations.agents import HooksEditor
     from memtui.model.model_state import RewriteForecast
+    from memtui.model.sessions import AgentHistory
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
@@ -402,17 +403,19 @@ class MemtuiApp(App[str | MemtuiError]):
             self._offer_import(is_first=False)
 
     def _offer_import(self, *, is_first: bool) -> None:
-        from memtui.tui.screens.welcome import DEMO, ImportChoice, WelcomeScreen
+        from memtui.tui.screens.welcome import WelcomeScreen
 
-        def answer(chosen: ImportChoice | str | None) -> None:
-            if chosen == DEMO:
-                self.exit(DEMO)
-            elif isinstance(chosen, ImportChoice):
-                self.workspace.start_import(
-                    chosen.histories, self._report, is_watched=chosen.is_watched
-                )
+        def answer(is_demo: bool | None) -> None:
+            if is_demo:
+                self.exit("demo")
 
         self._show(WelcomeScreen(is_first=is_first), answer)
+
+    def start_import(
+        self, histories: "Sequence[AgentHistory]", *, is_watched: bool
+    ) -> None:
+        """Import conversations, and watch for what is added later if asked to."""
+        self.workspace.start_import(histories, self._report, is_watched=is_watched)
 
     # The scope
 

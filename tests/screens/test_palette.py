@@ -131,11 +131,6 @@ async def test_what_is_said_of_a_key_stays_with_the_screen_it_was_said_on(
         await pilot.press("s")
         await settle(pilot)
         assert not app._notifications
-        await pilot.press("s")
-        assert len(app._notifications) == 1
-        await pilot.press("escape")
-        await settle(pilot)
-        assert not app._notifications
 
 
 async def test_q_leaves(app: MemtuiApp, settle: Settle) -> None:
