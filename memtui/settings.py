@@ -162,13 +162,14 @@ class Settings:
     )
     segments_overlap_min: float = _setting(
         5.0,
-        "How far the context before a segment reaches back.",
+        "How far the overlap of a segment reaches back: the messages before it that its"
+        " summary may refer to.",
         unit="minutes",
         minimum=0,
     )
     segments_overlap_tokens: int = _setting(
         500,
-        "The most text in the context before a segment.",
+        "The most text in the overlap of a segment.",
         unit="tokens",
         minimum=0,
     )

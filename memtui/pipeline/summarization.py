@@ -38,7 +38,7 @@ from memtui.summarize import surprise as summarize_surprise
 from memtui.summarize.draft import GroundedSummary, sanitize
 from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
-from memtui.summarize.segmenter import SegmentRules, context_before
+from memtui.summarize.segmenter import SegmentRules, overlap_before
 from memtui.summarize.summarizer import Summarizer
 from memtui.text import secrets
 
@@ -80,10 +80,10 @@ class SegmentWork:
         """Return a hash of the input. Events never change, so their ids suffice."""
         bounds = self.range
         counts = f"{bounds.is_open} {bounds.subagent_events} {self.project}"
-        context = (event.event_id for event in self.segment.overlap_events)
+        overlap = (event.event_id for event in self.segment.overlap_events)
         events = (event.event_id for event in self.segment.events)
         return hashing.content_hash(
-            _identity_key(identity, attempt), counts, *context, "", *events
+            _identity_key(identity, attempt), counts, *overlap, "", *events
         )
 
     def make_version(
@@ -189,12 +189,12 @@ def read_segment_work(
     session_rows: Mapping[int, Session],
     rules: SegmentRules,
 ) -> SegmentWork:
-    """Read a segment and its context from the store."""
+    """Read a segment and its overlap from the store."""
     session = session_rows[bounds.number]
-    context_ms = round(rules.context_s * 1000)
-    found, earlier = conversations.read_segment(bounds, context_ms)
-    context = context_before(earlier, found.events[0], rules)
-    whole = replace(found, overlap_events=context)
+    overlap_ms = round(rules.overlap_s * 1000)
+    found, earlier = conversations.read_segment(bounds, overlap_ms)
+    overlap = overlap_before(earlier, found.events[0], rules)
+    whole = replace(found, overlap_events=overlap)
     return SegmentWork(bounds, whole, session.agent, session.project)
 
 

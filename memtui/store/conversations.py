@@ -299,14 +299,14 @@ def _list_session_messages(
     return list(newest.limit(limit).tuples())
 
 
-def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:
+def read_segment(segment: SegmentRange, overlap_ms: int) -> tuple[Segment, list[Event]]:
     """Return a segment with its events, and the events just before it.
 
     Args:
         segment: The segment.
-        context_ms: How far back the events before it reach, in milliseconds.
+        overlap_ms: How far back the events before it reach, in milliseconds.
     """
-    start_ms = segment.start_ms - context_ms
+    start_ms = segment.start_ms - overlap_ms
     found = events.between(segment.number, start_ms, segment.end_ms)
     own = _filter_segment(segment, found)
     if len(own) != segment.events:

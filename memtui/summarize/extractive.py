@@ -228,7 +228,7 @@ LATER_PENALTY, LATE_PENALTY = 0.2, 0.4
     FINAL_HEADING_TITLE_SCORE,
     FAILED_COMMIT_TITLE_SCORE,
     HEADING_TITLE_SCORE,
-    CONTEXT_TITLE_SCORE,
+    OVERLAP_TITLE_SCORE,
 ) = (
     0.8,
     0.62,
@@ -262,13 +262,13 @@ class TitleCandidate:
 
 
 def summarize_segment(
-    events: Sequence[Event], context: Sequence[Event] = ()
+    events: Sequence[Event], overlap: Sequence[Event] = ()
 ) -> Summary:
     """Summarize a segment in its own words.
 
     Args:
         events: The events of the segment in order.
-        context: The events just before the segment; their requests are possible
+        overlap: The events just before the segment; their requests are possible
             titles.
 
     Returns:
@@ -289,7 +289,7 @@ def summarize_segment(
         ),
         *_heading_titles(events, messages),
         *_answer_titles(ranked),
-        *_context_titles(context),
+        *_overlap_titles(overlap),
     ]
     title = max(
         proposals, key=lambda one: one.score, default=TitleCandidate("", 0.0)
@@ -360,12 +360,12 @@ def _answer_titles(ranked: Sequence[SentenceCandidate]) -> Iterator[TitleCandida
             yield TitleCandidate(title, min(score, MAX_ANSWER_TITLE_SCORE))
 
 
-def _context_titles(context: Sequence[Event]) -> Iterator[TitleCandidate]:
-    for event in reversed(context):
+def _overlap_titles(overlap: Sequence[Event]) -> Iterator[TitleCandidate]:
+    for event in reversed(overlap):
         if event.is_message and event.role is EventRole.USER:
             request = titles.title_from_request(message_sentences(event.text))
             if request and request.score > titles.SLIGHT:
-                yield TitleCandidate(request.title, request.score * CONTEXT_TITLE_SCORE)
+                yield TitleCandidate(request.title, request.score * OVERLAP_TITLE_SCORE)
 
 
 def _fallback_title(

@@ -16,16 +16,16 @@ _DEFAULTS = Settings()
 
 @dataclass(frozen=True, slots=True)
 class SegmentRules:
-    """The limits of segments and their context; the defaults are those of settings."""
+    """The limits of segments and their overlap; the defaults are those of settings."""
 
     max_gap_s: float = _DEFAULTS.segments_max_gap_min * 60
     """A longer pause, in seconds, ends a segment."""
     max_tokens: int = _DEFAULTS.segments_max_tokens
     """The most tokens of a segment, unless one event alone has more."""
-    context_s: float = _DEFAULTS.segments_overlap_min * 60
-    """The context before a segment starts at most this many seconds earlier."""
-    context_tokens: int = _DEFAULTS.segments_overlap_tokens
-    """The most tokens of the context before a segment."""
+    overlap_s: float = _DEFAULTS.segments_overlap_min * 60
+    """The overlap with what is before a segment starts at most this much earlier."""
+    overlap_tokens: int = _DEFAULTS.segments_overlap_tokens
+    """The most tokens of the overlap."""
 
 
 def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Event]]:
@@ -76,7 +76,7 @@ def is_finished(run: Sequence[Event], now: datetime, rules: SegmentRules) -> boo
     return last.event_type is EventType.SESSION_END or gap_s > rules.max_gap_s
 
 
-def context_before(
+def overlap_before(
     before: Sequence[Event], first: Event, rules: SegmentRules
 ) -> tuple[Event, ...]:
     """Return the events just before a segment that help to understand it.
@@ -86,12 +86,12 @@ def context_before(
         first: The segment's first event.
         rules: The limits, in seconds and in tokens; both apply.
     """
-    context: list[Event] = []
+    overlap: list[Event] = []
     tokens = 0
     for event in reversed(before):
         gap_s = (first.timestamp - event.timestamp).total_seconds()
         tokens += event.tokens
-        if gap_s > rules.context_s or tokens > rules.context_tokens:
+        if gap_s > rules.overlap_s or tokens > rules.overlap_tokens:
             break
-        context.append(event)
-    return tuple(reversed(context))
+        overlap.append(event)
+    return tuple(reversed(overlap))

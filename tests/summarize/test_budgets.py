@@ -32,7 +32,7 @@ def test_every_part_of_a_long_segment_fits(kind: str) -> None:
     whole = "".join(turn.text for turn in log.turns)
     read = "".join(turn.text for part in parts for turn in part.turns)
     assert "".join(read.split()) == "".join(whole.split())
-    assert [part.context for part in parts[1:]] == [()] * (len(parts) - 1)
+    assert [part.overlap for part in parts[1:]] == [()] * (len(parts) - 1)
 
 
 def test_a_log_that_fits_is_one_part() -> None:
@@ -49,10 +49,10 @@ def test_a_part_has_no_more_turns_than_it_may() -> None:
 
 def test_context_that_would_fill_the_prompt_is_left_out() -> None:
     log = PromptInput(
-        (Turn((0,), "user", "hi"),), context=(Turn((), "user", "x " * 900),)
+        (Turn((0,), "user", "hi"),), overlap=(Turn((), "user", "x " * 900),)
     )
     (part,) = prompts.split_log(log, 1000, TokenScale(), with_schema=True)
-    assert part.context == ()
+    assert part.overlap == ()
 
 
 def test_a_count_above_the_estimate_is_believed_at_once() -> None:

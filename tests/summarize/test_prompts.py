@@ -135,6 +135,6 @@ def test_notes_of_the_agents_machinery_are_not_shown_to_the_model() -> None:
     note = replace(segment.events[0], role=EventRole.SYSTEM, text=wrapper)
     whole = replace(segment, events=(note, *segment.events), overlap_events=(note,))
     log = prompts.segment_log(whole)
-    assert not log.context
+    assert not log.overlap
     assert log.turns[0].positions == (1,)
     assert all("command-name" not in turn.text for turn in log.turns)

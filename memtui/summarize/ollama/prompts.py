@@ -97,7 +97,7 @@ class PromptInput:
     """The log that one request summarizes."""
 
     turns: tuple[Turn, ...]
-    context: tuple[Turn, ...] = ()
+    overlap: tuple[Turn, ...] = ()
     """Turns before it; they help to understand it and are not summarized."""
     bullets: tuple[int, int] = BULLET_COUNTS[TocLevel.SEGMENT]
     """The minimum and the maximum number of bullets to ask for."""
@@ -107,7 +107,7 @@ class PromptInput:
     @property
     def fence(self) -> str:
         """A word that the log does not contain; equal logs have equal fences."""
-        text = "\n".join(turn.text for turn in (*self.context, *self.turns))
+        text = "\n".join(turn.text for turn in (*self.overlap, *self.turns))
         fence = ""
         while not fence or fence in text:
             digest = hashlib.blake2b((fence + text).encode(), digest_size=6)
@@ -124,7 +124,7 @@ def segment_log(segment: Segment) -> PromptInput:
             if _is_included(event)
             for piece in split_text(_event_text(event))
         ),
-        context=tuple(
+        overlap=tuple(
             Turn((), event.role.value, _cut_middle(text, MAX_TURN_CHARS // 4))
             for event in segment.overlap_events
             if _is_included(event) and (text := _event_text(event))
@@ -275,7 +275,7 @@ _SURPRISE_REQUEST = (
 
 
 def _log_lines(log: PromptInput) -> str:
-    before = [("-", turn) for turn in log.context]
+    before = [("-", turn) for turn in log.overlap]
     numbered = [(str(n), turn) for n, turn in enumerate(log.turns, 1)]
     return "\n".join(
         f"{mark}|{turn.role}| {line.strip()}"
@@ -411,9 +411,9 @@ def split_log(
         with_schema: Whether the server enforces the schema.
     """
     fixed_tokens = scale.prompt_tokens(replace(log, turns=()), with_schema=with_schema)
-    context = log.context
+    overlap = log.overlap
     if fixed_tokens > budget // 2:
-        context, log = (), replace(log, context=())
+        overlap, log = (), replace(log, overlap=())
         fixed_tokens = scale.prompt_tokens(
             replace(log, turns=()), with_schema=with_schema
         )
@@ -430,7 +430,7 @@ def split_log(
     if len(even_parts) == len(parts):
         parts = even_parts
     return [
-        replace(log, turns=part, context=context if index == 0 else ())
+        replace(log, turns=part, overlap=overlap if index == 0 else ())
         for index, part in enumerate(parts)
     ]
 
@@ -480,5 +480,5 @@ def halve_log(log: PromptInput) -> list[PromptInput]:
         turns = tuple(replace(turn, text=text) for text in texts) or turns
     middle = -(-len(turns) // 2)
     first = replace(log, turns=turns[:middle])
-    second = replace(log, turns=turns[middle:], context=())
+    second = replace(log, turns=turns[middle:], overlap=())
     return [half for half in (first, second) if half.turns]
