@@ -11,23 +11,23 @@ day; archived ones in ``archived_sessions`` beside it.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from dataclasses import fields as dataclass_fields
 from datetime import datetime
 from pathlib import Path
 from uuid import UUID
 
 from memtui.capture.formats import codex_tools
 from memtui.capture.formats.base import (
-    EventBuilder,
     InvalidRecord,
     ParsedItem,
-    PendingCalls,
     Position,
-    RecentTexts,
     Record,
     SkippedRecord,
     State,
     ToolCall,
+    as_object,
     as_text,
+    first_text,
     parse_time,
     text_digest,
     unique_id,
@@ -39,7 +39,7 @@ from memtui.capture.formats.codex_tools import (
     image_placeholder,
     join_parts,
 )
-from memtui.capture.formats.jsonl import JsonLinesFormat
+from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model.events import (
     Event,
@@ -56,53 +56,34 @@ from memtui.text import tool_calls
 AGENT = "codex"
 
 ENVELOPES = frozenset(
-    {
-        "session_meta",
-        "response_item",
-        "event_msg",
-        "turn_context",
-        "compacted",
-        "world_state",
-        "inter_agent_communication",
-        "inter_agent_communication_metadata",
-    }
+    """session_meta response_item event_msg turn_context compacted world_state
+    inter_agent_communication inter_agent_communication_metadata""".split()  # noqa: SIM905
 )
 """The types of records that hold a payload."""
 
-_TYPED_ENVELOPES = frozenset({"response_item", "event_msg"})
-"""The envelopes whose payload says what the record is."""
-
 _FLAT_TYPES = frozenset(
-    {
-        "message",
-        "reasoning",
-        "function_call",
-        "function_call_output",
-        "function_result",
-        "local_shell_call",
-        "custom_tool_call",
-        "custom_tool_call_output",
-        "web_search_call",
-        "tool_call",
-        "tool_result",
-    }
+    """message reasoning function_call function_call_output function_result
+    local_shell_call custom_tool_call custom_tool_call_output web_search_call tool_call
+    tool_result""".split()  # noqa: SIM905
 )
 """Items that stood alone on their lines before there were envelopes."""
 
 SKIPPED_KINDS = frozenset(
-    """world_state inter_agent_communication inter_agent_communication_metadata
-    token_count task_started turn_started thread_settings_applied thread_goal_updated
+    """session_meta turn_context thread_name_updated collab_agent_spawn_end world_state
+    inter_agent_communication inter_agent_communication_metadata token_count
+    task_started turn_started thread_settings_applied thread_goal_updated
     thread_rolled_back ghost_snapshot undo_completed undo_started exited_review_mode
     item_completed item_started sub_agent_activity guardian_assessment
-    dynamic_tool_call_request exec_command_begin patch_apply_begin mcp_tool_call_begin
-    web_search_begin image_generation_begin collab_agent_spawn_begin
-    collab_agent_interaction_begin collab_agent_interaction_end collab_waiting_begin
-    collab_waiting_end collab_close_begin collab_close_end collab_resume_begin
-    collab_resume_end session_configured warning stream_error background_event
-    plan_update turn_diff turn.completed other state compaction compaction_summary
-    compaction_trigger context_compaction ContextCompaction EnteredReviewMode
-    ExitedReviewMode HookPrompt SubAgentActivity CollabAgentToolCall
-    codex/event/raw_item account/rateLimits/updated""".split()  # noqa: SIM905
+    dynamic_tool_call_request exec_command_begin patch_apply_begin
+    mcp_tool_call_begin web_search_begin image_generation_begin
+    collab_agent_spawn_begin collab_agent_interaction_begin
+    collab_agent_interaction_end collab_waiting_begin collab_waiting_end
+    collab_close_begin collab_close_end collab_resume_begin collab_resume_end
+    session_configured warning stream_error background_event plan_update turn_diff
+    turn.completed other state compaction compaction_summary compaction_trigger
+    context_compaction ContextCompaction EnteredReviewMode ExitedReviewMode
+    HookPrompt SubAgentActivity CollabAgentToolCall codex/event/raw_item
+    account/rateLimits/updated""".split()  # noqa: SIM905
 )
 """Kinds that hold nothing of the conversation that other records do not hold too."""
 
@@ -171,7 +152,6 @@ class _CodexRecord:
     label: str
     """Its name in reports: ``event_msg/token_count``."""
     payload: _Fields
-    time: object
     is_item: bool = False
     """Part of the model's history, not an event of the program."""
     is_flat: bool = False
@@ -186,60 +166,45 @@ class _CodexRecord:
         """The kind of source: records of two kinds may repeat each other's text."""
         return "item" if self.is_item else self.kind
 
-    def with_payload(self, payload: _Fields) -> "_CodexRecord":
-        return replace(self, payload=payload)
-
     @classmethod
     def parse(cls, fields: _Fields) -> "_CodexRecord | None":
         """Take a record out of its envelope; None if it does not say what it is."""
-        kind, payload = fields.get("type"), fields.get("payload")
-        time = fields.get("timestamp") or fields.get("created_at")
-        if kind is None and "role" in fields:
-            content = fields.get("content", fields.get("message"))
-            message = {
-                "role": fields["role"],
-                "content": content,
-                "id": fields.get("id"),
-            }
-            return cls("message", "message", message, time, is_item=True, is_flat=True)
-        if kind is None and _is_flat_header(fields):
-            return cls("session_meta", "session_meta", fields, time, is_flat=True)
-        if kind is None and isinstance(fields.get("record_type"), str):
-            return cls("state", "state", fields, time, is_flat=True)
+        kind, payload = fields.get("type"), as_object(fields.get("payload"))
+        if kind is None:
+            return cls._parse_untyped(fields)
         if not isinstance(kind, str) or not kind:
             return None
         if kind not in ENVELOPES:
             is_item = kind in _FLAT_TYPES
             # "?" keeps it apart from a payload's type of the same name.
-            name = kind if is_item else f"?{kind}"
-            return cls(name, kind, fields, time, is_item=is_item, is_flat=True)
-        return cls._from_envelope(
-            kind, payload if isinstance(payload, dict) else {}, time
-        )
+            return cls(kind if is_item else f"?{kind}", kind, fields, is_item, True)
+        if kind not in ("response_item", "event_msg"):
+            return cls(kind, kind, payload)
+        name = as_text(payload.get("type")) or ("message" if "role" in payload else "")
+        item = payload.get("item")
+        if name == "item_completed" and isinstance(item, dict):
+            name = as_text(item.get("type"))
+            return cls(name, f"{kind}/item_completed/{name}", item)
+        return cls(name, f"{kind}/{name}", payload, kind == "response_item")
 
     @classmethod
-    def _from_envelope(
-        cls, envelope: str, payload: _Fields, time: object
-    ) -> "_CodexRecord":
-        if envelope not in _TYPED_ENVELOPES:
-            return cls(envelope, envelope, payload, time)
-        is_item = envelope == "response_item"
-        kind = as_text(payload.get("type")) or ("message" if "role" in payload else "")
-        item = payload.get("item")
-        if kind == "item_completed" and isinstance(item, dict):
-            kind = as_text(item.get("type"))
-            return cls(kind, f"{envelope}/item_completed/{kind}", item, time)
-        return cls(kind, f"{envelope}/{kind}", payload, time, is_item=is_item)
+    def _parse_untyped(cls, fields: _Fields) -> "_CodexRecord | None":
+        if "role" in fields:
+            content = fields.get("content", fields.get("message"))
+            return cls("message", "message", {**fields, "content": content}, True, True)
+        if _is_flat_header(fields):
+            return cls("session_meta", "session_meta", fields, is_flat=True)
+        if isinstance(fields.get("record_type"), str):
+            return cls("state", "state", fields, is_flat=True)
+        return None
 
 
-class _RolloutReader:
-    needs_reread = False
-
+class _RolloutReader(SessionReader):
     def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
-        self._builder, self._file_name = EventBuilder(AGENT, now), path.stem
+        super().__init__(AGENT, now, state)
+        self._file_name = path.name.partition(".jsonl")[0]
         self._thread = _Thread.from_state(state.get("thread"))
-        self._recent = RecentTexts(state.get("recent"))
-        self._calls = PendingCalls(state.get("calls"))
+        self.facts = self._thread.facts
         results = state.get("results")
         self._results = dict(results) if isinstance(results, dict) else {}
         """Hashes of the results that were read, by the keys of their calls."""
@@ -251,55 +216,66 @@ class _RolloutReader:
 
     def state(self) -> Mapping[str, object]:
         return {
-            "thread": self._thread.state(),
-            "recent": self._recent.state(),
-            "calls": self._calls.state(),
+            **super().state(),
+            "facts": {},
+            "thread": asdict(self._thread),
             "results": dict(self._results),
             "has_reply": self._has_reply,
             "header_time": self._header_time,
         }
 
-    def finish(self) -> Iterator[ParsedItem]:
-        yield from self._calls.pending_records()
-        yield from self._thread.facts_items()
+    def session_facts(self) -> Iterator[ParsedItem]:
+        """Yield the facts of the session, and of the subagent if it is one."""
+        thread, facts = self._thread, dict(self.facts)
+        if not thread.session_id:
+            return
+        at = parse_time(facts.pop("at", None))
+        if thread.subagent:
+            own = thread.session_id, thread.subagent, thread.kind
+            yield SubagentMetadata(AGENT, *own)
+            facts = {name: facts[name] for name in ("cwd", "branch") if name in facts}
+        yield SessionMetadata(AGENT, thread.session_id, at=at, **facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         line, rollout = record.line, _CodexRecord.parse(record.fields)
         if rollout is None:
             yield InvalidRecord("a record without type", line)
             return
-        time = rollout.time or (self._header_time if rollout.is_flat else None)
-        parsed = self._builder.parse_time(time, line)
+        time = record.fields.get("timestamp") or record.fields.get("created_at")
+        time = time or (self._header_time if rollout.is_flat else None)
+        parsed = self.builder.parse_time(time, line)
         at = None if isinstance(parsed, InvalidRecord) else parsed
-        kind, thread = rollout.kind, self._thread
-        if rollout.label == "session_meta":
-            thread.open(rollout.payload, at)
-            if rollout.is_flat and at:
-                self._header_time = at.isoformat()
-            yield SkippedRecord(rollout.label, line)
-        elif not thread.is_own_record(kind, rollout.payload, at) and (
-            thread.subagent or kind not in READ_KINDS
-        ):
+        kind, thread, payload = rollout.kind, self._thread, rollout.payload
+        is_copy = rollout.label != "session_meta" and not thread.is_own_record(
+            kind, payload, at
+        )
+        if is_copy and (thread.subagent or kind not in READ_KINDS):
             yield SkippedRecord(_COPIED, line)
-        elif kind == "turn_context":
-            thread.learn("model", rollout.payload.get("model"))
-            yield SkippedRecord(rollout.label, line)
-        elif kind == "thread_name_updated":
-            names = rollout.payload
-            thread.learn("title", names.get("thread_name", names.get("name")))
-            yield SkippedRecord(rollout.label, line)
-        elif kind == "collab_agent_spawn_end":
-            yield from self._subagent_started(rollout.payload)
-            yield SkippedRecord(rollout.label, line)
         elif kind not in READ_KINDS:
+            self._learn(rollout, at)
+            if kind == "collab_agent_spawn_end":
+                yield from self._subagent_started(payload)
             is_known = kind in SKIPPED_KINDS
-            label = rollout.label
-            reason = label if is_known else f"unknown record type {label}"
-            yield SkippedRecord(reason, line)
+            reason = rollout.label
+            yield SkippedRecord(
+                reason if is_known else f"unknown record type {reason}", line
+            )
         elif isinstance(parsed, InvalidRecord):
             yield parsed
         else:
             yield from self._read(rollout, line, parsed)
+
+    def _learn(self, record: _CodexRecord, at: datetime | None) -> None:
+        """Learn what a record says of the session."""
+        payload = record.payload
+        if record.label == "session_meta":
+            self._thread.open(payload, at)
+            if record.is_flat and at:
+                self._header_time = at.isoformat()
+        elif record.kind == "turn_context":
+            self.learn("model", payload.get("model"))
+        elif record.kind == "thread_name_updated":
+            self.learn("title", payload.get("thread_name", payload.get("name")))
 
     def _subagent_started(self, fields: _Fields) -> Iterator[ParsedItem]:
         """Read the start of a subagent, whose own file does not name the call."""
@@ -309,9 +285,7 @@ class _RolloutReader:
                 AGENT,
                 self._thread.session_id,
                 thread_id,
-                as_text(
-                    fields.get("new_agent_role") or fields.get("new_agent_nickname")
-                ),
+                first_text(fields, "new_agent_role", "new_agent_nickname"),
                 codex_tools.call_key(fields),
                 tool_calls.describe_task(as_text(fields.get("prompt"))),
             )
@@ -323,7 +297,7 @@ class _RolloutReader:
         if not thread.own_id:
             match = _FILE_NAME.fullmatch(self._file_name)
             thread.open({"id": match[1] if match else self._file_name}, at)
-        yield from thread.introduce()
+        yield from self.introduce()
         position = Position(
             line, at, thread.session_id, thread.subagent, record.item_id
         )
@@ -344,8 +318,8 @@ class _RolloutReader:
     def _is_new(
         self, position: Position, kind: str, text: str, record: _CodexRecord
     ) -> bool:
-        is_new = self._recent.is_new(kind, text, record.writer, position.at)
-        self._differs |= self._recent.differs and not is_new
+        is_new = self.recent.is_new(kind, text, record.writer, position.at)
+        self._differs |= self.recent.differs and not is_new
         return is_new
 
     def _message(
@@ -358,24 +332,21 @@ class _RolloutReader:
             yield from self._prompt(position, record)
         elif text := content_text(record.payload.get("content")).strip():
             kind = role if isinstance(role, str) else "message"
-            yield self._builder.system_message(position, text, kind)
+            yield self.builder.system_message(position, text, kind)
 
     def _prompt(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         """Read what the user wrote, and what the program wrote in the user's name."""
         payload = record.payload
-        images: list[object] = []
-        for name in ("images", "local_images"):
-            some = payload.get(name)
-            images += some if isinstance(some, list) else []
+        images = [payload.get(name) for name in ("images", "local_images")]
         prompt = _Prompt.parse(payload.get("message", payload.get("content")), images)
         if prompt.system_text:
             key = _duplicate_key(prompt.system_kind, prompt.system_text)
             if self._is_new(position, *key, record):
-                yield self._builder.system_message(
+                yield self.builder.system_message(
                     position, prompt.system_text, prompt.system_kind, key=""
                 )
         if prompt.text and self._is_new(position, "prompt", prompt.words, record):
-            yield self._builder.event(
+            yield self.builder.event(
                 position,
                 EventType.USER_MESSAGE,
                 prompt.text,
@@ -390,7 +361,7 @@ class _RolloutReader:
             if self._is_new(position, "reply", words, record):
                 self._has_reply = True
                 item_id = record.item_id
-                yield self._builder.event(
+                yield self.builder.event(
                     position,
                     EventType.ASSISTANT_MESSAGE,
                     text,
@@ -412,7 +383,7 @@ class _RolloutReader:
         ]
         for text in texts:
             if self._is_new(position, "thought", text, record):
-                yield self._builder.thought(position, text, key="")
+                yield self.builder.thought(position, text, key="")
         if not texts and record.payload.get("encrypted_content"):
             yield SkippedRecord(f"{record.label}, encrypted", position.line)
 
@@ -422,22 +393,21 @@ class _RolloutReader:
         """Read the end of a turn; its last message counts if there was no other."""
         if not self._has_reply:
             message = {"message": record.payload.get("last_agent_message")}
-            yield from self._reply(position, record.with_payload(message))
+            yield from self._reply(position, replace(record, payload=message))
         self._has_reply = False
         if error := record.payload.get("error"):
-            fields = error if isinstance(error, Mapping) else {"message": error}
-            yield from self._error(position, record.with_payload(fields))
+            fields = as_object(error) or {"message": error}
+            yield from self._error(position, replace(record, payload=fields))
 
     def _error(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
-        error = record.payload.get("error")
-        fields = error if isinstance(error, Mapping) else record.payload
+        fields = as_object(record.payload.get("error")) or record.payload
         text = as_text(fields.get("message"))
         if text.strip() and self._is_new(position, "error", text, record):
-            yield self._builder.system_message(position, text, "error")
+            yield self.builder.system_message(position, text, "error")
 
     def _review(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
-        if hint := as_text(record.payload.get("user_facing_hint")).strip():
-            yield self._builder.system_message(position, f"Review {hint}", "review")
+        hint = as_text(record.payload.get("user_facing_hint")).strip()
+        return self.notice(position, "review", hint and f"Review {hint}")
 
     def _agent_message(
         self, position: Position, record: _CodexRecord
@@ -448,7 +418,7 @@ class _RolloutReader:
         elif text := content_text(record.payload.get("content")).strip():
             author = as_text(record.payload.get("author"))
             text = f"{author}: {text}" if author else text
-            yield self._builder.system_message(position, text, "agent")
+            yield self.builder.system_message(position, text, "agent")
         else:
             yield SkippedRecord(f"{record.label}, encrypted", position.line)
 
@@ -458,35 +428,34 @@ class _RolloutReader:
         if self._is_new(position, "compacted", "", record):
             text = as_text(record.payload.get("message"))
             start = EventType.SESSION_START
-            yield self._builder.event(position, start, text, source="compact")
+            yield self.builder.event(position, start, text, source="compact")
 
     def _turn_aborted(
         self, position: Position, record: _CodexRecord
     ) -> Iterator[ParsedItem]:
-        calls = self._calls.pop_conversation(position.session_id, position.subagent)
-        yield from self._builder.interrupted_calls(calls)
+        yield from self.interrupted(position)
         self._has_reply = False
         reason = as_text(record.payload.get("reason")) or "interrupted"
         if self._is_new(position, *_duplicate_key("interruption", ""), record):
             text = f"[turn aborted: {reason}]"
-            yield self._builder.system_message(position, text, "interruption")
+            yield self.builder.system_message(position, text, "interruption")
 
     def _call(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tools.call_key(record.payload)
-        if (before := self._calls.pop(key)).line:
-            yield from self._builder.interrupted_calls([before])
+        if (before := self.calls.pop(key)).line:
+            yield from self.builder.interrupted_calls([before])
         self._results.pop(key, None)
         name, tool_input = codex_tools.parse_call(record.payload)
-        self._calls.add(ToolCall.make(key, name, tool_input, position))
+        self.calls.add(ToolCall.make(key, name, tool_input, position))
 
     def _result(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tools.call_key(record.payload)
-        call = self._calls.pop(key)
+        call = self.calls.pop(key)
         text, failed = codex_tools.parse_result(record.payload)
         if call.line or self._is_new_result(key, text):
             self._remember_result(key, text)
             is_error = "true" if failed else ""
-            yield self._builder.tool_result(position, call, text, is_error=is_error)
+            yield self.builder.tool_result(position, call, text, is_error=is_error)
 
     def _complete_call(
         self, position: Position, record: _CodexRecord
@@ -499,13 +468,11 @@ class _RolloutReader:
         if shape == "web_search_end":
             if not self._is_new(position, "search", call.summary, record):
                 return
-        elif key in self._calls or not self._is_new_result(key, parsed.result):
+        elif key in self.calls or not self._is_new_result(key, parsed.result):
             return
         self._remember_result(key, parsed.result)
         is_error = "true" if parsed.failed else ""
-        yield self._builder.tool_result(
-            position, call, parsed.result, is_error=is_error
-        )
+        yield self.builder.tool_result(position, call, parsed.result, is_error=is_error)
 
     def _is_new_result(self, key: str, text: str) -> bool:
         if not key or key not in self._results:
@@ -588,7 +555,8 @@ class _Prompt:
             context = added or context
             words.append(text)
             shown.append(text)
-        shown += map(image_placeholder, images)
+        for some in images:
+            shown += map(image_placeholder, some if isinstance(some, list) else ())
         return cls(
             join_parts(shown),
             join_parts(words),
@@ -643,7 +611,6 @@ class _Thread:
     last_copied_ms: int = 0
     facts: dict[str, str] = field(default_factory=dict)
     """Values for ``SessionMetadata``."""
-    is_introduced: bool = False
     copied_from: str = ""
     """The session whose records are being copied."""
     turn: str = ""
@@ -655,10 +622,8 @@ class _Thread:
 
     @classmethod
     def from_state(cls, state: object) -> "_Thread":
-        return cls(**state) if isinstance(state, dict) else cls()
-
-    def state(self) -> dict[str, object]:
-        return asdict(self) | {"is_introduced": False}
+        names = {one.name for one in dataclass_fields(cls)}
+        return cls(**{k: v for k, v in as_object(state).items() if k in names})
 
     @property
     def session_id(self) -> str:
@@ -690,11 +655,10 @@ class _Thread:
         created = parse_time(meta.get("timestamp")) or at
         self.created_ms = _uuid_ms(own_id) or (to_ms(created) if created else 0)
         self.last_copied_ms = to_ms(at) if at else self.created_ms
-        git, source = meta.get("git"), meta.get("source")
-        branch = git.get("branch") if isinstance(git, Mapping) else ""
+        source = meta.get("source")
         facts = {
             "cwd": as_text(meta.get("cwd")),
-            "branch": as_text(branch),
+            "branch": as_text(as_object(meta.get("git")).get("branch")),
             "created_by": as_text(meta.get("originator"))
             or (source if isinstance(source, str) else ""),
             "forked_from": "" if self.subagent else self.forked_from,
@@ -703,10 +667,8 @@ class _Thread:
         self.facts |= {name: value for name, value in facts.items() if value}
 
     def _learn_parent(self, meta: _Fields) -> None:
-        source = meta.get("source")
-        subagent = source.get("subagent") if isinstance(source, Mapping) else None
-        inner = subagent.get("thread_spawn") if isinstance(subagent, Mapping) else None
-        spawn: _Fields = inner if isinstance(inner, Mapping) else {}
+        subagent = as_object(meta.get("source")).get("subagent")
+        spawn = as_object(as_object(subagent).get("thread_spawn"))
         if not subagent and meta.get("thread_source") != "subagent":
             return
         root = as_text(meta.get("session_id"))
@@ -714,7 +676,7 @@ class _Thread:
         self.parent = clean(root if root and root != self.own_id else parent)
         kinds = (
             *(spawn.get(name) or meta.get(name) for name in _SUBAGENT_KIND_FIELDS),
-            subagent.get("other") if isinstance(subagent, Mapping) else subagent,
+            subagent.get("other") if isinstance(subagent, dict) else subagent,
         )
         self.kind = next((clean(k) for k in kinds if isinstance(k, str) and k), "agent")
 
@@ -765,28 +727,6 @@ class _Thread:
         return replace(
             event, source_id=source_id, event_id=event_id(*parts, event.timestamp)
         )
-
-    def learn(self, name: str, value: object) -> None:
-        """Remember the latest value of one of the session's facts."""
-        if text := " ".join(clean(as_text(value)).split()):
-            self.facts[name] = text
-
-    def introduce(self) -> Iterator[ParsedItem]:
-        """Yield the session's facts once, before its first event."""
-        if not self.is_introduced:
-            self.is_introduced = True
-            yield from self.facts_items()
-
-    def facts_items(self) -> Iterator[ParsedItem]:
-        """Yield the facts of the session, and of the subagent if it is one."""
-        if not self.session_id:
-            return
-        facts = dict(self.facts)
-        at = parse_time(facts.pop("at", None))
-        if self.subagent:
-            yield SubagentMetadata(AGENT, self.session_id, self.subagent, self.kind)
-            facts = {name: facts[name] for name in ("cwd", "branch") if name in facts}
-        yield SessionMetadata(AGENT, self.session_id, at=at, **facts)
 
 
 def _uuid_ms(name: str) -> int:

@@ -1,34 +1,28 @@
 """Codex's tool calls and results, in every shape that rollouts have had."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from memtui.capture.formats.base import as_text, placeholder, result_text
+from memtui.capture.formats.base import (
+    as_object,
+    as_objects,
+    as_text,
+    first_text,
+    parse_json,
+    placeholder,
+    result_text,
+)
 
 CALLS = frozenset(
-    {
-        "function_call",
-        "custom_tool_call",
-        "local_shell_call",
-        "tool_search_call",
-        "tool_call",
-        "mcp_call",
-    }
+    """function_call custom_tool_call local_shell_call tool_search_call tool_call
+    mcp_call""".split()  # noqa: SIM905
 )
 """Items that call a tool; the result follows."""
 
 RESULTS = frozenset(
-    {
-        "function_call_output",
-        "custom_tool_call_output",
-        "local_shell_call_output",
-        "tool_search_output",
-        "function_result",
-        "tool_result",
-        "mcp_tool_call_output",
-    }
+    """function_call_output custom_tool_call_output local_shell_call_output
+    tool_search_output function_result tool_result mcp_tool_call_output""".split()  # noqa: SIM905
 )
 """Items that hold a tool's result."""
 
@@ -91,26 +85,23 @@ def call_key(fields: _Fields) -> str:
 
 def parse_call(fields: _Fields) -> tuple[str, object]:
     """Return a call's tool and input."""
-    kind, function = as_text(fields.get("type")), fields.get("function")
-    name = as_text(fields.get("name"))
-    if isinstance(function, Mapping):
-        name = name or as_text(function.get("name"))
+    kind, function = as_text(fields.get("type")), as_object(fields.get("function"))
+    name = first_text(fields, "name") or first_text(function, "name")
     if kind == "local_shell_call":
         return name or "shell", fields.get("action")
     if kind == "tool_search_call":
         return name or "tool_search", fields.get("arguments")
     if kind == "custom_tool_call":
         return name, fields.get("input")
-    return name, _parse_json(fields.get("arguments", fields.get("input")))
+    return name, parse_json(fields.get("arguments", fields.get("input")))
 
 
 def parse_result(fields: _Fields) -> tuple[str, bool]:
     """Return a tool's result, and whether the tool failed."""
     if isinstance(tools := fields.get("tools"), list):
-        names = [as_text(t.get("name")) for t in tools if isinstance(t, dict)]
-        return "\n".join(names), False
+        return "\n".join(as_text(t.get("name")) for t in as_objects(tools)), False
     output = fields.get("output", fields.get("result"))
-    value = _parse_json(output)
+    value = parse_json(output)
     # JSON text may be Codex's own wrapping or what a program printed.
     is_wrapping = isinstance(value, Mapping) and (
         value is output
@@ -118,15 +109,14 @@ def parse_result(fields: _Fields) -> tuple[str, bool]:
     )
     if is_wrapping and isinstance(value, Mapping):
         return _parse_structured_result(value)
-    text = content_text(output) if isinstance(output, list) else as_text(output)
+    text = _text(output)
     match = _EXIT_CODE.search(text, 0, _EXIT_CODE_WITHIN)
     return text, match is not None and int(match[1]) != 0
 
 
 def _parse_structured_result(fields: _Fields) -> tuple[str, bool]:
     """Parse a result with text and success, or with output and exit code."""
-    metadata = fields.get("metadata")
-    code = metadata.get("exit_code") if isinstance(metadata, Mapping) else None
+    code = as_object(fields.get("metadata")).get("exit_code")
     code = fields.get("exit_code", fields.get("exitCode", code))
     failed = code not in (None, 0) or fields.get("success") is False
     if "text" in fields:
@@ -134,8 +124,7 @@ def _parse_structured_result(fields: _Fields) -> tuple[str, bool]:
     for name in ("output", "content"):
         if name in fields:
             value = fields[name]
-            is_list = isinstance(value, list)
-            return content_text(value) if is_list else as_text(value), failed
+            return _text(value), failed
     if "stdout" in fields:
         return _output(fields), failed
     return as_text(fields), failed
@@ -150,20 +139,17 @@ def parse_complete_call(kind: str, fields: _Fields) -> CompleteCall:
     """
     failed = fields.get("success") is False or fields.get("status") in _FAILED
     if kind == "exec_command_end":
-        text = fields.get("aggregated_output") or fields.get("formatted_output")
+        text = first_text(fields, "aggregated_output", "formatted_output")
         failed = fields.get("exit_code") not in (None, 0)
         command = _only(fields, "command")
-        return CompleteCall("shell", command, as_text(text) or _output(fields), failed)
+        return CompleteCall("shell", command, text or _output(fields), failed)
     if kind == "patch_apply_end":
-        changes = fields.get("changes")
-        paths = {"path": [*changes] if isinstance(changes, Mapping) else []}
+        paths = {"path": [*as_object(fields.get("changes"))]}
         return CompleteCall("apply_patch", paths, _output(fields), failed)
     if kind == "mcp_tool_call_end":
         return _parse_mcp_call(fields, failed)
     if kind == "dynamic_tool_call_response":
-        content = fields.get("content_items") or fields.get("error")
-        is_list = isinstance(content, list)
-        text = content_text(content) if is_list else as_text(content)
+        text = _text(fields.get("content_items") or fields.get("error"))
         name = as_text(fields.get("tool"))
         return CompleteCall(name, fields.get("arguments"), text, failed)
     if kind == "view_image_tool_call":
@@ -174,18 +160,15 @@ def parse_complete_call(kind: str, fields: _Fields) -> CompleteCall:
 
 
 def _parse_web_search(fields: _Fields) -> CompleteCall:
-    action = fields.get("action")
-    inner = action if isinstance(action, Mapping) else fields
+    inner = as_object(fields.get("action")) or fields
     query = {
         name: inner[name]
         for name in ("query", "queries", "url", "pattern")
         if inner.get(name)
     } or _only(fields, "query")
-    results = fields.get("results")
     lines = [
         " ".join(filter(None, (as_text(one.get("title")), as_text(one.get("url")))))
-        for one in (results if isinstance(results, list) else ())
-        if isinstance(one, Mapping)
+        for one in as_objects(fields.get("results"))
     ]
     return CompleteCall("web_search", query, "\n".join(filter(None, lines)))
 
@@ -198,8 +181,7 @@ def _parse_image_generation(fields: _Fields) -> CompleteCall:
 
 
 def _parse_mcp_call(fields: _Fields, failed: bool) -> CompleteCall:
-    invocation = fields.get("invocation")
-    call = invocation if isinstance(invocation, Mapping) else fields
+    call = as_object(fields.get("invocation")) or fields
     names = as_text(call.get("server")), as_text(call.get("tool"))
     name, arguments = ".".join(filter(None, names)), call.get("arguments")
     result = fields.get("result")
@@ -222,14 +204,8 @@ def _output(fields: _Fields) -> str:
     return "\n".join(text.rstrip("\n") for text in texts if text.strip())
 
 
-def _parse_json(value: object) -> object:
-    """Return the value of text that is a JSON object; anything else unchanged."""
-    if not isinstance(value, str) or not value.lstrip().startswith("{"):
-        return value
-    try:
-        return json.loads(value, strict=False)
-    except (ValueError, RecursionError):
-        return value
+def _text(value: object) -> str:
+    return content_text(value) if isinstance(value, list) else as_text(value)
 
 
 def content_text(content: object) -> str:
