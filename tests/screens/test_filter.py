@@ -13,18 +13,16 @@ from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui.app import MemtuiApp
-from memtui.tui.screens.filter import FilterScreen
-from memtui.tui.screens.search import TeleportScreen
-from memtui.tui.screens.sessions import SessionsScreen
-from memtui.tui.widgets import scope_list
+from memtui.tui.screens.filter import FilterScreen, list_choices
+from memtui.tui.screens.search import SearchScreen
+from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import Breadcrumbs, PaneTitle
-from memtui.tui.widgets.session_list import SessionList
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.screens.test_contents import here, labels, press, said, tree
 from tests.screens.test_pictures import Compare, steps
-from tests.screens.test_teleport import answered
+from tests.screens.test_search import answered
 
 AppOf = Callable[[Workspace], MemtuiApp]
 Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
@@ -49,7 +47,7 @@ def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
     there = ScopeChoices(
         (("codex", 3),), (("codebook", 2), ("shop", 1)), (("decode", 9),)
     )
-    found = scope_list.list_choices(there, "CODE", ALL, ALL)
+    found = list_choices(there, "CODE", ALL, ALL)
     assert [(one.label, one.end) for one in found] == [
         ("codex", "3 sessions"),
         ("codebook", "2 sessions"),
@@ -58,7 +56,7 @@ def test_what_can_be_chosen_is_what_holds_what_is_typed() -> None:
     ]
     assert found[1].scope == Scope(project="codebook")
     shop = Scope(project="shop")
-    found = scope_list.list_choices(there, "", replace(shop, agent="codex"), shop)
+    found = list_choices(there, "", replace(shop, agent="codex"), shop)
     assert [one.label for one in found[:2]] == ["Show codex in shop", "Show everything"]
     assert [one.label for one in found if one.is_chosen] == ["codex", "shop"]
     unchosen = next(one for one in found if one.label == "codex" and one.kind)
@@ -89,7 +87,7 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         await press(pilot, settle, "F", "tab", "escape", "slash", *"session")
         assert app.scope == Scope("codex", "logsift")
         bar = pilot.app.screen
-        assert isinstance(bar, TeleportScreen)
+        assert isinstance(bar, SearchScreen)
         for _ in range(3):
             await answered(pilot, settle)
             assert all("logsift" in line.details[0] for line in bar.results)

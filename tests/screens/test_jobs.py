@@ -24,9 +24,7 @@ from memtui.store import database, jobs
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.jobs import JobsScreen
-from memtui.tui.widgets import job_list
-from memtui.tui.widgets.job_list import JobList
+from memtui.tui.screens.jobs import JobList, JobsScreen, describe_model
 from memtui.workspace import JobsController, Workspace
 from tests.conftest import NOW
 
@@ -169,7 +167,8 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         (
             ModelHealth(ModelCondition.OFFLINE, "no Ollama answers"),
             "✗ No Ollama answers: start Ollama (ollama serve), or install it from"
-            " ollama.com, then: ollama pull qwen3:4b\n  memtui will check again; x on a job checks now.",
+            " ollama.com, then: ollama pull qwen3:4b"
+            "\n  memtui will check again; x on a job checks now.",
         ),
         (
             NO_MODEL,
@@ -183,7 +182,7 @@ def test_the_state_of_ollama_is_told_with_its_cure(
     health: ModelHealth, said: str
 ) -> None:
     state = ModelStatus().with_health(health)
-    assert str(job_list.describe_model(state, "", None, NOW)) == said
+    assert str(describe_model(state, "", None, NOW)) == said
 
 
 async def test_keys_that_cannot_act_say_why(

@@ -18,9 +18,12 @@ from memtui.store import database, problems
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.quarantine import DismissScreen, QuarantineScreen
+from memtui.tui.screens.quarantine import (
+    DismissScreen,
+    QuarantineList,
+    QuarantineScreen,
+)
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.quarantine_list import QuarantineList
 from memtui.tui.widgets.status_line import RETRIES_ITSELF, StatusLine
 from memtui.workspace import Workspace
 from tests.screens import help_text

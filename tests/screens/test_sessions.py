@@ -21,10 +21,9 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
-from memtui.tui.screens.sessions import SessionsScreen
+from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.key_line import KeyHint
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.session_list import SessionList
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 

@@ -16,9 +16,8 @@ from memtui.settings import SETTINGS, Settings
 from memtui.settings_file import SettingEntry, SettingsEditor
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.settings import SettingScreen, SettingsScreen
+from memtui.tui.screens.settings import SettingList, SettingScreen, SettingsScreen
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.setting_list import SettingList
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 

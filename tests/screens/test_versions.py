@@ -27,13 +27,17 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.help import HelpScreen
-from memtui.tui.screens.versions import VersionsScreen
+from memtui.tui.screens.versions import (
+    NOT_SUMMARIZED,
+    VersionList,
+    VersionsScreen,
+    VersionText,
+)
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocTree
-from memtui.tui.widgets.version_list import NOT_SUMMARIZED, VersionList, VersionText
 from memtui.workspace import Workspace
 from tests import model_versions
 from tests.conftest import HISTORY, NOW, OWN
@@ -323,7 +327,9 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         )
         await settle(pilot)
         await steps(settle)(pilot)
-        told = "Nobody answers at http://127.0.0.1:11434. Try: start Ollama (ollama serve)"
+        told = (
+            "Nobody answers at http://127.0.0.1:11434. Try: start Ollama (ollama serve)"
+        )
         assert f"There is none by a model yet. {told}" in about(app)
         app.post_message(
             ProgressReported(PipelineProgress("", model=ModelStatus(READY)))

@@ -3,6 +3,8 @@
 No version is ever deleted here.
 """
 
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
 
@@ -12,17 +14,181 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.visual import VisualType
 from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from memtui.model import calendar
-from memtui.model.nodes import TocEntry, TocHistory, TocNode, TocVersion
-from memtui.services import versions
+from memtui.model.model_state import RewriteForecast
+from memtui.model.nodes import (
+    Bullet,
+    NodeStatus,
+    TocEntry,
+    TocHistory,
+    TocNode,
+    TocVersion,
+)
+from memtui.model.summaries import GenerationStats
+from memtui.model.verdicts import Support
+from memtui.services import explain, versions
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
-from memtui.tui.widgets import version_list
+from memtui.tui.widgets import bullet_list
+from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.pane_title import PaneTitle
-from memtui.tui.widgets.version_list import VersionList
+from memtui.tui.widgets.text_block import Paragraph, TextBlock
+
+DIGEST_CHARS = 12
+"""The shown length of a model's digest."""
+
+NOT_SUMMARIZED = "Not summarized yet. memtui will do this in the background."
+WITHHELD = "Withheld, because no source supports it:"
+BLANK = Content("")
+
+
+class VersionList(ItemList[TocVersion]):
+    """Moves through the versions, the latest first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(open="Read this version.")
+    HELP_TITLE = "In the list of versions"
+
+    def __init__(self, zone: tzinfo) -> None:
+        super().__init__(id="versions")
+        self._zone = zone
+
+    def show(self, history: TocHistory) -> None:
+        """List versions, with the cursor at first on the shown one."""
+        status = history.entry.status
+        items = {str(one.version): one for one in history.versions}
+        rows = [
+            Option(_draw_version(one, status, self._zone), id=name)
+            for name, one in items.items()
+        ]
+        current = self.current or history.shown
+        self.show_items(items, rows, str(current.version) if current else "")
+
+
+def _draw_version(version: TocVersion, status: NodeStatus, zone: tzinfo) -> Paragraph:
+    mark = Content.styled(f"{version.version:>3}  ", "bold")
+    state = Content.styled(", ".join(states(version, status)), "$accent")
+    created = date_format.moment(version.created_at, zone)
+    under = [Content.styled(f"{created} · {_support_counts(version)}", "$context")]
+    if version.rejection:
+        under.append(Content.styled(f"rejected: {version.rejection}", "$error"))
+    return Paragraph(mark, Content(_author(version)), state, under)
+
+
+def _author(version: TocVersion) -> str:
+    model = version.generation
+    if not model.model:
+        return f"extract ({version.summarizer})"
+    return f"{model.model} {model.digest[:DIGEST_CHARS]}".strip()
+
+
+def states(version: TocVersion, status: NodeStatus) -> Iterator[str]:
+    """Yield whether a version is shown or pinned, and whether it will change."""
+    if not version.is_shown:
+        return
+    yield "pinned" if version.is_pinned else "shown"
+    if status is NodeStatus.STALE:
+        yield "out of date"
+    elif status is NodeStatus.PROVISIONAL:
+        yield "provisional"
+
+
+def _support_counts(version: TocVersion) -> str:
+    counts = [
+        (version.supported, Support.SUPPORTED),
+        (version.weak, Support.WEAK),
+        (version.unsupported, Support.UNSUPPORTED),
+    ]
+    texts = [
+        f"{format.bullet_mark(support)} {count} {support.value}"
+        for count, support in counts
+        if count
+    ]
+    return " · ".join(texts) or "no bullets"
+
+
+def describe_choice(
+    history: TocHistory, now: datetime, outlook: RewriteForecast, *, is_written: bool
+) -> str:
+    """Describe which version is shown, and how to get another one.
+
+    Args:
+        history: The versions.
+        now: The current time.
+        outlook: Whether and when a new version can be written.
+        is_written: Whether a model is writing one at the moment.
+    """
+    shown = history.shown
+    if shown is None:
+        return NOT_SUMMARIZED
+    texts = []
+    if shown.is_pinned:
+        texts.append(f"You pinned version {shown.version} (P: unpin).")
+        if history.entry.status is NodeStatus.STALE:
+            texts.append("The conversation has changed since.")
+    elif len(history.versions) == 1:
+        texts.append("This is the only version.")
+    if is_written:
+        texts.append("A model is writing a new one.")
+    elif history.requested_at:
+        age = date_format.age(history.requested_at, now)
+        texts.append(f"You requested a new one {age}. {outlook.message}")
+    elif not any(version.is_by_model for version in history.versions):
+        hint = "Press R to request one." if outlook.is_possible else outlook.message
+        texts.append(f"There is none by a model yet. {hint}")
+    return " ".join(texts)
+
+
+class VersionText(TextBlock):
+    """A version: its head, bullets, and what was withheld."""
+
+    def __init__(
+        self, node: TocNode, version: TocVersion, zone: tzinfo, now: datetime
+    ) -> None:
+        self.node, self.version, self.zone, self.now = node, version, zone, now
+
+    def compose_lines(self, width: int) -> Content:
+        lines = [line for part in self._head() for line in part.wrap(width)]
+        lines += [BLANK]
+        lines += [_draw_bullet(one).lay_out(width) for one in self.node.bullets]
+        if self.node.withheld:
+            lines += [BLANK, Content.styled(WITHHELD, "$context")]
+        lines += [_draw_bullet(one).lay_out(width) for one in self.node.withheld]
+        return Content("\n").join(lines)
+
+    def _head(self) -> Iterator[Content]:
+        version = self.version
+        if headline := self.node.headline:
+            yield Content.styled(headline, "bold")
+        created = date_format.moment(version.created_at, self.zone)
+        age = date_format.age(version.created_at, self.now)
+        yield Content.styled(f"{_author(version)} · {created} ({age})", "$context")
+        if cost := _cost(version.generation):
+            yield Content.styled(cost, "$context")
+        if version.rejection:
+            yield Content.styled(f"Rejected: {version.rejection}", "$error")
+        if not (self.node.bullets or self.node.withheld):
+            yield Content("There was nothing worth a bullet here.")
+
+
+def _cost(stats: GenerationStats) -> str:
+    if not stats.model:
+        return ""
+    read = format.quantity(stats.prompt_tokens, "token")
+    written = format.number(stats.reply_tokens)
+    seconds = stats.total_ms / 1000
+    return f"{read} read, {written} written, {seconds:.1f} s · Ollama {stats.server}"
+
+
+def _draw_bullet(bullet: Bullet) -> Paragraph:
+    reason = explain.explain_verdict(bullet)
+    under = [Content.styled(reason, "$context")] if reason else []
+    text = Content(" ".join(bullet.text.split()))
+    return Paragraph(bullet_list.draw_mark(bullet), text, under=under)
+
 
 ALL_SHOWN = "All claims are shown here, the unsupported ones at the end."
 GONE = "This is no longer in the contents."
@@ -92,7 +258,7 @@ class VersionsScreen(ListDetailScreen[bool]):
     def _show_note(self) -> None:
         note = GONE
         if self._history is not None:
-            note = version_list.describe_choice(
+            note = describe_choice(
                 self._history,
                 self.now(),
                 self.memtui.rewrite_forecast(),
@@ -121,8 +287,8 @@ class VersionsScreen(ListDetailScreen[bool]):
             return
         content: VisualType = GONE
         if node is not None:
-            content = version_list.VersionText(node, one, self.zone, self.now())
-        standing = ", ".join(version_list.states(one, self._line.status))
+            content = VersionText(node, one, self.zone, self.now())
+        standing = ", ".join(states(one, self._line.status))
         self.show_details(f"Version {one.version}", content, standing)
 
     def show_error(self, error: BaseException, group: str) -> None:
@@ -148,7 +314,7 @@ class VersionsScreen(ListDetailScreen[bool]):
         """Pin the selected version, or unpin it; confirm a rejected one first."""
         one = self._list.current
         if one is None:
-            self.notify(version_list.NOT_SUMMARIZED, markup=False)
+            self.notify(NOT_SUMMARIZED, markup=False)
         elif one.is_pinned:
             self.run_thread(self._unpin, self._confirm, "change")
         elif one.rejection and self._confirming != one.version:
@@ -178,7 +344,7 @@ class VersionsScreen(ListDetailScreen[bool]):
     def action_regenerate(self) -> None:
         """Request a new version by a model."""
         if self._list.current is None:
-            self.notify(version_list.NOT_SUMMARIZED, markup=False)
+            self.notify(NOT_SUMMARIZED, markup=False)
         else:
             self.run_thread(self._request_version, self._confirm, "change")
 
