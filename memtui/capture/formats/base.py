@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
 
+from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model import events
 from memtui.model.events import (
     EARLIEST,
@@ -443,6 +444,29 @@ class EventBuilder:
             )
         except EventRefused as error:
             return InvalidRecord(str(error), position.line)
+
+    def prompt(
+        self, position: Position, text: str, kind: str | None = None
+    ) -> Event | InvalidRecord:
+        """Make an event of a message in the user's name.
+
+        Args:
+            position: Where it is.
+            text: The text.
+            kind: The kind, if the program wrote it, else ""; by default by its text.
+        """
+        text, added = split_prompt(text)
+        kind = find_system_kind(text) if kind is None else kind
+        if not text:
+            text, added, kind = added, "", kind or "reminder"
+        return self.event(
+            position,
+            EventType.USER_MESSAGE,
+            text,
+            role=EventRole.SYSTEM if kind else EventRole.USER,
+            kind=kind,
+            added=added,
+        )
 
     def system_message(
         self, position: Position, text: str, kind: str, *, key: str | None = None

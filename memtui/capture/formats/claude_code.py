@@ -9,7 +9,7 @@ message. A sidechain is Claude Code's word for a subagent's records.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     State,
     ToolCall,
+    as_object,
+    as_objects,
     as_text,
     count_words,
     event_from_state,
@@ -41,7 +43,6 @@ from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.files import read_small_file
 from memtui.model.events import (
     Event,
-    EventRole,
     EventType,
     Provenance,
     SourceCopy,
@@ -54,25 +55,9 @@ from memtui.model.sessions import SessionMetadata, SubagentMetadata
 AGENT = "claude-code"
 
 TYPES_WITHOUT_MESSAGE = frozenset(
-    {
-        "agent-name",
-        "attachment",
-        "atis-latch",
-        "bridge-session",
-        "file-history-snapshot",
-        "frame-link",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "relocated",
-        "result",
-        "started",
-        "system",
-        "worktree-state",
-    }
+    """agent-name attachment atis-latch bridge-session file-history-snapshot frame-link
+    last-prompt mode permission-mode pr-link progress queue-operation relocated result
+    started system worktree-state""".split()  # noqa: SIM905
 )
 """Known types of records without a message of their own."""
 
@@ -111,7 +96,6 @@ _REMEMBERED_RECORDS = 500
 _REMEMBERED_SIDECHAIN_RECORDS = 2000
 """How many records of subagents are remembered to assign the records that follow."""
 
-
 _REMEMBERED_MESSAGES = 20
 """How many messages are compared with a queued prompt recorded after them."""
 
@@ -124,11 +108,9 @@ _QUEUE_TIME = timedelta(hours=1)
 _IMAGE = re.compile(r"\[(?:image|document)(?:: [^\]\n]+)?\]")
 """A placeholder, which a queued prompt does not have."""
 
-_TASK = re.compile(r'\{"task_id":')
-"""The beginning of a queued notification in older versions."""
-
-_PROGRAM_COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")
-"""A queued command; one that is a prompt for the model is recorded again."""
+_QUEUED_BY_PROGRAM = re.compile(r'(/[a-z][\w:-]*(?:\s|\Z))|\{"task_id":')
+"""A queued command or notification. A command that is a prompt for the model is
+recorded again."""
 
 
 class ClaudeCodeFormat(JsonLinesFormat):
@@ -151,8 +133,7 @@ class ClaudeCodeFormat(JsonLinesFormat):
         queue = state.get("queue", {})
         if state.get("calls") or state.get("held") or queue.get("prompts"):
             return None
-        sessions = state.get("sessions", {})
-        names = ("cwd", "at", "forked_from")
+        sessions, names = state.get("sessions", {}), ("cwd", "at", "forked_from")
         facts = {
             session: {name: values[name] for name in names if name in values}
             for session, values in sessions.get("facts", {}).items()
@@ -185,20 +166,13 @@ def _is_qwen_record(fields: dict[str, object]) -> bool:
     )
 
 
-def _blocks(content: object) -> list[dict[str, object]]:
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict)]
-
-
 def _is_thinking(block: dict[str, object]) -> bool:
     return "thinking" in str(block.get("type"))
 
 
 def _system_kind(fields: dict[str, object], text: str) -> str:
     """Return the kind of a user record that the program wrote; "" if the user did."""
-    origin = fields.get("origin")
-    origin_kind = as_text(origin.get("kind")) if isinstance(origin, dict) else ""
+    origin_kind = as_text(as_object(fields.get("origin")).get("kind"))
     if fields.get("isCompactSummary"):
         return "compact_summary"
     if origin_kind not in ("", "human"):
@@ -218,38 +192,28 @@ def _slash_command(fields: dict[str, object], text: str) -> str:
 
 def _forked_from(fields: dict[str, object]) -> str:
     """Return the session that a record was copied from, or ""."""
-    origin = fields.get("forkedFrom")
-    return as_text(origin.get("sessionId")) if isinstance(origin, dict) else ""
+    return as_text(as_object(fields.get("forkedFrom")).get("sessionId"))
 
 
 def _subagent_message(fields: dict[str, object]) -> dict[str, object]:
     """Return the complete subagent message in a progress record, or {}."""
-    progress = fields.get("data")
-    if not isinstance(progress, dict) or progress.get("type") != "agent_progress":
-        return {}
-    message = progress.get("message")
-    if not isinstance(message, dict) or message.get("type") not in (
-        "user",
-        "assistant",
-    ):
+    progress = as_object(fields.get("data"))
+    message = as_object(progress.get("message"))
+    is_message = message.get("type") in ("user", "assistant")
+    if progress.get("type") != "agent_progress" or not is_message:
         return {}
     outer = {name: fields.get(name) for name in ("sessionId", "cwd", "timestamp")}
-    return {
-        **outer,
-        **message,
-        "agentId": progress.get("agentId"),
-        "isSidechain": True,
-    }
+    agent = {"agentId": progress.get("agentId"), "isSidechain": True}
+    return {**outer, **message, **agent}
 
 
 def _queued_prompt(fields: dict[str, object]) -> dict[str, object]:
     """Return a prompt that the agent got while it worked, as a user record, or {}."""
-    attachment = fields.get("attachment")
-    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
+    attachment = as_object(fields.get("attachment"))
+    if attachment.get("type") != "queued_command":
         return {}
     message = {"content": attachment.get("prompt")}
-    mode = attachment.get("commandMode")
-    origin = attachment.get("origin")
+    mode, origin = attachment.get("commandMode"), attachment.get("origin")
     if mode not in (None, "", "prompt"):
         origin = {"kind": mode}
     return {**fields, "type": "user", "message": message, "origin": origin}
@@ -264,11 +228,9 @@ class _TranscriptReader:
         self._sessions = _Sessions(state.get("sessions"))
         self._held = _HeldMessages(state.get("held"))
         self._queue = _PromptQueue(state.get("queue"))
-        sidechains = state.get("sidechains")
-        # The subagent of each record of a sidechain, for files that do not name it.
-        self._sidechains: dict[str, str] = (
-            dict(sidechains) if isinstance(sidechains, dict) else {}
-        )
+        sidechains = as_object(state.get("sidechains"))
+        self._sidechains = {uuid: str(name) for uuid, name in sidechains.items()}
+        """The subagent of each record of a sidechain, if the file does not name it."""
 
     @property
     def needs_reread(self) -> bool:
@@ -325,17 +287,15 @@ class _TranscriptReader:
             yield from self._message(line, prompt)
         elif kind == "queue-operation":
             yield from self._queue_operation(line, fields)
-        elif fields.get("subtype") == "compact_boundary":
-            yield from self._compaction(line, fields)
-        elif fields.get("subtype") in _NOTICES and fields.get("content"):
+        elif fields.get("subtype") == "compact_boundary" or (
+            fields.get("subtype") in _NOTICES and fields.get("content")
+        ):
             yield from self._notice(line, fields)
         else:
             is_known = kind in TYPES_WITHOUT_MESSAGE
             reason = kind if is_known else f"unknown record type {kind}"
-            inner = fields.get("attachment", fields.get("data"))
-            subtype = fields.get("subtype") or (
-                inner.get("type") if isinstance(inner, dict) else None
-            )
+            inner = as_object(fields.get("attachment", fields.get("data")))
+            subtype = fields.get("subtype") or inner.get("type")
             yield SkippedRecord(f"{reason}/{subtype}" if subtype else reason, line)
 
     def _position(
@@ -388,7 +348,7 @@ class _TranscriptReader:
         self, position: Position, fields: dict[str, object], content: object
     ) -> Iterator[ParsedItem]:
         yield from self._held.pop(position)
-        results = [b for b in _blocks(content) if b.get("type") == "tool_result"]
+        results = [b for b in as_objects(content) if b.get("type") == "tool_result"]
         for block in results:
             call = self._calls.pop(as_text(block.get("tool_use_id")))
             is_error = "true" if block.get("is_error") else ""
@@ -400,21 +360,12 @@ class _TranscriptReader:
             if not results:
                 yield SkippedRecord("a message without text", position.line)
             return
-        text, added = split_prompt(_slash_command(fields, text) or text)
-        kind = _system_kind(fields, text)
-        if not text:
-            text, added, kind = added, "", kind or "reminder"
+        text = _slash_command(fields, text) or text
+        kind = _system_kind(fields, split_prompt(text)[0])
         if kind == "interruption":
             calls = self._calls.pop_conversation(position.session_id, position.subagent)
             yield from self._builder.interrupted_calls(calls)
-        event = self._builder.event(
-            position,
-            EventType.USER_MESSAGE,
-            text,
-            role=EventRole.SYSTEM if kind else EventRole.USER,
-            kind=kind,
-            added=added,
-        )
+        event = self._builder.prompt(position, text, kind)
         if isinstance(event, InvalidRecord):
             yield event
         else:
@@ -435,22 +386,10 @@ class _TranscriptReader:
             yield SkippedRecord(f"queue-operation/{operation}", line)
             return
         yield from self._sessions.metadata_once(position.session_id)
-        words, added = split_prompt(text)
-        kind = find_system_kind(words)
-        if not words:
-            words, added, kind = added, "", "reminder"
-        elif _TASK.match(words):
-            kind = "notification"
-        elif _PROGRAM_COMMAND.match(words):
-            kind = "command"
-        event = self._builder.event(
-            position,
-            EventType.USER_MESSAGE,
-            words,
-            role=EventRole.SYSTEM if kind else EventRole.USER,
-            kind=kind,
-            added=added,
-        )
+        match = _QUEUED_BY_PROGRAM.match(text)
+        kind = ("command" if match[1] else "notification") if match else ""
+        kind = kind or find_system_kind(split_prompt(text)[0])
+        event = self._builder.prompt(position, text, kind)
         if isinstance(event, InvalidRecord):
             yield event
         elif not self._queue.add(event):
@@ -476,7 +415,7 @@ class _TranscriptReader:
             else:
                 self._held.add(event)
         is_empty = not text
-        for block in _blocks(content):
+        for block in as_objects(content):
             if block.get("type") == "tool_use":
                 is_empty = False
                 yield from self._call(position, block)
@@ -492,7 +431,7 @@ class _TranscriptReader:
     def _unknown_blocks(
         self, position: Position, role: str, content: object
     ) -> Iterator[SkippedRecord]:
-        for block in _blocks(content):
+        for block in as_objects(content):
             kind = as_text(block.get("type"))
             if kind not in _BLOCK_TYPES and not _is_thinking(block):
                 reason = f"unknown record type {role}/{kind or 'block without a type'}"
@@ -522,17 +461,12 @@ class _TranscriptReader:
             yield position
             return
         yield from self._sessions.metadata_once(position.session_id)
-        text = as_text(fields["content"])
-        yield self._builder.system_message(position, text, kind)
-
-    def _compaction(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
-        position = self._position(line, fields)
-        if isinstance(position, InvalidRecord):
-            yield position
-            return
         text = as_text(fields.get("content"))
-        start = EventType.SESSION_START
-        yield self._builder.event(position, start, text, source="compact")
+        if kind == "compact_boundary":
+            start = EventType.SESSION_START
+            yield self._builder.event(position, start, text, source="compact")
+        else:
+            yield self._builder.system_message(position, text, kind)
 
 
 class _HeldMessages:
@@ -698,35 +632,22 @@ def _digest(text: str) -> str:
     return text_digest(" ".join(_IMAGE.sub(" ", text).split()))
 
 
-@dataclass(slots=True)
-class _Facts:
-    cwd: str = ""
-    branch: str = ""
-    title: str = ""
-    model: str = ""
-    at: str = ""
-    created_by: str = ""
-    forked_from: str = ""
-
-
 class _Sessions:
     """The folder, branch, title, model and origin of the sessions in a transcript."""
 
     def __init__(self, state: object = None) -> None:
-        saved: Mapping[str, Any] = state if isinstance(state, Mapping) else {}
-        facts = saved.get("facts", {})
-        self._facts = {name: _Facts(**values) for name, values in facts.items()}
+        saved: Mapping[str, Any] = as_object(state)
+        self._facts: dict[str, dict[str, str]] = {**saved.get("facts", {})}
+        """Values for ``SessionMetadata``, by session."""
         self._session_by_record: dict[str, str] = dict(saved.get("leaves", {}))
         self._summaries: dict[str, str] = dict(saved.get("summaries", {}))
         self._announced: set[str] = set()
 
     def state(self) -> Mapping[str, object]:
-        leaves: dict[str, str] = {}
         # Titles name the last record of a session: only that one is saved.
-        for uuid, session in self._session_by_record.items():
-            leaves = {u: s for u, s in leaves.items() if s != session} | {uuid: session}
-        facts = {name: asdict(values) for name, values in self._facts.items()}
-        return {"facts": facts, "leaves": leaves, "summaries": self._summaries}
+        last = {session: uuid for uuid, session in self._session_by_record.items()}
+        leaves = {uuid: session for session, uuid in last.items()}
+        return {"facts": self._facts, "leaves": leaves, "summaries": self._summaries}
 
     def ids(self) -> list[str]:
         return list(self._facts)
@@ -748,17 +669,19 @@ class _Sessions:
             self._session_by_record[uuid] = session
             if len(self._session_by_record) > _REMEMBERED_RECORDS:
                 del self._session_by_record[next(iter(self._session_by_record))]
-        facts = self._facts.setdefault(session, _Facts())
-        facts.forked_from = forked_from or facts.forked_from
-        cwd = as_text(fields.get("cwd"))
-        if cwd and (not facts.at or at < datetime.fromisoformat(facts.at)):
-            facts.cwd, facts.at = cwd, at.isoformat()
-        facts.branch = as_text(fields.get("gitBranch")) or facts.branch
-        facts.created_by = facts.created_by or as_text(fields.get("entrypoint"))
-        message = fields.get("message")
-        model = as_text(message.get("model")) if isinstance(message, dict) else ""
-        if model and model != _SYNTHETIC_MODEL:
-            facts.model = model
+        facts = self._facts.setdefault(session, {})
+        cwd, before = as_text(fields.get("cwd")), facts.get("at")
+        if cwd and (not before or at < datetime.fromisoformat(before)):
+            facts |= {"cwd": cwd, "at": at.isoformat()}
+        model = as_text(as_object(fields.get("message")).get("model"))
+        latest = {
+            "forked_from": forked_from,
+            "branch": as_text(fields.get("gitBranch")),
+            "model": "" if model == _SYNTHETIC_MODEL else model,
+        }
+        facts |= {name: value for name, value in latest.items() if value}
+        if creator := as_text(fields.get("entrypoint")):
+            facts.setdefault("created_by", creator)
 
     def add_title(self, fields: dict[str, object]) -> None:
         kind = str(fields["type"])
@@ -766,7 +689,7 @@ class _Sessions:
         if kind == "summary":
             self._summaries[as_text(fields.get("leafUuid"))] = title
         elif session := as_text(fields.get("sessionId")):
-            self._facts.setdefault(session, _Facts()).title = title
+            self._facts.setdefault(session, {})["title"] = title
 
     def metadata_once(self, session: str) -> Iterator[SessionMetadata]:
         """Yield a session's metadata at its first event, which needs the project."""
@@ -778,11 +701,11 @@ class _Sessions:
         """Yield the metadata of all sessions."""
         for leaf, title in self._summaries.items():
             session = self._session_by_record.get(leaf)
-            if session and not self._facts[session].title:
-                self._facts[session].title = title
+            if session and not self._facts[session].get("title"):
+                self._facts[session]["title"] = title
         return map(self._metadata, self._facts)
 
     def _metadata(self, session: str) -> SessionMetadata:
-        facts = asdict(self._facts[session])
-        at = parse_time(facts.pop("at"))
+        facts = dict(self._facts[session])
+        at = parse_time(facts.pop("at", None))
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)

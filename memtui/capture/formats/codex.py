@@ -622,8 +622,11 @@ class _Thread:
 
     @classmethod
     def from_state(cls, state: object) -> "_Thread":
-        names = {one.name for one in dataclass_fields(cls)}
-        return cls(**{k: v for k, v in as_object(state).items() if k in names})
+        thread, names = cls(), {one.name for one in dataclass_fields(cls)}
+        for name, value in as_object(state).items():
+            if name in names:
+                setattr(thread, name, value)
+        return thread
 
     @property
     def session_id(self) -> str:

@@ -153,7 +153,7 @@ class _CopilotReader(SessionReader):
         if text and source not in ("", "user"):
             yield self.builder.system_message(position, text, source)
         elif text:
-            yield from self.prompt(position, text)
+            yield self.builder.prompt(position, text)
 
     def _assistant_message(
         self, position: Position, data: _Fields

@@ -32,9 +32,8 @@ from memtui.capture.formats.base import (
     count_words,
     parse_time,
 )
-from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.files import require_regular_file
-from memtui.model.events import Event, EventRole, EventType, Thought, clean
+from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
@@ -136,21 +135,6 @@ class SessionReader:
         if facts and self.session_id:
             agent = self.builder.agent
             yield SessionMetadata(agent, self.session_id, at=at, **facts)
-
-    def prompt(self, position: Position, text: str) -> Iterator[ParsedItem]:
-        """Make the event of a message in the user's name."""
-        text, added = split_prompt(text)
-        kind = find_system_kind(text)
-        if not text:
-            text, added, kind = added, "", "reminder"
-        yield self.builder.event(
-            position,
-            EventType.USER_MESSAGE,
-            text,
-            role=EventRole.SYSTEM if kind else EventRole.USER,
-            kind=kind,
-            added=added,
-        )
 
     def notice(
         self, position: Position, kind: str, *texts: object

@@ -631,7 +631,8 @@ class _Database:
         kind: object,
     ) -> _Message:
         fields, changes = parse_object(data), [_as_number(changed)]
-        name, parts = as_text(message_id), []
+        name = as_text(message_id)
+        parts: list[_Part] = []
         if kind is not None and fields is not None:
             fields, parts = _from_version_2(name, as_text(_decode(kind)), fields)
         else:
