@@ -55,7 +55,7 @@ HIDDEN = ("equals_sign",)
 
 FINDING = (
     Command(
-        "teleport",
+        "search",
         "slash",
         "find",
         "Search everything and jump to a hit.",

@@ -20,7 +20,7 @@ from memtui.model.hits import (
     WindowMessage,
 )
 from memtui.model.sessions import Session
-from memtui.tui.screens.search import SearchHistory, TeleportScreen
+from memtui.tui.screens.search import SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, THEMES, stylesheets
 from memtui.tui.widgets.result_list import SearchFunction, SearchView
 from tests.conftest import NOW
@@ -189,6 +189,6 @@ class SearchApp(App[str | MemtuiError]):
     def on_mount(self) -> None:
         """Open the bar."""
         self.push_screen(
-            TeleportScreen(self._finders, UTC, lambda: NOW, self._asked),
+            SearchScreen(self._finders, UTC, lambda: NOW, self._asked),
             lambda landing: self.exit(landing.node_id if landing else ""),
         )

@@ -42,7 +42,7 @@ OPENED: dict[str, Sequence[str]] = {
     "SessionsScreen": ("s",),
     "SettingScreen": ("comma", "enter"),
     "SettingsScreen": ("comma",),
-    "TeleportScreen": ("slash",),
+    "SearchScreen": ("slash",),
     "VersionsScreen": ("v",),
     "WelcomeScreen": ("i",),
 }
@@ -268,7 +268,7 @@ async def test_a_key_of_a_screen_says_where_the_reader_is_already(
 async def test_several_pasted_lines_become_one(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        await go_to(pilot, settle, "TeleportScreen")
+        await go_to(pilot, settle, "SearchScreen")
         app.post_message(events.Paste("token\r\n  refresh \n\nfails\n"))
         await settle(pilot)
         assert app.screen.query_one(Input).value == "token refresh fails"

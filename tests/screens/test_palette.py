@@ -24,7 +24,7 @@ Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
 TWINS = (
-    {"teleport", "find_here"},
+    {"search", "find_here"},
     {"toggle_expanded", "pause_job"},
     {"older_sibling", "next_prompt"},
     {"newer_sibling", "previous_prompt"},

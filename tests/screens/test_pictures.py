@@ -21,7 +21,7 @@ from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
-from memtui.tui.screens.search import TeleportScreen
+from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 
@@ -149,7 +149,7 @@ def test_teleport_results(
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await steps(settle, "slash")(pilot)
         screen = pilot.app.screen
-        assert isinstance(screen, TeleportScreen)
+        assert isinstance(screen, SearchScreen)
         screen.query_one(Input).cursor_blink = False
         await pilot.press(*"session")
         while screen.is_waiting:

@@ -87,7 +87,7 @@ class ContentsScreen(BaseScreen[None]):
     FILTERS_BY_SCOPE = SHOWS_MARKS = HAS_JUMP_BACK = True
     RELOAD_INTERVAL_S = 0.5
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "teleport", "go_to_date", "next_pane", "previous_pane",
+        "search", "go_to_date", "next_pane", "previous_pane",
         "next_source", "previous_source", "more_context", "less_context",
         "show_withheld", "show_versions", "zoom",
         back="Go back a pane: from a source to its page, from a page to the contents.",
@@ -334,10 +334,10 @@ class ContentsScreen(BaseScreen[None]):
     def action_newer_sibling(self) -> None:
         self._tree.seek_sibling(-1)
 
-    def action_teleport(self) -> None:
+    def action_search(self) -> None:
         from memtui.tui.screens.search import (
             SearchHistory,
-            TeleportScreen,
+            SearchScreen,
             make_finders,
         )
 
@@ -349,7 +349,7 @@ class ContentsScreen(BaseScreen[None]):
             self._search_history = SearchHistory()
         history = self._search_history
         finders = make_finders(self.workspace, history, lambda: self._scope)
-        screen = TeleportScreen(finders, self.zone, self.now, history)
+        screen = SearchScreen(finders, self.zone, self.now, history)
         screen.set_class(self.has_class("-zoomed"), "-over-one")
         self.app.push_screen(screen, arrive)
 

@@ -4,7 +4,7 @@ One search runs at a time, on a thread; text typed during it is searched next. A
 result is shown only if its query and view are still current.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
@@ -14,17 +14,15 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
-from textual.worker import Worker, WorkerState
 
 from memtui.model.filters import Filters
 from memtui.model.scope import Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers
-from memtui.tui.screens.base import HEIGHTS, LAYOUTS
+from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.widgets import search_bar
 from memtui.tui.widgets.result_list import (
     JumpTarget,
@@ -112,22 +110,23 @@ SEARCH, LANDING = "search", "landing"
 """Groups of workers."""
 
 
-class TeleportScreen(ModalScreen[JumpTarget | None]):
+class SearchScreen(Dialog[JumpTarget | None]):
     """Returns where the chosen hit leads, or None; the screen below stays as it was."""
 
     HORIZONTAL_BREAKPOINTS, VERTICAL_BREAKPOINTS = LAYOUTS, HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back", show=False),
-        Binding("down", "choose(1)", "next hit", show=False),
+        Binding("enter", "submit", "go", key_display="enter", priority=True),
+        Binding("down", "choose(1)", "select", key_display="↑ ↓", priority=True),
         Binding("up", "choose(-1)", "previous hit", show=False),
         Binding("pagedown", "page(1)", "page down", show=False),
         Binding("pageup", "page(-1)", "page up", show=False),
-        Binding("tab", "switch_view(1)", "next view", show=False),
+        Binding("tab", "switch_view(1)", "view"),
         Binding("shift+tab", "switch_view(-1)", "previous view", show=False),
-        Binding("alt+up,ctrl+up", "recall(-1)", "previous query", show=False),
+        Binding("ctrl+o", "toggle_one_each", "per session", key_display="ctrl+o"),
+        Binding("alt+up,ctrl+up", "recall(-1)", "history", key_display="alt+↑"),
         Binding("alt+down,ctrl+down", "recall(1)", "next query", show=False),
-        Binding("ctrl+o", "toggle_one_each", "one or all per session", show=False),
         Binding("ctrl+s", "use_suggestion", "use the suggestion", show=False),
+        Binding("escape", "leave", "back"),
     ]
 
     def __init__(
@@ -167,21 +166,25 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         """Whether the hits shown are not yet those of the query."""
         return self._pause is not None or self._searching is not None
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="teleport", classes="" if self._history.last else "-unasked"):
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical(id="search", classes="" if self._history.last else "-unasked"):
             yield SearchBar(self._history.last, self._views)
             yield ResultList(self._zone)
             yield Static(search_bar.SearchHelp(), id="how")
             yield Static("", id="note", markup=False)
-        yield Static(id="keys", markup=False)
+
+    @property
+    def refused(self) -> Collection[str]:
+        """Only messages can be limited to one per session."""
+        return () if self.view is SearchView.MESSAGES else ("toggle_one_each",)
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
         self._show_view()
         # Opens the index while the first letters are typed.
         warm_up = partial(self._finders[self.view], "memtui ")
-        workers.run(self, warm_up, lambda _: None, "warm-up")
-        workers.run(self, browse.list_scopes, self._complete_with, "known")
+        self.run_thread(warm_up, lambda _: None, "warm-up")
+        self.run_thread(browse.list_scopes, self._complete_with, "known")
 
     def _complete_with(self, parts: ScopeChoices) -> None:
         """Complete known names in filters; say so if the store is empty."""
@@ -191,8 +194,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
 
     def _show_view(self) -> None:
         self._head.show_view(self.view)
-        keys = search_bar.key_hints(self.view, is_one_each=self._history.is_one_each)
-        self.query_one("#keys", Static).update(keys)
+        self.refresh_bindings()
 
     @property
     def _list(self) -> ResultList:
@@ -201,10 +203,6 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
     @property
     def _head(self) -> SearchBar:
         return self.query_one(SearchBar)
-
-    @property
-    def _typed(self) -> str:
-        return self._head.text
 
     # Searching
 
@@ -223,13 +221,13 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
     def _search(self) -> None:
         """Search what is typed; a running search does so when it ends."""
         self._stop_pause()
-        if not self._typed.strip():
+        if not self._head.text.strip():
             self._show(SearchResults(), [])
         elif self._searching is None:
-            view, query = searching = self._searching = self.view, self._typed
+            view, query = searching = self._searching = self.view, self._head.text
             self.set_timer(workers.SLOW_S, partial(self._show_slow, searching))
             find, show = self._finders[view], partial(self.show_result, view, query)
-            workers.run(self, lambda: to_results(find(query)), show, SEARCH)
+            self.run_thread(lambda: to_results(find(query)), show, SEARCH)
 
     def _show_slow(self, searching: tuple[SearchView, str]) -> None:
         if self._searching is searching:
@@ -245,7 +243,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         """Whether a result belongs to the input; if not, search what is typed."""
         if (view, query) == self._searching:
             self._searching = None
-        if (view, query) == (self.view, self._typed):
+        if (view, query) == (self.view, self._head.text):
             return True
         if self._searching is None and self._pause is None:
             self._search()
@@ -254,8 +252,8 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
     def _show(self, found: SearchResults, notes: list[str]) -> None:
         self.found = found
         self._list.show(found, self._now())
-        is_unasked = not self._typed.strip()
-        bar = self.query_one("#teleport")
+        is_unasked = not self._head.text.strip()
+        bar = self.query_one("#search")
         bar.set_class(bool(found.results), "-found").set_class(is_unasked, "-unasked")
         self._head.show_count("" if is_unasked else search_bar.count_hits(found))
         self._show_notes(notes)
@@ -280,18 +278,15 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
         note.update(search_bar.SearchNotes(sentences, most))
         note.display = bool(sentences)
 
-    @on(Worker.StateChanged)
-    def show_error(self, event: Worker.StateChanged) -> None:
-        if event.state is not WorkerState.ERROR:
-            return
-        reason = format.error_text(event.worker.error)
-        if event.worker.group == SEARCH and self._searching is not None:
+    def show_error(self, error: BaseException, group: str) -> None:
+        reason = format.error_text(error)
+        if group == SEARCH and self._searching is not None:
             if self._is_current(*self._searching):
                 text = f"The search failed: {reason}. Press esc for the contents."
                 self._show(SearchResults(), [text])
                 self._head.show_count("")
                 self.set_timer(RETRY_S, partial(self._search_again, self.found))
-        elif event.worker.group == LANDING:
+        elif group == LANDING:
             self._show_notes([f"This could not be opened: {reason}"])
 
     # Views, history and suggestions
@@ -315,7 +310,7 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
 
     def action_recall(self, step: int) -> None:
         """Put in the previous or the next query."""
-        self._head.set_text(self._history.step(step, self._typed))
+        self._head.set_text(self._history.step(step, self._head.text))
 
     def action_use_suggestion(self) -> None:
         if self.found.suggestion:
@@ -348,25 +343,22 @@ class TeleportScreen(ModalScreen[JumpTarget | None]):
             return
         target = self._opening = self.results[place].target
         if target.node_id:
-            self._leave(target)
+            self.action_leave(target)
             return
         find = partial(
             browse.find_session_node, target.agent, target.session_id, target.at
         )
-        workers.load(self, find, partial(self.land, target), LANDING)
+        self.load(find, partial(self.land, target), LANDING)
 
     def land(self, target: JumpTarget, node_id: str) -> None:
         """Go to the node of a hit, or say that the contents do not have it yet."""
         if target is not self._opening:
             return  # Another hit was chosen meanwhile.
         if node_id:
-            self._leave(replace(target, node_id=node_id))
+            self.action_leave(replace(target, node_id=node_id))
         else:
             self._show_notes([search_bar.NOT_IN_CONTENTS_YET])
 
-    def action_leave(self) -> None:
-        self._leave(None)
-
-    def _leave(self, target: JumpTarget | None) -> None:
-        self._history.add(self._typed)
+    def action_leave(self, target: JumpTarget | None = None) -> None:
+        self._history.add(self._head.text)
         self.dismiss(target)

@@ -153,17 +153,6 @@ def _complete(query: str, begun: str, values: Iterable[str]) -> str | None:
     return None
 
 
-def key_hints(view: SearchView, *, is_one_each: bool) -> Content:
-    keys = [("enter", "go"), ("↑ ↓", "select"), ("tab", "view")]
-    if view is SearchView.MESSAGES:
-        keys.append(("ctrl+o", "all" if is_one_each else "per session"))
-    keys += [("alt+↑", "history"), ("esc", "back")]
-    return Content("  ").join(
-        Content.assemble((key, "bold $footer-key-foreground"), f" {label}")
-        for key, label in keys
-    )
-
-
 # Notes
 
 

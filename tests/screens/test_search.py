@@ -10,7 +10,7 @@ from memtui.errors import MemtuiError
 from memtui.model.hits import TeleportResult
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.search import TeleportScreen
+from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.pane_title import Breadcrumbs
@@ -30,12 +30,12 @@ async def ask(
     settle: Settle,
     words: str,
     view: SearchView = SearchView.SUMMARIES,
-) -> TeleportScreen:
+) -> SearchScreen:
     await pilot.press("slash")
     for letter in words:
         await pilot.press("space" if letter == " " else letter)
     screen = pilot.app.screen
-    assert isinstance(screen, TeleportScreen)
+    assert isinstance(screen, SearchScreen)
     while screen.view is not view:
         await pilot.press("tab")
     await answered(pilot, settle)
@@ -44,19 +44,19 @@ async def ask(
 
 async def answered(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
     screen = pilot.app.screen
-    assert isinstance(screen, TeleportScreen)
+    assert isinstance(screen, SearchScreen)
     while screen.is_waiting:
         await pilot.pause()
     await settle(pilot)
 
 
-def note(screen: TeleportScreen) -> str:
+def note(screen: SearchScreen) -> str:
     notes = screen.query_one("#note", Static)
     assert isinstance(notes.visual, SearchNotes)
     return str(notes.visual.lay_out(notes.size.width or 60)).replace("\n", " ")
 
 
-def first(screen: TeleportScreen, kind: str) -> tuple[int, SearchResult]:
+def first(screen: SearchScreen, kind: str) -> tuple[int, SearchResult]:
     return next((at, one) for at, one in enumerate(screen.results) if one.kind == kind)
 
 
@@ -67,13 +67,13 @@ async def test_the_bar_covers_whole_panes_and_cuts_nothing_through(
         await settle(pilot)
         below = app.screen
         await ask(pilot, settle, "session")
-        bar = app.screen.query_one("#teleport").region
+        bar = app.screen.query_one("#search").region
         assert bar.x == below.query_one("#reading").region.x
         assert bar.y == below.query_one(Breadcrumbs).region.bottom
         assert bar.bottom == app.size.height - 1
         await pilot.press("escape", "z", "slash")
         await settle(pilot)
-        assert app.screen.query_one("#teleport").region.width == 100
+        assert app.screen.query_one("#search").region.width == 100
 
 
 @pytest.mark.journey
@@ -278,6 +278,6 @@ async def test_where_nothing_is_kept_it_is_said_what_to_do(
         await settle(pilot)
         await pilot.press("escape", "slash")
         await settle(pilot)
-        assert isinstance(app.screen, TeleportScreen)
+        assert isinstance(app.screen, SearchScreen)
         how = str(app.screen.query_one("#how", Static).visual)
         assert how.startswith("No conversations yet") and "i to import" in how
