@@ -172,89 +172,18 @@ VALUES: dict[str, tuple[str, str]] = {
     "named upper-case key": ("api key", "{C24}"),
 }
 
-WORDS = [
-    "river",
-    "stone",
-    "apple",
-    "window",
-    "garden",
-    "silver",
-    "mountain",
-    "tiger",
-    "coffee",
-    "velvet",
-    "anchor",
-    "pepper",
-    "galaxy",
-    "canyon",
-    "marble",
-    "falcon",
-    "winter",
-    "copper",
-    "hammer",
-    "lemon",
-    "orbit",
-    "rocket",
-]
+WORDS = """
+    river stone apple window garden silver mountain tiger coffee velvet anchor
+    pepper galaxy canyon marble falcon winter copper hammer lemon orbit rocket
+""".split()  # noqa: SIM905
 
-SEED_WORDS = [
-    "abandon",
-    "ability",
-    "able",
-    "about",
-    "above",
-    "absent",
-    "absorb",
-    "abstract",
-    "absurd",
-    "abuse",
-    "access",
-    "accident",
-    "account",
-    "accuse",
-    "achieve",
-    "acid",
-    "acoustic",
-    "acquire",
-    "across",
-    "act",
-    "action",
-    "actor",
-    "cabbage",
-    "cabin",
-    "cable",
-    "cactus",
-    "cage",
-    "cake",
-    "call",
-    "calm",
-    "camera",
-    "camp",
-    "canal",
-    "cancel",
-    "candy",
-    "canoe",
-    "canvas",
-    "canyon",
-    "capable",
-    "capital",
-    "captain",
-    "carbon",
-    "garage",
-    "garbage",
-    "garden",
-    "garlic",
-    "garment",
-    "gasp",
-    "gate",
-    "gather",
-    "gauge",
-    "gaze",
-    "general",
-    "genius",
-    "genre",
-    "gentle",
-]
+SEED_WORDS = """
+    abandon ability able about above absent absorb abstract absurd abuse access
+    accident account accuse achieve acid acoustic acquire across act action actor
+    cabbage cabin cable cactus cage cake call calm camera camp canal cancel candy
+    canoe canvas canyon capable capital captain carbon garage garbage garden garlic
+    garment gasp gate gather gauge gaze general genius genre gentle
+""".split()  # noqa: SIM905
 
 
 @dataclass(frozen=True)
@@ -546,8 +475,8 @@ def _special(rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
         secret = f"{rng.choice(WORDS)} {rng.choice(WORDS)} {fill(rng, '{D6}')}"
         yield "private text", place, secret, text.format(secret)
     for place, lead in (("header", "Authorization: Basic {}"), ("log", "basic {}")):
-        login = f"ada:{password_of(rng, ALPHABETS['A'])}".encode()
-        secret = base64.b64encode(login).decode()
+        login = f"ada:{password_of(rng, ALPHABETS['A'])}"
+        secret = base64.b64encode(login.encode()).decode()
         if place == "header":
             yield "basic login", place, secret, lead.format(secret)
 

@@ -319,19 +319,53 @@ def _iso(match: Match, context: DateContext) -> Phrase | None:
     day = date.fromisoformat(match["date"].replace("/", "-"))
     if not match["clock"]:
         return _definite(match, one_day(day))
-    if match["offset"]:
-        stamp = f"{day}T{match['clock']}{match['offset'].upper()}"
+    clock, clock2, offset = match["clock"], match["clock2"], match["offset"]
+    # "10:02-05:00" is five hours behind UTC, "10:02-10:04" two minutes.
+    if clock2 and clock2 < clock and clock2[3:] in ("00", "30", "45"):
+        offset = f"-{clock2}"
+    elif clock2:
+        start, end = _minutes(clock), _minutes(clock2)
+        hours = Hours(start, end if start < end else end + MINUTES_OF_DAY)
+        return Phrase(*match.span(), days=one_day(day), hours=hours, is_definite=True)
+    if offset:
+        stamp = f"{day}T{clock}{offset.upper()}"
         at = datetime.fromisoformat(stamp).astimezone(UTC)
         bounds = at - CLOCK_SLACK, at + CLOCK_SLACK
         return Phrase(*match.span(), exact=bounds, is_definite=True)
-    minutes = 60 * int(match["clock"][:2]) + int(match["clock"][3:])
+    minutes = _minutes(clock)
     hours = Hours(minutes, minutes, CLOCK_SLACK)
     return Phrase(*match.span(), days=one_day(day), hours=hours, is_definite=True)
 
 
-def _iso_range(match: Match, context: DateContext) -> Phrase | None:
-    first, last = sorted(map(date.fromisoformat, match[0].split("..")))
-    return _definite(match, Days(first, last + DAY))
+def _minutes(clock: str) -> int:
+    """Return the minutes from midnight to a time like 10:02."""
+    return 60 * int(clock[:2]) + int(clock[3:])
+
+
+def _iso_interval(match: Match, context: DateContext) -> Phrase | None:
+    """Read "2025-03-01/2025-03-05" and the same with times; days are included."""
+    first, last = re.split(r"/|\.\.", match[0].upper())
+    if len(first) == len(last) == 10:
+        days = sorted(map(date.fromisoformat, (first, last)))
+        return _definite(match, Days(days[0], days[1] + DAY))
+    if len(last) < 10:
+        last = f"{first[:11]}{last}"
+    start, end = (
+        (at if at.tzinfo else at.replace(tzinfo=context.zone)).astimezone(UTC)
+        for at in map(datetime.fromisoformat, (first, last))
+    )
+    end += DAY if len(last) == 10 else timedelta()
+    if start >= end:
+        return None
+    return Phrase(*match.span(), exact=(start, end), is_definite=True)
+
+
+def _milliseconds(match: Match, context: DateContext) -> Phrase | None:
+    """Read a Unix time in milliseconds, or two as an interval."""
+    first, last = sorted((int(match["ms"]), int(match["ms2"] or match["ms"])))
+    start, end = (datetime.fromtimestamp(at / 1000, UTC) for at in (first, last + 1))
+    needs = "" if match["ms2"] else "date"
+    return Phrase(*match.span(), exact=(start, end), needs=needs, is_definite=True)
 
 
 def _iso_week(match: Match, context: DateContext) -> Phrase | None:
@@ -483,7 +517,17 @@ def _clock(match: Match, context: DateContext) -> Phrase | None:
     slack = CLOCK_SLACK if way in ("", "at") else AROUND_SLACK
     hours = Hours(at, at, slack)
     needs = "" if way or half else "day"
-    return Phrase(*match.span(), hours=hours, needs=needs, is_soft=True)
+    low = lowered(context.text[max(0, match.start() - 8) :][:60])
+    is_soft = not (half and _APPOINTMENT.search(low))
+    return Phrase(*match.span(), hours=hours, needs=needs, is_soft=is_soft)
+
+
+_APPOINTMENT = re.compile(
+    r"\b(?:the|our|my|this|that|a)\s{1,3}[0-9:]{1,5}\s?[ap]\.?m\.?\s{1,3}(?:\w{1,20}\s)?"
+    r"(?:meeting|call|stand-?up|sync|session|review|interview|demo|retro|planning|chat"
+    r"|discussion|deploy(?:ment)?|release|incident|outage)\b"
+)
+"""A time of day before what took place then: "the 3pm meeting"."""
 
 
 def _clocks(match: Match, context: DateContext) -> Phrase | None:
@@ -684,6 +728,10 @@ def _expanded(pattern: str) -> str:
     return _expanded(full) if count else full.replace(" ", BLANK)
 
 
+_ISO_CLOCK = (
+    r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_ISO_TIME = f"{YEAR}-[0-9]{{2}}-[0-9]{{2}}(?:[t ]{_ISO_CLOCK})?"
 _ISO_DATE = f"{YEAR}[-/][0-9]{{2}}[-/][0-9]{{2}}"
 
 _FORMS: list[tuple[str, Reader]] = [
@@ -729,12 +777,18 @@ _FORMS: list[tuple[str, Reader]] = [
     ),
     ("the weekend", _the_weekend),
     # From a calendar.
-    (rf"{_ISO_DATE}\.\.{_ISO_DATE}", _iso_range),
+    (
+        rf"{_ISO_TIME}(?:/|\.\.)(?:{_ISO_TIME}|{_ISO_CLOCK})",
+        _iso_interval,
+    ),
     (
         rf"(?P<date>{_ISO_DATE})(?:[t\s](?P<clock>[0-9]{{2}}:[0-9]{{2}})"
-        r"(?::[0-9]{2}(?:\.[0-9]{1,9})?)?(?P<offset>z|[+-][0-9]{2}:?[0-9]{2})?)?",
+        r"(?:(?<=\s[0-9]{2}:[0-9]{2})\s?-\s?(?P<clock2>[0-2][0-9]:[0-5][0-9])(?!:)"
+        r"|(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
+        r"(?P<offset>z|[+-][0-9]{2}:?[0-9]{2})?))?",
         _iso,
     ),
+    (r"(?P<ms>1[0-9]{12})(?:(?:\s?[-/]\s?|\.\.)(?P<ms2>1[0-9]{12}))?", _milliseconds),
     ("{year}-?w{number}", _iso_week),
     ("{year}-(?P<number>0[1-9]|1[0-2])", _iso_month),
     (r"{day}(?P<mark>[/.]){number}[/.]{year}", _numeric),

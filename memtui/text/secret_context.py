@@ -76,8 +76,8 @@ _SIGN_FIRST = re.compile(
     r"|\$(?!\d?[0-9a-z]+\$)(?=env:|[A-Z_]+\d?$|[A-Za-z_]*\d?$|\d$|[@*#?!$]$)"
     r"|\$[A-Za-z_][\w]*(?:\.|->|\[|::)"
     r"|\$\w*(?i:pass|pwd|secret|token|key)\w*$"
-    r"|%[({]|%{1,2}[A-Za-z_]+%{0,2}$|%[-+\d.]*[a-zA-Z]$"
-    r"|&(?:[A-Za-z_]+(?:\.\w+)*|amp;|lt;|gt;).{0,2}$|&\w+\("
+    r"|%[({]|%{1,2}[A-Za-z_]+%{0,2}$|%[-+\d.]*[a-z](?!\w)"
+    r"|&(?:[A-Za-z_]+(?:\.\w+)*|amp;|lt;|gt;).{0,2}$|&\w+\(|&#\w+"
     r"|@[A-Za-z_]+\d?$|@[A-Za-z_.]+[({/]|@\{"
     r"|#[A-Za-z_-]*$|#[/{]|#[0-9a-fA-F]{3,8}$"
     r"|\|[-+>]?$|\|\||--?[A-Za-z][A-Za-z_-]*(?:=.*)?$|-+[>.]?$|=+>?$|-\d+(?:\.\d+)?$"
@@ -98,11 +98,13 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 
-_EXPRESSION = re.compile(r"\.[*+][^*+]*$|\\[dws]|\[\^|[a-zA-Z0]-[zZ9]|\(\?[=!:<]")
+_EXPRESSION = re.compile(
+    r"\.[*+][^*+]*$|\\[dws]|\[\^|\[[a-zA-Z0]-[zZ9]|0-9[aA]-|[aA]-[zZ][aA0]|\(\?[=!:<]"
+)
 """Parts of regular expressions."""
 
 _CONTAINS_PLACEHOLDER = re.compile(
-    r"\.[*+]|\\[dws]|\[\^|\[[a-zA-Z0]-[zZ9]|"
+    rf"{_EXPRESSION.pattern}|"
     r"your[-_ ]|[-_]here\b|<[\w -]+>|\$\{|\{\{|\*{3}|x{5}|\.{3}|…|example|placeholder"
     r"|redacted|change[-_]?me|replace[-_]?|insert[-_]|\[redacted|\\\$\{|[-_]goes[-_]"
     r"|process\.env|os\.environ|getenv|secrets\.|import\.meta",
@@ -130,7 +132,7 @@ _OPENING = {")": "(", "]": "[", "}": "{"}
 
 # Words as in "Base64-encoded"; versions, dates, addresses.
 _WORDY = re.compile(
-    r"(?:[A-Za-z]+(?:\d{1,5}[a-z]?)?(?:[-_./:]|$))+$"
+    r"(?:[A-Za-z]+(?:\d{1,5}[a-z]?)?(?:[-_./:]|%[0-9A-F]{2}|$))+$"
     r"|v?\d+\.|\d{4}-\d\d|\w+://|[\w.-]+@[\w-]+\.[\w.]+$|[\w./-]+\.[a-z]{1,4}(?::\d+)*$"
 )
 
@@ -246,7 +248,8 @@ def is_code(value: str) -> bool:
         return False
     if is_noise(value) and (_WILD.search(value) or not _nests(value)):
         return False
-    odd = len(_MIXED.findall(found[0])) + len(_ODD_CAPITALS.findall(found[0]))
+    first = re.split(r"\W", found[0], maxsplit=1)[0]
+    odd = len(_MIXED.findall(first)) + len(_ODD_CAPITALS.findall(first))
     return odd < 3 and _nests(value[:EXPRESSION_CHARS])
 
 
@@ -416,13 +419,14 @@ _ASSIGNS = re.compile(
 # line may begin with a number or a file's name.
 _VALUE_FIELD = re.compile(
     r"\\{0,7}[\"']?,?[ \t{]{0,4}(?:\\+[rn]|\s){0,20}"
-    r"(?:[^\n\"'=|]{0,60}[^\n\"'=|\w])??\\{0,7}[\"']?(?:value|default)\\{0,7}[\"']?[ \t]?(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
+    r"(?:[^\n\"'=|]{0,60}[^\n\"'=|\w])??\\{0,7}[\"']?(?:value|default)"
+    r"\\{0,7}[\"']?[ \t]?(?P<sign>[:=])(?P<gap>[ \t]{0,8})"
 )
 
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 _ARGUMENT = re.compile(r"\\{0,7}[\"'](?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'`])")
-_CELL = re.compile(r"[`*]{0,3}(?P<gap>)[ \t]{0,40}(?P<sign>\|)[ \t]{0,40}(?=\S)")
-_BEFORE_CELL = re.compile(r"\|[ \t]{0,8}[`*]{0,3}$")
+_CELL = re.compile(r"[`*]{0,3}(?P<gap>)[ \t]{1,40}(?P<sign>\|)[ \t]{1,40}(?=\S)")
+_BEFORE_CELL = re.compile(r"\|[ \t]{1,8}[`*]{0,3}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
 _BEFORE_SQL = re.compile(r"\b(?:with|login|role|user|encrypted)\b[^\n]{0,60}$", re.I)
 _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
@@ -430,10 +434,11 @@ _PASS_OPTION = re.compile(r"-pass(?:in|out|word)?[ =]?\\{0,7}[\"']?$")
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
 _IS = re.compile(
     r"[`*]{0,3}(?P<gap>[ \t]+)"
-    r"(?:(?:for|of|on|at|in|from|here|now|there|currently|again|you|we)\b[^\n:;=|]{0,60}? )?"
+    r"(?:(?:for|of|on|at|in|from|here|now|there|currently|again|you|we)\b"
+    r"[^\n:;=|]{0,60}? )?"
     r"(?P<sign>is|was|are|will be|to|lautet|ist)(?: now| still)?:?[ \t]+(?=\S)"
 )
-_NEXT = re.compile(r"(?P<gap>)(?P<sign> )(?=[^\s-])")
+_NEXT = re.compile(r"(?P<gap>)(?P<sign> )(?=[^\s`-])")
 _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s/\"'`\\]{1,64}[`\"']? ?/ ?(?=\S)"
 )
@@ -485,13 +490,18 @@ _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
 _PROSE = ("is", "(", ",", "|", "", " ")
 """Separators after which only a value that looks generated is a secret."""
 
+_NO_FIELD = (
+    r"(?:[;&](?![ ]?[A-Za-z_][\w. -]{0,30}[=:(])"
+    r"|[,|](?![ ]?[A-Za-z_][\w. -]{2,30}[=:(]))(?=\S)"
+)
+"""A sign that does not begin the next field."""
+
 _DENSE = re.compile(
-    r"(?:[^\s\"'`\\;,&|]|(?:[;&](?![ ]?[A-Za-z_][\w. -]{0,30}[=:(])|[,|](?![ ]?[A-Za-z_][\w. -]{2,30}[=:(]))(?=\S)"
-    r"|'(?![\s,;:)\]}.+\"]|$)){1,256}"
+    rf"(?:[^\s\"'`\\;,&|]|{_NO_FIELD}|'(?![\s,;:)\]}}.+\"]|$)){{1,256}}"
 )
 _DENSE_QUOTES = re.compile(
-    r"(?:[^\s\"'`\\;,&|]|(?:[;&](?![ ]?[A-Za-z_][\w. -]{0,30}[=:(])|[,|](?![ ]?[A-Za-z_][\w. -]{2,30}[=:(]))(?=\S)"
-    r"|[\"'`](?![\s,;:)\]}.+]|$)|\\(?![nrtu\"'\\])){1,256}"
+    rf"(?:[^\s\"'`\\;,&|]|{_NO_FIELD}|[\"'`](?![\s,;:)\]}}.+]|$)"
+    r"|\\(?![nrtu\"'\\])){1,256}"
 )
 """An unquoted password with signs; the second may contain any quote."""
 
@@ -500,6 +510,7 @@ _SINGLE = re.compile(rf"([^'\n]{{0,{VALUE_CHARS}}})'")
 _CELL_VALUE = re.compile(r"[^\s`]{1,4096}")
 _ENCODED = re.compile(r"(?:[A-Za-z0-9_.~+/-]|%(?!(?:25)*(?:26|3B|23|22|20))){1,4096}")
 
+_NEXT_SETTING = re.compile(r";(?=[A-Za-z][\w ]{0,40}=)")
 _BARE_VALUE = re.compile(
     rf"(?:[^\s\"'`\\;,<>|&]|&(?![\w.-]{{1,80}}=)){{1,{VALUE_CHARS}}}"
 )
@@ -618,7 +629,7 @@ def _read_value(
     elif shape is _BARE_VALUE:
         value = value.rstrip(",;)}].")
     else:
-        value = value.rstrip(";)")
+        value = _NEXT_SETTING.split(value, maxsplit=1)[0].rstrip(";)")
     if not value:
         return None
     after = text[at + len(value) : at + len(value) + 1]
@@ -785,6 +796,8 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     value = value_of_name(text, start, end)
     if value and is_folder and ("/" in value.text or not is_generated(value.text)):
         return
+    if value and value.text.lower() in name.replace("_", "").lower():
+        return
     if value and _is_value_of(name, kind, value, text, start):
         yield value.start, value.end, kind
         while joined := _JOINED.match(text, value.end):
@@ -931,6 +944,7 @@ _IDENTIFIED = re.compile(
     re.IGNORECASE,
 )
 
+_ACCOUNT = re.compile(r"\b(?:create|alter|grant|set)\b", re.IGNORECASE)
 _PGPASS_HOST = re.compile(r"[\w.*-]")
 _PGPASS = re.compile(
     r":(?:543\d|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s\"'\\:][^\s\"'\\]{3,255}+)"
@@ -968,7 +982,9 @@ MIN_SEED_WORDS = 10
 
 def _identified(text: str, at: int) -> Iterator[SecretSpan]:
     found = _IDENTIFIED.match(text, at)
-    if found and not is_template(found[2]) and not is_placeholder(found[2]):
+    if not found or is_template(found[2]) or is_placeholder(found[2]):
+        return
+    if is_generated(found[2]) or _ACCOUNT.search(text, max(0, at - 120), at):
         yield *found.span(2), PASSWORD
 
 

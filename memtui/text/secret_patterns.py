@@ -331,8 +331,8 @@ _KEY_LINES = re.compile(
 )
 
 _KEY_END_LINE = re.compile(
-    rf"(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}(?:\\*[\"'])?"
-    r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    rf"(?:(?:{_QUOTE_JOINT})?[ \t]*(?:\r?\n|\\++[nr]))+(?:{_LINE_LEAD}){{1,2}}"
+    r"(?:\\*[\"'])?-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 )
 
 _LINE_END = re.compile(r"(?:\r?\n|\\++[nr])+")

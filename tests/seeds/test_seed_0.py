@@ -1,9 +1,10 @@
 """The rows of seed 0, the guide to the table of contents."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memtui.model.nodes import TocLevel
+from memtui.search import query_dates
 from memtui.services import browse
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
@@ -45,3 +46,13 @@ def test_s0_42_months_are_searched_by_their_calendar_days(
     assert found("token after:2024-02 level:month") == set()
     assert found("token before:2024-01-02 level:month") == {"toc:month:2024-01"}
     assert found("token before:2024 level:month") == set()
+
+
+def test_s0_43_the_3pm_meeting_is_a_time() -> None:
+    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    dated = query_dates.parse("what did we decide in the 3pm meeting", now, UTC)
+    (period,) = dated.periods
+    assert period.start == datetime(2024, 1, 18, 14, 30, tzinfo=UTC)
+    assert period.end == datetime(2024, 1, 18, 15, 30, tzinfo=UTC)
+    assert dated.words == "what did we decide meeting"
+    assert not query_dates.parse("the job that runs at 3pm", now, UTC).periods

@@ -571,3 +571,44 @@ def test_a_range_whose_later_end_is_told_first_is_meant_the_other_way_round(
 ) -> None:
     assert bounds(text) == [(start, end)]
     assert dates.remove(f"retries {text}", read(f"retries {text}")) == "retries"
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2024-01-18 10:02-10:04", "2024-01-18 10:02", "2024-01-18 10:04"),
+        ("2024-01-18 10:02 – 10:04", "2024-01-18 10:02", "2024-01-18 10:04"),
+        ("2024-01-18 23:50-00:10", "2024-01-18 23:50", "2024-01-19 00:10"),
+        ("2024-01-18/2024-01-20", "2024-01-18", "2024-01-21"),
+        ("2024-01-18T10:02/10:04", "2024-01-18 10:02", "2024-01-18 10:04"),
+        (
+            "2024-01-18T10:02:00Z/2024-01-18T10:04:00Z",
+            "2024-01-18 11:02",
+            "2024-01-18 11:04",
+        ),
+        ("1705572120000/1705572240000", "2024-01-18 11:02", "2024-01-18 11:04"),
+        (
+            "from 1705572120000 to 1705572240000",
+            "2024-01-18 11:02",
+            "2024-01-18 11:04",
+        ),
+        ("since 1705572120000", "2024-01-18 11:02", None),
+    ],
+)
+def test_an_interval_of_two_times_is_read_exactly(
+    text: str, start: str, end: str | None
+) -> None:
+    assert bounds(text) == [(start, end)]
+
+
+def test_an_offset_is_told_from_a_range_of_times() -> None:
+    (period,) = read("2024-01-18 10:02-05:00")
+    assert period.start == datetime(2024, 1, 18, 14, 32, tzinfo=UTC)
+
+
+def test_a_number_of_13_digits_alone_is_no_time() -> None:
+    assert read("call 1705572120000 failed") == []
+
+
+def test_an_interval_that_ends_before_it_begins_is_not_read() -> None:
+    assert read("2024-01-18T10:04/10:02") == []

@@ -6,6 +6,7 @@ no scanner mistakes them for real ones; lines with ``text`` contain none.
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks import secret_samples
+from benchmarks.secrets import HOSTILE
 from memtui.text import secrets
 from memtui.text.secrets import redact, redact_json, redaction_mark
 
@@ -230,6 +233,46 @@ def test_strings_and_keys_of_any_depth_are_redacted() -> None:
 def test_fields_without_secrets_are_unchanged() -> None:
     value = {"password": None, "token": "", "key": "Enter", "secret": "<secret>"}
     assert redact_json(value) == (value, ())
+
+
+def test_random_secrets_of_many_kinds_are_removed() -> None:
+    samples = secret_samples.make_secrets(1)
+    assert len(samples) >= 1000
+    assert len({sample.kind for sample in samples}) >= 140
+    assert len({sample.place.partition(",")[0] for sample in samples}) >= 19
+    for is_held_out in (False, True):
+        half = [s for s in samples if secret_samples.is_held_out(s) is is_held_out]
+        left = [
+            sample
+            for sample in half
+            if not secret_samples.is_removed(sample, redact(sample.text).text)
+        ]
+        assert len(left) <= 0.05 * len(half), left
+
+
+def test_texts_that_only_look_like_secrets_are_unchanged() -> None:
+    samples = secret_samples.make_harmless(1)
+    assert len(samples) >= 500
+    changed = [sample.text for sample in samples if redact(sample.text).kinds]
+    assert len(changed) <= 3, changed
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+def test_redaction_takes_linear_time(piece: str) -> None:
+    text = piece * (200_000 // len(piece))
+    began = time.process_time()
+    redact(text)
+    assert time.process_time() - began < 4
+
+
+def test_a_key_glued_to_a_letter_or_split_by_an_invisible_one_is_found() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert redact(f"x{token}").text == f"x{redaction_mark('github token')}"
+    split = f"{token[:20]}\u200b{token[20:]}"
+    assert redact(f"use {split}.").text == f"use {redaction_mark('github token')}."
+    told = json.dumps({"a": split})
+    assert json.loads(redact(told).text) == {"a": redaction_mark("github token")}
 
 
 ANY_TEXT = st.text(max_size=400)
