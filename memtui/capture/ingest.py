@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from memtui.capture import quarantine
-from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
     HOOK,
     InvalidRecord,
@@ -17,7 +17,7 @@ from memtui.capture.formats.base import (
     SkippedRecord,
 )
 from memtui.capture.policy import OTHER_PROJECT, CapturePolicy, IngestFilter
-from memtui.capture.quarantine import InvalidPart, Quarantine
+from memtui.capture.quarantine import InvalidPart
 from memtui.capture.spool import Spool, SpoolFile
 from memtui.errors import SpoolError, StoreError
 from memtui.model.events import Event, Thought, clean, to_ms
@@ -36,6 +36,8 @@ from memtui.store import events as store_events
 from memtui.store.problems import ProblemCount, ProblemKind
 from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
+
+Item = TypeVar("Item", bound=ParsedItem)
 
 log = logging.getLogger(__name__)
 
@@ -58,26 +60,19 @@ SOURCE = "hooks"
 @dataclass(frozen=True, slots=True)
 class _ParsedFile:
     name: str
-    events: tuple[Event, ...] = ()
-    thoughts: tuple[Thought, ...] = ()
-    sessions: tuple[SessionMetadata, ...] = ()
-    invalid: tuple[InvalidRecord, ...] = ()
-    skipped: tuple[SkippedRecord, ...] = ()
+    items: Sequence[ParsedItem] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     invalid_part: InvalidPart | None = None
     """The part that is quarantined; None if the file cannot be read."""
 
+    def of_type(self, *types: type[Item]) -> list[Item]:
+        return [item for item in self.items if isinstance(item, types)]
+
     @property
     def is_of_other_project(self) -> bool:
         """True if all of it belongs to the store of another project."""
-        return bool(self.skipped) and all(
-            one.reason == OTHER_PROJECT for one in self.skipped
-        )
-
-    def problems(self, kind: ProblemKind) -> Iterator[ProblemCount]:
-        is_damage = kind is ProblemKind.DAMAGED
-        for record in self.invalid if is_damage else self.skipped:
-            yield ProblemCount(record.reason, kind, record.line, 1)
+        skipped = self.of_type(SkippedRecord)
+        return bool(skipped) and all(one.reason == OTHER_PROJECT for one in skipped)
 
 
 class SpoolIngester:
@@ -143,11 +138,10 @@ class SpoolIngester:
 
     def recount_quarantine(self) -> None:
         """Make the counted problems match the quarantine, as after a crash."""
-        box = Quarantine(self._spool.folder)
-        box.delete_stray_reasons()
-        actual = Tally(
-            reason for file in box.files() for reason in box.counted_reasons(file)
-        )
+        spool = self._spool
+        spool.delete_stray_reasons()
+        reasons = map(spool.counted_reasons, spool.quarantined())
+        actual = Tally(reason for some in reasons for reason in some)
         with database.connection(), database.transaction():
             counted = Tally(problems.get_damaged(SOURCE))
             missing = [
@@ -171,7 +165,7 @@ class SpoolIngester:
             try:
                 file = self._spool.read(name)
             except SpoolError as error:
-                yield _ParsedFile(name, invalid=(InvalidRecord(str(error)),))
+                yield _ParsedFile(name, [InvalidRecord(str(error))])
                 continue
             if file is None:
                 continue
@@ -182,62 +176,46 @@ class SpoolIngester:
             except Exception as error:
                 log.exception("the spool file %s could not be read", name)
                 reason = f"cannot be read: {type(error).__name__}: {error}"
-                yield self._invalid_file(name, InvalidRecord(reason))
+                yield self._invalid_file(name, reason)
             size += len(file.raw)
             if size > BYTES_AT_ONCE:
                 return
 
     def _parse(self, file: SpoolFile) -> _ParsedFile:
         now = self._clock()
-        items: Iterable[ParsedItem] = hooks.read(
-            file.raw,
-            received_at=file.received_at,
-            now=now,
-            agent=file.agent,
-            event=file.event,
-        )
         ingest_filter = IngestFilter(self._policy)
         # A session's project must be known before its events can be filtered.
-        items = sorted(items, key=lambda item: not isinstance(item, SessionMetadata))
-        items = list(ingest_filter.filter_items(items))
-        parsed = _ParsedFile(
-            file.name,
-            events=tuple(one for one in items if isinstance(one, Event)),
-            thoughts=tuple(one for one in items if isinstance(one, Thought)),
-            sessions=tuple(one for one in items if isinstance(one, SessionMetadata)),
-            invalid=tuple(one for one in items if isinstance(one, InvalidRecord)),
-            skipped=tuple(one for one in items if isinstance(one, SkippedRecord)),
-            redacted=ingest_filter.redaction_counts,
+        ordered = sorted(
+            file.parse(now), key=lambda item: not isinstance(item, SessionMetadata)
         )
-        if not parsed.invalid:
-            return parsed
-        part = quarantine.extract_invalid(file, now, ingest_filter.payload_reason)
-        return replace(
-            parsed,
-            invalid=part.invalid,
-            skipped=parsed.skipped + part.skipped,
-            redacted=ingest_filter.redaction_counts + Tally(part.redacted_kinds),
-            invalid_part=part,
-        )
+        items = list(ingest_filter.filter_items(ordered))
+        part, redacted = None, ingest_filter.redaction_counts
+        if any(isinstance(item, InvalidRecord) for item in items):
+            part = quarantine.extract_invalid(file, now, ingest_filter.payload_reason)
+            items = [item for item in items if not isinstance(item, InvalidRecord)]
+            items += [*part.invalid, *part.skipped]
+            redacted += Tally(part.redacted_kinds)
+        return _ParsedFile(file.name, items, redacted, part)
 
     def _store(self, files: Sequence[_ParsedFile]) -> None:
         if not files:
             return
-        events = count_tokens((e for file in files for e in file.events), self._counter)
+        events = [event for file in files for event in file.of_type(Event)]
         now_ms = to_ms(self._clock())
         with database.transaction(durable=True):
-            created = set(store_events.add(events, route=HOOK).created)
+            added = store_events.add(count_tokens(events, self._counter), route=HOOK)
+            created = set(added.created)
             new = [event for event in events if event.event_id in created]
             cursors.add_activity(SOURCE, new, now_ms)
             # Files that were stored, but not deleted before a crash, count only once.
             stored_before = meta.stored_hook_files()
             for file in files:
-                store_events.add_thoughts(file.thoughts)
-                store_session_metadata(file.sessions)
-                problems.add(SOURCE, file.problems(ProblemKind.DAMAGED), now_ms)
+                store_events.add_thoughts(file.of_type(Thought))
+                store_session_metadata(file.of_type(SessionMetadata))
+                problems.add(SOURCE, _problems(file, InvalidRecord), now_ms)
                 if file.name not in stored_before:
                     problems.add_redactions(file.redacted, now_ms)
-                    problems.add(SOURCE, file.problems(ProblemKind.SKIPPED), now_ms)
+                    problems.add(SOURCE, _problems(file, SkippedRecord), now_ms)
             meta.set_stored_hook_files(file.name for file in files)
             copies.update_owners()
 
@@ -249,38 +227,45 @@ class SpoolIngester:
             raise
         except Exception as error:
             reason = f"cannot be stored: {type(error).__name__}: {error}"
-            file = self._invalid_file(file.name, InvalidRecord(reason))
+            file = self._invalid_file(file.name, reason)
             self._store([file])
         return file
 
-    def _invalid_file(self, name: str, invalid: InvalidRecord) -> _ParsedFile:
+    def _invalid_file(self, name: str, reason: str) -> _ParsedFile:
         """Return a file that is entirely invalid."""
-        invalid = replace(invalid, reason=quarantine.redacted_reason(invalid))
+        invalid = InvalidRecord(secrets.redact(clean(reason)).text)
         try:
             file = self._spool.read(name)
         except SpoolError:
             file = None
         if file is None:
-            return _ParsedFile(name, invalid=(invalid,))
+            return _ParsedFile(name, [invalid])
         raw, kinds = quarantine.redact_file(file.raw)
         part = InvalidPart(raw, raw != file.raw, (invalid,), redacted_kinds=kinds)
-        return _ParsedFile(
-            name, invalid=(invalid,), redacted=Tally(kinds), invalid_part=part
-        )
+        return _ParsedFile(name, [invalid], Tally(kinds), part)
 
     def _remove(self, file: _ParsedFile) -> None:
         """Delete or quarantine a file that was stored."""
-        if not file.invalid:
+        invalid = file.of_type(InvalidRecord)
+        if not invalid:
             self._spool.delete(file.name)
-        elif part := file.invalid_part:
-            raw = part.raw if part.is_changed else None
-            self._spool.quarantine(file.name, part.reasons, raw)
-        else:
-            reasons = [
-                f"line {one.line}: {quarantine.redacted_reason(one)}"
-                for one in file.invalid
-            ]
-            self._spool.quarantine(file.name, reasons)
+            return
+        reasons = [
+            f"line {one.line}: {quarantine.redacted_reason(one)}" for one in invalid
+        ]
+        part = file.invalid_part
+        raw = part.raw if part and part.is_changed else None
+        self._spool.quarantine(file.name, reasons, raw)
+
+
+def _problems(
+    file: _ParsedFile, record_type: type[InvalidRecord] | type[SkippedRecord]
+) -> Iterator[ProblemCount]:
+    is_damage = record_type is InvalidRecord
+    kind = ProblemKind.DAMAGED if is_damage else ProblemKind.SKIPPED
+    for one in file.items:
+        if isinstance(one, record_type):
+            yield ProblemCount(one.reason, kind, one.line, 1)
 
 
 def count_tokens(events: Iterable[Event], counter: TokenCounter) -> list[Event]:

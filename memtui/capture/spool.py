@@ -1,8 +1,9 @@
 """The spool: the folder where hooks leave events, laid out like a maildir.
 
-Hooks write into ``tmp/`` and rename into ``new/``; invalid files go to ``bad/``, with
-the reasons beside them. The folder is the truth: whatever is in ``new/`` will be
-stored, however it came there.
+Hooks write into ``tmp/`` and rename into ``new/``. Invalid files go to the quarantine,
+``bad/``, with the reasons beside them; a rename moves them, so that each is always in
+exactly one folder. The folder is the truth: whatever is in ``new/`` will be stored,
+however it came there.
 
 A file's bytes are what the agent sent. Whoever installed the hook may have added the
 agent and the event to the file's name, ``<time>.<pid>.<random>.<agent>.<event>.json``.
@@ -12,20 +13,19 @@ import json
 import os
 import re
 import stat
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from memtui import hook
-from memtui.capture.formats import jsonl
-from memtui.capture.formats.base import Record
+from memtui.capture.formats import hooks, jsonl
+from memtui.capture.formats.base import ParsedItem, Record
 from memtui.errors import SpoolError
-from memtui.model.events import from_ms
-
-PRIVATE = 0o700
+from memtui.files import replacement, require_regular_file
+from memtui.model.events import clean, from_ms
+from memtui.paths import PRIVATE_FOLDER
 
 DRAFTS_FOLDER = "tmp"
 """The folder of files that hooks are still writing."""
@@ -33,7 +33,10 @@ DRAFTS_FOLDER = "tmp"
 FOLDERS = (DRAFTS_FOLDER, "new", "bad")
 
 REASON = ".reason"
-"""The suffix of the file with the reasons beside an invalid file."""
+"""The suffix of the file with the reasons beside an invalid file, one per line."""
+
+UNKNOWN = "no reason is known"
+"""The reason of a file that has none beside it."""
 
 SESSION_INFO = "SessionInfo"
 """The event with a session's title and summary."""
@@ -43,17 +46,12 @@ SESSION_START = "SessionStart"
 PROBE_BYTES = 4096
 """The bytes written to test for free space: as many as a small event has."""
 
-UNFINISHED_AFTER = timedelta(minutes=10)
-"""A draft that was last written before this time counts as unfinished."""
-
 _NAME = re.compile(
     r"\d{1,20}\.\d{1,10}\.[0-9A-Za-z]{1,40}"
     r"\.(?P<agent>[0-9A-Za-z_-]{0,40})\.(?P<event>[0-9A-Za-z_-]{0,40})\.json",
     re.ASCII,
 )
 """A name with an agent and an event; either may be empty."""
-
-_LINE_NUMBER = re.compile(r"^line \d+: ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,109 +76,85 @@ class SpoolFile:
         match = _NAME.fullmatch(self.name)
         return match[part] if match else ""
 
+    def parse(self, now: datetime, raw: bytes | None = None) -> Iterator[ParsedItem]:
+        """Return what the file contains; with ``raw``, what it would with that."""
+        return hooks.read(
+            self.raw if raw is None else raw,
+            received_at=self.received_at,
+            now=now,
+            agent=self.agent,
+            event=self.event,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinedFile:
+    """One file in ``bad/``."""
+
+    file_name: str
+    size: int
+    received_at: datetime
+    is_regular: bool
+
+    @property
+    def name(self) -> str:
+        """The name as it can be printed and typed."""
+        return clean(self.file_name)
+
 
 @contextmanager
-def _spool_errors(folder: Path) -> Iterator[None]:
+def _spool_errors(where: object) -> Iterator[None]:
     """Turn OSError into SpoolError; a file that has gone is not an error."""
     try:
         yield
     except FileNotFoundError:
         return
     except OSError as error:
-        raise SpoolError(f"{folder}: {error.strerror}") from error
+        raise SpoolError(f"{where}: {error.strerror or error}") from error
 
 
 class Spool:
-    """A spool folder."""
+    """A spool folder, which may not exist yet.
+
+    All methods raise SpoolError if something cannot be read or written.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """Take a folder that may not exist yet."""
         self.folder = folder
         self._new, self._bad = folder / "new", folder / "bad"
 
     def create(self) -> None:
-        """Create the missing folders.
-
-        Raises:
-            SpoolError: They cannot be created.
-        """
-        try:
+        """Create the missing folders."""
+        with _spool_errors(self.folder):
             for name in FOLDERS:
                 folder = self.folder / name
-                folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-        except OSError as error:
-            raise SpoolError(f"{self.folder}: {error.strerror}") from error
+                folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
 
     def names(self) -> list[str]:
         """Return the files to store, sorted; hidden files are left alone."""
-        try:
-            return sorted(
-                entry.name for entry in self._new.iterdir() if entry.name[0] != "."
-            )
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise SpoolError(f"{self._new}: {error.strerror}") from error
+        names: list[str] = []
+        with _spool_errors(self._new):
+            names = [file.name for file in self._new.iterdir() if file.name[0] != "."]
+        return sorted(names)
 
     def read(self, name: str) -> SpoolFile | None:
-        """Read a file; None if it has gone.
-
-        Raises:
-            SpoolError: It cannot be read.
-        """
-        file = self._new / name
+        """Read a file; None if it has gone."""
         try:
-            status = file.stat()
-            if not stat.S_ISREG(status.st_mode):
-                raise SpoolError("not a regular file")
-            return SpoolFile(name, file.read_bytes(), _modified_at(status))
+            return _read(self._new / name)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise SpoolError(error.strerror or "not readable") from error
 
     def delete(self, name: str) -> None:
-        """Delete a file whose events are stored.
-
-        Raises:
-            SpoolError: It cannot be deleted.
-        """
+        """Delete a file whose events are stored."""
         with _spool_errors(self._new):
-            (self._new / name).unlink(missing_ok=True)
-
-    def quarantine(
-        self, name: str, reasons: Sequence[str], raw: bytes | None = None
-    ) -> None:
-        """Move a file to ``bad/``, with the reasons beside it, one per line.
-
-        Args:
-            name: The file.
-            reasons: Why it is invalid.
-            raw: The content to keep; None keeps the file as it is.
-
-        Raises:
-            SpoolError: It cannot be moved.
-        """
-        with _spool_errors(self._bad):
-            self._bad.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
-            beside = self._bad / f"{name}{REASON}"
-            beside.touch(mode=0o600)
-            _write_reasons(beside, reasons)
-            file = self._new / name
-            if raw is None:
-                file.rename(self._bad / name)
-            else:
-                draft = _write_draft(self.folder / "tmp" / name, raw, file.stat())
-                draft.replace(self._bad / name)
-                file.unlink()
+            (self._new / name).unlink()
 
     def recover_drafts(self, before: datetime) -> None:
         """Move drafts last written before a time to ``new/``: their hooks were killed.
 
         They are stored like all others, or quarantined if they are incomplete.
-
-        Raises:
-            SpoolError: They cannot be moved.
         """
         with _spool_errors(self.folder / DRAFTS_FOLDER):
             for draft in (self.folder / DRAFTS_FOLDER).iterdir():
@@ -189,50 +163,22 @@ class Spool:
                     continue
                 if status.st_mtime >= before.timestamp():
                     continue
-                # A draft with the name of a file in new/ was being quarantined.
-                if status.st_size and not (self._new / draft.name).exists():
+                if status.st_size:
                     draft.rename(self._new / draft.name)
                 else:
                     draft.unlink()
 
     def all_files(self) -> Iterator[tuple[str, SpoolFile]]:
-        """Yield every file with its folder: drafts, new files and invalid ones.
-
-        Raises:
-            SpoolError: One of them cannot be read.
-        """
+        """Yield every file with its folder: drafts, new files and invalid ones."""
         for name in FOLDERS:
             folder = self.folder / name
-            try:
-                for file in sorted(folder.iterdir()) if folder.is_dir() else []:
-                    is_reason = name == "bad" and file.suffix == REASON
-                    if is_reason or not stat.S_ISREG(file.lstat().st_mode):
+            with _spool_errors(folder):
+                for file in sorted(folder.iterdir()):
+                    if name == "bad" and file.suffix == REASON:
                         continue
-                    at = _modified_at(file.stat())
-                    yield name, SpoolFile(file.name, file.read_bytes(), at)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                raise SpoolError(f"{folder}: {error.strerror}") from error
-
-    def reasons(self, folder: str, name: str) -> list[str]:
-        """Return why a file is invalid: one reason per record, without line numbers."""
-        lines = self.reason_lines(folder, name)
-        return [without_line_number(line) for line in lines]
-
-    def reason_lines(self, folder: str, name: str) -> list[str]:
-        """Return the reasons beside a file, with line numbers."""
-        file = self.folder / folder / f"{name}{REASON}"
-        try:
-            return file.read_text("utf-8", "replace").splitlines()
-        except OSError:
-            return []
-
-    def remove(self, folder: str, name: str) -> None:
-        """Delete a file and the reasons beside it."""
-        file = self.folder / folder / name
-        file.unlink(missing_ok=True)
-        file.with_name(f"{name}{REASON}").unlink(missing_ok=True)
+                    with suppress(FileNotFoundError):
+                        if stat.S_ISREG(file.lstat().st_mode):
+                            yield name, _read(file)
 
     def rewrite(
         self, folder: str, file: SpoolFile, raw: bytes, reasons: Sequence[str]
@@ -246,39 +192,160 @@ class Spool:
             reasons: Why it is invalid, if it is.
         """
         path = self.folder / folder / file.name
-        draft = _write_draft(path.with_name(f".{file.name}"), raw, path.stat())
-        draft.replace(path)
-        beside = path.with_name(f"{file.name}{REASON}")
-        if beside.exists():
-            _write_reasons(beside, reasons)
+        with _spool_errors(path.parent):
+            _write(path, raw, path.stat())
+            if (beside := _reason_file(path)).exists():
+                _write_reasons(beside, reasons)
 
-    def count_quarantined(self) -> int:
-        """Return the number of files in ``bad/``."""
+    def remove(self, folder: str, name: str) -> None:
+        """Delete a file and the reasons beside it."""
+        path = self.folder / folder / name
+        with _spool_errors(path):
+            path.unlink(missing_ok=True)
+            _reason_file(path).unlink(missing_ok=True)
+
+    def reason_lines(self, folder: str, name: str) -> list[str]:
+        """Return why a file is invalid: one reason per record, with its line."""
         try:
-            return sum(entry.suffix != REASON for entry in self._bad.iterdir())
+            text = _reason_file(self.folder / folder / name).read_text(
+                "utf-8", "replace"
+            )
         except OSError:
-            return 0
+            return []
+        return clean(text).splitlines()
+
+    def reasons(self, folder: str, name: str) -> list[str]:
+        """Return why a file is invalid: one reason per record, without line numbers."""
+        lines = self.reason_lines(folder, name)
+        return [re.sub(r"^line \d+: ", "", line) for line in lines]
+
+    # The quarantine
+
+    def quarantined(self) -> list[QuarantinedFile]:
+        """Return all quarantined files, the newest first."""
+        files = []
+        with _spool_errors(self._bad):
+            for entry in os.scandir(self._bad):
+                if entry.name[0] == "." or entry.name.endswith(REASON):
+                    continue
+                with suppress(FileNotFoundError):
+                    status = entry.stat(follow_symlinks=False)
+                    is_regular = stat.S_ISREG(status.st_mode)
+                    at = from_ms(status.st_mtime_ns // 1_000_000)
+                    one = QuarantinedFile(entry.name, status.st_size, at, is_regular)
+                    files.append(one)
+        return sorted(files, key=lambda f: (f.received_at, f.file_name), reverse=True)
+
+    def counted_reasons(self, file: QuarantinedFile) -> list[str]:
+        """Return the reasons a quarantined file is counted by: at least one."""
+        return self.reasons("bad", file.file_name) or [UNKNOWN]
+
+    def read_quarantined(self, file: QuarantinedFile, limit: int | None) -> bytes:
+        """Return the bytes of a quarantined file, or the first of them."""
+        if not file.is_regular:
+            raise SpoolError("not a regular file")
+        try:
+            with (self._bad / file.file_name).open("rb") as opened:
+                return opened.read(-1 if limit is None else limit)
+        except OSError as error:
+            raise SpoolError(error.strerror or "not readable") from error
+
+    def quarantine(
+        self, name: str, reasons: Sequence[str], raw: bytes | None = None
+    ) -> None:
+        """Move a file to ``bad/``, with the reasons beside it.
+
+        Args:
+            name: The file.
+            reasons: Why it is invalid.
+            raw: The content to keep; None keeps the file as it is.
+        """
+        file, target = self._new / name, self._bad / name
+        with _spool_errors(self._bad):
+            self._bad.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            _write_reasons(_reason_file(target), reasons)
+            if raw is None:
+                file.rename(target)
+            else:
+                _write(target, raw, file.stat())
+                file.unlink()
+
+    def retry(self, file: QuarantinedFile) -> None:
+        """Move a quarantined file back to ``new/``."""
+        target = self._new / file.file_name
+        if target.is_symlink() or target.exists():
+            raise SpoolError(f"{file.name}: another file of this name is waiting")
+        try:
+            self._new.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            # First: once it is back it may be quarantined again, with other reasons.
+            _reason_file(self._bad / file.file_name).unlink(missing_ok=True)
+            (self._bad / file.file_name).rename(target)
+        except OSError as error:
+            raise SpoolError(f"{file.name}: {error.strerror}") from error
+
+    def drop(self, file: QuarantinedFile) -> None:
+        """Delete a quarantined file and the reasons beside it."""
+        path = self._bad / file.file_name
+        if path.is_dir() and not path.is_symlink():
+            raise SpoolError(f"{path}: a folder, which memtui does not delete")
+        self.remove("bad", file.file_name)
+
+    def delete_stray_reasons(self) -> None:
+        """Delete reasons without a file; not while files are being quarantined."""
+        with suppress(OSError):
+            names = {file.name for file in self._bad.iterdir()}
+            for name in names:
+                if name.endswith(REASON) and name.removesuffix(REASON) not in names:
+                    (self._bad / name).unlink(missing_ok=True)
+
+    def write_problem(self) -> str:
+        """Return why nothing can be written to the spool; "" if something can."""
+        drafts = self.folder / DRAFTS_FOLDER
+        for folder in (drafts, self._new):
+            existing = next(one for one in (folder, *folder.parents) if one.exists())
+            if not existing.is_dir():
+                return f"{existing} is not a folder"
+            if not os.access(existing, os.W_OK | os.X_OK):
+                return f"{existing} cannot be written"
+        probe = drafts / f".doctor.{os.getpid()}"
+        if not drafts.is_dir():
+            return ""
+        try:
+            with probe.open("xb", buffering=0) as file:
+                if file.write(bytes(PROBE_BYTES)) < PROBE_BYTES:
+                    return f"no room is left on the disk of {self.folder}"
+        except OSError as error:
+            return f"{self.folder}: {(error.strerror or str(error)).lower()}"
+        finally:
+            with suppress(OSError):
+                probe.unlink()
+        return ""
 
 
-def without_line_number(reason: str) -> str:
-    """Return a reason without the number of the line."""
-    return _LINE_NUMBER.sub("", reason)
+def _read(file: Path) -> SpoolFile:
+    """Read a file.
+
+    Raises:
+        OSError: It cannot be read, or is not a regular file.
+    """
+    at = from_ms(file.stat().st_mtime_ns // 1_000_000)
+    return SpoolFile(file.name, require_regular_file(file).read_bytes(), at)
 
 
-def _modified_at(status: os.stat_result) -> datetime:
-    return from_ms(status.st_mtime_ns // 1_000_000)
+def _write(file: Path, raw: bytes, like: os.stat_result) -> None:
+    """Write a file with the times of another."""
+    with replacement(file) as draft:
+        draft.write_bytes(raw)
+        os.utime(draft, ns=(like.st_atime_ns, like.st_mtime_ns))
+
+
+def _reason_file(file: Path) -> Path:
+    return file.with_name(f"{file.name}{REASON}")
 
 
 def _write_reasons(file: Path, reasons: Sequence[str]) -> None:
-    file.write_text("".join(f"{one}\n" for one in reasons), encoding="utf-8")
-
-
-def _write_draft(file: Path, raw: bytes, like: os.stat_result) -> Path:
-    """Write a private file with the times of another."""
     file.touch(mode=0o600)
-    file.write_bytes(raw)
-    os.utime(file, ns=(like.st_atime_ns, like.st_mtime_ns))
-    return file
+    file.write_text("".join(f"{one}\n" for one in reasons), encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,91 +391,6 @@ def join_records(records: Sequence[SpoolRecord]) -> bytes:
     return b"\n".join(record.raw.strip(b"\n") for record in records) + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class SpoolStatus:
-    """The state of a spool, for doctor."""
-
-    waiting: int
-    oldest_at: datetime | None
-    """When the file arrived that has waited longest."""
-    newest_at: datetime | None
-    unfinished: int
-    """The number of files that are in ``tmp`` for longer than a hook takes."""
-    quarantined: int
-    """The number of files in ``bad``."""
-    reasons: tuple[tuple[str, int], ...]
-    """The reasons, each with its number of records, most frequent first."""
-    write_problem: str
-    """The reason that hooks cannot write; "" if they can."""
-
-
-def spool_status(folder: Path) -> SpoolStatus:
-    """Look at a spool."""
-    spool, closed = Spool(folder), _write_problem(folder)
-    try:
-        names = spool.names()
-    except SpoolError as error:
-        names, closed = [], closed or str(error)
-    times = [at for name in names if (at := _file_time(folder / "new" / name))]
-    invalid = [
-        name
-        for name in _file_names(folder / "bad")
-        if not name.endswith(REASON) and name[0] != "."
-    ]
-    counts = Counter(r for name in invalid for r in spool.reasons("bad", name))
-    drafts = (_file_time(folder / "tmp" / name) for name in _file_names(folder / "tmp"))
-    before = datetime.now(UTC) - UNFINISHED_AFTER
-    return SpoolStatus(
-        waiting=len(names),
-        oldest_at=min(times, default=None),
-        newest_at=max(times, default=None),
-        unfinished=sum(at is not None and at < before for at in drafts),
-        quarantined=len(invalid),
-        reasons=tuple(sorted(counts.items(), key=lambda row: (-row[1], row[0]))),
-        write_problem=closed,
-    )
-
-
-def _file_time(file: Path) -> datetime | None:
-    try:
-        return _modified_at(file.stat())
-    except OSError:
-        return None
-
-
-def _file_names(folder: Path) -> list[str]:
-    try:
-        return sorted(file.name for file in folder.iterdir())
-    except OSError:
-        return []
-
-
-def _write_problem(folder: Path) -> str:
-    """Return why nothing can be written to a spool; "" if something can."""
-    for name in (folder / "tmp", folder / "new"):
-        existing = next(path for path in (name, *name.parents) if path.exists())
-        if not existing.is_dir():
-            return f"{existing} is not a folder"
-        if not os.access(existing, os.W_OK | os.X_OK):
-            return f"{existing} cannot be written"
-    draft = folder / "tmp" / f".doctor.{os.getpid()}"
-    if not draft.parent.is_dir():
-        return ""
-    try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            if os.write(descriptor, bytes(PROBE_BYTES)) < PROBE_BYTES:
-                return f"no room is left on the disk of {folder}"
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        return f"{folder}: {(error.strerror or str(error)).lower()}"
-    finally:
-        with suppress(OSError):
-            draft.unlink()
-    return ""
-
-
 def write_event(
     spool: Path,
     event: str,
@@ -433,14 +415,7 @@ def write_event(
     Raises:
         SpoolError: It cannot be written.
     """
-    payload = {
-        "hook_event_name": event,
-        "agent": agent,
-        "session_id": session_id,
-        "timestamp": at.isoformat(),
-        **{name: value for name, value in fields.items() if value},
-    }
-    content = json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")
+    content = make_payload(event, agent, session_id, at, fields)
     mask = os.umask(0o077)
     try:
         hook.write_event([content], str(spool), "")
@@ -448,3 +423,21 @@ def write_event(
         raise SpoolError(f"{spool}: {error.strerror or error}") from error
     finally:
         os.umask(mask)
+
+
+def make_payload(
+    event: str,
+    agent: str,
+    session_id: str,
+    at: datetime,
+    fields: Mapping[str, object],
+) -> bytes:
+    """Return what ``write_event`` writes."""
+    payload = {
+        "hook_event_name": event,
+        "agent": agent,
+        "session_id": session_id,
+        "timestamp": at.isoformat(),
+        **{name: value for name, value in fields.items() if value},
+    }
+    return json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memtui import workspace
-from memtui.cli import hooks, output, sources
+from memtui.cli import hooks, output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context, start_log
 from memtui.errors import SettingsError
@@ -58,9 +58,6 @@ def run(args: Namespace, context: Context) -> int:
         machines=(
             hooks.this_machine(paths, None),
             hooks.this_machine(paths, Path.cwd()),
-        ),
-        list_sources=lambda has_store: sources.list_sources(
-            settings, is_kept=has_store
         ),
         machine_zone=workspace.machine_zone(),
         model_options=workspace.model_options(settings),

@@ -9,31 +9,11 @@ from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.paths import transcript_folders
-from memtui.services import capture_sources
-from memtui.services.capture_sources import CaptureSource, WatchSettings
-from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
+from memtui.services.capture_sources import CaptureSource, list_sources
+from memtui.settings import EVERY
 from memtui.text import date_format
 from memtui.text.quantities import plural
 from memtui.workspace import Workspace
-
-
-def list_sources(settings: Settings, *, is_kept: bool = True) -> list[CaptureSource]:
-    """Return all agents, with whether and why they are watched.
-
-    Args:
-        settings: The settings.
-        is_kept: Whether there is a store.
-    """
-    watch_settings = WatchSettings(
-        is_everyone=EVERY in settings.capture_sources,
-        is_asked=CHOSEN in settings.capture_sources,
-        named=settings.capture_sources,
-        origin=settings.origin("capture.sources"),
-        folders=settings.watched_folders,
-    )
-    return capture_sources.list_sources(
-        transcript_folders(), AGENTS, watch_settings, is_kept=is_kept
-    )
 
 
 def add_options(parser: Parser, command: str) -> None:
@@ -111,7 +91,7 @@ def _parse_names(names: Sequence[str]) -> list[str]:
     Raises:
         UsageError: There is none, or one is unknown or has no folder of its own.
     """
-    with_folder = [name for name in AGENTS if name in transcript_folders()]
+    with_folder = list(transcript_folders())
     if not names:
         raise UsageError(f"name the agents, or say all: {', '.join(with_folder)}")
     for name in names:

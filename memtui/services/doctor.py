@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,16 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memtui.capture import formats, spool, watcher
-from memtui.capture.spool import SpoolStatus
-from memtui.errors import MemtuiError, SearchError, StoreBusyError, StoreError
+from memtui.capture import formats, watcher
+from memtui.capture.formats.base import IN_THE_FUTURE
+from memtui.capture.spool import DRAFTS_FOLDER, Spool
+from memtui.errors import (
+    MemtuiError,
+    SearchError,
+    SpoolError,
+    StoreBusyError,
+    StoreError,
+)
 from memtui.integrations import agents
 from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import Machine
@@ -29,7 +37,7 @@ from memtui.paths import Paths, transcript_folders
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.services import status
-from memtui.services.capture_sources import CaptureSource
+from memtui.services.capture_sources import FOLDERS, CaptureSource, list_sources
 from memtui.settings import EXTRACTIVE, OLLAMA, Settings
 from memtui.store import (
     backup,
@@ -92,10 +100,17 @@ class SkippedRecords:
 
 @dataclass(frozen=True, slots=True)
 class NamedCount:
-    """A name with a count."""
-
     name: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadType:
+    """Records that contain words but are not stored."""
+
+    reason: str
+    count: int
+    words: int
 
 
 @dataclass(slots=True)
@@ -110,6 +125,7 @@ class Report:
     activity: list[SourceActivity] = field(default_factory=list)
     redacted: list[NamedCount] = field(default_factory=list)
     unknown_types: list[NamedCount] = field(default_factory=list)
+    unread: list[UnreadType] = field(default_factory=list)
     zone: tzinfo = UTC
 
     @property
@@ -117,42 +133,14 @@ class Report:
         return all(finding.is_ok for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
-    """A search index, compared with the store."""
-
-    exists: bool
-    is_ours: bool
-    """Whether it was made from this store."""
-    is_valid: bool
-    count: int
-    expected: int
-    pending: int
-
-
-@dataclass(frozen=True, slots=True)
-class TranscriptState:
-    """The transcripts of an agent, compared with what memtui has read."""
-
-    files: int
-    newest_at: datetime | None
-    unread: int
-    """The number of those that have never been read."""
-    changed: int
-    """Those that changed since they were read, more than ``SETTLE_TIME`` ago."""
-    late: int
-    """The unread and changed ones that last changed more than ``SETTLE_TIME`` ago."""
-    expiring: int
-    """The unread and changed ones that the agent deletes within ``EXPIRY_WARNING``."""
-    expires_at: datetime | None
-    """When the first of these is deleted; may be in the past."""
-
-
 MAX_LATEST = 20
 """The maximum number of the latest damaged records in the report."""
 
 SPOOL_TIMEOUT = timedelta(days=3)
 """Hook files that have been waiting for longer are reported; nothing is lost."""
+
+UNFINISHED_AFTER = timedelta(minutes=10)
+"""A draft that was last written before this time counts as unfinished."""
 
 WORKER_TIMEOUT = timedelta(minutes=15)
 """The same while memtui is running, which normally stores them at once."""
@@ -196,7 +184,6 @@ class Doctor:
         has_separate_stores: bool,
         worker: int | None,
         machines: tuple[Machine, Machine],
-        list_sources: Callable[[bool], list[CaptureSource]],
         machine_zone: str,
         model_options: ModelOptions,
     ) -> None:
@@ -205,14 +192,12 @@ class Doctor:
         Args:
             paths: The paths in use.
             settings: The settings; the defaults if they cannot be read.
-            settings_error: Why the settings cannot be read; "" if they can.
-            has_separate_stores: Whether the store belongs to a single project.
+            settings_error: Why the settings cannot be read.
+            has_separate_stores: The store belongs to a single project.
             worker: The id of the process that runs the pipeline; 0 if there is none,
                 None if this system cannot tell.
             machines: Where the hooks of the user are, and those of the project in the
                 working folder.
-            list_sources: Returns the captured agents; its argument says whether there
-                is a store.
             machine_zone: The name of this machine's time zone.
             model_options: The options of Ollama.
         """
@@ -220,38 +205,39 @@ class Doctor:
         self._settings_error = settings_error
         self._has_separate_stores, self._worker = has_separate_stores, worker
         self._machines, self._machine_zone = machines, machine_zone
-        self._list_sources, self._model_options = list_sources, model_options
+        self._model_options = model_options
         self._now = datetime.now(UTC)
         self._report = Report()
+        self._has_store = False
+        """The store exists and can be read."""
+        self._spool = Spool(paths.spool)
         self._sources: list[CaptureSource] = []
-        self._transcripts: dict[str, TranscriptState] = {}
+        self._newest: dict[str, datetime] = {}
+        """When each agent's newest transcript was written."""
 
     def examine(self) -> Report:
         """Run all checks."""
         try:
             self._run("settings", self._check_settings)
             self._run("owner", self._check_owners)
-            is_readable = self._check_store_file()
-            if is_readable:
+            self._run("store", self._check_store)
+            if self._has_store:
                 self._run("work", self._check_work)
                 self._run("index", self._check_node_index)
                 self._run("messages", self._check_message_index)
                 self._run("secrets", self._check_secrets)
-            self._run("spool", lambda: self._check_spool(is_readable))
-            if is_readable or not self._store_may_exist():
-                self._run("transcripts", lambda: self._check_transcripts(is_readable))
-            if is_readable:
-                self._run("store", self._fill_counts)
+            self._run("spool", self._check_spool)
+            if self._has_store or not self._store_may_exist():
+                self._run("transcripts", self._check_transcripts)
+            if self._has_store:
+                self._run("quarantine", self._check_skipped)
             self._run("hooks", self._check_hooks)
-            with suppress(OSError):
-                reasons = spool.spool_status(self._paths.spool).reasons
-                self._report.quarantined = [NamedCount(*row) for row in reasons]
-            if is_readable:
+            if self._has_store:
                 self._run("zone", self._check_zone)
             self._run("tokens", self._check_vocabulary)
             self._run("disk", self._check_disk)
             self._run("model", self._check_model)
-            if is_readable:
+            if self._has_store:
                 self._run("model", self._check_worker_model)
         finally:
             database.close()
@@ -265,7 +251,9 @@ class Doctor:
             remedy = "first solve the problem of the store"
             self._report.findings.append(Finding(name, False, str(error), remedy))
         except OSError as error:
-            self._report.findings.append(_unreadable(name, error))
+            message = f"{error.filename}: {(error.strerror or str(error)).lower()}"
+            remedy = f"give yourself access: chmod -R u+rwX {error.filename}"
+            self._report.findings.append(Finding(name, False, message, remedy))
         except Exception as error:  # the other checks may still help
             log.exception("the check %s failed", name)
             message = f"this check failed: {type(error).__name__}: {error}"
@@ -331,73 +319,66 @@ class Doctor:
                 message = f"{path} is a link to {path.resolve()}"
                 yield Finding("owner", True, message, subject=str(path))
 
-    def _check_store_file(self) -> bool:
-        """Add a finding on the store; return whether it can be read."""
-        try:
-            finding, is_readable = self._examine_store(self._paths.store)
-        except OSError as error:
-            finding, is_readable = _unreadable("store", error), False
-        self._report.findings.append(finding)
-        return is_readable
-
-    def _examine_store(self, file: Path) -> tuple[Finding, bool]:
-        def finding(is_ok: bool, message: str, remedy: str = "") -> Finding:
-            return Finding("store", is_ok, message, remedy, str(file))
-
+    def _check_store(self) -> Iterator[Finding]:
+        """Check the store; find out whether it can be read."""
+        file = self._paths.store
+        message, remedy = "nothing is stored yet", ""
         if not file.exists():
             parent = next(path for path in file.parents if path.exists())
             if not (parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)):
                 message = f"there is no store, and {parent} is not writable"
                 remedy = f"chmod u+rwx {parent}, or choose another folder: --home DIR"
-                return finding(False, message, remedy), False
-            return finding(True, "nothing is stored yet", "memtui import"), False
-        if file.is_dir():
-            message = f"{file} is a folder, not a file"
-            return finding(False, message, f"mv {file} {file}.away"), False
-        try:
-            version = backup.open_read_only(file)
-            if version == schema.VERSION:
-                return self._examine_content(file), True
-        except StoreBusyError as error:
-            remedy = f"end the program that uses it: fuser {file}"
-            return finding(False, str(error), remedy), False
-        except StoreError as error:
-            remedy = RESTORE_REMEDY if "damaged" in str(error) else f"chmod u+rw {file}"
-            return finding(False, str(error), remedy), False
-        if version:
-            message = (
-                f"{file} was made by another version of memtui (schema {version};"
-                f" this version reads schema {schema.VERSION})"
+        elif file.is_dir():
+            message, remedy = (
+                f"{file} is a folder, not a file",
+                f"mv {file} {file}.away",
             )
-            return finding(False, message, "use that version of memtui"), False
-        if file.stat().st_size:
-            message = f"{file} is the database of another program"
-            remedy = "choose another file: store.path in the settings"
-            return finding(False, message, remedy), False
-        if NodeIndex(self._paths.index).name():
-            message = f"{file} is empty, but it had content before"
-            return finding(False, message, RESTORE_REMEDY), False
-        return finding(True, "nothing is stored yet", "memtui import"), False
+        else:
+            try:
+                version = backup.open_read_only(file)
+                if version == schema.VERSION:
+                    message, remedy = self._check_content(file)
+                    self._has_store = True
+                elif version:
+                    message = (
+                        f"{file} was made by another version of memtui (schema"
+                        f" {version}; this version reads schema {schema.VERSION})"
+                    )
+                    remedy = "use that version of memtui"
+                elif file.stat().st_size:
+                    message = f"{file} is the database of another program"
+                    remedy = "choose another file: store.path in the settings"
+                elif NodeIndex(self._paths.index).name():
+                    message = f"{file} is empty, but it had content before"
+                    remedy = RESTORE_REMEDY
+            except StoreBusyError as error:
+                message = str(error)
+                remedy = f"end the program that uses it: fuser {file}"
+            except StoreError as error:
+                message, remedy = str(error), f"chmod u+rw {file}"
+                if "damaged" in message:
+                    remedy = RESTORE_REMEDY
+        is_new = message == "nothing is stored yet"
+        advice = "memtui import" if is_new else remedy
+        yield Finding("store", not remedy, message, advice, str(file))
 
-    def _examine_content(self, file: Path) -> Finding:
-        """Check the content of a store with the right schema."""
+    def _check_content(self, file: Path) -> tuple[str, str]:
+        """Return what a store with the right schema contains, and the remedy."""
         size = file.stat().st_size
         if size > LARGE_STORE_BYTES and sys.stderr.isatty():
             message = f"memtui: checking the store ({byte_size(size)}) …"
             print(message, file=sys.stderr)
         with database.connection():
             if damages := backup.find_damages():
-                message = "; ".join(damages)
-                return Finding("store", False, message, RESTORE_REMEDY, str(file))
-            events = store_sessions.count_events()[0]
+                return "; ".join(damages), RESTORE_REMEDY
+            events = plural(store_sessions.count_events()[0], "event")
             sessions = plural(store_sessions.count(), "session")
-        message = f"{events:,} events in {sessions}, {byte_size(size)}, undamaged"
+        message = f"{events} in {sessions}, {byte_size(size)}, undamaged"
         for path in (file, file.parent):
             if not os.access(path, os.W_OK):
                 message += f", but {path} is not writable: nothing new is stored"
-                remedy = f"chmod u+rwX {path}, or mount the disk read-write"
-                return Finding("store", False, message, remedy, str(file))
-        return Finding("store", True, message, subject=str(file))
+                return message, f"chmod u+rwX {path}, or mount the disk read-write"
+        return message, ""
 
     def _check_work(self) -> Iterator[Finding]:
         now_ms = to_ms(self._now)
@@ -435,20 +416,19 @@ class Doctor:
         folder = self._paths.index
         if folder.is_dir():
             any(folder.iterdir())  # An error says that it may not be read.
+        with database.connection():
+            name, expected = meta.read(meta.NODE_INDEX), nodes.count()[0]
+            expected += grips.count()
+            pending = outbox.count(outbox.INDEX_NODE)
         index = NodeIndex(folder)
+        count, is_valid = 0, not index.is_suspect
         try:
-            with database.connection():
-                name, expected = meta.read(meta.NODE_INDEX), nodes.count()[0]
-                expected += grips.count()
-                pending = outbox.count(outbox.INDEX_NODE)
-            is_ours = bool(name) and index.name() == name
-            is_valid = is_ours and index.is_sound()
-            count = index.count() if is_valid else 0
-            exists = index.exists()
-        finally:
-            index.close()
-        state = IndexState(exists, is_ours, is_valid, count, expected, pending)
-        yield self._index_finding("index", state, "nodes and quotes")
+            count = index.count()
+        except SearchError:
+            is_valid = False
+        problem = _index_problem(index, name, is_valid, expected)
+        index.close()
+        yield self._index_finding("index", problem, count, expected, pending)
 
     def _check_message_index(self) -> Iterator[Finding]:
         index = MessageIndex(
@@ -459,7 +439,6 @@ class Doctor:
             name = meta.read(meta.MESSAGE_INDEX)
             expected = index_input.count_messages()
             pending = outbox.list_latest_events(0)[1]
-        is_ours = bool(name) and index.name() == name
         count, is_valid = 0, True
         try:
             contents = index.status()
@@ -468,26 +447,20 @@ class Doctor:
                 pending = max(0, expected - count)
         except SearchError:
             is_valid = False
-        state = IndexState(index.exists(), is_ours, is_valid, count, expected, pending)
-        yield self._index_finding("messages", state, "messages")
+        problem = _index_problem(index, name, is_valid, expected)
+        yield self._index_finding("messages", problem, count, expected, pending)
 
-    def _index_finding(self, name: str, state: IndexState, items: str) -> Finding:
+    def _index_finding(
+        self, name: str, problem: str, count: int, expected: int, pending: int
+    ) -> Finding:
         """Compare an index with the store."""
-        problem = ""
-        if not state.exists:
-            if not state.expected:
-                return Finding(name, True, f"it will be made when there are {items}")
-            problem = "there is no index"
-        elif not state.is_ours:
-            problem = "it is damaged, of another store, or of another version of memtui"
-        elif not state.is_valid:
-            problem = "it is damaged"
-        elif state.count != state.expected and not state.pending and not self._worker:
-            problem = f"it contains {state.count:,} of {state.expected:,} {items}"
+        noun, nouns = INDEX_NOUNS[name]
+        if not problem and count != expected and not pending and not self._worker:
+            problem = f"it contains {count:,} of {plural(expected, noun, nouns)}"
         if problem:
             return Finding(name, False, problem, "memtui reindex")
-        rest = f"{state.pending:,} waiting" if state.pending else "up to date"
-        return Finding(name, True, f"{state.count:,} {items}; {rest}")
+        rest = f"{pending:,} waiting" if pending else "up to date"
+        return Finding(name, True, f"{plural(count, noun, nouns)}; {rest}")
 
     def _check_secrets(self) -> Iterator[Finding]:
         with database.connection():
@@ -524,12 +497,13 @@ class Doctor:
             other = f" (this machine's is {self._machine_zone}; a store keeps its own)"
         yield Finding("zone", True, f"days begin in the time zone {name}{other}")
 
-    def _fill_counts(self) -> Iterable[Finding]:
-        """Fill in the counts of the report."""
+    def _check_skipped(self) -> Iterator[Finding]:
+        """Fill in the counts of the report; advise on records from the future."""
         report = self._report
         with database.connection():
             report.activity = cursors.list_activity()
             report.redacted = [NamedCount(*row) for row in problems.list_redactions()]
+            report.unread = [UnreadType(*row) for row in problems.list_unread_types()]
         skipped = [SkippedRecords(*row) for row in status.list_skipped()]
         skipped.sort(key=lambda one: one.kind is not ProblemKind.DAMAGED)
         report.skipped = skipped
@@ -539,143 +513,91 @@ class Doctor:
             if (match := _UNKNOWN_TYPE.fullmatch(one.reason))
         ]
         report.latest_damaged = status.latest_problems(limit=MAX_LATEST)
-        return ()
+        if future := sum(o.count for o in skipped if o.reason == IN_THE_FUTURE):
+            records = plural(future, "skipped record is", "skipped records are")
+            message = f"{records} from the future: was this machine's clock wrong?"
+            remedy = "set the clock, then: memtui quarantine retry --all"
+            yield Finding("quarantine", True, message, remedy, "clock")
 
     # Capture
 
-    def _check_spool(self, has_store: bool) -> Iterator[Finding]:
-        folder = self._paths.spool
-        state = spool.spool_status(folder)
+    def _check_spool(self) -> Iterator[Finding]:
+        folder, now = self._paths.spool, self._now
+        files = []
+        with suppress(SpoolError):
+            files = self._spool.quarantined()
+        reasons = Counter(
+            r for file in files for r in self._spool.counted_reasons(file)
+        )
+        self._report.quarantined = [NamedCount(*row) for row in reasons.most_common()]
+        waiting = list(_written_at(folder / "new"))
         failure = ""
-        if has_store and state.waiting:
+        if self._has_store and waiting:
             with database.connection():
                 failure = meta.read(meta.SPOOL_FAILURE)
-        if state.write_problem:
-            message = f"hooks cannot write: {state.write_problem}"
-            remedy = f"free some space, or: chmod -R u+rwX {folder}"
-            yield Finding("spool", False, message, remedy)
-        elif failure:
-            events = plural(state.waiting, "hook event")
-            message = f"{events} waiting, which cannot be stored: {failure}"
-            yield Finding("spool", False, message, f"see {self._paths.log}")
-        else:
-            yield self._spool_finding(state)
-        if state.quarantined:
-            message = f"{plural(state.quarantined, 'hook file')} skipped"
-            yield Finding("quarantine", False, message, "memtui quarantine list")
-
-    def _spool_finding(self, state: SpoolStatus) -> Finding:
         message, remedy = "no event is waiting; hooks can write", ""
-        if state.oldest_at:
-            since = date_format.age(state.oldest_at, self._now)
-            events = plural(state.waiting, "hook event")
-            message = f"{events} waiting (oldest {since})"
+        if problem := self._spool.write_problem():
+            message = f"hooks cannot write: {problem}"
+            remedy = f"free some space, or: chmod -R u+rwX {folder}"
+        elif waiting:
+            message = (
+                f"{plural(len(waiting), 'hook event')} waiting"
+                f" (oldest {date_format.age(min(waiting), now)})"
+            )
             limit = WORKER_TIMEOUT if self._worker else SPOOL_TIMEOUT
-            is_old = self._now - state.oldest_at > limit
-            if self._has_separate_stores:
+            is_old = now - min(waiting) > limit
+            if failure:
+                message += f", which cannot be stored: {failure}"
+                remedy = f"see {self._paths.log}"
+            elif self._has_separate_stores:
                 message += ", of this project or of others"
             elif is_old and self._worker:
                 message += ", and the running memtui does not store them"
                 remedy = f"see {self._paths.log}"
             elif is_old:
                 remedy = "memtui work --until-idle"
-        if state.unfinished:
-            files = plural(state.unfinished, "file")
-            folder = self._paths.spool / "tmp"
-            message += f"; {files} left unfinished by hooks in {folder}"
-        return Finding("spool", not remedy, message, remedy)
+        drafts = _written_at(folder / DRAFTS_FOLDER)
+        if unfinished := sum(now - at > UNFINISHED_AFTER for at in drafts):
+            left = plural(unfinished, "file")
+            message += f"; {left} left unfinished by hooks in {folder / DRAFTS_FOLDER}"
+        yield Finding("spool", not remedy, message, remedy)
+        if files:
+            message = f"{plural(len(files), 'hook file')} skipped"
+            yield Finding("quarantine", False, message, "memtui quarantine list")
 
-    def _check_transcripts(self, has_store: bool) -> Iterator[Finding]:
-        self._sources = self._list_sources(has_store)
-        folders = transcript_folders()
-        days = agents.claude_cleanup_days(self._machines[0])
-        self._transcripts = {
-            source.name: self._read_transcripts(
-                source.name,
-                folders[source.name],
-                keep=timedelta(days=days) if source.name == "claude-code" else None,
-                has_store=has_store,
-            )
-            for source in self._sources
-            if source.name in folders
-        }
-        yield self._watching_finding(has_store)
-        for source in self._sources:
-            if state := self._transcripts.get(source.name):
-                yield from self._transcript_findings(source, state)
-
-    def _watching_finding(self, has_store: bool) -> Finding:
+    def _check_transcripts(self) -> Iterator[Finding]:
+        self._sources = list_sources(self._settings, has_store=self._has_store)
         watched = [source for source in self._sources if source.is_watched]
-        if not watched:
+        if watched:
+            message = f"watched: {', '.join(source.title for source in watched)}"
+            reason = ""
+            if self._has_store:
+                with database.connection():
+                    reason = meta.read(meta.POLLING_REASON)
+            folders = [path for one in watched for path in one.places if path.exists()]
+            reasons = [reason, *map(watcher.polling_reason, folders)]
+            if reason := next(filter(None, reasons), ""):
+                message += f"; polled every 2 s, because {reason}"
+            yield Finding("watching", True, message)
+        else:
             message = "no transcripts are watched"
             remedy = "memtui sources watch all, to store what hooks do not report"
-            return Finding("watching", True, message, remedy)
-        message = f"watched: {', '.join(source.title for source in watched)}"
-        reason = ""
-        if has_store:
-            with database.connection():
-                reason = meta.read(meta.POLLING_REASON)
-        folders = [path for one in watched for path in one.places if path.exists()]
-        reasons = [reason, *map(watcher.polling_reason, folders)]
-        if reason := next(filter(None, reasons), ""):
-            message += f"; polled every 2 s, because {reason}"
-        return Finding("watching", True, message)
+            yield Finding("watching", True, message, remedy)
+        for source in self._sources:
+            if source.name != FOLDERS:
+                yield from self._check_source(source)
 
-    def _transcript_findings(
-        self, source: CaptureSource, state: TranscriptState
-    ) -> Iterator[Finding]:
+    def _check_source(self, source: CaptureSource) -> Iterator[Finding]:
         """Report unread transcripts, and those of them that will be deleted soon."""
-        if source.is_watched and self._worker:
-            remedy = f"wait a minute; if it does not change, see {self._paths.log}"
-        elif source.is_watched:
-            remedy = "memtui work --until-idle"
-        else:
-            remedy = f"memtui sources watch {source.name}, or once: memtui import"
-        is_declined = not source.is_watched and not source.is_undecided
-        missing = state.late if source.is_watched else state.changed
-        if state.expires_at:
-            files = plural(state.expiring, "transcript")
-            when = f"from {date_format.day(state.expires_at)} on"
-            if state.expires_at <= self._now:
-                when = "at any moment"
-            message = (
-                f"{source.title} will delete {files} that memtui has not read, {when}"
-            )
-        elif missing:
-            files = plural(missing, "transcript")
-            message = f"{source.title}: {files} changed since memtui last read them"
-        elif state.unread and not is_declined:
-            files = plural(state.files, "transcript has", "transcripts have")
-            message = f"{source.title}: {state.unread:,} of {files} never been read"
-            yield Finding("transcripts", True, message, remedy, source.name)
-            return
-        else:
-            return
-        yield Finding("transcripts", is_declined, message, remedy, source.name)
-
-    def _read_transcripts(
-        self,
-        name: str,
-        folders: Iterable[Path],
-        *,
-        keep: timedelta | None,
-        has_store: bool,
-    ) -> TranscriptState:
-        """Compare transcripts with what memtui has read.
-
-        Args:
-            name: The agent.
-            folders: Where its transcripts are.
-            keep: How long the agent keeps them; None for always.
-            has_store: Whether there is a store, which knows what was read.
-        """
+        keep = None
+        if source.name == "claude-code":
+            keep = timedelta(days=agents.claude_cleanup_days(self._machines[0]))
         files = unread = changed = late = 0
-        modified: list[datetime] = []
         expiries: list[datetime] = []
-        for stamp, known in _file_stamps(name, folders, has_store=has_store):
+        for stamp, known in self._file_stamps(source):
             files += 1
             at = datetime.fromtimestamp(stamp.mtime_ns / 1e9, UTC)
-            modified.append(at)
+            self._newest[source.name] = max(self._newest.get(source.name, at), at)
             if known == stamp:
                 continue
             is_settled = at <= self._now - SETTLE_TIME
@@ -684,34 +606,69 @@ class Doctor:
             late += is_settled
             if keep is not None and at + keep < self._now + EXPIRY_WARNING:
                 expiries.append(at + keep)
-        return TranscriptState(
-            files,
-            max(modified, default=None),
-            unread,
-            changed,
-            late,
-            len(expiries),
-            min(expiries, default=None),
-        )
+        if source.is_watched and self._worker:
+            remedy = f"wait a minute; if it does not change, see {self._paths.log}"
+        elif source.is_watched:
+            remedy = "memtui work --until-idle"
+        else:
+            remedy = f"memtui sources watch {source.name}, or once: memtui import"
+        is_ok = not source.is_watched and not source.is_undecided
+        if expiries:
+            when = f"from {date_format.day(min(expiries))} on"
+            if min(expiries) <= self._now:
+                when = "at any moment"
+            message = (
+                f"{source.title} will delete {plural(len(expiries), 'transcript')}"
+                f" that memtui has not read, {when}"
+            )
+        elif missing := late if source.is_watched else changed:
+            missed = plural(missing, "transcript")
+            message = f"{source.title}: {missed} changed since memtui last read them"
+        elif unread and not is_ok:
+            some = plural(files, "transcript has", "transcripts have")
+            message = f"{source.title}: {unread:,} of {some} never been read"
+            is_ok = True
+        else:
+            return
+        yield Finding("transcripts", is_ok, message, remedy, source.name)
+
+    def _file_stamps(
+        self, source: CaptureSource
+    ) -> Iterator[tuple[cursors.FileStamp, cursors.FileStamp | None]]:
+        """Yield the stamp of each transcript, and its stamp when it was last read."""
+        for folder in filter(Path.exists, source.places):
+            real = folder.resolve()
+            known: Mapping[str, cursors.FileStamp] = {}
+            if self._has_store:
+                with database.connection():
+                    known = cursors.get_stamps(clean(str(real)))
+            for file in watcher.walk_files(real):
+                if reader := formats.format_for_path(file, source.name):
+                    with suppress(OSError):
+                        stamp = cursors.read_stamp(file, reader.related_files(file))
+                        if stamp.size:
+                            yield stamp, cursors.find_stamp(known, file)
 
     def _check_hooks(self) -> Iterator[Finding]:
         user, project = self._machines
-        hooks = [agents.hook_status(one, user) for one in agents.AGENTS]
+        hooks = [agents.hook_status(agent, user) for agent in agents.AGENTS]
         files = {hook.file for hook in hooks}
-        hooks += [
-            hook
-            for hook in (agents.hook_status(one, project) for one in agents.AGENTS)
-            if hook.is_installed and hook.file not in files
-        ]
-        newest = spool.spool_status(self._paths.spool).newest_at
-        sources = {source.name: source for source in self._sources}
+        for agent in agents.AGENTS:
+            hook = agents.hook_status(agent, project)
+            if hook.is_installed and hook.file not in files:
+                hooks.append(hook)
+        newest = max(_written_at(self._paths.spool / "new"), default=None)
+        by_hook = {source.name: source.by_hook for source in self._sources}
         for hook in hooks:
             if hook.problem:
                 message = f"{hook.title}: {hook.problem}"
-                yield Finding("hooks", False, message, _hook_remedy(hook), hook.agent)
+                where = " --project" if hook.scope == "project" else ""
+                remedy = f"memtui hooks install {hook.agent}{where}"
+                if not hook.is_installed or hook.is_off:
+                    remedy = f"correct {hook.file}"
+                yield Finding("hooks", False, message, remedy, hook.agent)
             elif hook.is_installed:
-                source = sources.get(hook.agent)
-                stored = source.by_hook if source else None
+                stored = by_hook.get(hook.agent)
                 stored_at = stored.last_event_at if stored else None
                 # The waiting events may be of any agent.
                 last = max(filter(None, (stored_at, newest)), default=None)
@@ -725,12 +682,7 @@ class Doctor:
         last_event = (
             f"last event {date_format.age(last, self._now)}" if last else "no event"
         )
-        runs = "the command runs"
-        if hook.scope == "project":
-            runs = f"in {hook.file}, which runs: {agents.command_line(hook.command)}"
-        message = f"{hook.title}: installed, {runs}; {last_event}"
-        transcripts = self._transcripts.get(hook.agent)
-        newest = transcripts.newest_at if transcripts else None
+        newest = self._newest.get(hook.agent)
         since = datetime.fromtimestamp(hook.file.stat().st_mtime, UTC)
         if newest and newest > max(filter(None, (last, since))) + MAX_HOOK_DELAY:
             message = (
@@ -738,8 +690,12 @@ class Doctor:
                 f" wrote a transcript {date_format.age(newest, self._now)}"
             )
             remedy = f"restart {hook.title}, which reads its hooks when it starts."
-            note = f" {hook.note}" if hook.note else ""
-            return Finding("hooks", False, message, f"{remedy}{note}", hook.agent)
+            remedy = f"{remedy} {hook.note}".rstrip()
+            return Finding("hooks", False, message, remedy, hook.agent)
+        runs = "the command runs"
+        if hook.scope == "project":
+            runs = f"in {hook.file}, which runs: {agents.command_line(hook.command)}"
+        message = f"{hook.title}: installed, {runs}; {last_event}"
         return Finding("hooks", True, message, subject=hook.agent)
 
     # This machine
@@ -863,6 +819,21 @@ class Doctor:
         yield Finding("model", True, message, remedy, WORKER_NAME)
 
 
+def _index_problem(
+    index: NodeIndex | MessageIndex, name: str, is_valid: bool, expected: int
+) -> str:
+    if not index.exists():
+        return "there is no index" if expected else ""
+    if not name or index.name() != name:
+        return "it is damaged, of another store, or of another version of memtui"
+    return "" if is_valid else "it is damaged"
+
+
+INDEX_NOUNS = {
+    "index": ("node and quote", "nodes and quotes"),
+    "messages": ("message", "messages"),
+}
+
 QUEUE_NOUNS = {
     outbox.UPDATE_TOC: ("event to segment", "events to segment"),
     outbox.INDEX_NODE: ("node to index", "nodes to index"),
@@ -874,34 +845,10 @@ WORKER_NAME = "the running memtui"
 """The subject of the finding on the model of the running memtui."""
 
 
-def _unreadable(name: str, error: OSError) -> Finding:
-    message = f"{error.filename}: {(error.strerror or str(error)).lower()}"
-    remedy = f"give yourself access: chmod -R u+rwX {error.filename}"
-    return Finding(name, False, message, remedy)
-
-
-def _hook_remedy(hook: HookStatus) -> str:
-    if not hook.is_installed or hook.is_off:
-        return f"correct {hook.file}"
-    where = " --project" if hook.scope == "project" else ""
-    return f"memtui hooks install {hook.agent}{where}"
-
-
-def _file_stamps(
-    name: str, folders: Iterable[Path], *, has_store: bool
-) -> Iterator[tuple[cursors.FileStamp, cursors.FileStamp | None]]:
-    """Yield the stamp of each transcript, and its stamp when it was last read."""
-    for folder in folders:
-        if not folder.exists():
-            continue
-        real = folder.resolve()
-        known: Mapping[str, cursors.FileStamp] = {}
-        if has_store:
-            with database.connection():
-                known = cursors.get_stamps(clean(str(real)))
-        for file in watcher.walk_files(real):
-            if reader := formats.format_for_path(file, name):
-                with suppress(OSError):
-                    stamp = cursors.read_stamp(file, reader.related_files(file))
-                    if stamp.size:
-                        yield stamp, cursors.find_stamp(known, file)
+def _written_at(folder: Path) -> Iterator[datetime]:
+    """Yield when each file of a folder was last written."""
+    with suppress(OSError):
+        for file in folder.iterdir():
+            with suppress(OSError):
+                if file.name[0] != ".":
+                    yield datetime.fromtimestamp(file.stat().st_mtime, UTC)

@@ -5,7 +5,6 @@ listed. Names are looked up in the list and never used as paths.
 """
 
 import hashlib
-import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,10 +17,15 @@ from pathlib import Path
 
 from memtui.capture import quarantine
 from memtui.capture.formats import hooks
-from memtui.capture.quarantine import UNKNOWN, Quarantine, QuarantinedFile
-from memtui.capture.spool import Spool, split_records
+from memtui.capture.spool import (
+    UNKNOWN,
+    QuarantinedFile,
+    Spool,
+    SpoolFile,
+    split_records,
+)
 from memtui.errors import MemtuiError, SpoolError
-from memtui.model.events import clean, to_ms
+from memtui.model.events import clean
 from memtui.services.forget import HOOK_PROBLEMS
 from memtui.store import cursors, database, problems
 from memtui.store.problems import Problem, ProblemKind
@@ -39,21 +43,11 @@ MAX_NAME_CHARS = 40
 BATCH_FILES = 200
 """How many files are moved or deleted before they are counted."""
 
-_PREFIX = "fault-"
-
-_NO_LINE = "line 0: "
-"""The prefix of a reason that concerns no line."""
-
-_SINGLE_DOCUMENTS = frozenset({".db", ".json", ".sqlite"})
-"""Files whose records are not lines."""
-
 Item = QuarantinedFile | Problem
 """A hook file, or damaged records of a transcript."""
 
 
 class EntryKind(StrEnum):
-    """The kinds of entries."""
-
     HOOK = "hook"
     """A hook file in the quarantine folder."""
     TRANSCRIPT = "transcript"
@@ -129,8 +123,6 @@ class RetryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RetryOutcome:
-    """The outcome of the retry of one entry."""
-
     name: str
     state: RetryState
     reasons: tuple[str, ...] = ()
@@ -152,20 +144,18 @@ class QuarantineService:
     """Shows, retries and deletes input that could not be stored."""
 
     def __init__(self, spool: Path) -> None:
-        """Create the service."""
-        self._quarantine, self._spool = Quarantine(spool), Spool(spool)
+        self._spool = Spool(spool)
 
     def page(self, offset: int = 0, limit: int = 50) -> QuarantinePage:
         """Return some of the entries, the newest first."""
-        files: list[Item] = [*self._quarantine.files()]
+        files = self._spool.quarantined()
         with database.connection():
-            damaged: list[Item] = [*_list_damaged(offset + limit)]
+            items: list[Item] = [*files, *_list_damaged(offset + limit)]
+            items.sort(key=_received_at, reverse=True)
             total = len(files) + problems.count_rows(
                 ProblemKind.DAMAGED, besides=HOOK_PROBLEMS
             )
-            merged = heapq.merge(files, damaged, key=_at_ms, reverse=True)
-            items = list(islice(merged, offset, offset + limit))
-            entries = tuple(self._to_entries(items))
+            entries = tuple(self._to_entries(items[offset : offset + limit]))
             return QuarantinePage(entries, offset, total, problems.count_damaged())
 
     def show(self, name: str, limit: int | None = None) -> QuarantineContent:
@@ -192,7 +182,7 @@ class QuarantineService:
         damaged = [item for item in items if isinstance(item, Problem)]
         sources = {item.source: Path(item.source) for item in damaged}
         existing = {source for source, file in sources.items() if file.is_file()}
-        done, failures = self._process_files(items, self._quarantine.retry)
+        done, failures = self._process_files(items, self._spool.retry)
         missing = [source for source in sources if source not in existing]
         failures += [f"{source}: is not there any more" for source in missing]
         with database.transaction():
@@ -211,15 +201,13 @@ class QuarantineService:
 
     def _outcome(self, name: str, item: Item | None, waiting: set[str]) -> RetryOutcome:
         if isinstance(item, QuarantinedFile):
-            reasons = tuple(self._quarantine.reasons(item))
-            return RetryOutcome(name, RetryState.REFUSED, reasons)
+            reasons = self._spool.reason_lines("bad", item.file_name)
+            return RetryOutcome(name, RetryState.REFUSED, tuple(reasons))
         if item is not None:
             where = f"line {item.line}: " if item.line else ""
             return RetryOutcome(name, RetryState.REFUSED, (f"{where}{item.reason}",))
-        is_waiting = name in waiting
-        return RetryOutcome(
-            name, RetryState.WAITING if is_waiting else RetryState.TAKEN
-        )
+        state = RetryState.WAITING if name in waiting else RetryState.TAKEN
+        return RetryOutcome(name, state)
 
     def count(self, names: Sequence[str] | None = None) -> DropResult:
         """Return what ``drop`` would delete."""
@@ -236,7 +224,7 @@ class QuarantineService:
         """
         with database.connection():
             items = self._find(names)
-        done, failures = self._process_files(items, self._quarantine.delete)
+        done, failures = self._process_files(items, self._spool.drop)
         damaged = [item for item in items if isinstance(item, Problem)]
         with database.transaction():
             for item in damaged:
@@ -253,7 +241,7 @@ class QuarantineService:
         for start in range(0, len(files), BATCH_FILES):
             counts: Counter[str] = Counter()
             for file in files[start : start + BATCH_FILES]:
-                reasons = self._quarantine.counted_reasons(file)
+                reasons = self._spool.counted_reasons(file)
                 try:
                     process(file)
                 except SpoolError as error:
@@ -280,7 +268,7 @@ class QuarantineService:
 
     def _list_items(self) -> dict[str, Item]:
         damaged: dict[str, Item] = {problem_name(p): p for p in _list_damaged(None)}
-        return damaged | {file.name: file for file in self._quarantine.files()}
+        return damaged | {file.name: file for file in self._spool.quarantined()}
 
     def _to_entries(self, items: Sequence[Item]) -> Iterator[QuarantineEntry]:
         sources = (item.source for item in items if isinstance(item, Problem))
@@ -292,13 +280,13 @@ class QuarantineService:
                 yield _transcript_entry(item, formats.get(item.source, ""))
 
     def _hook_entry(self, file: QuarantinedFile) -> QuarantineEntry:
-        letter = file.spool_file
-        sender = letter.agent, letter.event
-        if file.is_regular and file.size <= MAX_SENDER_BYTES:
+        raw = b""
+        if file.size <= MAX_SENDER_BYTES:
             with suppress(SpoolError):
-                raw = self._quarantine.read(file)
-                sender = hooks.sender(raw, agent=letter.agent, event=letter.event)
-        reasons = self._quarantine.reasons(file) or [UNKNOWN]
+                raw = self._spool.read_quarantined(file, None)
+        named = SpoolFile(file.file_name, raw, file.received_at)
+        sender = hooks.sender(raw, agent=named.agent, event=named.event)
+        reasons = self._spool.reason_lines("bad", file.file_name) or [UNKNOWN]
         return QuarantineEntry(
             name=file.name,
             kind=EntryKind.HOOK,
@@ -309,7 +297,9 @@ class QuarantineService:
             line=0,
             count=len(reasons),
             size=file.size if file.is_regular else 0,
-            reasons=tuple(_redact(reason).removeprefix(_NO_LINE) for reason in reasons),
+            reasons=tuple(
+                _redact(reason).removeprefix("line 0: ") for reason in reasons
+            ),
         )
 
     def _read_file(
@@ -318,7 +308,7 @@ class QuarantineService:
         """Return a hook file's text, whether it is cut, or why there is none."""
         max_bytes = None if limit is None else limit + MARGIN_BYTES
         try:
-            raw = self._quarantine.read(file, max_bytes)
+            raw = self._spool.read_quarantined(file, max_bytes)
         except SpoolError as error:
             return "", False, f"It cannot be read: {error}."
         if not raw:
@@ -329,7 +319,7 @@ class QuarantineService:
 def problem_name(problem: Problem) -> str:
     """Return the name in the list of records that fail for one reason."""
     key = f"{problem.source}\x1f{problem.reason}".encode("utf-8", "replace")
-    return _PREFIX + hashlib.blake2b(key, digest_size=5).hexdigest()
+    return f"fault-{hashlib.blake2b(key, digest_size=5).hexdigest()}"
 
 
 def _transcript_entry(problem: Problem, agent: str) -> QuarantineEntry:
@@ -350,7 +340,7 @@ def _transcript_entry(problem: Problem, agent: str) -> QuarantineEntry:
 def _read_line(problem: Problem, limit: int | None) -> tuple[str, bool, str]:
     """Return a line of a transcript, whether it is cut, or why there is none."""
     file = Path(problem.source)
-    if not problem.line or file.suffix in _SINGLE_DOCUMENTS:
+    if not problem.line or file.suffix in (".db", ".json", ".sqlite"):
         return "", False, "The record stands on no line of its own."
     max_bytes = -1 if limit is None else limit + MARGIN_BYTES
     try:
@@ -399,7 +389,5 @@ def _list_damaged(limit: int | None) -> list[Problem]:
     return problems.list_latest(limit, kind=ProblemKind.DAMAGED, besides=HOOK_PROBLEMS)
 
 
-def _at_ms(item: Item) -> int:
-    return to_ms(
-        item.received_at if isinstance(item, QuarantinedFile) else item.last_at
-    )
+def _received_at(item: Item) -> datetime:
+    return item.received_at if isinstance(item, QuarantinedFile) else item.last_at

@@ -4,9 +4,8 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
-
-import pytest
 
 from memtui.search.nodes import NO_INDEX
 from tests.cli_runner import json_data, run_memtui
@@ -20,13 +19,10 @@ from tests.doctor.findings import (
 )
 
 
-# Whoosh leaves open what it cannot read.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("toc", ["_MAIN_1.toc", "_MAIN_99.toc"])
 def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
-    home: Path, ask: Ask, toc: str
+    home: Path, ask: Ask
 ) -> None:
-    (home / "index" / toc).write_text("junk\n")
+    (home / "index" / "nodes.db").write_text("junk\n")
     found = failed_findings(ask())["index"]
     assert "it is damaged" in found["message"] and found["remedy"] == "memtui reindex"
     run_memtui(home, "import", str(HISTORY))
@@ -45,14 +41,15 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
 
 
 def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
-    for file in (home / "index").glob("*.seg"):
-        file.unlink()
+    with closing(sqlite3.connect(home / "index" / "nodes.db")) as connection:
+        connection.execute("DROP TABLE documents")
     assert failed_findings(ask())["index"]["message"] == "it is damaged"
 
 
 def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
-    mark = home / "index" / "memtui-index"
-    mark.write_text(mark.read_text()[:-3] + "xy\n")
+    with closing(sqlite3.connect(home / "index" / "nodes.db")) as connection:
+        connection.execute("UPDATE meta SET value = 'xy' WHERE name = 'name'")
+        connection.commit()
     assert "of another store" in failed_findings(ask())["index"]["message"]
 
 

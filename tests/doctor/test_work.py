@@ -83,10 +83,7 @@ def test_a_spool_that_does_not_drain_is_found(
         patch.setattr(SpoolIngester, "_store_one", fail)
         run_memtui(home, "work", "--until-idle", code=1)
     found = failed_findings(ask())["spool"]
-    assert (
-        (found["message"])
-        == "1 hook event waiting, which cannot be stored: ValueError: no way"
-    )
+    assert "which cannot be stored: ValueError: no way" in found["message"]
     run_memtui(home, "work", "--until-idle")
     assert "spool" not in failed_findings(ask())
 

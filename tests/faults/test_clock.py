@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture.quarantine import Quarantine
+from memtui.capture.spool import Spool
 from memtui.model.events import is_event_id
 from memtui.model.segments import Segment
 from memtui.model.summaries import Summary
@@ -112,9 +112,9 @@ def test_hook_files_from_the_future_are_quarantined_and_can_be_retried(
     at.settle()
     assert len(texts()) == 1
     assert status.read_stats().skipped == 1
-    box = Quarantine(at.house.paths.spool)
-    (file,) = box.files()
-    assert box.reasons(file) == ["line 1: a timestamp in the future"]
+    box = Spool(at.house.paths.spool)
+    (file,) = box.quarantined()
+    assert box.counted_reasons(file) == ["a timestamp in the future"]
     at.now = START + timedelta(minutes=31)
     box.retry(file)
     at.settle()
