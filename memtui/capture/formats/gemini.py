@@ -14,7 +14,7 @@ The project is only known by a hash of its path, unless a ``.project_root`` file
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
@@ -24,17 +24,17 @@ from memtui.capture.formats.base import (
     HOLD_TIME,
     IN_THE_FUTURE,
     Cursor,
-    EventBuilder,
     FileReplaced,
     InvalidRecord,
     ParsedItem,
-    PendingCalls,
     PendingRecord,
     Position,
     Record,
     SkippedRecord,
     SourceFormat,
     ToolCall,
+    as_object,
+    as_objects,
     as_text,
     count_words,
     event_from_state,
@@ -43,8 +43,8 @@ from memtui.capture.formats.base import (
     parse_time,
     placeholder,
 )
-from memtui.capture.formats.prompts import find_system_kind
-from memtui.files import read_small_file
+from memtui.capture.formats.jsonl import SessionReader
+from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model import events, hashing
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -145,40 +145,59 @@ def _read_document(
     yield Cursor(len(raw), raw.count(b"\n"), fingerprint)
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """The values of the header and its updates."""
-
-    session: str = ""
-    hash: str = ""
-    started: str = ""
-    kind: str = ""
-    title: str = ""
-    cwd: str = ""
-
-
-class _SessionReader:
+class _SessionReader(SessionReader):
     def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
-        self._path = path
-        saved = state.get("facts")
-        self._facts = _Facts(**saved) if isinstance(saved, dict) else _Facts()
-        self._messages = _Messages(now, state.get("messages"))
-        self._is_introduced = False
+        super().__init__(AGENT, now, state)
+        self._path, self._now = path, now
+        self._hash, self._kind = as_text(state.get("hash")), as_text(state.get("kind"))
+        yielded = as_object(state.get("yielded"))
+        self._yielded = {key: as_text(digest) for key, digest in yielded.items()}
+        """A hash of the text of each item that was yielded or held, by its key."""
+        number = state.get("number")
+        self._number = number if isinstance(number, int) else 0
+        """The number of events made."""
+        held = state.get("held")
+        self._held = event_from_state(held) if isinstance(held, dict) else None
+        """A reply that may be written again with more text."""
+        self._held_id = as_text(state.get("held_id"))
+        self._renamed: set[str] = set()
+        """Hashes of messages that a snapshot repeats under new ids."""
+        self._is_waiting = False
+        """The message being read is held, or one of its calls is pending."""
 
     @property
     def needs_reread(self) -> bool:
-        return self._messages.has_held
+        return self._held is not None
 
     def state(self) -> Mapping[str, object]:
-        return {"facts": asdict(self._facts), "messages": self._messages.state()}
+        return {
+            **super().state(),
+            "hash": self._hash,
+            "kind": self._kind,
+            "yielded": dict([*self._yielded.items()][-_REMEMBERED:]),
+            "number": self._number,
+            "held": event_to_state(self._held) if self._held else None,
+            "held_id": self._held_id,
+        }
 
     def finish(self) -> Iterator[ParsedItem]:
-        yield from self._messages.finish(is_complete=self._path.suffix == ".json")
-        if self._facts.session:
-            if self._is_subagent:
-                session_id, subagent = self._conversation
-                yield SubagentMetadata(AGENT, session_id, subagent)
-            yield self._session_facts()
+        """Yield a held reply if it will not be continued, and the facts."""
+        is_complete = self._path.suffix == ".json"
+        if self._held and (is_complete or self._now - self._held.timestamp > HOLD_TIME):
+            yield from self._pop_held()
+        session_id, subagent = self._conversation
+        if subagent and session_id:
+            yield SubagentMetadata(AGENT, session_id, subagent)
+        yield from super().finish()
+
+    def session_facts(self) -> Iterator[ParsedItem]:
+        session_id, subagent = self._conversation
+        facts = dict(self.facts)
+        at = parse_time(facts.pop("at", None))
+        if subagent:
+            facts = {"cwd": facts.get("cwd", "")}
+        if self.session_id:
+            yield SessionMetadata(AGENT, session_id, at=at, **facts)
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         """Read a header, a message, an update or a rewind."""
@@ -201,28 +220,22 @@ class _SessionReader:
     def _header(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
         """Read a header or an update; it may begin another session."""
         session = as_text(fields.get("sessionId")).strip()
-        if self._facts.session and session not in ("", self._facts.session):
-            yield self._session_facts()
-            self._facts, self._is_introduced = _Facts(), False
-        values = {
-            "session": session,
-            "hash": as_text(fields.get("projectHash")),
-            "started": as_text(fields.get("startTime")),
-            "kind": as_text(fields.get("kind")),
-            "title": " ".join(as_text(fields.get("summary")).split()),
-        }
-        known = {name: value for name, value in values.items() if value}
-        self._facts = replace(self._facts, **known)
-        cwd = (
-            self._facts.cwd
-            or self._project_root()
-            or self._folder_with_hash(fields.get("directories"))
-        )
-        self._facts = replace(self._facts, cwd=cwd)
+        if self.session_id and session not in ("", self.session_id):
+            yield from self.session_facts()
+            self.facts, self._hash, self._kind = {}, "", ""
+            self._is_introduced = False
+        self.session_id = session or self.session_id
+        self._hash = as_text(fields.get("projectHash")) or self._hash
+        self._kind = as_text(fields.get("kind")) or self._kind
+        self.learn("at", fields.get("startTime"))
+        self.learn("title", fields.get("summary"))
+        if "cwd" not in self.facts:
+            root = self._project_root()
+            self.learn("cwd", root or self._folder_with_hash(fields.get("directories")))
         messages = fields.get("messages")
         if not isinstance(messages, list):
             return
-        self._messages.prepare_snapshot(messages)
+        self._prepare_snapshot(messages)
         for message in messages:
             if isinstance(message, dict):
                 yield from self._message(message, line)
@@ -233,7 +246,7 @@ class _SessionReader:
         """Return the path in the file that newer versions write beside the chats."""
         for folder in self._path.parents[1:3]:
             try:
-                return read_small_file(folder / ".project_root").decode().strip()
+                return (folder / ".project_root").read_text("utf-8").strip()
             except (OSError, ValueError):
                 continue
         return ""
@@ -241,175 +254,89 @@ class _SessionReader:
     def _folder_with_hash(self, folders: object) -> str:
         for folder in folders if isinstance(folders, list) else ():
             raw = as_text(folder).encode("utf-8", "replace")
-            if hashlib.sha256(raw).hexdigest() == self._facts.hash:
+            if hashlib.sha256(raw).hexdigest() == self._hash:
                 return as_text(folder)
         return ""
 
     @property
-    def _is_subagent(self) -> bool:
-        return (
-            self._facts.kind == "subagent" and self._path.parent.parent.name == "chats"
-        )
-
-    @property
     def _conversation(self) -> tuple[str, str]:
         """The session and the subagent that messages belong to."""
-        if self._is_subagent:
-            return self._path.parent.name, self._facts.session
-        return self._facts.session, ""
+        if self._kind == "subagent" and self._path.parent.parent.name == "chats":
+            return self._path.parent.name, self.session_id
+        return self.session_id, ""
 
-    def _message(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
-        if self._facts.session and not self._is_introduced:
-            self._is_introduced = True
-            yield self._session_facts()
-        try:
-            yield from self._messages.read(fields, line, *self._conversation)
-        except RecursionError:
-            yield InvalidRecord(jsonl.TOO_DEEP, line)
-
-    def _session_facts(self) -> SessionMetadata:
-        facts = self._facts
-        return SessionMetadata(
-            agent=AGENT,
-            session_id=self._conversation[0],
-            cwd=facts.cwd,
-            title="" if self._is_subagent else facts.title,
-            model="" if self._is_subagent else self._messages.model,
-            at=parse_time(facts.started),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    position: Position
-    fields: dict[str, object]
-
-    @property
-    def id(self) -> str:
-        return self.position.key
-
-    def part_key(self, index: int, part: object) -> str:
-        """Return the key of a call or a thought of this message.
-
-        Without a message id, it is made of what stays the same in the part.
-        """
-        if self.id:
-            return f"{self.id}:{index}"
-        fields = part if isinstance(part, dict) else {"text": part}
-        stable = {name: fields[name] for name in _STABLE_FIELDS if name in fields}
-        return f"{hashing.content_hash(as_text(stable))}:{index}"
-
-
-class _Messages:
-    """The messages of one session, as far as they have been read."""
-
-    def __init__(self, now: datetime, state: object = None) -> None:
-        saved = state if isinstance(state, Mapping) else {}
-        self._now = now
-        self._builder = EventBuilder(AGENT, now)
-        self._yielded: dict[str, str] = dict(saved.get("yielded", {}))
-        """A hash of the text of each item that was yielded or held, by its key."""
-        self._calls = PendingCalls(saved.get("calls"))
-        self._number = int(saved.get("number", 0))
-        """The number of events made."""
-        held = saved.get("held")
-        self._held: Event | None = event_from_state(held) if held else None
-        """A reply that may be written again with more text."""
-        self._held_id = as_text(saved.get("held_id"))
-        self.model = as_text(saved.get("model"))
-        self._renamed: set[str] = set()
-        """Hashes of messages that this snapshot repeats under new ids."""
-        self._is_waiting = False
-        """The message being read is held, or one of its calls is pending."""
-
-    def state(self) -> Mapping[str, object]:
-        return {
-            "yielded": dict([*self._yielded.items()][-_REMEMBERED:]),
-            "calls": self._calls.state(),
-            "number": self._number,
-            "held": event_to_state(self._held) if self._held else None,
-            "held_id": self._held_id,
-            "model": self.model,
-        }
-
-    @property
-    def has_held(self) -> bool:
-        return self._held is not None
-
-    def finish(self, *, is_complete: bool) -> Iterator[ParsedItem]:
-        """Yield a held reply if it is old enough or the file complete; report calls."""
-        if self._held and (is_complete or self._now - self._held.timestamp > HOLD_TIME):
-            yield from self._pop_held()
-        yield from self._calls.pending_records()
-
-    def prepare_snapshot(self, messages: list[object]) -> None:
+    def _prepare_snapshot(self, messages: list[object]) -> None:
         """Find out which earlier messages a list of messages may repeat with new ids.
 
         A message is an earlier one if the same text was read under an id that is not
         in the list; otherwise the same was said twice.
         """
-        ids = {as_text(m.get("id")) for m in messages if isinstance(m, dict)}
+        ids = {as_text(message.get("id")) for message in as_objects(messages)}
         self._renamed = set()
         for key, digest in self._yielded.items():
             kind, _, name = key.partition(":")
             if kind in _MESSAGE_KINDS and name not in ids:
                 self._renamed.add(digest)
 
-    def read(
-        self, fields: dict[str, object], line: int, session_id: str, subagent: str
-    ) -> Iterator[ParsedItem]:
-        """Read one message."""
+    def _message(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
+        if self.session_id:
+            yield from self.introduce()
         message_id = as_text(fields.get("id"))
         yield from self._pop_held(unless_id=message_id)
         kind = fields.get("type") or fields.get("role")
         if not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
-            return
-        if kind in _NOTICE_TYPES:
+        elif kind in _NOTICE_TYPES:
             yield SkippedRecord(kind, line, count_words(fields))
-            return
-        if kind not in _ASSISTANT_TYPES and kind not in ("user", "error"):
+        elif kind not in _ASSISTANT_TYPES and kind not in ("user", "error"):
             words = count_words(fields)
             yield SkippedRecord(f"unknown record type {kind}", line, words)
-            return
-        at = self._builder.parse_time(fields.get("timestamp"), line)
-        if isinstance(at, InvalidRecord):
-            yield at
-            return
-        position = Position(line, at, session_id, subagent, message_id)
-        self._is_waiting = False
-        items = list(self._read_kind(_Message(position, fields), kind))
-        if not items and not self._is_waiting:
-            items = [
-                SkippedRecord("a repeated message", line, is_stored_elsewhere=True)
-            ]
-        yield from items
-
-    def _read_kind(self, message: _Message, kind: str) -> Iterator[ParsedItem]:
-        if kind == "user":
-            yield from self._user(message)
-        elif kind == "error":
-            text, role = _message_text(message.fields), EventRole.SYSTEM
-            yield from self._text(
-                message, text, role, kind, {"kind": "error", "is_error": "true"}
-            )
         else:
-            yield from self._assistant(message)
+            at = self.builder.parse_time(fields.get("timestamp"), line)
+            if isinstance(at, InvalidRecord):
+                yield at
+                return
+            position = Position(line, at, *self._conversation, message_id)
+            try:
+                yield from self._read_kind(position, fields, kind)
+            except RecursionError:
+                yield InvalidRecord(jsonl.TOO_DEEP, line)
 
-    def _user(self, message: _Message) -> Iterator[ParsedItem]:
-        fields = message.fields
+    def _read_kind(
+        self, position: Position, fields: dict[str, object], kind: str
+    ) -> Iterator[ParsedItem]:
+        self._is_waiting, is_empty = False, True
+        read = {"user": self._user, "error": self._error}.get(kind, self._assistant)
+        for item in read(position, fields):
+            is_empty = False
+            yield item
+        if is_empty and not self._is_waiting:
+            reason = "a repeated message"
+            yield SkippedRecord(reason, position.line, is_stored_elsewhere=True)
+
+    def _error(
+        self, position: Position, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
+        text, metadata = _message_text(fields), {"kind": "error", "is_error": "true"}
+        return self._text(position, text, EventRole.SYSTEM, "error", metadata)
+
+    def _user(
+        self, position: Position, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
         shown = _message_text({"content": fields.get("displayContent")})
         text = shown or _message_text(fields)
-        if not text and _has_tool_results(fields):
+        if not text and any("functionResponse" in p for p in _parts(fields)):
             reason = "results recorded with their calls"
-            yield SkippedRecord(reason, message.position.line)
+            yield SkippedRecord(reason, position.line, is_stored_elsewhere=True)
             return
+        text, added = split_prompt(text)
         kind = "reminder" if text in _REMINDERS else find_system_kind(text)
+        if not text:
+            text, added, kind = added, "", "reminder" if added else ""
         role = EventRole.SYSTEM if kind else EventRole.USER
         if not kind:
             # The user wrote again: calls without a result will get none.
-            position = message.position
-            for call in self._calls.pop_conversation(
+            for call in self.calls.pop_conversation(
                 position.session_id, position.subagent
             ):
                 self._yielded[f"c:{call.key}"] = ""
@@ -417,61 +344,58 @@ class _Messages:
                     position, at=events.from_ms(call.at_ms), key=call.message_id
                 )
                 yield self._tool_result(where, call, "", is_broken_off="true")
-        yield from self._text(message, text, role, "user", {"kind": kind})
+        metadata = {"kind": kind, "added": added}
+        yield from self._text(position, text, role, "user", metadata)
 
-    def _assistant(self, message: _Message) -> Iterator[ParsedItem]:
-        fields, line = message.fields, message.position.line
-        self.model = as_text(fields.get("model")) or self.model
+    def _assistant(
+        self, position: Position, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
+        if self._conversation[1] == "":
+            self.learn("model", fields.get("model"))
         for index, thought in enumerate(_thoughts(fields)):
-            yield from self._thought(message, index, thought)
+            yield from self._thought(position, index, thought)
         text = _message_text(fields)
         if text:
-            yield from self._text(message, text, EventRole.ASSISTANT, "gemini", {})
+            yield from self._text(position, text, EventRole.ASSISTANT, "gemini", {})
         calls = fields.get("toolCalls")
         for index, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
-                yield from self._call(message, index, call)
+                yield from self._call(position, index, call)
             else:
-                yield InvalidRecord("a call that is not an object", line)
+                yield InvalidRecord("a call that is not an object", position.line)
         if not text and not calls and not fields.get("thoughts"):
-            yield SkippedRecord("an empty message", line)
+            yield SkippedRecord("an empty message", position.line)
 
     def _text(
         self,
-        message: _Message,
+        position: Position,
         text: str,
         role: EventRole,
         kind: str,
         metadata: dict[str, str],
     ) -> Iterator[ParsedItem]:
         digest = hashing.content_hash(kind, text)
-        key = f"{kind}:{message.id or digest}"
-        if key in self._yielded:
-            if self._yielded[key] != digest:
-                self._yielded[key] = digest
-                if not (kind == "gemini" and self._extend_held(message.id, text)):
-                    reason = "a repeated message with other text"
-                    yield SkippedRecord(reason, message.position.line)
-            return
+        key = f"{kind}:{position.key or digest}"
+        before = self._yielded.get(key)
         self._yielded[key] = digest
+        if before is not None:
+            is_extended = kind == "gemini" and self._extend_held(position.key, text)
+            if before != digest and not is_extended:
+                reason = "a repeated message with other text"
+                yield SkippedRecord(reason, position.line)
+            return
         if digest in self._renamed:
             return
         is_prompt = kind == "user"
-        event = self._event(
-            message.position,
-            EventType.USER_MESSAGE if is_prompt else EventType.ASSISTANT_MESSAGE,
-            text,
-            role,
-            metadata,
+        event_type = (
+            EventType.USER_MESSAGE if is_prompt else EventType.ASSISTANT_MESSAGE
         )
-        if kind != "gemini":
-            yield event
-            return
-        self._is_waiting = True
-        if isinstance(event, InvalidRecord) or not message.id:
+        event = self._event(position, event_type, text, role, metadata)
+        self._is_waiting = kind == "gemini"
+        if kind != "gemini" or isinstance(event, InvalidRecord) or not position.key:
             yield event
         else:
-            self._held, self._held_id = event, message.id
+            self._held, self._held_id = event, position.key
 
     def _extend_held(self, message_id: str, text: str) -> bool:
         """Give the held reply a longer text; return whether it was this message."""
@@ -489,38 +413,37 @@ class _Messages:
             yield event
 
     def _thought(
-        self, message: _Message, index: int, thought: object
+        self, position: Position, index: int, thought: object
     ) -> Iterator[ParsedItem]:
-        key = message.part_key(index, thought)
+        key = _part_key(position, index, thought)
         if f"t:{key}" in self._yielded:
             return
         self._yielded[f"t:{key}"] = ""
         fields = thought if isinstance(thought, dict) else {"description": thought}
         parts = as_text(fields.get("subject")), as_text(fields.get("description"))
         text = "\n".join(part for part in parts if part.strip())
-        position = message.position
         at = parse_time(fields.get("timestamp")) or position.at
         if not text or events.is_in_future(at, self._now):
             yield SkippedRecord("thinking without text", position.line)
             return
-        key = key if message.id else ""
-        yield self._builder.thought(replace(position, at=at), text, key=key)
+        key = key if position.key else ""
+        yield self.builder.thought(replace(position, at=at), text, key=key)
 
     def _call(
-        self, message: _Message, index: int, fields: dict[str, object]
+        self, position: Position, index: int, fields: dict[str, object]
     ) -> Iterator[ParsedItem]:
-        key = as_text(fields.get("id")) or message.part_key(index, fields)
+        key = as_text(fields.get("id")) or _part_key(position, index, fields)
         if f"c:{key}" in self._yielded:
             return
-        at = parse_time(fields.get("timestamp")) or message.position.at
-        position = replace(message.position, at=at)
+        at = parse_time(fields.get("timestamp")) or position.at
+        position = replace(position, at=at)
         name, status = as_text(fields.get("name")), as_text(fields.get("status"))
         call = ToolCall.make(key, name, fields.get("args"), position)
         if status not in _COMPLETE_STATES and fields.get("result") is None:
-            self._is_waiting = self._is_waiting or key not in self._calls
-            self._calls.add(call)
+            self._is_waiting = self._is_waiting or key not in self.calls
+            self.calls.replace(call)
             return
-        self._calls.pop(key)
+        self.calls.pop(key)
         self._yielded[f"c:{key}"] = ""
         if events.is_in_future(at, self._now):
             yield InvalidRecord(IN_THE_FUTURE, position.line)
@@ -560,7 +483,7 @@ class _Messages:
         key = message_id if key is None else key
         if _UUID.fullmatch(message_id):
             source_id = "/".join(dict.fromkeys((message_id, key)))
-        return self._builder.event(
+        return self.builder.event(
             position,
             event_type,
             text,
@@ -570,6 +493,18 @@ class _Messages:
             ordinal=self._number,
             **metadata,
         )
+
+
+def _part_key(position: Position, index: int, part: object) -> str:
+    """Return the key of a call or a thought of a message.
+
+    Without a message id, it is made of what stays the same in the part.
+    """
+    if position.key:
+        return f"{position.key}:{index}"
+    fields = part if isinstance(part, dict) else {"text": part}
+    stable = {name: fields[name] for name in _STABLE_FIELDS if name in fields}
+    return f"{hashing.content_hash(as_text(stable))}:{index}"
 
 
 def _message_text(fields: _Fields) -> str:
@@ -598,23 +533,15 @@ def _part_text(part: object) -> str:
     return as_text(part.get("text"))
 
 
+def _parts(fields: _Fields) -> list[dict[str, object]]:
+    return as_objects(fields.get("content"))
+
+
 def _thoughts(fields: _Fields) -> list[object]:
     """Return the model's thoughts, beside a message and among its parts."""
-    beside, content = fields.get("thoughts"), fields.get("content")
-    among = [
-        part.get("text")
-        for part in (content if isinstance(content, list) else ())
-        if isinstance(part, dict) and part.get("thought")
-    ]
+    beside = fields.get("thoughts")
+    among = [part.get("text") for part in _parts(fields) if part.get("thought")]
     return [*(beside if isinstance(beside, list) else ()), *among]
-
-
-def _has_tool_results(fields: _Fields) -> bool:
-    """Return whether a message repeats tool results for the model."""
-    content = fields.get("content")
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and "functionResponse" in part for part in content
-    )
 
 
 def _result(fields: dict[str, object]) -> str:
@@ -626,8 +553,7 @@ def _result(fields: dict[str, object]) -> str:
 def _result_part(part: object) -> str:
     if not isinstance(part, dict):
         return as_text(part)
-    inner = part.get("functionResponse")
-    response = inner.get("response") if isinstance(inner, dict) else None
+    response = as_object(part.get("functionResponse")).get("response")
     if not isinstance(response, dict):
         return _part_text(part)
     output = response.get("output", response.get("error"))

@@ -94,8 +94,6 @@ class JsonLinesFormat(SourceFormat):
 class SessionReader:
     """What the readers of files with one session each have in common."""
 
-    needs_reread = False
-
     def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
         self.builder = EventBuilder(agent, now)
         self.calls = PendingCalls(state.get("calls"))
@@ -105,6 +103,10 @@ class SessionReader:
         self.facts: dict[str, str] = dict(facts) if isinstance(facts, dict) else {}
         """Values for ``SessionMetadata``."""
         self._is_introduced = False
+
+    @property
+    def needs_reread(self) -> bool:
+        return False
 
     def state(self) -> Mapping[str, object]:
         return {

@@ -5,20 +5,22 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from memtui.capture.formats.base import (
     HOOK,
-    IN_THE_FUTURE,
     JSONL,
     TRANSCRIPT,
+    EventBuilder,
     InvalidRecord,
     ParsedItem,
     Record,
     SkippedRecord,
+    as_object,
+    as_objects,
     as_text,
     parse_time,
 )
@@ -62,6 +64,7 @@ _SESSION_FIELDS = (
     *("created_by", "forked_from", "summary"),
 )
 
+_FOREIGN_ID = "an id that memtui did not make"
 _WRITTEN_IF_ZERO = frozenset({"tokens", "ordinal"})
 _Fields = dict[str, object]
 
@@ -162,7 +165,7 @@ class _PlainReader:
 
 def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRecord:
     fields = record.fields
-    at = _parse_timestamp(record, now)
+    at = EventBuilder(agent, now).parse_time(fields.get("timestamp"), record.line)
     if isinstance(at, InvalidRecord):
         return at
     metadata = _event_metadata(fields)
@@ -191,8 +194,7 @@ def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRe
 
 def _event_metadata(fields: _Fields) -> dict[str, str]:
     """Return an event's metadata; the values of a tool call may be beside them."""
-    metadata = fields.get("metadata")
-    values = metadata if isinstance(metadata, dict) else {}
+    values = as_object(fields.get("metadata"))
     call = {name: fields[name] for name in _CALL_FIELDS if fields.get(name)}
     return {
         name: tool_calls.compact_json(value)
@@ -227,7 +229,7 @@ def _with_stored_values(event: Event, record: Record) -> Event | InvalidRecord:
     fields = record.fields
     name, tokens = as_text(fields.get("id")), _number(fields.get("tokens"))
     if not is_event_id(name):
-        return _foreign_id(record)
+        return InvalidRecord(_FOREIGN_ID, record.line)
     is_counted = tokens is not None and tokens >= 0
     counter = clean(as_text(fields.get("counter"))) if is_counted else ""
     return replace(
@@ -243,18 +245,14 @@ def _with_stored_values(event: Event, record: Record) -> Event | InvalidRecord:
     )
 
 
-def _foreign_id(record: Record) -> InvalidRecord:
-    return InvalidRecord("an id that memtui did not make", record.line)
-
-
 def _route(fields: _Fields) -> str:
     route = as_text(fields.get("route"))
     return route if route in _ROUTES else JSONL
 
 
 def _copies(value: object) -> Iterator[SourceCopy]:
-    for fields in value if isinstance(value, list) else ():
-        if isinstance(fields, dict) and is_event_id(as_text(fields.get("id"))):
+    for fields in as_objects(value):
+        if is_event_id(as_text(fields.get("id"))):
             session_id = clean(as_text(fields.get("session_id")))
             yield SourceCopy(as_text(fields.get("id")), _route(fields), session_id)
 
@@ -273,21 +271,11 @@ def _number(value: object) -> int | None:
     return value if abs(value) < _MAX_NUMBER else None
 
 
-def _parse_timestamp(record: Record, now: datetime) -> datetime | InvalidRecord:
-    value = record.fields.get("timestamp")
-    at = parse_time(value)
-    if at is None:
-        reason = "no timestamp" if value is None else "a bad timestamp"
-        return InvalidRecord(reason, record.line)
-    if events.is_in_future(at, now):
-        return InvalidRecord(IN_THE_FUTURE, record.line)
-    return at
-
-
 def _parse_thought(
     record: Record, agent: str, now: datetime
 ) -> Thought | InvalidRecord:
-    fields, at = record.fields, _parse_timestamp(record, now)
+    fields = record.fields
+    at = EventBuilder(agent, now).parse_time(fields.get("timestamp"), record.line)
     if isinstance(at, InvalidRecord):
         return at
     try:
@@ -303,7 +291,7 @@ def _parse_thought(
         return InvalidRecord(str(error), record.line)
     name = as_text(fields.get("id"))
     if name and not is_event_id(name):
-        return _foreign_id(record)
+        return InvalidRecord(_FOREIGN_ID, record.line)
     return replace(thought, thought_id=name) if name else thought
 
 
@@ -376,58 +364,20 @@ def to_fields(
     item: SessionMetadata | Event | SubagentMetadata | Thought,
 ) -> dict[str, Any]:
     """Return the fields of an item's line, without empty ones."""
-    match item:
-        case SessionMetadata():
-            fields = _session_fields(item)
-        case SubagentMetadata():
-            fields = _subagent_fields(item)
-        case Thought():
-            fields = _thought_fields(item)
-        case Event():
-            fields = _event_fields(item)
+    if isinstance(item, Event):
+        fields = _event_fields(item)
+    else:
+        kind = {SessionMetadata: SESSION, SubagentMetadata: SUBAGENT, Thought: THOUGHT}
+        values = asdict(item)
+        at, name = values.pop("at", None), values.pop("thought_id", "")
+        fields = {
+            "record": kind[type(item)],
+            "session_id": item.session_id,
+            "timestamp": at.isoformat() if at else "",
+            "id": name,
+            **values,
+        }
     return {name: v for name, v in fields.items() if v or name in _WRITTEN_IF_ZERO}
-
-
-def _session_fields(session: SessionMetadata) -> dict[str, Any]:
-    return {
-        "record": SESSION,
-        "session_id": session.session_id,
-        "agent": session.agent,
-        "timestamp": session.at.isoformat() if session.at else "",
-        "project": session.project,
-        "cwd": session.cwd,
-        "root": session.root,
-        "branch": session.branch,
-        "model": session.model,
-        "title": session.title,
-        "summary": session.summary,
-        "created_by": session.created_by,
-        "forked_from": session.forked_from,
-    }
-
-
-def _subagent_fields(subagent: SubagentMetadata) -> dict[str, Any]:
-    return {
-        "record": SUBAGENT,
-        "session_id": subagent.session_id,
-        "agent": subagent.agent,
-        "subagent": subagent.subagent,
-        "kind": subagent.kind,
-        "tool_use_id": subagent.tool_use_id,
-        "task": subagent.task,
-    }
-
-
-def _thought_fields(thought: Thought) -> dict[str, Any]:
-    return {
-        "record": THOUGHT,
-        "session_id": thought.session_id,
-        "timestamp": thought.at.isoformat(),
-        "text": thought.text,
-        "agent": thought.agent,
-        "subagent": thought.subagent,
-        "id": thought.thought_id,
-    }
 
 
 def _event_fields(event: Event) -> dict[str, Any]:
