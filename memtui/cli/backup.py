@@ -17,7 +17,6 @@ from memtui.capture.formats import plain
 from memtui.cli import output, work
 from memtui.cli.arguments import Parser, add_dry_run
 from memtui.cli.context import Context
-from memtui.cli.forget import subject_name
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -164,7 +163,7 @@ class _Replacement:
     def cleanup_commands(self, zone: tzinfo) -> list[str]:
         """Return the commands that delete again what the backup brought back."""
         back = self.store.forgotten - self.backup.forgotten if self.store else ()
-        names = [(one.kind, shlex.quote(subject_name(one, zone))) for one in back]
+        names = [(one.kind, shlex.quote(one.name(zone))) for one in back]
         commands = [f"memtui forget {kind} {name}" for kind, name in sorted(names)]
         if self.backup.redaction_version < RULES_VERSION:
             commands.append("memtui redact")

@@ -13,7 +13,7 @@ from memtui.services import forget
 from memtui.services.forget import Forget, ForgetResult
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.store import database, tombstones
-from memtui.store.tombstones import Tombstone, TombstoneKind
+from memtui.store.tombstones import TombstoneKind
 from memtui.text import date_format, tokens
 from memtui.text.quantities import plural
 
@@ -149,16 +149,8 @@ def _list_forgotten(args: Namespace, zone: tzinfo) -> int:
         output.print_lines(["Nothing was forgotten."])
     for one, at in forgotten:
         when = date_format.moment(at, zone)
-        output.print_lines([f"{when:<21}  {one.kind:<8} {subject_name(one, zone)}"])
+        output.print_lines([f"{when:<21}  {one.kind:<8} {one.name(zone)}"])
     return 0
-
-
-def subject_name(tombstone: Tombstone, zone: tzinfo) -> str:
-    """Return the name or date to pass to ``memtui forget``."""
-    if tombstone.kind is TombstoneKind.BEFORE:
-        return f"{datetime.fromtimestamp(tombstone.at_ms / 1000, zone):%Y-%m-%d}"
-    prefix = f"{tombstone.agent}:" if tombstone.agent else ""
-    return f"{prefix}{tombstone.subject}"
 
 
 def _redact(args: Namespace, workspace: "Workspace") -> int:

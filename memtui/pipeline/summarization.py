@@ -161,7 +161,7 @@ class ParentWork:
         start, end = calendar.bounds(self.name, self.zone)
         cleaned = _redact_draft(sanitize(draft))
         grounded = summarize_draft.ground_parent(
-            cleaned, self.children, store_grips.get_events
+            cleaned, self.children, conversations.read_grips
         )
         node = TocNode(
             node_id=self.name,

@@ -52,7 +52,6 @@ from memtui.store import (
     rollup_queue,
     schema,
     segments,
-    tombstones,
 )
 from memtui.store import sessions as store_sessions
 from memtui.store.cursors import SourceActivity
@@ -67,8 +66,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of a check."""
-
     name: str
     """The name of the check; it is the same in every version of memtui."""
     is_ok: bool
@@ -81,12 +78,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """The model that writes summaries."""
-
     provider: str
     url: str
     health: ModelHealth | None = None
-    """None if no model is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +128,6 @@ class Report:
 
 
 MAX_LATEST = 20
-"""The maximum number of the latest damaged records in the report."""
 
 SPOOL_TIMEOUT = timedelta(days=3)
 """Hook files that have been waiting for longer are reported; nothing is lost."""
@@ -173,8 +166,6 @@ _UNKNOWN_TYPE = re.compile(r"unknown (?:record type|hook event) (.+)", re.DOTALL
 
 
 class Doctor:
-    """Checks one store and what it depends on."""
-
     def __init__(
         self,
         paths: Paths,
@@ -216,7 +207,6 @@ class Doctor:
         """When each agent's newest transcript was written."""
 
     def examine(self) -> Report:
-        """Run all checks."""
         try:
             self._run("settings", self._check_settings)
             self._run("owner", self._check_owners)
@@ -453,7 +443,6 @@ class Doctor:
     def _index_finding(
         self, name: str, problem: str, count: int, expected: int, pending: int
     ) -> Finding:
-        """Compare an index with the store."""
         noun, nouns = INDEX_NOUNS[name]
         if not problem and count != expected and not pending and not self._worker:
             problem = f"it contains {count:,} of {plural(expected, noun, nouns)}"
@@ -465,7 +454,7 @@ class Doctor:
     def _check_secrets(self) -> Iterator[Finding]:
         with database.connection():
             is_redacted = meta.redaction_version() >= RULES_VERSION
-            is_unfinished = tombstones.get_pending() is not None
+            is_unfinished = bool(meta.read(meta.FORGETTING))
             has_traces = meta.needs_cleanup()
         problem = ""
         if is_unfinished:
@@ -846,7 +835,6 @@ WORKER_NAME = "the running memtui"
 
 
 def _written_at(folder: Path) -> Iterator[datetime]:
-    """Yield when each file of a folder was last written."""
     with suppress(OSError):
         for file in folder.iterdir():
             with suppress(OSError):

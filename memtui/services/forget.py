@@ -138,7 +138,7 @@ class Forget:
             with database.transaction(durable=True):
                 named = self._resolve(kind, words)
                 matcher = self._add_tombstones(kind, named)
-                tombstones.set_pending(kind, named)
+                deletion.set_pending(kind, named)
                 meta.set_needs_cleanup(True)
             forgotten = self._delete(matcher)
         remove_traces(self._traces)
@@ -155,7 +155,7 @@ class Forget:
             MemtuiError: Something cannot be deleted.
         """
         with database.connection():
-            pending = tombstones.get_pending()
+            pending = deletion.get_pending()
             if pending is None:
                 return None
             with database.transaction(durable=True):
@@ -176,7 +176,7 @@ class Forget:
             for path in cursors.delete_of_sessions(sources):
                 problems.clear(path)
             meta.reset_indexes()
-            tombstones.clear_pending()
+            deletion.set_pending(TombstoneKind.EVENT, [])
         return forgotten
 
     def _now_ms(self) -> int:
@@ -441,7 +441,9 @@ def undo(kind: TombstoneKind, words: Sequence[str], zone: tzinfo) -> None:
         for tombstone in forgotten:
             if not tombstones.remove(tombstone):
                 raise MemtuiError(f"{tombstone.subject or words[0]} was not forgotten")
-        tombstones.remove_pending(forgotten)
+        if pending := deletion.get_pending():
+            rest = [one for one in pending[1] if one not in forgotten]
+            deletion.set_pending(pending[0], rest)
         cursors.delete_all()
 
 
@@ -511,7 +513,8 @@ def _check_unique(name: str, folders: Sequence[str]) -> None:
 
 
 def _resolve_session(word: str) -> Iterator[Tombstone]:
-    agents = sessions.find_agents(word) or tombstones.find_agents(word)
+    stored = [agent for agent, _ in sessions.find_by_name(word, "", is_prefix=False)]
+    agents = stored or tombstones.find_agents(word)
     if agents:
         for agent in agents:
             yield Tombstone(TombstoneKind.SESSION, word, agent)

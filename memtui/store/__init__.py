@@ -46,7 +46,15 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
             uri=True,
         )
         with database.connection():
-            schema.open_schema(time_zone)
+            is_new = schema.open_schema(time_zone)
+            for suffix in ("-wal", "-shm"):
+                if (beside := path.with_name(f"{path.name}{suffix}")).exists():
+                    beside.chmod(files.PRIVATE)
+            if is_new:
+                from memtui.text.secrets import RULES_VERSION  # its patterns take 20 ms
+
+                meta.set_redaction_version(RULES_VERSION)
+            schema.add_missing()
             database.set_open_file(str(path), meta.identity())
             if not database.read_identity(str(path)):
                 # Write the identity from the log into the file, where others read it.

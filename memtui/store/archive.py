@@ -30,8 +30,7 @@ _SESSIONS = (
 )
 
 _EVENTS = (
-    "SELECT e.id, s.name, e.at_ms, e.type, e.role, e.text, e.metadata, s.agent,"
-    " e.subagent, e.ordinal, e.tokens, e.token_counter, e.route, e.source_hash"
+    f"SELECT {events.COLUMNS}, e.route, e.source_hash"
     " FROM events e JOIN sessions s ON s.id = e.session_id"
 )
 

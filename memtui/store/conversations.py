@@ -11,8 +11,14 @@ from typing import Any
 from memtui.model.events import MESSAGES, SPEAKERS, Event, EventPosition, to_ms
 from memtui.model.filters import Filters
 from memtui.model.segments import Segment
-from memtui.store import events, scopes
-from memtui.store.database import LIKE_ESCAPE, case_variants, db, like_pattern
+from memtui.store import events, grips, scopes, sessions
+from memtui.store.database import (
+    LIKE_ESCAPE,
+    case_variants,
+    fetch,
+    fetch_value,
+    like_pattern,
+)
 from memtui.store.schema import EventRow, SessionRow
 from memtui.store.segments import SegmentRange
 
@@ -21,9 +27,10 @@ MAX_SESSIONS = 200
 
 _EVENTS = "FROM events WHERE session_id = ? AND subagent = ?"
 _POSITION = "at_ms, ordinal, id"
+_BEFORE = f"AND ({_POSITION}) < (?, ?, ?)"
+_AFTER = f"AND ({_POSITION}) > (?, ?, ?)"
 _ASCENDING = f"ORDER BY {_POSITION}"
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
-_IS_PROMPT = "type = 'user_message' AND role = 'user'"
 
 _IS_MESSAGE = (
     "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
@@ -34,14 +41,14 @@ def list_after(
     number: int, subagent: str, position: EventPosition | None, limit: int
 ) -> list[Event]:
     """Return the events after a position, or the first ones; in their order."""
-    return _read_page(number, subagent, position, limit, ">", _ASCENDING)
+    return _read_page(number, subagent, position, limit, _AFTER, _ASCENDING)
 
 
 def list_before(
     number: int, subagent: str, position: EventPosition | None, limit: int
 ) -> list[Event]:
     """Return the events before a position, or the last ones; in their order."""
-    return _read_page(number, subagent, position, limit, "<", _DESCENDING)[::-1]
+    return _read_page(number, subagent, position, limit, _BEFORE, _DESCENDING)[::-1]
 
 
 def _read_page(
@@ -49,7 +56,7 @@ def _read_page(
     subagent: str,
     position: EventPosition | None,
     limit: int,
-    sign: str,
+    condition: str,
     order: str,
 ) -> list[Event]:
     """Return a page, which is only shorter than the limit at the end.
@@ -58,16 +65,14 @@ def _read_page(
     """
     page: list[Event] = []
     while (missing := limit - len(page)) > 0:
-        condition = f" AND ({_POSITION}) {sign} (?, ?, ?)" if position else ""
-        rows = db.execute_sql(
-            f"SELECT {_POSITION} {_EVENTS}{condition} {order} LIMIT ?",
-            (number, subagent, *(position or ()), missing),
-        ).fetchall()
+        from_here = condition if position else ""
+        sql = f"SELECT {_POSITION} {_EVENTS} {from_here} {order} LIMIT ?"
+        rows = fetch(sql, number, subagent, *(position or ()), missing)
         found = events.get(event_id for *_, event_id in rows)
         page += [found[event_id] for *_, event_id in rows if event_id in found]
         if len(rows) < missing:
             break
-        position = rows[-1]
+        position = _position(rows[-1])
     return page
 
 
@@ -85,13 +90,13 @@ def list_page(
         limit: The maximum number of events.
         is_all: Return tool results and boundaries too, not only messages.
     """
-    condition = "" if is_all else f" AND {_IS_MESSAGE}"
-    sql = f"SELECT id {_EVENTS}{condition} {_ASCENDING} LIMIT ? OFFSET ?"
+    condition = "" if is_all else f"AND {_IS_MESSAGE}"
+    sql = f"SELECT id {_EVENTS} {condition} {_ASCENDING} LIMIT ? OFFSET ?"
     return _read(sql, number, subagent, limit, offset)
 
 
 def _read(sql: str, *values: object) -> list[Event]:
-    names = [name for (name,) in db.execute_sql(sql, values).fetchall()]
+    names = [name for (name,) in fetch(sql, *values)]
     found = events.get(names)
     return [found[name] for name in names if name in found]
 
@@ -115,10 +120,8 @@ def list_positions(
     condition = f"({_POSITION}) <= (?, ?, ?)"
     if first:
         condition += f" AND ({_POSITION}) >= (?, ?, ?)"
-    rows = db.execute_sql(
-        f"SELECT {_POSITION} {_EVENTS} AND {condition} {_DESCENDING} LIMIT ?",
-        (number, subagent, *last, *(first or ()), limit),
-    ).fetchall()
+    sql = f"SELECT {_POSITION} {_EVENTS} AND {condition} {_DESCENDING} LIMIT ?"
+    rows = fetch(sql, number, subagent, *last, *(first or ()), limit)
     return [_position(row) for row in rows[::-1] if row[2] not in events.unreadable]
 
 
@@ -126,41 +129,31 @@ def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
     """Return the positions of all events that contain a text, ignoring case."""
     variants = case_variants(text)
     condition = " OR ".join([f"text LIKE ? ESCAPE '{LIKE_ESCAPE}'"] * len(variants))
-    rows = db.execute_sql(
-        f"SELECT {_POSITION} {_EVENTS} AND ({condition}) {_ASCENDING}",
-        (number, subagent, *map(like_pattern, variants)),
+    sql = f"SELECT {_POSITION} {_EVENTS} AND ({condition}) {_ASCENDING}"
+    return list(
+        map(_position, fetch(sql, number, subagent, *map(like_pattern, variants)))
     )
-    return [_position(row) for row in rows.fetchall()]
 
 
 def find_position(number: int, subagent: str, index: int) -> EventPosition | None:
     """Return the position of the event with an index in its conversation."""
     sql = f"SELECT {_POSITION} {_EVENTS} {_ASCENDING} LIMIT 1 OFFSET ?"
-    row = db.execute_sql(sql, (number, subagent, index)).fetchone()
-    return _position(row) if row else None
+    return next(map(_position, fetch(sql, number, subagent, index)), None)
 
 
 def find_prompt(
     number: int, subagent: str, position: EventPosition, step: int
 ) -> EventPosition | None:
-    """Return the position of the next or previous prompt.
-
-    Args:
-        number: The session's number in the store.
-        subagent: The subagent; empty for the main conversation.
-        position: Where to start.
-        step: 1 for the next one, -1 for the previous one.
-    """
-    sign, order = (">", _ASCENDING) if step > 0 else ("<", _DESCENDING)
-    row = db.execute_sql(
-        f"SELECT {_POSITION} {_EVENTS} AND ({_POSITION}) {sign} (?, ?, ?)"
-        f" AND {_IS_PROMPT} {order} LIMIT 1",
-        (number, subagent, *position),
-    ).fetchone()
-    return _position(row) if row else None
+    """Return the position of the next prompt (step 1) or the previous one (step -1)."""
+    side, order = (_AFTER, _ASCENDING) if step > 0 else (_BEFORE, _DESCENDING)
+    sql = (
+        f"SELECT {_POSITION} {_EVENTS} {side}"
+        f" AND type = 'user_message' AND role = 'user' {order} LIMIT 1"
+    )
+    return next(map(_position, fetch(sql, number, subagent, *position)), None)
 
 
-def _position(row: tuple[Any, Any, Any]) -> EventPosition:
+def _position(row: tuple[Any, ...]) -> EventPosition:
     return int(row[0]), int(row[1]), str(row[2])
 
 
@@ -171,11 +164,8 @@ def count_events(
 
     This takes 0.6 µs for each of them.
     """
-    condition = f" AND ({_POSITION}) < (?, ?, ?)" if position else ""
-    row = db.execute_sql(
-        f"SELECT count(*) {_EVENTS}{condition}", (number, subagent, *(position or ()))
-    ).fetchone()
-    return int(row[0])
+    sql = f"SELECT count(*) {_EVENTS} {_BEFORE if position else ''}"
+    return int(fetch_value(sql, number, subagent, *(position or ())))
 
 
 def messages_around(
@@ -183,23 +173,18 @@ def messages_around(
 ) -> tuple[list[Event], list[Event]]:
     """Return the messages before and after an event of its conversation."""
     here = (number, event.subagent, *event.position)
-    earlier = (
-        f"SELECT id {_EVENTS} AND ({_POSITION}) < (?, ?, ?) AND {_IS_MESSAGE}"
-        f" {_DESCENDING} LIMIT ?"
-    )
-    later = (
-        f"SELECT id {_EVENTS} AND ({_POSITION}) > (?, ?, ?) AND {_IS_MESSAGE}"
-        f" {_ASCENDING} LIMIT ?"
-    )
-    return _read(earlier, *here, before)[::-1], _read(later, *here, after)
+    messages = f"SELECT id {_EVENTS} AND {_IS_MESSAGE}"
+    earlier = _read(f"{messages} {_BEFORE} {_DESCENDING} LIMIT ?", *here, before)
+    later = _read(f"{messages} {_AFTER} {_ASCENDING} LIMIT ?", *here, after)
+    return earlier[::-1], later
 
 
 def first_message(number: int) -> Event | None:
     """Return the first message of a session, if possible of its main conversation."""
     # Each statement follows the index and stops at the first match.
-    for condition in (" AND subagent = ''", ""):
-        sql = f"SELECT id FROM events WHERE session_id = ?{condition} AND {_IS_MESSAGE}"
-        if found := _read(f"{sql} {_ASCENDING} LIMIT 1", number):
+    for condition in ("AND subagent = ''", ""):
+        sql = f"SELECT id FROM events WHERE session_id = ? {condition}"
+        if found := _read(f"{sql} AND {_IS_MESSAGE} {_ASCENDING} LIMIT 1", number):
             return found[0]
     return None
 
@@ -214,8 +199,8 @@ def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
         The counts, by the events' ids.
     """
     sql = (
-        f"SELECT count(*) {_EVENTS} AND ({_POSITION}) < (?, ?, ?) AND {_IS_MESSAGE}"
-        f" AND ({_POSITION}) >= (?, ?, ?)"
+        f"SELECT count(*) {_EVENTS} {_BEFORE} AND ({_POSITION}) >= (?, ?, ?)"
+        f" AND {_IS_MESSAGE}"
     )
     counts: dict[str, int] = {}
     conversation: tuple[int, str] | None = None
@@ -225,8 +210,7 @@ def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
     for number, event in in_order:
         if conversation != (number, event.subagent):
             conversation, start, count = (number, event.subagent), (0, 0, ""), 0
-        values = (number, event.subagent, *event.position, *start)
-        count += int(db.execute_sql(sql, values).fetchone()[0])
+        count += fetch_value(sql, *conversation, *event.position, *start)
         counts[event.event_id], start = count, event.position
     return counts
 
@@ -238,11 +222,8 @@ def next_tool(number: int, event: Event) -> str:
         "CASE WHEN type = 'tool_result' AND json_valid(metadata)"
         " THEN json_extract(metadata, '$.tool_name') END"
     )
-    row = db.execute_sql(
-        f"SELECT {tool} {_EVENTS} AND ({_POSITION}) > (?, ?, ?) {_ASCENDING} LIMIT 1",
-        (number, event.subagent, *event.position),
-    ).fetchone()
-    return str(row[0] or "") if row else ""
+    sql = f"SELECT {tool} {_EVENTS} {_AFTER} {_ASCENDING} LIMIT 1"
+    return str(fetch_value(sql, number, event.subagent, *event.position) or "")
 
 
 def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]]:
@@ -250,19 +231,6 @@ def list_recent_messages(filters: Filters, limit: int) -> list[tuple[int, Event]
 
     Filters on nodes are ignored.
     """
-    found: list[tuple[int, str, int]] = []
-    for number, updated_ms in _list_recent_sessions(filters):
-        if len(found) == limit and found[-1][0] >= updated_ms:
-            break  # All later sessions were last updated before.
-        rows = _list_session_messages(number, filters, limit)
-        found += [(at_ms, name, number) for name, at_ms in rows]
-        found = sorted(found, reverse=True)[:limit]
-    messages = events.get(name for _, name, _ in found)
-    return [(n, messages[name]) for _, name, n in found if name in messages]
-
-
-def _list_recent_sessions(filters: Filters) -> list[tuple[int, int]]:
-    """Return the numbers and times of the sessions updated last."""
     where = []
     numbers = scopes.get_sessions(filters)
     if numbers is not None:
@@ -273,8 +241,16 @@ def _list_recent_sessions(filters: Filters) -> list[tuple[int, int]]:
         where.append(SessionRow.created_ms < to_ms(filters.until))
     rows = SessionRow.select(SessionRow.id, SessionRow.updated_ms)
     rows = rows.where(*where) if where else rows
-    newest = rows.order_by(SessionRow.updated_ms.desc())
-    return list(newest.limit(MAX_SESSIONS).tuples())
+    newest = rows.order_by(SessionRow.updated_ms.desc()).limit(MAX_SESSIONS)
+    found: list[tuple[int, str, int]] = []
+    for number, updated_ms in newest.tuples():
+        if len(found) == limit and found[-1][0] >= updated_ms:
+            break  # All later sessions were last updated before.
+        messages = _list_session_messages(number, filters, limit)
+        found += [(at_ms, name, number) for name, at_ms in messages]
+        found = sorted(found, reverse=True)[:limit]
+    by_id = events.get(name for _, name, _ in found)
+    return [(n, by_id[name]) for _, name, n in found if name in by_id]
 
 
 def _list_session_messages(
@@ -299,14 +275,14 @@ def _list_session_messages(
     return list(newest.limit(limit).tuples())
 
 
-def read_segment(segment: SegmentRange, overlap_ms: int) -> tuple[Segment, list[Event]]:
+def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:
     """Return a segment with its events, and the events just before it.
 
     Args:
         segment: The segment.
-        overlap_ms: How far back the events before it reach, in milliseconds.
+        context_ms: How far back the events before it reach, in milliseconds.
     """
-    start_ms = segment.start_ms - overlap_ms
+    start_ms = segment.start_ms - context_ms
     found = events.between(segment.number, start_ms, segment.end_ms)
     own = _filter_segment(segment, found)
     if len(own) != segment.events:
@@ -325,3 +301,27 @@ def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
     if first is None or last is None:  # It cannot be read.
         return [event for event in found if event.timestamp_ms >= segment.start_ms]
     return found[first : last + 1]
+
+
+def read_grips(grip_ids: Sequence[str]) -> list[Event]:
+    """Return the events of grips, each once, in their order."""
+    found: dict[str, Event] = {}
+    chosen = grips.get(grip_ids).values()
+    ends = events.get(
+        i for grip in chosen for i in (grip.event_id_start, grip.event_id_end)
+    )
+    for grip in chosen:
+        first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
+        if first is None or last is None:
+            continue
+        between = [first]
+        if first is not last:
+            number = sessions.get_number(first.agent, first.session_id)
+            assert number is not None
+            between = events.between(
+                number, first.timestamp_ms, last.timestamp_ms, subagent=first.subagent
+            )
+        for event in between:
+            if first.position <= event.position <= last.position:
+                found[event.event_id] = event
+    return sorted(found.values(), key=lambda event: event.position)

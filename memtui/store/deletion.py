@@ -13,7 +13,7 @@ from typing import Any
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import outbox, rollup_queue, sessions, surprise, tombstones
+from memtui.store import meta, outbox, rollup_queue, sessions, surprise, tombstones
 from memtui.store.database import (
     IN_JSON,
     close,
@@ -448,3 +448,25 @@ def vacuum() -> None:
                 f"{path()}-wal is read by another process; end it and run this again"
             )
     close()
+
+
+def set_pending(kind: TombstoneKind, named: Sequence[Tombstone]) -> None:
+    """Note what is to be deleted, in the transaction that adds the tombstones.
+
+    Nothing, when it is deleted.
+    """
+    rows = [[one.kind.value, one.subject, one.agent, one.at_ms] for one in named]
+    noted = json.dumps({"kind": kind.value, "tombstones": rows}) if rows else ""
+    meta.write(meta.FORGETTING, noted)
+
+
+def get_pending() -> tuple[TombstoneKind, list[Tombstone]] | None:
+    """Return the kind and the tombstones of what is still to be deleted, if any."""
+    if not (value := meta.read(meta.FORGETTING)):
+        return None
+    pending = json.loads(value)
+    named = [
+        Tombstone(TombstoneKind(kind), *columns)
+        for kind, *columns in pending["tombstones"]
+    ]
+    return TombstoneKind(pending["kind"]), named

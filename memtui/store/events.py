@@ -4,10 +4,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
-
-from peewee import SQL
 
 from memtui.model.events import (
     MESSAGES,
@@ -24,39 +21,30 @@ from memtui.model.hashing import fingerprint, source_hash
 from memtui.model.scope import ALL, Scope
 from memtui.store import copies, outbox, sessions, tombstones
 from memtui.store.copies import StoredEvent
-from memtui.store.database import db, existing_keys, insert, last_rowids
+from memtui.store.database import (
+    IN_JSON,
+    existing_keys,
+    fetch,
+    fetch_value,
+    insert,
+    last_rowids,
+)
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, ThoughtRow
+from memtui.store.sessions import SessionKey
 
 log = logging.getLogger(__name__)
 
 unreadable: set[str] = set()
 """The ids of the events that were skipped because they cannot be read."""
 
-_OUTLINE_COLUMNS = (
-    EventRow.id,
-    EventRow.at_ms,
-    EventRow.ordinal,
-    EventRow.type,
-    EventRow.role,
-    EventRow.subagent,
-    EventRow.tokens,
-)
-
-_COLUMNS = (
-    EventRow.id,
-    SessionRow.name,
-    EventRow.at_ms,
-    EventRow.type,
-    EventRow.role,
-    EventRow.text,
-    EventRow.metadata,
-    SessionRow.agent,
-    EventRow.subagent,
-    EventRow.ordinal,
-    EventRow.tokens,
-    EventRow.token_counter,
+COLUMNS = (
+    "e.id, s.name, e.at_ms, e.type, e.role, e.text, e.metadata, s.agent, e.subagent,"
+    " e.ordinal, e.tokens, e.token_counter"
 )
 """A whole event, in the order of the fields of ``Event``."""
+
+_SELECT = f"SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_id"
+_IN_ORDER = "ORDER BY e.at_ms, e.ordinal, e.id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +79,22 @@ def add(
         count_tokens: Counts the tokens of those that are new.
     """
     allowed = tombstones.filter_events(batch, route=route)
-    unknown = count_tokens(_filter_unknown(allowed))
-    open_sessions = sessions.open_all(unknown)
-    numbers = {key: session.number for key, session in open_sessions.items()}
-    known, worse = _match(unknown, open_sessions, numbers, route)
-    new = [event for event in unknown if event.event_id not in known]
+    unknown = {event.event_id: event for event in allowed}
+    for table in (EventRow, SourceCopyRow):
+        for event_id in existing_keys(table, unknown):
+            del unknown[event_id]
+    counted = count_tokens(list(unknown.values()))
+    rows = sessions.open_all(counted)
+    numbers = {key: int(row.id) for key, row in rows.items()}
+    several_routes = {
+        key for key, row in rows.items() if set(row.routes.split()) - {route}
+    }
+    known, worse = _match(counted, several_routes, numbers, route)
+    new = [event for event in counted if event.event_id not in known]
     _insert(new, numbers, route)
-    pairs = [(e, known[e.event_id]) for e in unknown if e.event_id in known]
+    pairs = [(e, known[e.event_id]) for e in counted if e.event_id in known]
     copies.add(pairs, numbers, route)
-    sessions.add_events(new, open_sessions, route)
+    sessions.add_events(new, rows, route)
     copies.replace_events(worse)
     copies.request_update_if_first(
         (numbers[event.agent, event.session_id], event.timestamp_ms) for event in new
@@ -116,22 +111,24 @@ def add(
 
 def _match(
     unknown: Sequence[Event],
-    open_sessions: dict[tuple[str, str], sessions.OpenSession],
-    numbers: dict[tuple[str, str], int],
+    several_routes: set[SessionKey],
+    numbers: dict[SessionKey, int],
     route: str,
 ) -> tuple[dict[str, StoredEvent], dict[StoredEvent, StoredEvent]]:
     """Find which of these events are stored already as another copy.
+
+    Args:
+        unknown: The events.
+        several_routes: The sessions with events that came by another route.
+        numbers: The numbers of all their sessions.
+        route: The way they came.
 
     Returns:
         The stored events by the ids of their copies; and the stored events that are
         worse than their copy, each with its replacement.
     """
     known = copies.match_by_source(unknown, numbers, route)
-    others = [
-        event
-        for event in unknown
-        if open_sessions[event.agent, event.session_id].has_other_route(route)
-    ]
+    others = [e for e in unknown if (e.agent, e.session_id) in several_routes]
     matches = copies.match_by_fingerprint(others, numbers, route)
     rank = copies.route_rank(route)
     worse = {
@@ -142,28 +139,18 @@ def _match(
     known = {i: stored for i, stored in matches.items() if i not in worse} | known
     rest = [event for event in unknown if event.event_id not in known]
     known |= copies.match_within_batch(rest, numbers, route)
-    by_id = {event.event_id: event for event in others} if worse else {}
     replaced = {}
-    for event_id, stored in worse.items():
-        event = by_id[event_id]
-        number = numbers[event.agent, event.session_id]
-        own = StoredEvent(event_id, route, number, event.timestamp_ms)
-        replaced[stored] = known.get(event_id, own)
+    for event in others:
+        if stored := worse.get(event.event_id):
+            number = numbers[event.agent, event.session_id]
+            own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
+            replaced[stored] = known.get(event.event_id, own)
     return known, replaced
 
 
-def _filter_unknown(batch: Sequence[Event]) -> list[Event]:
-    """Return those of a batch that are not stored, each once."""
-    by_id = {event.event_id: event for event in batch}
-    for table in (EventRow, SourceCopyRow):
-        for event_id in existing_keys(table, by_id):
-            del by_id[event_id]
-    return list(by_id.values())
-
-
-def _insert(
-    new: Sequence[Event], numbers: dict[tuple[str, str], int], route: str
-) -> None:
+def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) -> None:
+    if not new:
+        return
     rows = [
         (
             e.event_id,
@@ -183,92 +170,15 @@ def _insert(
         )
         for e in new
     ]
-    if rows:
-        insert(EventRow, rows)
-        first = min(e.timestamp_ms for e in new)
-        outbox.add_events(*last_rowids(len(rows)), first)
+    insert(EventRow, rows)
+    outbox.add_events(*last_rowids(len(rows)), min(e.timestamp_ms for e in new))
     outbox.add_segment_updates(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
     )
 
 
-def get(event_ids: Iterable[str]) -> dict[str, Event]:
-    """Return events by their ids, or by ids of their copies.
-
-    Unknown ids and events that cannot be read are skipped.
-    """
-    names = list(event_ids)
-    rows = db.execute_sql(_by_id_sql(), (json.dumps(names),)).fetchall()
-    found = {event.event_id: event for event in read_rows(rows)}
-    missing = [name for name in names if name not in found]
-    if originals := copies.resolve(missing):
-        events = get(originals.values())
-        found |= {i: events[name] for i, name in originals.items() if name in events}
-    return found
-
-
-def outline(number: int, *, start_ms: int = 0) -> list[Event]:
-    """Return a session's events without text, subagents' included, in their order.
-
-    Args:
-        number: The session's number in the store.
-        start_ms: Leave out events before this time, in milliseconds.
-    """
-    rows = (
-        EventRow.select(*_OUTLINE_COLUMNS)
-        .where(EventRow.session == number, EventRow.at_ms >= start_ms)
-        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
-        .tuples()
-    )
-    # No text and no metadata: this reads whole sessions.
-    without_text = (
-        (event_id, "", at_ms, kind, role, "", "", "", subagent, ordinal, tokens)
-        for event_id, at_ms, ordinal, kind, role, subagent, tokens in rows
-    )
-    return list(read_rows(without_text))
-
-
-def between(
-    number: int, start_ms: int, end_ms: int, *, subagent: str | None = ""
-) -> list[Event]:
-    """Return a session's events between two times, both included, in their order.
-
-    Args:
-        number: The session's number in the store.
-        start_ms: The first time, in milliseconds.
-        end_ms: The last time, in milliseconds.
-        subagent: The subagent; the main conversation when empty, all when None.
-    """
-    values: list[object] = [number, start_ms, end_ms]
-    if subagent is not None:
-        values.append(subagent)
-    sql = _between_sql(has_subagent=subagent is not None)
-    return list(read_rows(db.execute_sql(sql, values).fetchall()))
-
-
-@cache
-def _between_sql(*, has_subagent: bool) -> str:
-    """Return Peewee's statement; building it takes four times as long as running it."""
-    condition = (EventRow.session == 0) & EventRow.at_ms.between(0, 0)
-    if has_subagent:
-        condition &= EventRow.subagent == ""
-    rows = _select().where(condition)
-    in_order = rows.order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
-    return str(in_order.sql()[0])
-
-
-def _select() -> Any:
-    return EventRow.select(*_COLUMNS).join(SessionRow).tuples()
-
-
-@cache
-def _by_id_sql() -> str:
-    ids = SQL("(SELECT value FROM json_each(?))", ["[]"])
-    return str(_select().where(EventRow.id.in_(ids)).sql()[0])
-
-
 def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
-    """Yield the events of rows with the columns of ``_COLUMNS``.
+    """Yield the events of rows with the values of ``COLUMNS``.
 
     An event that somebody has damaged in the database is skipped with a warning.
     """
@@ -290,6 +200,69 @@ def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
                 unreadable.add(event_id)
 
 
+def get(event_ids: Iterable[str]) -> dict[str, Event]:
+    """Return events by their ids, or by ids of their copies.
+
+    Unknown ids and events that cannot be read are skipped.
+    """
+    names = list(event_ids)
+    rows = fetch(f"{_SELECT} WHERE e.id {IN_JSON}", json.dumps(names))
+    found = {event.event_id: event for event in read_rows(rows)}
+    missing = [name for name in names if name not in found]
+    if missing and (originals := copies.resolve(missing)):
+        events = get(originals.values())
+        found |= {i: events[name] for i, name in originals.items() if name in events}
+    return found
+
+
+def find_stored(event: Event) -> str:
+    """Return the id under which an event of a hook is stored; "" if it is not."""
+    if stored := get([event.event_id]).get(event.event_id):
+        return stored.event_id
+    number = sessions.get_number(event.agent, event.session_id)
+    if number is None:
+        return ""
+    numbers = {(event.agent, event.session_id): number}
+    found = copies.match_by_source([event], numbers, "hook")
+    return found[event.event_id].event_id if found else ""
+
+
+def outline(number: int, *, start_ms: int = 0) -> list[Event]:
+    """Return a session's events without text, subagents' included, in their order.
+
+    Args:
+        number: The session's number in the store.
+        start_ms: Leave out events before this time, in milliseconds.
+    """
+    rows = fetch(
+        "SELECT e.id, '', e.at_ms, e.type, e.role, '', '', '', e.subagent, e.ordinal,"
+        f" e.tokens FROM events e WHERE e.session_id = ? AND e.at_ms >= ? {_IN_ORDER}",
+        number,
+        start_ms,
+    )
+    return list(read_rows(rows))
+
+
+def between(
+    number: int, start_ms: int, end_ms: int, *, subagent: str | None = ""
+) -> list[Event]:
+    """Return a session's events between two times, both included, in their order.
+
+    Args:
+        number: The session's number in the store.
+        start_ms: The first time, in milliseconds.
+        end_ms: The last time, in milliseconds.
+        subagent: The subagent; the main conversation when empty, all when None.
+    """
+    condition = "e.session_id = ? AND e.at_ms BETWEEN ? AND ?"
+    values: list[object] = [number, start_ms, end_ms]
+    if subagent is not None:
+        condition += " AND e.subagent = ?"
+        values.append(subagent)
+    rows = fetch(f"{_SELECT} WHERE {condition} {_IN_ORDER}", *values)
+    return list(read_rows(rows))
+
+
 def list_in_time(
     start_ms: int | None,
     end_ms: int | None,
@@ -309,23 +282,20 @@ def list_in_time(
         scope: The agent and project.
         session: Only sessions of this id.
     """
-    key = EventRow.id
-    rows = EventRow.select(key).join(SessionRow).order_by(key).limit(limit)
-    if start_ms is not None:
-        rows = rows.where(key >= lowest_id(start_ms))
-    if end_ms is not None:
-        rows = rows.where(key < lowest_id(end_ms))
-    if after:
-        rows = rows.where(key > after)
-    if scope.agent:
-        rows = rows.where(SessionRow.agent == scope.agent)
-    if scope.project:
-        rows = rows.where(SessionRow.project == scope.project)
-    if session:
-        rows = rows.where(SessionRow.name == session)
-    names = [name for (name,) in rows.tuples()]
-    found = get(names)
-    return [found[name] for name in names if name in found]
+    conditions = {
+        "e.id >= ?": lowest_id(start_ms) if start_ms is not None else "",
+        "e.id < ?": lowest_id(end_ms) if end_ms is not None else "",
+        "e.id > ?": after,
+        "s.agent = ?": scope.agent,
+        "s.project = ?": scope.project,
+        "s.name = ?": session,
+    }
+    chosen = {condition: value for condition, value in conditions.items() if value}
+    where = " AND ".join(["1", *chosen])
+    # The order by the primary key comes first: the sessions are looked up.
+    sql = f"{_SELECT.replace(' JOIN ', ' CROSS JOIN ')} WHERE {where}"
+    rows = fetch(f"{sql} ORDER BY e.id LIMIT ?", *chosen.values(), limit)
+    return list(read_rows(rows))
 
 
 def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
@@ -336,13 +306,13 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
         EventRow.type.in_([kind.value for kind in MESSAGES]),
         EventRow.role.in_([role.value for role in SPEAKERS]),
     )
-    at_ms = rows.order_by(EventRow.at_ms.desc()).limit(1).scalar()
-    return None if at_ms is None else int(at_ms)
+    at_ms: int | None = rows.order_by(EventRow.at_ms.desc()).limit(1).scalar()
+    return at_ms
 
 
 def add_thoughts(thoughts: Iterable[Thought]) -> None:
     """Add thoughts; known and forgotten ones change nothing."""
-    numbers: dict[tuple[str, str], int] = {}
+    numbers: dict[SessionKey, int] = {}
     rows = []
     for thought in tombstones.filter_thoughts(list(thoughts)):
         key, at_ms = (thought.agent, thought.session_id), to_ms(thought.at)
@@ -394,7 +364,5 @@ def thoughts_between(
 
 def count_thoughts(number: int, subagent: str) -> int:
     """Count the thoughts of a conversation."""
-    rows = ThoughtRow.select().where(
-        ThoughtRow.session == number, ThoughtRow.subagent == subagent
-    )
-    return int(rows.count())
+    sql = "SELECT count(*) FROM thoughts WHERE session_id = ? AND subagent = ?"
+    return int(fetch_value(sql, number, subagent))

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Iterable, Sequence
 
-from memtui.model.events import Event, from_ms, to_ms
+from memtui.model.events import from_ms, to_ms
 from memtui.model.grips import Grip
-from memtui.store import events, sessions
-from memtui.store.database import db, insert
+from memtui.store.database import IN_JSON, fetch, fetch_value, insert
 from memtui.store.schema import GripRow
 
 _SHOWN_GRIPS = (
@@ -42,52 +41,22 @@ def get(grip_ids: Iterable[str]) -> dict[str, Grip]:
 
 def get_excerpts(grip_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Return the node and the excerpt of grips by their ids; skip unknown ones."""
-    sql = (
-        "SELECT id, node_id, excerpt FROM grips"
-        " WHERE id IN (SELECT value FROM json_each(?))"
-    )
-    rows = db.execute_sql(sql, (json.dumps(grip_ids),)).fetchall()
-    return {grip_id: (node_id or "", excerpt) for grip_id, node_id, excerpt in rows}
+    sql = f"SELECT id, node_id, excerpt FROM grips WHERE id {IN_JSON}"
+    rows = fetch(sql, json.dumps(grip_ids))
+    return {grip_id: (node_id, excerpt) for grip_id, node_id, excerpt in rows}
 
 
 def list_of_node(node_id: str) -> list[Grip]:
     """Return the grips made for a node that its shown version uses."""
     sql = f"SELECT DISTINCT g.id {_SHOWN_GRIPS} WHERE n.node_id = ?"
-    names = [name for (name,) in db.execute_sql(sql, (node_id,)).fetchall()]
+    names = [name for (name,) in fetch(sql, node_id)]
     rows = GripRow.select().where(GripRow.id.in_(names)).order_by(GripRow.id)
     return [_to_grip(row) for row in rows]
 
 
 def count() -> int:
     """Count the grips that shown versions use."""
-    sql = f"SELECT count(DISTINCT g.id) {_SHOWN_GRIPS}"
-    return int(db.execute_sql(sql).fetchone()[0])
-
-
-def get_events(grip_ids: Sequence[str]) -> list[Event]:
-    """Return the events of grips, each once, in their order."""
-    grips = get(grip_ids).values()
-    ids = [name for grip in grips for name in (grip.event_id_start, grip.event_id_end)]
-    ends = events.get(ids)
-    found: dict[str, Event] = {}
-    for grip in grips:
-        first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
-        if first is not None and last is not None:
-            found |= {event.event_id: event for event in _read_range(first, last)}
-    return sorted(found.values(), key=lambda event: event.position)
-
-
-def _read_range(first: Event, last: Event) -> list[Event]:
-    if first.event_id == last.event_id:
-        return [first]
-    number = sessions.get_number(first.agent, first.session_id)
-    assert number is not None
-    found = events.between(
-        number, first.timestamp_ms, last.timestamp_ms, subagent=first.subagent
-    )
-    return [
-        event for event in found if first.position <= event.position <= last.position
-    ]
+    return int(fetch_value(f"SELECT count(DISTINCT g.id) {_SHOWN_GRIPS}"))
 
 
 def _to_grip(row: GripRow) -> Grip:

@@ -23,6 +23,8 @@ REDACTION_POSITION = "redaction_position"
 """How far the redaction under way has come."""
 SUMMARY_RULES = "summary_rules"
 """The version of the rules of the extractive summaries."""
+FORGETTING = "forgetting"
+"""The deletion under way, see ``deletion``."""
 OWNER_UPDATES = "owner_updates"
 """The sessions whose events may belong to another one now."""
 

@@ -549,46 +549,50 @@ TRIGGERS = (
 )
 
 
-def open_schema(time_zone: str) -> None:
+def open_schema(time_zone: str) -> bool:
     """Make the schema of a new store, or check that an existing one has this version.
+
+    Returns:
+        Whether the store is new.
 
     Raises:
         StoreVersionError: The store has another schema.
     """
     found = read_version()
-    if found:
-        check_version(found, path())
-        _add_missing_columns()
-        return
-    with transaction():
-        found = read_version()
-        if found:  # Another process was faster.
-            check_version(found, path())
-        else:
-            _create(time_zone)
-    for suffix in ("-wal", "-shm"):
-        beside = Path(f"{path()}{suffix}")
-        if beside.exists():
-            beside.chmod(0o600)
+    if not found:
+        with transaction():
+            found = read_version()  # Another process may have been faster.
+            if not found:
+                db.create_tables(TABLES)
+                for statement in (*INDEXES, *TRIGGERS):
+                    db.execute_sql(statement)
+                MetaRow.create(name="time_zone", value=time_zone)
+                MetaRow.create(name=VERSION_KEY, value=str(VERSION))
+                return True
+    check_version(found, path())
+    return False
 
 
-def _create(time_zone: str) -> None:
-    from memtui.text.secrets import RULES_VERSION  # its patterns take 20 ms
-
-    db.create_tables(TABLES)
-    for statement in (*INDEXES, *TRIGGERS):
-        db.execute_sql(statement)
-    MetaRow.create(name="time_zone", value=time_zone)
-    MetaRow.create(name="redacted_by", value=str(RULES_VERSION))
-    MetaRow.create(name=VERSION_KEY, value=str(VERSION))
-
-
-def _add_missing_columns() -> None:
-    """Add the columns that stores of this version did not have at first."""
-    columns = db.execute_sql("SELECT name FROM pragma_table_info('problems')")
-    if ("words",) not in columns.fetchall():
-        statement = "ALTER TABLE problems ADD COLUMN words INTEGER NOT NULL DEFAULT 0"
-        db.execute_sql(statement)
+def add_missing() -> None:
+    """Add the columns and triggers that the first stores of this version lack."""
+    statements = []
+    for table in TABLES:
+        name = table._meta.table_name
+        present = {column.name for column in db.get_columns(name)}
+        for field in table._meta.sorted_fields:
+            if field.column_name not in present:
+                default = "''" if isinstance(field, peewee.TextField) else "0"
+                statements.append(
+                    f"ALTER TABLE {name} ADD COLUMN {field.column_name}"
+                    f" {field.field_type} NOT NULL DEFAULT {default}"
+                )
+    rows = db.execute_sql("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+    triggers = {name for (name,) in rows.fetchall()}
+    statements += [sql for sql in TRIGGERS if sql.split()[2] not in triggers]
+    if statements:
+        with transaction():
+            for statement in statements:
+                db.execute_sql(statement)
 
 
 def read_version() -> int:

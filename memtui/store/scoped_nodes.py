@@ -228,16 +228,6 @@ def list_children(
     return _narrow_entries(entries, days, scope)
 
 
-def get_entries(node_ids: Sequence[str], scope: Scope) -> list[TocEntry]:
-    """Return the entries of nodes narrowed to a scope; skip those not in it."""
-    entries = nodes.get_entries(node_ids)
-    if not scope.is_narrow or not entries:
-        return _add_counts(entries)
-    ranges = [day_range(entry.node_id) for entry in entries]
-    days = min(first for first, _ in ranges), max(end for _, end in ranges)
-    return _narrow_entries(entries, shares_by_day(scope, days), scope)
-
-
 def _is_uncounted(node: TocEntry | TocNode) -> bool:
     return node.status is NodeStatus.PENDING and node.level is not TocLevel.SEGMENT
 

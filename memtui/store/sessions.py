@@ -6,7 +6,6 @@ The number of a session is its row id; its name is the id that its agent gave it
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -25,7 +24,7 @@ from memtui.store import meta, outbox, scopes, tombstones
 from memtui.store.database import (
     LIKE_ESCAPE,
     case_variants,
-    db,
+    fetch,
     fetch_value,
     like_pattern,
     prefix_range,
@@ -46,12 +45,6 @@ _IS_MESSAGE = EventRow.type.in_(("user_message", "assistant_message")) & (
     EventRow.role.in_(("user", "assistant"))
 )
 
-_FIRST_PROMPTS = (
-    "SELECT at_ms, substr(text, 1, ?) FROM events WHERE session_id = ?"
-    " AND subagent = '' AND type = 'user_message' AND role = 'user'"
-    " ORDER BY at_ms, ordinal, id"
-)
-
 _TITLE = "CASE WHEN title != '' THEN title ELSE first_prompt END"
 
 _ORDERS = {
@@ -63,35 +56,22 @@ _ORDERS = {
 }
 """The key and direction of each order; equal keys are ordered by number."""
 
-
-@dataclass(frozen=True, slots=True)
-class OpenSession:
-    """A session to which events are being added."""
-
-    row: SessionRow
-
-    @property
-    def number(self) -> int:
-        """Its number in the store."""
-        return int(self.row.id)
-
-    def has_other_route(self, route: str) -> bool:
-        """Return whether any of its events came by another route."""
-        return bool(set(self.row.routes.split()) - {route})
+SessionKey = tuple[str, str]
+"""The agent and the name of a session."""
 
 
-def open_all(batch: Iterable[Event]) -> dict[tuple[str, str], OpenSession]:
-    """Return the sessions of events by (agent, session id), making missing ones."""
-    times: dict[tuple[str, str], list[int]] = {}
+def open_all(batch: Iterable[Event]) -> dict[SessionKey, SessionRow]:
+    """Return the rows of the sessions of events, making missing ones."""
+    times: dict[SessionKey, list[int]] = {}
     for event in batch:
         times.setdefault((event.agent, event.session_id), []).append(event.timestamp_ms)
-    opened: dict[tuple[str, str], OpenSession] = {}
-    for (agent, name), times_ms in times.items():
-        row = _get_row(agent, name) or SessionRow.create(
-            agent=agent, name=name, created_ms=min(times_ms), updated_ms=max(times_ms)
+    return {
+        key: _get_row(*key)
+        or SessionRow.create(
+            agent=key[0], name=key[1], created_ms=min(of), updated_ms=max(of)
         )
-        opened[agent, name] = OpenSession(row)
-    return opened
+        for key, of in times.items()
+    }
 
 
 def open_number(agent: str, session_id: str, at_ms: int) -> int:
@@ -102,7 +82,7 @@ def open_number(agent: str, session_id: str, at_ms: int) -> int:
 
 
 def add_events(
-    new: Sequence[Event], opened: dict[tuple[str, str], OpenSession], route: str
+    new: Sequence[Event], opened: dict[SessionKey, SessionRow], route: str
 ) -> None:
     """Update counts, times and first prompts for new events.
 
@@ -111,11 +91,11 @@ def add_events(
         opened: All sessions of the batch.
         route: The way the batch came.
     """
-    by_session: dict[tuple[str, str], list[Event]] = {key: [] for key in opened}
+    by_session: dict[SessionKey, list[Event]] = {key: [] for key in opened}
     for event in new:
         by_session[event.agent, event.session_id].append(event)
     for key, events in by_session.items():
-        row = opened[key].row
+        row = opened[key]
         if route not in row.routes.split():
             row.routes = " ".join(sorted({*row.routes.split(), route}))
         main = [event for event in events if not event.subagent]
@@ -146,22 +126,24 @@ def _update_first_prompt(row: SessionRow, events: Sequence[Event]) -> None:
             row.first_prompt_ms, row.first_prompt = at_ms, title
 
 
-def update_first_prompts(numbers: Iterable[int]) -> None:
-    """Find the first prompts of sessions again."""
-    for number in numbers:
-        at_ms, title = _find_first_prompt(number)
-        changes = {"first_prompt_ms": at_ms, "first_prompt": title}
-        SessionRow.update(changes).where(SessionRow.id == number).execute()
-
-
 def _find_first_prompt(number: int) -> tuple[int | None, str]:
     from memtui.text import titles
 
     first: tuple[int | None, str] = None, ""
+    rows = (
+        EventRow.select(
+            EventRow.at_ms, fn.SUBSTR(EventRow.text, 1, titles.SESSION_TEXT_CHARS)
+        )
+        .where(
+            EventRow.session == number,
+            _IS_MAIN,
+            EventRow.type == "user_message",
+            EventRow.role == "user",
+        )
+        .order_by(EventRow.at_ms, EventRow.ordinal, EventRow.id)
+    )
     # Most sessions say at once what they are about: read only as far as needed.
-    for at_ms, text in db.execute_sql(
-        _FIRST_PROMPTS, (titles.SESSION_TEXT_CHARS, number)
-    ):
+    for at_ms, text in rows.tuples().iterator():
         title = titles.session_title(text)
         if titles.is_informative(title):
             return int(at_ms), title
@@ -172,29 +154,23 @@ def _find_first_prompt(number: int) -> tuple[int | None, str]:
 
 def recount(number: int) -> None:
     """Count a session's events and find its first prompt again, after a deletion."""
-    rows = EventRow.select().where(EventRow.session == number)
-    first, last, events, messages = (
-        rows.select(
-            fn.MIN(EventRow.at_ms),
-            fn.MAX(EventRow.at_ms),
-            fn.COUNT(EventRow.id),
-            fn.SUM(_IS_MESSAGE & _IS_MAIN),
-        )
-        .tuples()
-        .get()
-    )
+    times = fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms)
+    counts = fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE & _IS_MAIN)
+    rows = EventRow.select(*times, *counts).where(EventRow.session == number)
+    first, last, events, messages = rows.tuples().get()
     if not events:
         # All its events are stored with other sessions: use their times.
-        times = (fn.MIN(EventRow.at_ms), fn.MAX(EventRow.at_ms))
         copies = SourceCopyRow.select(*times).join(EventRow)
         first, last = copies.where(SourceCopyRow.session == number).tuples().get()
+    first_prompt_ms, first_prompt = _find_first_prompt(number)
     SessionRow.update(
         created_ms=fn.COALESCE(first, SessionRow.created_ms),
         updated_ms=fn.COALESCE(last, SessionRow.updated_ms),
         event_count=events,
         message_count=messages or 0,
+        first_prompt_ms=first_prompt_ms,
+        first_prompt=first_prompt,
     ).where(SessionRow.id == number).execute()
-    update_first_prompts([number])
 
 
 def update_metadata(metadata: SessionMetadata) -> int | None:
@@ -264,11 +240,8 @@ def get(agent: str, session_id: str) -> Session | None:
 
 
 def _get_row(agent: str, name: str) -> SessionRow | None:
-    found = db.execute_sql(_get_row_sql(), (agent, name)).fetchone()
-    if found is None:
-        return None
-    names = SessionRow._meta.sorted_field_names
-    return SessionRow(**dict(zip(names, found, strict=True)))
+    found = fetch(_get_row_sql(), agent, name)
+    return _make_row(found[0]) if found else None
 
 
 @cache
@@ -276,6 +249,11 @@ def _get_row_sql() -> str:
     """Return Peewee's statement; building it takes longer than running it."""
     rows = SessionRow.select().where(SessionRow.agent == "", SessionRow.name == "")
     return str(rows.sql()[0])
+
+
+def _make_row(columns: Sequence[Any]) -> SessionRow:
+    names = SessionRow._meta.sorted_field_names
+    return SessionRow(**dict(zip(names, columns, strict=True)))
 
 
 def get_many(numbers: Iterable[int]) -> dict[int, Session]:
@@ -295,13 +273,9 @@ def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
 
 def get_number(agent: str, session_id: str) -> int | None:
     """Return a session's number; None if it is not stored."""
-    row = (
-        SessionRow.select(SessionRow.id)
-        .where(SessionRow.agent == agent, SessionRow.name == session_id)
-        .tuples()
-        .first()
-    )
-    return int(row[0]) if row else None
+    sql = "SELECT id FROM sessions WHERE agent = ? AND name = ?"
+    number: int | None = fetch_value(sql, agent, session_id)
+    return number
 
 
 def from_row(row: SessionRow) -> Session:
@@ -325,7 +299,7 @@ def from_row(row: SessionRow) -> Session:
     )
 
 
-def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[tuple[str, str]]:
+def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
     """Return the agents and names of sessions of a name.
 
     Args:
@@ -342,16 +316,9 @@ def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[tuple[str, s
     return list(rows.order_by(SessionRow.agent, key).tuples())
 
 
-def find_agents(name: str) -> list[str]:
-    """Return the agents that have a session of this name."""
-    rows = SessionRow.select(SessionRow.agent).where(SessionRow.name == name)
-    return [agent for (agent,) in rows.order_by(SessionRow.agent).tuples()]
-
-
 def list_agents() -> list[str]:
     """Return the agents that have sessions, by name."""
-    rows = SessionRow.select(SessionRow.agent).distinct().order_by(SessionRow.agent)
-    return [name for (name,) in rows.tuples()]
+    return [a for (a,) in fetch("SELECT DISTINCT agent FROM sessions ORDER BY agent")]
 
 
 def list_latest(agent: str, project: str, offset: int, limit: int) -> list[Session]:
@@ -385,20 +352,21 @@ def list_matching(
     condition, values = _matching(words, scope)
     fields = SessionRow._meta.sorted_fields
     columns = ", ".join(field.column_name for field in fields)
-    rows = db.execute_sql(
+    rows = fetch(
         f"SELECT {columns} FROM sessions WHERE {condition}"
         f" ORDER BY {key} {direction}, id {direction} LIMIT ? OFFSET ?",
-        (*values, limit, offset),
-    ).fetchall()
-    names = SessionRow._meta.sorted_field_names
-    return [from_row(SessionRow(**dict(zip(names, row, strict=True)))) for row in rows]
+        *values,
+        limit,
+        offset,
+    )
+    return [from_row(_make_row(row)) for row in rows]
 
 
 def count_matching(words: Sequence[str], scope: Scope = ALL) -> int:
     """Count the sessions that ``list_matching`` returns."""
     condition, values = _matching(words, scope)
     sql = f"SELECT count(*) FROM sessions WHERE {condition}"
-    return int(db.execute_sql(sql, values).fetchone()[0])
+    return int(fetch_value(sql, *values))
 
 
 def find_index(
@@ -408,14 +376,16 @@ def find_index(
     key, direction = _ORDERS[order]
     condition, values = _matching(words, scope)
     before = "<" if direction == "ASC" else ">"
-    sql = (
+    index: int | None = fetch_value(
         f"SELECT (SELECT count(*) FROM sessions WHERE {condition}"
         f" AND ({key}, id) {before} (own.key, own.id))"
         f" FROM (SELECT {key} AS key, id FROM sessions WHERE id = ? AND {condition})"
-        " own"
+        " own",
+        *values,
+        number,
+        *values,
     )
-    row = db.execute_sql(sql, (*values, number, *values)).fetchone()
-    return int(row[0]) if row else None
+    return index
 
 
 def _matching(words: Sequence[str], scope: Scope) -> tuple[str, list[str]]:
@@ -443,13 +413,10 @@ def count_by_subagent(number: int) -> dict[str, tuple[int, int]]:
     Returns:
         The counts by subagent, those of the main conversation under "".
     """
-    rows = (
-        EventRow.select(EventRow.subagent, fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE))
-        .where(EventRow.session == number)
-        .group_by(EventRow.subagent)
-        .tuples()
-    )
-    return {name: (events, messages) for name, events, messages in rows}
+    counts = fn.COUNT(EventRow.id), fn.SUM(_IS_MESSAGE)
+    rows = EventRow.select(EventRow.subagent, *counts).where(EventRow.session == number)
+    found = rows.group_by(EventRow.subagent).tuples()
+    return {name: (events, messages) for name, events, messages in found}
 
 
 def count_shared_messages(number: int) -> int:
@@ -457,12 +424,9 @@ def count_shared_messages(number: int) -> int:
 
     They are the beginning it has in common with that session.
     """
-    rows = (
-        SourceCopyRow.select(fn.COUNT(SourceCopyRow.event.distinct()))
-        .join(EventRow)
-        .where(SourceCopyRow.session == number, _IS_MAIN, _IS_MESSAGE)
-    )
-    return int(rows.scalar() or 0)
+    rows = SourceCopyRow.select(fn.COUNT(SourceCopyRow.event.distinct())).join(EventRow)
+    own = rows.where(SourceCopyRow.session == number, _IS_MAIN, _IS_MESSAGE)
+    return int(own.scalar() or 0)
 
 
 def list_headlines(number: int, limit: int) -> list[str]:
@@ -511,32 +475,26 @@ def list_subagents(agent: str, session_id: str) -> list[SubagentMetadata]:
         SubagentRow.select()
         .where(SubagentRow.agent == agent, SubagentRow.session_name == session_id)
         .order_by(SubagentRow.subagent)
+        .tuples()
     )
-    return [
-        SubagentMetadata(
-            agent, session_id, row.subagent, row.kind, row.tool_use_id, row.task
-        )
-        for row in rows
-    ]
+    return [SubagentMetadata(*row) for row in rows]
 
 
 def count_events() -> tuple[int, int]:
     """Count the events, and those of subagents among them."""
-    total = SessionRow.select(fn.SUM(SessionRow.event_count)).scalar()
-    of_subagents = SegmentRow.select(fn.SUM(SegmentRow.subagent_events)).scalar()
+    total = fetch_value("SELECT sum(event_count) FROM sessions")
+    of_subagents = fetch_value("SELECT sum(subagent_events) FROM segments")
     return int(total or 0), int(of_subagents or 0)
 
 
 def count_messages_by(column: str) -> list[tuple[str, int]]:
     """Count the messages by ``agent`` or ``project``, most first."""
-    field = getattr(SessionRow, column)
-    total = fn.SUM(SessionRow.message_count)
+    field, total = getattr(SessionRow, column), fn.SUM(SessionRow.message_count)
     rows = SessionRow.select(field, total).group_by(field).order_by(total.desc(), field)
     return [(name, int(count or 0)) for name, count in rows.tuples()]
 
 
 def time_span() -> tuple[datetime, datetime] | None:
     """Return the times of the first and the last event; None for an empty store."""
-    times = fn.MIN(SessionRow.created_ms), fn.MAX(SessionRow.updated_ms)
-    first, last = SessionRow.select(*times).tuples().get()
+    ((first, last),) = fetch("SELECT min(created_ms), max(updated_ms) FROM sessions")
     return (from_ms(first), from_ms(last)) if first is not None else None

@@ -9,18 +9,14 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import Any
 
 from memtui.model.events import Event, Thought, clean, from_ms, to_ms
 from memtui.model.hashing import MAX_TIME_DIFFERENCE_MS, fingerprint, source_hash
-from memtui.store import meta
 from memtui.store.database import IN_JSON, fetch, fetch_value
 from memtui.store.schema import TombstoneRow
-
-_PENDING_KEY = "forgetting"
-"""The key of the deletion under way in ``meta``."""
 
 
 class TombstoneKind(StrEnum):
@@ -66,6 +62,12 @@ class Tombstone:
     """The agent of a session, or the route of a fingerprint; else empty."""
     at_ms: int = 0
     """The date before which all was forgotten, or the time of a fingerprint."""
+
+    def name(self, zone: tzinfo) -> str:
+        """Return the name or date to pass to ``memtui forget``."""
+        if self.kind is TombstoneKind.BEFORE:
+            return f"{from_ms(self.at_ms).astimezone(zone):%Y-%m-%d}"
+        return f"{self.agent}:{self.subject}" if self.agent else self.subject
 
 
 def add(tombstones: Iterable[Tombstone], now_ms: int) -> None:
@@ -293,40 +295,3 @@ def _find_fingerprints(prints: Sequence[str], route: str) -> dict[str, list[int]
     ):
         found.setdefault(subject, []).append(at_ms)
     return found
-
-
-def set_pending(kind: TombstoneKind, tombstones: Sequence[Tombstone]) -> None:
-    """Note what is to be deleted, in the transaction that adds the tombstones."""
-    rows = [[t.kind.value, t.subject, t.agent, t.at_ms] for t in tombstones]
-    meta.write(_PENDING_KEY, json.dumps({"kind": kind.value, "tombstones": rows}))
-
-
-def get_pending() -> tuple[TombstoneKind, list[Tombstone]] | None:
-    """Return the kind and the tombstones of what is still to be deleted, if any."""
-    value = meta.read(_PENDING_KEY)
-    if not value:
-        return None
-    pending = json.loads(value)
-    tombstones = [
-        Tombstone(TombstoneKind(kind), *columns)
-        for kind, *columns in pending["tombstones"]
-    ]
-    return TombstoneKind(pending["kind"]), tombstones
-
-
-def clear_pending() -> None:
-    """Note that nothing is left to delete, in the transaction that deletes it."""
-    meta.delete(_PENDING_KEY)
-
-
-def remove_pending(tombstones: Sequence[Tombstone]) -> None:
-    """Leave out what is not to be deleted after all."""
-    pending = get_pending()
-    if pending is None:
-        return
-    kind, before = pending
-    after = [tombstone for tombstone in before if tombstone not in tombstones]
-    if after:
-        set_pending(kind, after)
-    else:
-        clear_pending()
