@@ -94,7 +94,6 @@ def read_small_file(path: Path) -> bytes:
 
 
 def sync(path: Path) -> None:
-    """Write a file's content, or a folder's entries, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

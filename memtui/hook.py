@@ -24,13 +24,11 @@ import sys
 import time
 
 CHUNK_BYTES = 1 << 20
-"""The most bytes read from standard input at once."""
 
 STDIN = 0
 """The file descriptor of the input; ``sys.stdin`` may be None."""
 
 MAX_NAME_CHARS = 40
-"""The longest name of an agent or an event."""
 
 
 def main() -> None:
@@ -80,7 +78,6 @@ def _read_input() -> list[bytes]:
 
 
 def _name_part(options: dict[str, str]) -> str:
-    """Return ``.agent.event`` for the file's name, or ""."""
     agent, event = (_plain(options.get(name, "")) for name in ("--agent", "--event"))
     return f".{agent}.{event}" if agent or event else ""
 

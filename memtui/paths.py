@@ -12,8 +12,6 @@ PRIVATE_FOLDER = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The files and folders of one memtui."""
-
     config: Path
     store: Path
     index: Path

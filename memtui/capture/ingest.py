@@ -42,7 +42,6 @@ Item = TypeVar("Item", bound=ParsedItem)
 log = logging.getLogger(__name__)
 
 FILES_AT_ONCE = 200
-"""The most spool files that one transaction stores."""
 
 BYTES_AT_ONCE = 32 * 1024 * 1024
 """The most bytes that one transaction stores, unless one file alone is larger."""
@@ -76,8 +75,6 @@ class _ParsedFile:
 
 
 class SpoolIngester:
-    """Stores the files of the spool."""
-
     def __init__(
         self,
         spool: Spool,
@@ -232,7 +229,6 @@ class SpoolIngester:
         return file
 
     def _invalid_file(self, name: str, reason: str) -> _ParsedFile:
-        """Return a file that is entirely invalid."""
         invalid = InvalidRecord(secrets.redact(clean(reason)).text)
         try:
             file = self._spool.read(name)
@@ -245,7 +241,6 @@ class SpoolIngester:
         return _ParsedFile(name, [invalid], Tally(kinds), part)
 
     def _remove(self, file: _ParsedFile) -> None:
-        """Delete or quarantine a file that was stored."""
         invalid = file.of_type(InvalidRecord)
         if not invalid:
             self._spool.delete(file.name)

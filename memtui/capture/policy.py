@@ -107,8 +107,6 @@ def _with_parents(*paths: str) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class CapturePolicy:
-    """Decides which conversations are stored."""
-
     exclusions: Exclusions = field(default_factory=lambda: Exclusions(()))
     only_root: str = ""
     """The one repository or folder whose sessions are stored; "" for all."""
@@ -138,7 +136,6 @@ class IngestFilter:
         """The number of events left out for that; the caller resets it."""
 
     def filter_items(self, items: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
-        """Yield the items that are stored, without secrets."""
         for item in items:
             if isinstance(item, SessionMetadata):
                 yield from self._filter_session(item)
@@ -195,7 +192,6 @@ class IngestFilter:
             yield replace(session, **self._redact_fields(session, _SESSION_TEXTS))
 
     def _session_reason(self, session: SessionMetadata) -> str:
-        """Return why a session is left out, or ""."""
         only = self._policy.only_root
         if only and only not in (session.root, session.cwd.rstrip("/")):
             return OTHER_PROJECT

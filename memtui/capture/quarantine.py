@@ -16,8 +16,6 @@ _UTF8 = "utf-8"
 
 @dataclass(frozen=True, slots=True)
 class InvalidPart:
-    """The part of a file that is quarantined."""
-
     raw: bytes
     is_changed: bool
     """The bytes differ from the file's own."""
@@ -30,7 +28,6 @@ class InvalidPart:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """The reasons as text, each with its line."""
         return tuple(f"line {one.line}: {one.reason}" for one in self.invalid)
 
 
@@ -69,7 +66,6 @@ def _invalid(file: SpoolFile, raw: bytes, now: datetime) -> list[InvalidRecord]:
 
 
 def redacted_reason(record: InvalidRecord) -> str:
-    """Return why a record is invalid, without secrets."""
     return secrets.redact(clean(record.reason)).text
 
 

@@ -28,7 +28,6 @@ from memtui.model.events import clean, from_ms
 from memtui.paths import PRIVATE_FOLDER
 
 DRAFTS_FOLDER = "tmp"
-"""The folder of files that hooks are still writing."""
 
 FOLDERS = (DRAFTS_FOLDER, "new", "bad")
 
@@ -39,7 +38,6 @@ UNKNOWN = "no reason is known"
 """The reason of a file that has none beside it."""
 
 SESSION_INFO = "SessionInfo"
-"""The event with a session's title and summary."""
 
 SESSION_START = "SessionStart"
 
@@ -56,20 +54,16 @@ _NAME = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SpoolFile:
-    """One file that a hook left."""
-
     name: str
     raw: bytes
     received_at: datetime
 
     @property
     def agent(self) -> str:
-        """The agent in the file's name, or ""."""
         return self._name_part("agent")
 
     @property
     def event(self) -> str:
-        """The event in the file's name, or ""."""
         return self._name_part("event")
 
     def _name_part(self, part: str) -> str:
@@ -124,7 +118,6 @@ class Spool:
         self._new, self._bad = folder / "new", folder / "bad"
 
     def create(self) -> None:
-        """Create the missing folders."""
         with _spool_errors(self.folder):
             for name in FOLDERS:
                 folder = self.folder / name
@@ -138,7 +131,6 @@ class Spool:
         return sorted(names)
 
     def read(self, name: str) -> SpoolFile | None:
-        """Read a file; None if it has gone."""
         try:
             return _read(self._new / name)
         except FileNotFoundError:
@@ -198,7 +190,6 @@ class Spool:
                 _write_reasons(beside, reasons)
 
     def remove(self, folder: str, name: str) -> None:
-        """Delete a file and the reasons beside it."""
         path = self.folder / folder / name
         with _spool_errors(path):
             path.unlink(missing_ok=True)
@@ -241,7 +232,6 @@ class Spool:
         return self.reasons("bad", file.file_name) or [UNKNOWN]
 
     def read_quarantined(self, file: QuarantinedFile, limit: int | None) -> bytes:
-        """Return the bytes of a quarantined file, or the first of them."""
         if not file.is_regular:
             raise SpoolError("not a regular file")
         try:
@@ -271,7 +261,6 @@ class Spool:
                 file.unlink()
 
     def retry(self, file: QuarantinedFile) -> None:
-        """Move a quarantined file back to ``new/``."""
         target = self._new / file.file_name
         if target.is_symlink() or target.exists():
             raise SpoolError(f"{file.name}: another file of this name is waiting")
@@ -284,7 +273,6 @@ class Spool:
             raise SpoolError(f"{file.name}: {error.strerror}") from error
 
     def drop(self, file: QuarantinedFile) -> None:
-        """Delete a quarantined file and the reasons beside it."""
         path = self._bad / file.file_name
         if path.is_dir() and not path.is_symlink():
             raise SpoolError(f"{path}: a folder, which memtui does not delete")
@@ -387,7 +375,6 @@ def _line_records(line: bytes) -> Iterator[SpoolRecord]:
 
 
 def join_records(records: Sequence[SpoolRecord]) -> bytes:
-    """Return the content of a file with these records."""
     return b"\n".join(record.raw.strip(b"\n") for record in records) + b"\n"
 
 
@@ -432,7 +419,6 @@ def make_payload(
     at: datetime,
     fields: Mapping[str, object],
 ) -> bytes:
-    """Return what ``write_event`` writes."""
     payload = {
         "hook_event_name": event,
         "agent": agent,

@@ -73,7 +73,6 @@ class Tail:
 
     @property
     def is_behind(self) -> bool:
-        """There is more to read."""
         return self._reading is not None or bool(self._queue)
 
     def step(self) -> int:

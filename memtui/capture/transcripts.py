@@ -46,13 +46,11 @@ from memtui.text.tokens import TokenCounter
 log = logging.getLogger(__name__)
 
 EVENTS_AT_ONCE = 1000
-"""The number of events after which a transaction is committed."""
 
 LOCK_TIMEOUT_S = 120.0
 """The longest time that an import waits for a store that is locked."""
 
 MAX_UNREADABLE = 10
-"""How many files that cannot be read are listed."""
 
 PARTLY_READ = FileStamp(-1, -1)
 """The stamp of a file that has been read in part; no file on disk has it."""
@@ -66,36 +64,25 @@ _PROBLEM_KINDS = {
 
 @dataclass(slots=True)
 class ImportProgress:
-    """The results of reading files so far."""
-
     files: int = 0
     unchanged: int = 0
-    """Files that have not changed since they were read."""
     created: int = 0
-    """New events."""
     already_stored: int = 0
-    """Events that were stored before."""
     invalid: int = 0
-    """Damaged records."""
     skipped: int = 0
     """Records that contain nothing to store, or are not complete yet."""
     unreadable: int = 0
-    """Files that cannot be read."""
     unreadable_files: list[str] = field(default_factory=list)
     """The first of these, each with the reason."""
     forgotten: int = 0
-    """Events that the user has forgotten, which are not stored again."""
     unread: dict[str, tuple[int, int]] = field(default_factory=dict)
     """The types of records that are not stored but contain words: the number of records
     and of words."""
     waiting_reason: str = ""
-    """Why the import is waiting; empty if it is not."""
 
 
 @dataclass(slots=True)
 class _Batch:
-    """The items that one transaction will store."""
-
     events: list[Event] = field(default_factory=list)
     thoughts: list[Thought] = field(default_factory=list)
     sessions: list[SessionMetadata] = field(default_factory=list)
@@ -135,8 +122,6 @@ class _Batch:
 
 
 class TranscriptReader:
-    """Reads files into the store."""
-
     def __init__(
         self,
         *,
@@ -223,8 +208,6 @@ class _ReadElsewhereError(Exception):
 
 
 class _FileImport:
-    """One reading of one file."""
-
     def __init__(
         self,
         reader: TranscriptReader,
@@ -372,7 +355,6 @@ class Importer:
 
     @property
     def progress(self) -> ImportProgress:
-        """The results so far."""
         return self._reader.progress
 
     def run(self, paths: Sequence[Path]) -> Iterator[ImportProgress]:

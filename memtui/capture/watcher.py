@@ -42,7 +42,6 @@ class FileWatcher:
     """Watches folders on a thread of its own."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
-        """Remember what to call when something has changed."""
         self._on_change = on_change
         self._folders: frozenset[Path] = frozenset()
         self._changed: set[Path] = set()
@@ -72,7 +71,6 @@ class FileWatcher:
         return True
 
     def take_changes(self) -> set[Path]:
-        """Return what has changed since the last call."""
         with self._lock:
             changed, self._changed = self._changed, set()
         return changed

@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 from memtui.model.bounds import check_number
 
 MIN_TOKENS, MAX_TOKENS = 50, 100_000
-"""The bounds of ``--max-tokens``."""
 
 
 SIMILARITY = 0.8
@@ -64,7 +63,6 @@ class Parser(argparse.ArgumentParser):
                 self.error(str(error))
 
     def error(self, message: str) -> NoReturn:
-        """Print the message and the usage, and exit."""
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise UsageExit(message, self.prog)
@@ -104,7 +102,6 @@ QUERY_HELP = 'words, "exact words", refr*, -not, agent:codex, after:2025-03, las
 def add_query(
     parser: Parser, limit: int, maximum: int = 1_000, help: str = QUERY_HELP
 ) -> None:
-    """Add a query and how many results to print."""
     parser.has_query = True
     parser.add_argument("query", nargs="+", help=help)
     parser.add_argument(
@@ -117,13 +114,11 @@ def add_query(
 
 
 def add_scope(parser: Parser) -> None:
-    """Add the filters by agent and project."""
     parser.add_argument("--agent", default="", help="only this agent's work")
     parser.add_argument("--project", default="", help="only work on this project")
 
 
 def add_paging(parser: Parser, items: str) -> None:
-    """Add the part of a long list to print."""
     parser.add_argument(
         "--offset",
         type=whole_number(0),
@@ -151,7 +146,6 @@ def add_max_tokens(parser: Parser) -> None:
 
 
 def add_dry_run(parser: Parser, *, with_yes: bool = True) -> None:
-    """Add the options of commands that change something."""
     parser.add_argument(
         "--dry-run", action="store_true", help="print what would change, and stop"
     )

@@ -25,8 +25,6 @@ LOG_BYTES = 1_000_000
 
 
 class Context:
-    """The paths and settings of one command line."""
-
     def __init__(self, args: Namespace) -> None:
         """Find the paths; nothing is read or created yet."""
         self.paths: Paths = find_paths(args.home)
@@ -44,7 +42,6 @@ class Context:
         return self.load_settings()
 
     def load_settings(self) -> "Settings":
-        """Read the settings again."""
         from memtui import settings
 
         return settings.load(
@@ -117,7 +114,6 @@ def open_workspace(
 
 
 def start_log(file: Path, level: str) -> None:
-    """Write the log to a file from this level on."""
     from logging.handlers import RotatingFileHandler
 
     logging.raiseExceptions = False  # a full disk must not write over the screen

@@ -23,7 +23,6 @@ from memtui.text import date_format
 from memtui.text.quantities import plural
 
 WIDTH = 80
-"""The width of the lines."""
 
 INDENT = 15
 """Where the message of a finding begins."""
@@ -112,7 +111,6 @@ def _wrap(text: str, lead: str, indent: int = INDENT) -> list[str]:
 
 
 def _activity_lines(report: Report) -> Iterator[str]:
-    """Tell what came from each agent."""
     if not report.activity:
         return
     yield ""

@@ -15,6 +15,7 @@ from memtui.integrations import agents, config_files
 from memtui.integrations.agents import (
     AGENT_NAMES,
     AGENTS,
+    ALL_TOOLS,
     ALLOW_WRITE,
     Agent,
     HookStatus,
@@ -58,7 +59,6 @@ def this_machine(paths: Paths, project: Path | None) -> Machine:
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of ``hooks``."""
     parser.add_argument("action", choices=("install", "uninstall", "status"))
     parser.add_argument(
         "agents",
@@ -79,7 +79,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Install, remove or list hooks."""
     machine = this_machine(context.paths, _project(args))
     if args.action == "status":
         chosen = _named(args) or AGENTS
@@ -118,12 +117,12 @@ def run_mcp(args: Namespace, paths: Paths) -> int:
 
 
 def _server_command(args: Namespace, home: Path | None) -> tuple[str, ...]:
-    """Return the command that an agent runs."""
     # -P: a folder called memtui where the agent works is not taken for the package.
     command = [sys.executable, "-P", "-m", "memtui"]
     for option, path in (("--home", args.home or home), ("--config", args.config)):
         command += [option, str(path.expanduser().absolute())] if path else []
-    return (*command, "mcp", *[ALLOW_WRITE] * args.allow_write)
+    command += ["mcp", *[ALLOW_WRITE] * args.allow_write]
+    return (*command, *[ALL_TOOLS] * (args.tools == "all"))
 
 
 def _project(args: Namespace) -> Path | None:

@@ -26,7 +26,6 @@ DONE = {"pause": "paused", "resume": "resumed", "run": "requested"}
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of ``jobs``."""
     parser.add_argument(
         "words",
         nargs="*",
@@ -43,7 +42,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Do what the words say."""
     action, *names = args.words or ["list"]
     with context.workspace() as workspace:
         jobs = workspace.jobs

@@ -19,8 +19,6 @@ from memtui.errors import MemtuiError
 
 
 class Command(NamedTuple):
-    """A row of the table of commands."""
-
     name: str
     module: str
     help: str
@@ -92,7 +90,6 @@ MAX_ERROR_CHARS = 2000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return the exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names of files need not be valid text.
@@ -200,7 +197,6 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _report(error: MemtuiError, args: argparse.Namespace) -> int:
-    """Print an error, and return the exit code."""
     from memtui.agents import replies
     from memtui.cli import output
     from memtui.errors import UnconfirmedError, UsageError

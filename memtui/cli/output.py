@@ -36,7 +36,6 @@ _PROBLEMS = {
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines."""
     for line in lines:
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -74,7 +73,6 @@ def _envelope(data: Any, problem: Problem | None = None) -> dict[str, Any]:
 
 
 def _shorten(problem: Problem, max_tokens: int) -> Problem:
-    """Cut a message that may quote the input."""
     message, hint = (
         fencing.neutralize(problem.message),
         fencing.neutralize(problem.hint),

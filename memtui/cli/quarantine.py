@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 MAX_REASONS = 3
-"""How many reasons of one entry are in the list."""
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of ``quarantine``."""
     parser.add_argument(
         "words",
         nargs="*",
@@ -43,7 +41,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Do what the words say."""
     # Hooks may have left something before there is a store.
     with context.workspace(create=context.paths.spool.exists()) as workspace:
         action, *names = args.words or ["list"]

@@ -17,7 +17,6 @@ from memtui.workspace import Workspace
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of ``sources``."""
     parser.add_argument("action", nargs="?", choices=("watch", "unwatch"))
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="agents as they are listed, or all"
@@ -25,7 +24,6 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """List the agents, or choose those whose transcripts are watched."""
     is_change = args.action is not None
     with context.workspace(create=is_change, or_empty=True) as workspace:
         if not is_change:
@@ -69,7 +67,6 @@ def _state(one: CaptureSource) -> str:
 def _set_watched(
     workspace: Workspace, names: Sequence[str], *, is_watched: bool, as_json: bool
 ) -> int:
-    """Store whose transcripts are watched, or no longer watched."""
     chosen = _parse_names(names)
     workspace.set_watched(chosen, watched=is_watched)
     sources = [one for one in list_sources(workspace.settings) if one.name in chosen]

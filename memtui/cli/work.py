@@ -33,17 +33,14 @@ STAGES = {
     "index": "indexing",
     "messages": "indexing messages",
 }
-"""What each stage of the pipeline does."""
 
 MAX_UNREAD = 5
-"""The number of types of unread records that an import names."""
 
 ShowProgress = Callable[[str, int, int], None]
 """Shows what is being done, how much of it is done, and of how much."""
 
 
 def add_options(parser: Parser, command: str) -> None:
-    """Add the options of these commands."""
     if command == "import":
         parser.add_argument(
             "paths",
@@ -65,7 +62,6 @@ def _path(text: str) -> Path:
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Import files, run the pipeline, or build the indexes again."""
     with context.workspace(create=args.command != "reindex") as workspace:
         if args.command == "import":
             return _import(args, workspace)

@@ -36,7 +36,9 @@ TIMEOUT_S = 10
 RUN_TIMEOUT_S = 10.0
 
 MAX_LINE_CHARS = 200
-"""The longest command that is shown whole."""
+
+ALL_TOOLS = "--tools=all"
+"""The server's option to offer all tools, not those alone that are needed most."""
 
 ALLOW_WRITE = "--allow-write"
 """The server's option to offer tools that change something."""
@@ -54,7 +56,6 @@ class Agent:
     title: str
     program: str
     folder: PathOf
-    """The agent's own folder."""
     hooks: JsonHooks | OwnFile
     server: ConfigEntry
     skill: OwnFile
@@ -64,7 +65,6 @@ class Agent:
     """The setting that, when true, switches off all hooks."""
 
     def is_found(self, machine: Machine) -> bool:
-        """Return whether the agent is on this machine."""
         return self.folder(machine).is_dir() or machine.has_program(self.program)
 
     def note_for(self, entry: ConfigEntry, machine: Machine) -> str:
@@ -321,12 +321,9 @@ def claude_cleanup_days(machine: Machine) -> float:
 
 @dataclass(frozen=True, slots=True)
 class HookStatus:
-    """One agent and the hooks in its settings."""
-
     agent: str
     title: str
     is_found: bool
-    """The agent is on this machine."""
     scope: str
     """``user`` or ``project``."""
     file: Path
@@ -345,7 +342,6 @@ class HookStatus:
 
     @property
     def is_ok(self) -> bool:
-        """Nothing needs to be done."""
         return not self.problem
 
 
@@ -471,12 +467,9 @@ class HooksEditor:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """The MCP server in one agent's settings."""
-
     agent: str
     title: str
     is_found: bool
-    """The agent is on this machine."""
     file: Path
     is_installed: bool
     is_current: bool
@@ -497,15 +490,18 @@ def server_status(agent: Agent, machine: Machine) -> ServerStatus:
         problem = str(error)
     # Command and arguments are one list, or two fields.
     lists = (v for one in existing for v in one.value.values() if isinstance(v, list))
-    may_write = any(ALLOW_WRITE in words for words in lists)
+    installed = {word for words in lists for word in words if isinstance(word, str)}
+    options = [word for word in (ALLOW_WRITE, ALL_TOOLS) if word in installed]
     if existing:
-        words = [word for word in machine.server if word != ALLOW_WRITE]
-        wanted = replace(machine, server=(*words, *[ALLOW_WRITE] * may_write))
+        words = [
+            word for word in machine.server if word not in (ALLOW_WRITE, ALL_TOOLS)
+        ]
+        wanted = replace(machine, server=(*words, *options))
         is_current = config_files.is_up_to_date(
             existing, agent.server.wanted(wanted, text)
         )
         if not is_current:
-            arguments = f"{agent.name}{f' {ALLOW_WRITE}' * may_write}"
+            arguments = " ".join([agent.name, *options])
             problem = f"another command than this memtui's: mcp install {arguments}"
     with suppress(HooksError):
         skill = config_files.read_text(agent.skill, machine)
@@ -518,6 +514,6 @@ def server_status(agent: Agent, machine: Machine) -> ServerStatus:
         bool(existing),
         is_current,
         has_skill,
-        may_write,
+        ALLOW_WRITE in options,
         problem,
     )

@@ -28,10 +28,8 @@ class Machine:
     """The computer that agents are configured on; tests replace it."""
 
     home: Path
-    """The user's home folder."""
     environment: Mapping[str, str]
     python: str
-    """The interpreter that runs the hook."""
     hook: Path
     """The hook's file: it runs without finding any package."""
     backups: Path
@@ -85,9 +83,7 @@ class ConfigEntry(ABC):
     """An addition to a settings file: hooks, an MCP server, or a file of its own."""
 
     agent: str
-    """The agent's name."""
     path: Callable[[Machine], Path]
-    """Returns the settings file."""
     empty_text: str = field(default="", kw_only=True)
     """The text of a file that did not exist."""
     is_own_file: bool = field(default=False, kw_only=True)
@@ -128,8 +124,6 @@ class ConfigEntry(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """A planned change of one file."""
-
     agent: str
     file: Path
     """The file as the agent names it."""
@@ -148,7 +142,6 @@ class ConfigChange:
         return self.before == self.after
 
     def diff(self) -> list[str]:
-        """Return the lines of a unified diff, without line ends."""
         (before, old), (after, new) = (
             (list(io.StringIO(content.decode("utf-8"), newline="\n")), str(self.file))
             if content is not None

@@ -32,8 +32,6 @@ _PLUGIN_COMMAND = re.compile(r"^const COMMAND = (\[.*\])$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class JsonHooks(ConfigEntry):
-    """Hooks in a JSON file."""
-
     events: tuple[str, ...]
     handler: Callable[[Machine, str], dict[str, object]]
     """Makes the handler of one event."""
@@ -187,8 +185,6 @@ class ServerEntry(ConfigEntry):
 
 @dataclass(frozen=True)
 class JsonServer(ServerEntry):
-    """The MCP server in a JSON file."""
-
     allow_comments: bool = False
     """The agent accepts comments and trailing commas."""
 
@@ -213,8 +209,6 @@ class JsonServer(ServerEntry):
 
 
 class TomlServer(ServerEntry):
-    """The MCP server in Codex' TOML file."""
-
     def existing(self, text: str) -> list[ConfigValue]:
         servers = _parse_toml(text).get(self.key)
         if not isinstance(servers, dict) or SERVER_NAME not in servers:

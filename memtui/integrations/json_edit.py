@@ -28,14 +28,12 @@ class Member:
     """A member of an object, or an element of an array."""
 
     container: int
-    """The position of the object or array."""
     index: int
     key: str
     """Empty in an array."""
     start: int
     """The position of the key, or of the element."""
     at: int
-    """The position of the value."""
     end: int
     value: object
 
@@ -68,12 +66,10 @@ def check(text: str, *, allow_comments: bool = False) -> None:
 
 
 def line_number(text: str, at: int) -> int:
-    """Return the number of the line that a position is on."""
     return text.count("\n", 0, at) + 1
 
 
 def root(text: str) -> int:
-    """Return where the outermost value starts."""
     start = 1 if text.startswith("\ufeff") else 0
     return _skip_space(_blank_comments(text), start)
 
@@ -262,7 +258,6 @@ def _format(text: str, value: object, key: str, lead: str) -> str:
 
 
 def _gap(text: str) -> str:
-    """Return what follows a colon or a comma within a line."""
     return "" if re.search(r'":[^\s]', text) and '": ' not in text else " "
 
 
@@ -271,7 +266,6 @@ def _newline(text: str) -> str:
 
 
 def _line_indent(text: str, at: int) -> str:
-    """Return the indentation of the line that a position is on."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 

@@ -38,7 +38,6 @@ MARGIN_BYTES = 4096
 """How much more is read than shown, so that no secret is cut in two."""
 
 MAX_NAME_CHARS = 40
-"""The maximum length of an agent's or event's name."""
 
 BATCH_FILES = 200
 """How many files are moved or deleted before they are counted."""
@@ -49,15 +48,12 @@ Item = QuarantinedFile | Problem
 
 class EntryKind(StrEnum):
     HOOK = "hook"
-    """A hook file in the quarantine folder."""
     TRANSCRIPT = "transcript"
     """Records of a transcript, which stays where its agent keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantineEntry:
-    """One thing that could not be stored."""
-
     name: str
     """Its name in the list; not a path."""
     kind: EntryKind
@@ -70,52 +66,38 @@ class QuarantineEntry:
     line: int
     """The line of the latest record, from 1; 0 where there are no lines."""
     count: int
-    """The number of records."""
     size: int
-    """The size of a hook file in bytes."""
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantineContent:
-    """An entry with its text."""
-
     entry: QuarantineEntry
     text: str
     """Without secrets and control characters; empty where there is nothing to show."""
     is_cut: bool
-    """Whether there is more of it."""
     note: str
     """Why there is nothing to show; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuarantinePage:
-    """Some of the entries, the newest first."""
-
     entries: tuple[QuarantineEntry, ...]
     offset: int
     total: int
-    """The number of entries."""
     records: int
     """The number of records: an entry may have many."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryResult:
-    """The input to retry."""
-
     names: tuple[str, ...]
-    """The names of the entries."""
     files: tuple[Path, ...]
     """The transcripts to be read again from their start."""
     problems: tuple[str, ...]
-    """Why the others are not retried."""
 
 
 class RetryState(StrEnum):
-    """The state of an entry after a retry."""
-
     TAKEN = "taken"
     REFUSED = "refused again"
     WAITING = "waiting"
@@ -130,24 +112,17 @@ class RetryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class DropResult:
-    """The deleted input."""
-
     files: int
-    """Hook files."""
     notes: int
     """Entries of transcripts."""
     problems: tuple[str, ...]
-    """Why others were not deleted."""
 
 
 class QuarantineService:
-    """Shows, retries and deletes input that could not be stored."""
-
     def __init__(self, spool: Path) -> None:
         self._spool = Spool(spool)
 
     def page(self, offset: int = 0, limit: int = 50) -> QuarantinePage:
-        """Return some of the entries, the newest first."""
         files = self._spool.quarantined()
         with database.connection():
             items: list[Item] = [*files, *_list_damaged(offset + limit)]
@@ -192,7 +167,6 @@ class QuarantineService:
         return RetryResult(tuple(done), transcripts, tuple(failures))
 
     def outcomes(self, names: Iterable[str]) -> list[RetryOutcome]:
-        """Return the outcomes of a retry."""
         # In this order, input that is rejected at the same time is found at least once.
         waiting = set(self._spool.names())
         with database.connection():
@@ -317,7 +291,6 @@ class QuarantineService:
 
 
 def problem_name(problem: Problem) -> str:
-    """Return the name in the list of records that fail for one reason."""
     key = f"{problem.source}\x1f{problem.reason}".encode("utf-8", "replace")
     return f"fault-{hashlib.blake2b(key, digest_size=5).hexdigest()}"
 
