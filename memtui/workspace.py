@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -134,14 +134,12 @@ class Workspace:
 
     @cached_property
     def teleport(self) -> "Teleport":
-        """The search in nodes and their sources."""
         from memtui.search.nodes import Teleport
 
         return Teleport(self.paths.index, self.zone, _utc_now)
 
     @cached_property
     def search(self) -> "CombinedSearch":
-        """The search in messages and summaries."""
         from memtui.search.combined import CombinedSearch
 
         return CombinedSearch(
@@ -150,25 +148,21 @@ class Workspace:
 
     @cached_property
     def session_search(self) -> "SessionSearch":
-        """The search in messages."""
         from memtui.search.messages import SessionSearch
 
         return SessionSearch(self._message_searcher, self.zone, _utc_now)
 
     @cached_property
     def quotes(self) -> "QuoteSearch":
-        """The search in messages and summaries that returns quotes."""
         from memtui.search.quotes import QuoteSearch
 
         return QuoteSearch(self.search, self._message_searcher, self.zone, _utc_now)
 
     def now(self) -> datetime:
-        """Return the time."""
         return _utc_now()
 
     @cached_property
     def counter(self) -> "TokenCounter":
-        """The token counter."""
         from memtui.text import tokens
 
         return tokens.load_counter(self.paths.vocabulary)
@@ -191,7 +185,6 @@ class Workspace:
 
     @property
     def quarantine(self) -> "QuarantineService":
-        """The service for skipped input."""
         from memtui.services.quarantine import QuarantineService
 
         return QuarantineService(self.paths.spool)
@@ -211,7 +204,6 @@ class Workspace:
 
     @property
     def schedules(self) -> "Schedules":
-        """The schedules of the model's jobs."""
         return job_schedules(self.settings, self.zone, self.paths.store)
 
     def _pipeline_config(self) -> "PipelineConfig":
@@ -221,6 +213,7 @@ class Workspace:
         from memtui.summarize.summarizer import ExtractiveSummarizer
 
         settings = self.settings
+        make_model = partial(create_ollama, settings)
         return PipelineConfig(
             spool=self.paths.spool,
             node_index=self.paths.index,
@@ -230,8 +223,8 @@ class Workspace:
             rules=SegmentRules(
                 max_gap_s=settings.segments_max_gap_min * 60,
                 max_tokens=settings.segments_max_tokens,
-                context_s=settings.segments_overlap_min * 60,
-                context_tokens=settings.segments_overlap_tokens,
+                overlap_s=settings.segments_overlap_min * 60,
+                overlap_tokens=settings.segments_overlap_tokens,
             ),
             counter=self.counter,
             summarizer=ExtractiveSummarizer(),
@@ -241,7 +234,7 @@ class Workspace:
             with_tools=settings.search_include_tools,
             policy=CapturePolicy(Exclusions(settings.exclude_patterns), self.project),
             watched=self.watched_folders,
-            make_model=None if self.uses_no_model else self._make_summarizer,
+            make_model=None if self.uses_no_model else make_model,
             is_model_requested=self._is_model_configured,
             schedules=self.schedules,
         )
@@ -257,11 +250,6 @@ class Workspace:
         settings = self.settings
         is_named = map(settings.is_set, ("summaries.model", "summaries.url"))
         return any(is_named) or settings.summaries_provider == OLLAMA
-
-    def _make_summarizer(
-        self, report: "Callable[[ModelProgress], None]"
-    ) -> "Summarizer":
-        return create_ollama(self.settings, report)
 
     def start(self, report: ReportProgress) -> None:
         """Start the pipeline in the background; ``report`` is called on its threads."""
@@ -293,7 +281,6 @@ class Workspace:
         return formats.find_histories(transcript_folders())
 
     def transcript_folders(self) -> dict[str, tuple[Path, ...]]:
-        """Return the folders of each agent's transcripts."""
         return transcript_folders()
 
     def watched_folders(self) -> dict[str, tuple[Path, ...]]:
@@ -449,22 +436,21 @@ def rewrite_forecast(
     if note := why_no_model(settings):
         return RewriteForecast(note, is_possible=False)
     if progress is None:
-        return RewriteForecast(IS_NEXT)
+        return RewriteForecast("It is next.")
     if not progress.is_active:
         return RewriteForecast(describe_when_due(settings, has_worker=True))
     health = progress.model.health
     if health is None or health.is_ready:
-        return RewriteForecast(IS_AFTER_CURRENT if progress.model.node_id else IS_NEXT)
+        is_busy = bool(progress.model.node_id)
+        return RewriteForecast(
+            "It follows the summary being written." if is_busy else "It is next."
+        )
     reason = f"{health.message[:1].upper()}{health.message[1:]}."
     advice = status.advise_on_model(health)
-    remedy = f"Try: {advice}; memtui does the rest." if advice else RETRIES
+    remedy = "memtui retries automatically."
+    if advice:
+        remedy = f"Try: {advice}; memtui does the rest."
     return RewriteForecast(f"{reason} {remedy}", is_possible=False)
-
-
-IS_NEXT = "It is next."
-IS_AFTER_CURRENT = "It follows the summary being written."
-
-RETRIES = "memtui retries automatically."
 
 
 def why_no_model(settings: Settings) -> str:
@@ -521,7 +507,6 @@ def create_ollama(
 
 
 def model_options(settings: Settings) -> "ModelOptions":
-    """Return the settings of Ollama."""
     from memtui.summarize.ollama.models import ModelOptions
 
     return ModelOptions(
@@ -549,7 +534,6 @@ class JobsController:
     """Reads and controls the model's jobs, which run in the process of the pipeline."""
 
     def __init__(self, workspace: Workspace, clock: Callable[[], datetime]) -> None:
-        """Control the jobs of a workspace; the clock returns timezone-aware times."""
         from memtui.services import jobs
 
         self._service = jobs
@@ -570,7 +554,6 @@ class JobsController:
         return describe_when_due(self._workspace.settings, self.has_worker)
 
     def read_work(self) -> "WorkStatus":
-        """Read the queues of the pipeline and the state of the jobs."""
         return self._service.read_work(
             self._workspace.paths.spool,
             self._workspace.schedules,
@@ -579,13 +562,11 @@ class JobsController:
         )
 
     def statuses(self) -> "list[JobStatus]":
-        """Return the state of every job."""
         return self._service.statuses(
             self._workspace.schedules, self._clock(), has_worker=self.has_worker
         )
 
     def history(self, job: Job | None, limit: int) -> list[JobRun]:
-        """Return the runs of a job, or of all jobs, the latest first."""
         return self._service.history(job, limit=limit, has_worker=self.has_worker)
 
     def pause(self, *chosen: Job) -> None:

@@ -27,21 +27,11 @@ def list_children(
         return scoped_nodes.list_children(parent, offset, limit, scope)
 
 
-def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
-    """Return the entries of these nodes, in this order, as far as they are in scope."""
-    with database.connection():
-        return scoped_nodes.get_entries(node_ids, scope)
-
-
 def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
     """Return entries with the activity in each part of them."""
+    # Entries of a narrow scope have it already.
     with database.connection():
-        return _active(found, scope)
-
-
-def _active(found: Sequence[TocEntry], scope: Scope) -> list[TocEntry]:
-    # Entries of a narrow scope have its activity already.
-    return list(found) if scope.is_narrow else scoped_nodes.add_activity(found)
+        return list(found) if scope.is_narrow else scoped_nodes.add_activity(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +61,7 @@ def list_branches(
             page = scoped_nodes.list_children(waiting[0], 0, limit - total + 1, scope)
             if total + len(page) > limit:
                 return NodeBranches(found, is_all=False)
-            found[waiting.popleft()] = _active(page, scope)
+            found[waiting.popleft()] = add_activity(page, scope)
             total += len(page)
             waiting += [x.node_id for x in page if x.level is not TocLevel.SEGMENT]
     return NodeBranches(found, is_all=True)

@@ -107,26 +107,14 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         )
 
 
-def read_start(key: ConversationKey) -> TurnRange:
-    """Return its first events."""
-    with database.connection():
-        return _after(_number(key), key, None)
-
-
-def read_end(key: ConversationKey) -> TurnRange:
-    """Return its last events."""
-    with database.connection():
-        return _before(_number(key), key, None)
-
-
-def read_before(key: ConversationKey, position: EventPosition) -> TurnRange:
-    """Return the events before a position."""
+def read_before(key: ConversationKey, position: EventPosition | None) -> TurnRange:
+    """Return the events before a position; the last ones if it is None."""
     with database.connection():
         return _before(_number(key), key, position)
 
 
-def read_after(key: ConversationKey, position: EventPosition) -> TurnRange:
-    """Return the events after a position."""
+def read_after(key: ConversationKey, position: EventPosition | None) -> TurnRange:
+    """Return the events after a position; the first ones if it is None."""
     with database.connection():
         return _after(_number(key), key, position)
 
@@ -134,11 +122,7 @@ def read_after(key: ConversationKey, position: EventPosition) -> TurnRange:
 def read_around(key: ConversationKey, position: EventPosition) -> TurnRange:
     """Return the events on both sides of a position, and the one there."""
     with database.connection():
-        number = _number(key)
-        here = just_before(position)
-        ahead, behind = _before(number, key, here), _after(number, key, here)
-        turns = ahead.turns + behind.turns
-        return TurnRange(turns, ahead.at_start, behind.at_end)
+        return _around(_number(key), key, position)
 
 
 def find_update(
@@ -157,22 +141,12 @@ def find_update(
         first = None if shown.at_start else places[0]
         span = first, places[-1], len(places) + 1
         if conversations.list_positions(number, key.subagent, *span) != [*places]:
-            here, half = just_before(here), most // 2
-            ahead = _before(number, key, here, half)
-            behind = _after(number, key, here, half)
-            turns = ahead.turns + behind.turns
-            return ConversationUpdate(
-                TurnRange(turns, ahead.at_start, behind.at_end), replaces=True
-            )
+            turns = _around(number, key, here, most // 2)
+            return ConversationUpdate(turns, replaces=True)
         if not shown.at_end:
             return None
         found = _after(number, key, places[-1])
         return ConversationUpdate(found, replaces=False) if found.turns else None
-
-
-def just_before(position: EventPosition) -> EventPosition:
-    """Return the position right before another one."""
-    return position[0], position[1], position[2][:-1]
 
 
 def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
@@ -181,9 +155,8 @@ def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
         event = events.get([event_id]).get(event_id)
     if event is None:
         return None
-    return ConversationKey(
-        event.agent, event.session_id, event.subagent
-    ), event.position
+    key = ConversationKey(event.agent, event.session_id, event.subagent)
+    return key, event.position
 
 
 def find_by_rank(key: ConversationKey, rank: int) -> EventPosition | None:
@@ -197,14 +170,10 @@ def measure_length(
 ) -> ConversationLength:
     """Count the events, and those before a position."""
     with database.connection():
-        number = _number(key)
-        total = conversations.count_events(number, key.subagent)
-        ahead = (
-            conversations.count_events(number, key.subagent, position)
-            if position
-            else 0
-        )
-        return ConversationLength(total, ahead)
+        whose = _number(key), key.subagent
+        total = conversations.count_events(*whose)
+        before = conversations.count_events(*whose, position) if position else 0
+        return ConversationLength(total, before)
 
 
 def find_question(
@@ -226,6 +195,15 @@ def _number(key: ConversationKey) -> int:
     if number is None:
         raise ConversationGoneError("this session is no longer stored")
     return number
+
+
+def _around(
+    number: int, key: ConversationKey, position: EventPosition, most: int = PAGE_SIZE
+) -> TurnRange:
+    here = position[0], position[1], position[2][:-1]  # right before it
+    ahead = _before(number, key, here, most)
+    behind = _after(number, key, here, most)
+    return TurnRange(ahead.turns + behind.turns, ahead.at_start, behind.at_end)
 
 
 def _after(

@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services import conversation
-from memtui.services.conversation import ConversationInfo, ConversationKey, TurnRange
+from memtui.services.conversation import ConversationInfo, ConversationKey
 from memtui.store import backup
 
 MAX_TITLE_CHARS = 60
@@ -80,7 +80,7 @@ def _header(
 
 
 def _read_events(whose: ConversationKey) -> Iterator[Event]:
-    page: TurnRange = conversation.read_start(whose)
+    page = conversation.read_after(whose, None)
     while page.turns:
         yield from (turn.event for turn in page.turns)
         if page.at_end:

@@ -93,29 +93,22 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
     with database.connection():
         number, session = _find(agent, session_id)
         counts = store_sessions.count_by_subagent(number)
-        metadata = {
-            one.subagent: one
-            for one in store_sessions.list_subagents(agent, session_id)
-        }
-        names = sorted({*metadata, *counts} - {""})
-        helpers = [
-            metadata.get(name) or SubagentMetadata(agent, session_id, name)
-            for name in names
-        ]
+        known = store_sessions.list_subagents(agent, session_id)
+        metadata = {one.subagent: one for one in known}
+        subagents = []
+        for name in sorted({*metadata, *counts} - {""}):
+            one = metadata.get(name) or SubagentMetadata(agent, session_id, name)
+            events, messages = counts.get(name, (0, 0))
+            subagents.append(
+                SubagentSummary(
+                    name, one.kind, one.task, one.tool_use_id, events, messages
+                )
+            )
         return SessionDetails(
             session=session,
             events=counts.get("", (0, 0))[0],
             shared_messages=store_sessions.count_shared_messages(number),
-            subagents=tuple(
-                SubagentSummary(
-                    one.subagent,
-                    one.kind,
-                    one.task,
-                    one.tool_use_id,
-                    *counts.get(one.subagent, (0, 0)),
-                )
-                for one in helpers
-            ),
+            subagents=tuple(subagents),
             segments=store_segments.count_of_session(number),
             summary=tuple(store_sessions.list_headlines(number, SUMMARY_LINES)),
         )
@@ -153,20 +146,16 @@ def list_messages(
             number, subagent, offset - ahead, limit + ahead, is_all=all_events
         )
         kept = found[ahead:]
-        beside = _thoughts(number, found, kept, subagent) if with_thoughts else []
-    return MessagePage(subagent, offset, total, tuple(kept), tuple(beside))
-
-
-def _thoughts(
-    number: int, found: Sequence[Event], kept: Sequence[Event], subagent: str
-) -> list[Thought]:
-    if not kept:
-        return []
-    from_ms = to_ms(found[0].timestamp) + 1 if len(found) > len(kept) else 0
-    until_ms = to_ms(kept[-1].timestamp)
-    return store_events.thoughts_between(
-        number, from_ms, until_ms, subagent=subagent, limit=MAX_THOUGHTS
-    )
+        thoughts: Sequence[Thought] = ()
+        if with_thoughts and kept:
+            thoughts = store_events.thoughts_between(
+                number,
+                to_ms(found[0].timestamp) + 1 if ahead else 0,
+                to_ms(kept[-1].timestamp),
+                subagent=subagent,
+                limit=MAX_THOUGHTS,
+            )
+    return MessagePage(subagent, offset, total, tuple(kept), tuple(thoughts))
 
 
 def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:
@@ -180,10 +169,8 @@ def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:
 
 
 def _find(agent: str, session_id: str) -> tuple[int, Session]:
-    number, session = (
-        store_sessions.get_number(agent, session_id),
-        store_sessions.get(agent, session_id),
-    )
+    number = store_sessions.get_number(agent, session_id)
+    session = store_sessions.get(agent, session_id)
     if number is None or session is None:
         raise MemtuiError(f"the session {agent}:{session_id} is no longer stored")
     return number, session
@@ -218,10 +205,18 @@ class SessionRange:
     """The place of the session asked for; None if it is not in the list."""
 
 
-def list_range(listing: SessionQuery, offset: int, limit: int) -> SessionRange:
-    """Return a part of a list."""
+def list_range(
+    listing: SessionQuery, offset: int, limit: int, place: int | None = None
+) -> SessionRange:
+    """Return a part of a list, with the place of the session that it was found by."""
+    words, scope = listing.words, listing.of
     with database.connection():
-        return _stretch(listing, offset, limit)
+        limit = min(limit, MAX_RANGE)
+        rows = store_sessions.list_matching(listing.order, words, offset, limit, scope)
+        total = stored = store_sessions.count_matching(words, scope)
+        if words or scope.is_narrow:
+            stored = store_sessions.count_matching(())
+    return SessionRange(listing, total, stored, offset, rows, place)
 
 
 def list_around(
@@ -244,18 +239,4 @@ def list_around(
                 listing.order, listing.words, number, listing.of
             )
         here = place if found is None else found
-        offset = max(0, here - limit // 2)
-        return _stretch(listing, offset, limit, found)
-
-
-def _stretch(
-    listing: SessionQuery, offset: int, limit: int, place: int | None = None
-) -> SessionRange:
-    wanted = listing.order, listing.words
-    rows = store_sessions.list_matching(
-        *wanted, offset, min(limit, MAX_RANGE), listing.of
-    )
-    total = store_sessions.count_matching(listing.words, listing.of)
-    is_all = not listing.words and not listing.of.is_narrow
-    kept = total if is_all else store_sessions.count_matching(())
-    return SessionRange(listing, total, kept, offset, rows, place)
+        return list_range(listing, max(0, here - limit // 2), limit, found)

@@ -18,15 +18,6 @@ class VersionRejectedError(MemtuiError):
         super().__init__(f"version {version.version} was rejected: {version.rejection}")
 
 
-class NotPinnedError(MemtuiError):
-    """A node has no pinned version."""
-
-    def __init__(self, node_id: str, shown: TocVersion) -> None:
-        """Create the error with the version that is shown."""
-        self.shown = shown
-        super().__init__(f"no version of {node_id} is pinned: the newest is shown")
-
-
 def get_history(node_id: str) -> TocHistory | None:
     """Return all versions of a node, the latest first; None for an unknown node."""
     with database.connection():
@@ -90,14 +81,13 @@ def unpin(node_id: str, zone: tzinfo, now: datetime) -> TocVersion:
         The version that is shown now.
 
     Raises:
-        MemtuiError: There is no such node, or it has no version.
-        NotPinnedError: No version is pinned.
+        MemtuiError: There is no such node, or no version of it is pinned.
     """
     with database.transaction():
         node_id = nodes.resolve_id(node_id)
         shown = _find_shown(_list_versions(node_id))
         if not shown.is_pinned:
-            raise NotPinnedError(node_id, shown)
+            raise MemtuiError(f"no version of {node_id} is pinned: the newest is shown")
         versions.unpin(node_id, zone, to_ms(now))
         return _find_shown(nodes.list_versions(node_id))
 

@@ -173,7 +173,7 @@ async def test_of_thousands_only_what_is_in_sight_is_read(
 ) -> None:
     keep(20_000)
     read = 0
-    ask = sessions._stretch
+    ask = sessions.list_range
 
     def count(*args: object) -> sessions.SessionRange:
         nonlocal read
@@ -181,7 +181,7 @@ async def test_of_thousands_only_what_is_in_sight_is_read(
         read += len(found.sessions)
         return found
 
-    monkeypatch.setattr(sessions, "_stretch", count)
+    monkeypatch.setattr(sessions, "list_range", count)
     app = app_of(full_house)
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)

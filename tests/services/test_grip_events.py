@@ -64,7 +64,7 @@ def test_what_is_too_short_to_be_one_citation_says_which_it_could_be(
 ) -> None:
     grip = expand(grip_ids[0]).grip
     assert grip is not None
-    segment = browse.get_entries([grip.toc_node_id or ""])[0].node_id
+    segment = grip.toc_node_id or ""
     event = expand(grip_ids[0]).excerpt_events[0].event_id
     for short in ("grip:1", citations.cite_event(event)[:7]):
         with pytest.raises(

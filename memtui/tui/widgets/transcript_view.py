@@ -580,16 +580,12 @@ def read_turns(whose: ConversationKey, wanted: TurnsRequested) -> TurnRange:
     """Read the turns that a transcript asks for."""
     place = wanted.place
     match wanted.where:
-        case TurnsPosition.BEGINNING:
-            return conversation.read_start(whose)
-        case TurnsPosition.END:
-            return conversation.read_end(whose)
-        case TurnsPosition.BEFORE if place:
-            return conversation.read_before(whose, place)
-        case TurnsPosition.AFTER if place:
+        case TurnsPosition.BEGINNING | TurnsPosition.AFTER:
             return conversation.read_after(whose, place)
+        case TurnsPosition.END | TurnsPosition.BEFORE:
+            return conversation.read_before(whose, place)
         case _:
             here = place or conversation.find_by_rank(whose, wanted.rank)
             if here is None:
-                return conversation.read_end(whose)
+                return conversation.read_before(whose, None)
             return conversation.read_around(whose, here)
