@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NO_TIMEOUT_S = 3600.0
+GONE_S = 3600.0
 """How long the notice that the store is gone stays, unless it comes back."""
 
 COLLECTION_THRESHOLDS = 5_000, 5, 100
@@ -227,7 +227,13 @@ class MemtuiApp(App[str | MemtuiError]):
         """Pass a report on to all screens."""
         if self._progress is None:
             freeze()  # With the first report the pipeline is set up.
-        self._notify_if_gone(self._progress, message.progress)
+        was_gone = self._progress is not None and self._progress.is_store_gone
+        if message.progress.is_store_gone is not was_gone:
+            self.clear_notifications()
+            if not was_gone:
+                error = message.progress.error
+                text = f"{error[:1].upper()}{error[1:]}."
+                self.notify(text, severity="error", timeout=GONE_S, markup=False)
         self._progress = message.progress
         self._seen_problems = min(self._seen_problems, message.progress.skipped)
         if self._failures is not None:
@@ -239,20 +245,6 @@ class MemtuiApp(App[str | MemtuiError]):
         """Leave out skipped lines that the user has seen on their screen."""
         unseen = progress.skipped - self._seen_problems
         return ProgressReported(replace(progress, skipped=unseen))
-
-    def _notify_if_gone(
-        self, before: "PipelineProgress | None", now: "PipelineProgress"
-    ) -> None:
-        """Show that the store was taken away, or that it is back."""
-        was_gone = before is not None and before.is_store_gone
-        is_shown = was_gone and before is not None and before.error == now.error
-        if now.is_store_gone and not is_shown:
-            self.clear_notifications()
-            text = f"{now.error[:1].upper()}{now.error[1:]}."
-            self.notify(text, severity="error", timeout=NO_TIMEOUT_S, markup=False)
-        elif was_gone and not now.is_store_gone:
-            self.clear_notifications()
-            self.notify("The store is back.", markup=False)
 
     def rewrite_forecast(self) -> "RewriteForecast":
         """Tell which model writes new versions and when, or why none does."""
@@ -277,8 +269,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self, screen: Screen[T], answer: Callable[[T | None], None] | None = None
     ) -> None:
         """Push a screen in place of notices, and give it the last report."""
-        if self._progress is None or not self._progress.is_store_gone:
-            self.clear_notifications()
+        self.clear_notifications()
         self.push_screen(screen, answer)
         if self._progress is not None:
             screen.post_message(self._report_for_screens(self._progress))
@@ -381,11 +372,7 @@ class MemtuiApp(App[str | MemtuiError]):
     def action_help(self) -> None:
         from memtui.tui.screens.help import HelpScreen
 
-        screen = self.screen
-        with_marks = getattr(screen, "SHOWS_MARKS", False)
-        available = palette.available_commands(screen)
-        pane = _pane_title(screen)
-        self.push_screen(HelpScreen(available, pane, with_marks=with_marks))
+        self.push_screen(HelpScreen(self.screen))
 
     # Importing
 
@@ -508,11 +495,3 @@ def freeze() -> None:
     """Exclude all present objects from collections, if these were reduced."""
     if gc.get_threshold() == COLLECTION_THRESHOLDS:
         gc.freeze()
-
-
-def _pane_title(screen: Screen[object]) -> str:
-    """Return the title of the focused pane, if it has one."""
-    if screen.focused is None:
-        return ""
-    nodes = screen.focused.ancestors_with_self
-    return next((node.HELP_TITLE for node in nodes if hasattr(node, "HELP_TITLE")), "")

@@ -17,8 +17,6 @@ class Command:
     """The label in the footer."""
     help: str = ""
     """A whole sentence; empty where each binding has its own."""
-    title: str = ""
-    """The title in the palette; the label if empty."""
     in_footer: bool = False
     in_palette: bool = True
     rank: int = 2
@@ -59,26 +57,19 @@ FINDING = (
         "slash",
         "find",
         "Search everything and jump to a hit.",
-        title="Search everything",
         in_footer=True,
         rank=1,
     ),
     Command(
-        "go_to_date",
-        "g",
-        "date",
-        "Go to a year, month, week or day.",
-        title="Go to a date",
-        in_footer=True,
+        "go_to_date", "g", "date", "Go to a year, month, week or day.", in_footer=True
     ),
     Command("show_sessions", "s", "sessions", "List all sessions, and read one."),
-    Command("find_here", "slash", "find", title="Find here", rank=1),
+    Command("find_here", "slash", "find", rank=1),
     Command(
         "sort",
         "S",
         "sort",
         "Change the order: newest, oldest, longest, most messages, or title.",
-        title="Sort the list",
     ),
     Command(
         "show_calendar",
@@ -98,7 +89,6 @@ FINDING = (
         "F",
         "filter",
         "Show only one agent, project or keyword on all screens; F F shows all.",
-        title="Filter by agent, project or keyword",
         in_footer=True,
         rank=5,
     ),
@@ -107,14 +97,7 @@ FINDING = (
 READING = (
     Command("open", "enter", "open", in_footer=True, in_palette=False, rank=1),
     Command("back", "escape", "back", in_palette=False, rank=1),
-    Command(
-        "toggle_expanded",
-        "space",
-        "expand",
-        title="Expand or collapse",
-        in_footer=True,
-        rank=6,
-    ),
+    Command("toggle_expanded", "space", "expand", in_footer=True, rank=6),
     Command(
         "expand_all",
         "asterisk",
@@ -126,19 +109,9 @@ READING = (
         "z",
         "zoom",
         "Zoom this pane to the whole screen, or show all panes again.",
-        title="Zoom this pane",
     ),
-    Command(
-        "older_sibling",
-        "right_square_bracket",
-        "older",
-        title="Older sibling",
-        in_footer=True,
-        rank=6,
-    ),
-    Command(
-        "newer_sibling", "left_square_bracket", "newer", title="Newer sibling", rank=7
-    ),
+    Command("older_sibling", "right_square_bracket", "older", in_footer=True, rank=6),
+    Command("newer_sibling", "left_square_bracket", "newer", rank=7),
     Command(
         "next_source",
         "n",
@@ -163,7 +136,6 @@ READING = (
         "u",
         "unsupported",
         "Show or hide the claims of a model that no source supports.",
-        title="Show or hide unsupported claims",
     ),
     Command("copy_citation", "y", "copy citation"),
     Command(
@@ -171,21 +143,18 @@ READING = (
         "v",
         "versions",
         "Show all versions of this node, and choose which one is shown.",
-        title="Versions of this node",
     ),
     Command(
         "pin",
         "P",
         "pin",
         "Pin this version, so that no newer one replaces it; or unpin it.",
-        title="Pin this version",
     ),
     Command(
         "regenerate",
         "R",
         "regenerate",
         "Ask a model for a new version, before its scheduled work.",
-        title="Regenerate with a model",
     ),
     Command(
         "next_prompt",
@@ -208,26 +177,18 @@ READING = (
         "previous match",
         "Go to the previous match in this session.",
     ),
-    Command(
-        "toggle_thinking",
-        "t",
-        "thinking",
-        "Show or hide the model's thinking.",
-        title="Show or hide thinking",
-    ),
+    Command("toggle_thinking", "t", "thinking", "Show or hide the model's thinking."),
     Command(
         "show_in_contents",
         "b",
         "in the contents",
         "Show this message's segment in the contents.",
-        title="Show this in the contents",
     ),
     Command(
         "resume",
         "r",
         "resume",
         "Resume this session in its agent; the command is shown first.",
-        title="Resume this session in its agent",
         in_footer=True,
     ),
     Command(
@@ -235,7 +196,6 @@ READING = (
         "e",
         "export",
         "Export this session to a file, as Markdown.",
-        title="Export this session as Markdown",
         in_footer=True,
     ),
     Command(
@@ -243,7 +203,6 @@ READING = (
         "o",
         "open in editor",
         "Open this session as Markdown in $VISUAL or $EDITOR.",
-        title="Open this session in your editor",
     ),
 )
 
@@ -266,21 +225,18 @@ MANAGING = (
         "i",
         "import",
         "Find agents' conversations on this machine, and import them.",
-        title="Import conversations",
     ),
     Command(
         "show_hooks",
         "H",
         "hooks",
         "Show which agents are captured live, and install or remove hooks.",
-        title="Hooks: live capture",
     ),
     Command(
         "show_skipped",
         "Q",
         "skipped input",
         "Show failures and skipped input, and retry or dismiss it.",
-        title="Problems and skipped input",
     ),
     Command(
         "show_settings",
@@ -300,15 +256,13 @@ MANAGING = (
         "space",
         "pause",
         "Pause or resume this job; a restart does not change that.",
-        title="Pause or resume this job",
     ),
-    Command("run_now", "x", "run now", "Run this job next.", title="Run this job now"),
+    Command("run_now", "x", "run now", "Run this job next."),
     Command(
         "retry",
         "t",
         "retry",
         "Retry this entry: the hook file, or the whole transcript.",
-        title="Retry this entry",
     ),
     Command("retry_all", "T", "retry all", "Retry all entries.", rank=5),
     Command(
@@ -316,29 +270,17 @@ MANAGING = (
         "D delete",
         "dismiss",
         "Dismiss this entry or all entries, after a confirmation.",
-        title="Dismiss this entry",
     ),
     Command(
-        "write_change",
-        "ctrl+s",
-        "write",
-        "Write the change to the agent's settings.",
-        title="Write this change",
+        "write_change", "ctrl+s", "write", "Write the change to the agent's settings."
     ),
     Command(
         "import_once",
         "I",
         "import once",
         "Import what was found, without watching for new messages.",
-        title="Import once, without watching",
     ),
-    Command(
-        "open_demo",
-        "d",
-        "demo",
-        "Open the demo, which has its own sample data.",
-        title="Open the demo",
-    ),
+    Command("open_demo", "d", "demo", "Open the demo, which has its own sample data."),
     Command(
         "switch_theme",
         "",
@@ -371,7 +313,6 @@ MANAGING = (
         "q",
         "quit",
         "Quit memtui; ctrl+q works while you type, too.",
-        title="Quit memtui",
         in_footer=True,
         rank=0,
     ),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import partial
 from typing import Any
 
@@ -54,12 +53,6 @@ class CommandProvider(SystemCommandsProvider):
                 yield Hit(1 + score, shown, run, title, help)
 
 
-class Level(IntEnum):
-    """Where a command is bound; the nearest to the focus comes first."""
-
-    PANE, SCREEN, APP = range(3)
-
-
 @dataclass(frozen=True, slots=True)
 class AvailableCommand:
     """A command that can be used now."""
@@ -69,43 +62,32 @@ class AvailableCommand:
     """What it does here, in a whole sentence."""
     node: DOMNode
     """The node whose action it is."""
-    level: Level
+    level: int
+    """0 in the focused pane, 1 on the screen, 2 in the app."""
 
 
 def available_commands(screen: Screen[Any]) -> Sequence[AvailableCommand]:
     """Return the commands bound to a key where the focus is, the nearest first."""
     row = commands.get_command("palette")
     # Textual binds this one itself.
-    found = {row: AvailableCommand(row, row.help, screen.app, Level.APP)}
+    found = {row: AvailableCommand(row, row.help, screen.app, 2)}
     for one in screen.active_bindings.values():
         if one.enabled and one.binding.id:
             row = commands.get_command(one.binding.id)
-            level = _level(one.node)
+            level = isinstance(one.node, App | Screen) + isinstance(one.node, App)
             found.setdefault(row, AvailableCommand(row, one.tooltip, one.node, level))
     place = commands.COMMANDS.index
     return sorted(found.values(), key=lambda one: (one.level, place(one.command)))
 
 
-def _level(node: DOMNode) -> Level:
-    if isinstance(node, App):
-        return Level.APP
-    return Level.SCREEN if isinstance(node, Screen) else Level.PANE
-
-
 def system_commands(app: App[Any], screen: Screen[Any]) -> Iterator[SystemCommand]:
     """Yield the entries of the palette: the available commands, then the themes."""
-    keyless = [
-        AvailableCommand(row, row.help, app, Level.APP)
-        for row in commands.COMMANDS
-        if not row.keys
-    ]
-    place = commands.COMMANDS.index
-    available = [*available_commands(screen), *keyless]
-    for one in sorted(available, key=lambda one: place(one.command)):
-        row = one.command
-        if row.in_palette:
-            run = partial(app.run_action, row.name, one.node)
-            yield SystemCommand(_title(row), one.help, run)
+    available = {one.command: one for one in available_commands(screen)}
+    for row in commands.COMMANDS:
+        if not row.keys:
+            yield _entry(row, row.help, app)
+        elif row.in_palette and (one := available.get(row)):
+            yield _entry(row, one.help, one.node)
     for theme in THEMES:
         if theme.name != app.theme:
             run = partial(app.run_action, f"switch_theme({theme.name!r})", app)
@@ -113,6 +95,7 @@ def system_commands(app: App[Any], screen: Screen[Any]) -> Iterator[SystemComman
             yield SystemCommand(title, "Switch to this theme.", run)
 
 
-def _title(row: Command) -> str:
-    title = row.title or row.label.capitalize()
-    return f"{title}  ({row.shown})" if row.shown else title
+def _entry(row: Command, help: str, node: DOMNode) -> SystemCommand:
+    title = row.label.capitalize()
+    title = f"{title}  ({row.shown})" if row.shown else title
+    return SystemCommand(title, help, partial(node.app.run_action, row.name, node))

@@ -1,20 +1,18 @@
 """The help: the keys of the focused pane, then of the screen, then of the app."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.screen import Screen
 from textual.widgets import Static
 
-from memtui.tui import commands
+from memtui.tui import commands, palette
 from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets.text_block import Paragraph, TextBlock
-
-if TYPE_CHECKING:
-    from memtui.tui.palette import AvailableCommand
 
 PANE, SCREEN, EVERYWHERE, MOVING = (
     "In this pane",
@@ -51,8 +49,8 @@ MARKS = (
 class Page(TextBlock):
     """Headings with rows under them, drawn as one renderable."""
 
-    def __init__(self, parts: Sequence[tuple[str, Sequence[Paragraph]]]) -> None:
-        self._parts = [(heading, rows) for heading, rows in parts if rows]
+    def __init__(self, parts: Mapping[str, Sequence[Paragraph]]) -> None:
+        self._parts = [(heading, rows) for heading, rows in parts.items() if rows]
 
     def compose_lines(self, width: int) -> Content:
         return Content("\n\n").join(
@@ -76,39 +74,33 @@ class HelpScreen(Dialog[None]):
         Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(
-        self, available: "Sequence[AvailableCommand]", pane: str, *, with_marks: bool
-    ) -> None:
+    def __init__(self, screen: Screen[Any]) -> None:
         """Make the page.
 
         Args:
-            available: The commands that can be used.
-            pane: The name of the focused pane, if it has one.
-            with_marks: Whether to explain the marks of bullets.
+            screen: The screen to help with, which has the focus still.
         """
         super().__init__()
-        self._available, self._pane = available, pane or PANE
-        self._with_marks = with_marks
+        self._available = palette.available_commands(screen)
+        panes = screen.focused.ancestors_with_self if screen.focused else ()
+        titles = (pane.HELP_TITLE for pane in panes if hasattr(pane, "HELP_TITLE"))
+        self._pane = next(titles, PANE)
+        self._with_marks = getattr(screen, "SHOWS_MARKS", False)
 
     def compose_dialog(self) -> ComposeResult:
-        moves = [one for one in self._available if one.command in commands.MOVING]
-        rest = [one for one in self._available if one not in moves]
-        parts = [
-            (heading, [_row(one) for one in rest if one.level == level])
-            for level, heading in enumerate((self._pane, SCREEN, EVERYWHERE))
-        ]
-        parts.append((MOVING, [_row(one) for one in moves]))
+        headings = self._pane, SCREEN, EVERYWHERE, MOVING
+        parts: dict[str, list[Paragraph]] = {heading: [] for heading in headings}
+        for one in self._available:
+            is_move = one.command in commands.MOVING
+            row = _hanging(one.command.shown, one.help)
+            parts[MOVING if is_move else headings[one.level]].append(row)
         if self._with_marks:
-            parts.append(("Marks", [_hanging(*one) for one in MARKS]))
+            parts["Marks"] = [_hanging(*one) for one in MARKS]
         with VerticalScroll(id="help"):
             yield Static(Page(parts))
 
     def action_scroll(self, step: int) -> None:
         self.query_one("#help").scroll_relative(y=step, animate=False)
-
-
-def _row(one: "AvailableCommand") -> Paragraph:
-    return _hanging(one.command.shown, one.help)
 
 
 def _hanging(key: str, text: str) -> Paragraph:

@@ -3,23 +3,21 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, TypeAlias
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import DescendantFocus
-from textual.notifications import SeverityLevel
 from textual.widgets import Static
 
 from memtui.model import sessions
 from memtui.model.events import EventPosition
-from memtui.model.sessions import ResumeCommand
 from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
     ConversationGoneError,
@@ -54,17 +52,17 @@ from memtui.tui.widgets.transcript_view import (
     TranscriptPosition,
     TranscriptView,
 )
-from memtui.tui.widgets.turn_rendering import RenderedTurn, RenderedTurns, TurnLayout
+from memtui.tui.widgets.turn_rendering import RenderedTurn, TurnLayout
 
 CITED_CHARS = 300
 """The maximum length of the message text in a copied citation."""
 
 LIVE = timedelta(minutes=30)
-"""A session key last message is within this time opens at its end: it may still be
+"""A session whose last message is within this time opens at its end: it may still be
 running."""
 
 PLACE, WRITE = "place", "write"
-"""Groups of threads key errors are shown as notices."""
+"""Groups of threads whose errors are shown as notices."""
 
 TURNS, MEASURE, NEWS, FIND = "turns", "measure", "news", "find"
 """Groups of loads."""
@@ -74,22 +72,15 @@ EMPTY = "This session has no messages."
 GONE = "This session has been deleted.\n\nPress esc to go back."
 
 
-class LoadedTurns(NamedTuple):
-    """A part of the conversation, rendered for a layout and expanded events."""
+LoadedTurns: TypeAlias = tuple[
+    TurnRange, list[RenderedTurn], TurnLayout, frozenset[str]
+]
+"""Turns, rendered for a layout and for the events that were expanded."""
 
-    turns: TurnRange
-    rendered: list[RenderedTurn]
-    layout: TurnLayout
-    expanded: frozenset[str]
-
-
-class LoadedNews(NamedTuple):
-    """What has changed since the last load."""
-
-    about: ConversationInfo
-    news: ConversationUpdate | None
-    rendered: list[RenderedTurn]
-    layout: TurnLayout
+LoadedNews: TypeAlias = tuple[
+    ConversationInfo, ConversationUpdate | None, list[RenderedTurn]
+]
+"""What has changed since the last load."""
 
 
 class ReaderScreen(BaseScreen[None]):
@@ -173,26 +164,11 @@ class ReaderScreen(BaseScreen[None]):
         if self.about is None and not self.has_class("-empty"):
             self.query_one(PaneTitle).info = workers.LOADING
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,
-        markup: bool = True,
-    ) -> None:
-        """Show a notice in place of earlier ones."""
-        self.app.clear_notifications()
-        super().notify(
-            message, title=title, severity=severity, timeout=timeout, markup=markup
-        )
-
     # Loading turns
 
     def _open(self) -> None:
         self._is_jumping = True
-        layout = self._turn_layout()
+        load = self._turn_loader()
 
         def read() -> tuple[ConversationInfo, TurnsRequested, LoadedTurns]:
             about = conversation.get_info(self.key)
@@ -204,7 +180,7 @@ class ReaderScreen(BaseScreen[None]):
             )
             if known is not None:
                 wanted = _around(known[1])
-            return about, wanted, _load_turns(self.key, wanted, layout, frozenset())
+            return about, wanted, load(wanted)
 
         def show(opened: tuple[ConversationInfo, TurnsRequested, LoadedTurns]) -> None:
             about, wanted, loaded = opened
@@ -219,37 +195,50 @@ class ReaderScreen(BaseScreen[None]):
         if self._is_jumping and not wanted.is_jump:
             return
         self._is_jumping = wanted.is_jump
-        expanded = frozenset(self._expanded)
-        read = partial(_load_turns, self.key, wanted, self._turn_layout(), expanded)
+        read = partial(self._turn_loader(), wanted)
         self.load(read, partial(self._show_turns, wanted), TURNS)
+
+    def _turn_loader(self) -> Callable[[TurnsRequested], LoadedTurns]:
+        """Return what loads turns on a thread, and renders them as at present."""
+        layout, expanded = self._turn_layout(), frozenset(self._expanded)
+
+        def load(wanted: TurnsRequested) -> LoadedTurns:
+            turns = transcript_view.read_turns(self.key, wanted)
+            rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
+            return turns, rendered, layout, expanded
+
+        return load
 
     def _show_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
         """Show turns if they still fit what is shown."""
+        turns, rendered, layout, expanded = loaded
         view, shown = self.view, self.view.buffer.turns
         if wanted.is_jump:
             self._is_jumping = False
             is_there = wanted.followed_from in (None, view.cursor)
             if is_there and wanted.number == view.jump_count:
-                self._replace_turns(wanted, loaded)
+                self._replace_turns(wanted, turns, rendered)
             else:
                 view.end_request(retry=True)
         elif not shown:
             return
         elif wanted.where is TurnsPosition.BEFORE and shown[0].position == wanted.place:
-            view.prepend(loaded.turns, loaded.rendered)
+            view.prepend(turns, rendered)
         elif wanted.where is TurnsPosition.AFTER and shown[-1].position == wanted.place:
-            view.append(loaded.turns, loaded.rendered)
-        self._catch_up(loaded.layout, loaded.expanded)
+            view.append(turns, rendered)
+        self._catch_up(layout, expanded)
         self.set_class(not view.buffer.turns, "-empty")
         if not view.buffer.turns:
             self._show_text(Content(EMPTY))
 
-    def _replace_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
-        turns, place = loaded.turns, wanted.place
+    def _replace_turns(
+        self, wanted: TurnsRequested, turns: TurnRange, rendered: list[RenderedTurn]
+    ) -> None:
+        place = wanted.place
         if wanted.where is TurnsPosition.AROUND and place is None and turns.turns:
             place = turns.turns[len(turns.turns) // 2].position
         guess = ConversationLength(self._total, self._guess_rank(wanted, turns))
-        self.view.show(turns, loaded.rendered, guess, place)
+        self.view.show(turns, rendered, guess, place)
         if wanted.spot is not None:
             self.view.restore(wanted.spot)
         self._show_match()
@@ -272,14 +261,12 @@ class ReaderScreen(BaseScreen[None]):
         """Count the turns for the scrollbar."""
         turns = self.view.buffer.turns
         place = turns[0].position if turns else None
-        read = partial(conversation.measure_length, self.key, place)
-        self.load(read, partial(self._show_measure, place), MEASURE)
 
-    def _show_measure(
-        self, place: EventPosition | None, measure: ConversationLength
-    ) -> None:
-        self._total = measure.total
-        self.view.set_measure(measure, place)
+        def show(length: ConversationLength) -> None:
+            self._total = length.total
+            self.view.set_measure(length, place)
+
+        self.load(partial(conversation.measure_length, self.key, place), show, MEASURE)
 
     def _show_about(self, about: ConversationInfo) -> None:
         before, self.about = self.about, about
@@ -341,31 +328,33 @@ class ReaderScreen(BaseScreen[None]):
             self._open()
             return
         places = tuple(turn.position for turn in window.turns)
-        read = partial(
-            _load_news,
-            self.key,
-            ShownRange(places, window.is_first, window.is_last),
-            here,
-            {
-                turn.event.event_id: (turn, rendered)
-                for turn, rendered in zip(window.turns, window.rendered, strict=True)
-            },
-            self._turn_layout(),
-            frozenset(self._expanded),
-        )
-        self.load(read, partial(self._show_news, window.version), NEWS)
+        shown = ShownRange(places, window.is_first, window.is_last)
+        pairs = zip(window.turns, window.rendered, strict=True)
+        known = {turn.event.event_id: (turn, lines) for turn, lines in pairs}
+        layout, expanded = self._turn_layout(), frozenset(self._expanded)
+        version = window.version
 
-    def _show_news(self, version: int, loaded: LoadedNews) -> None:
-        if loaded.about != self.about:
-            self._show_about(loaded.about)
-        view, news = self.view, loaded.news
-        if version != view.buffer.version:
-            self.request_reload()  # Something else is shown by now.
-        elif news is not None:
-            put = view.replace_turns if news.replaces else view.append
-            put(news.turns, loaded.rendered)
-            self._catch_up(loaded.layout, frozenset(self._expanded))
-            self._load_measure()
+        def read() -> LoadedNews:
+            about = conversation.get_info(self.key)
+            news = conversation.find_update(self.key, shown, here, MAX_TURNS)
+            turns = news.turns.turns if news else ()
+            lines = turn_rendering.render_turns(turns, layout, expanded, known)
+            return about, news, lines
+
+        def show(loaded: LoadedNews) -> None:
+            about, news, lines = loaded
+            if about != self.about:
+                self._show_about(about)
+            if version != window.version:
+                self.request_reload()  # Something else is shown by now.
+            elif news is not None:
+                view = self.view
+                put = view.replace_turns if news.replaces else view.append
+                put(news.turns, lines)
+                self._catch_up(layout, frozenset(self._expanded))
+                self._load_measure()
+
+        self.load(read, show, NEWS)
 
     # Rendering
 
@@ -403,25 +392,15 @@ class ReaderScreen(BaseScreen[None]):
         ]
         layout, expanded = self._turn_layout(), frozenset(self._expanded)
 
-        def render() -> dict[str, RenderedTurn]:
-            names = [turn.event.event_id for turn in turns]
-            return dict(
-                zip(
-                    names,
-                    turn_rendering.render_turns(turns, layout, expanded),
-                    strict=True,
-                )
-            )
+        def show(rendered: list[RenderedTurn]) -> None:
+            if layout == self._turn_layout():
+                self._to_render, self._renders_all = set(), False
+                names = [turn.event.event_id for turn in turns]
+                self.view.update_turns(dict(zip(names, rendered, strict=True)))
+                self._show_match()
 
-        self.load(render, partial(self._update_turns, layout), "render")
-
-    def _update_turns(
-        self, layout: TurnLayout, rendered: dict[str, RenderedTurn]
-    ) -> None:
-        if layout == self._turn_layout():
-            self._to_render, self._renders_all = set(), False
-            self.view.update_turns(rendered)
-            self._show_match()
+        render = partial(turn_rendering.render_turns, turns, layout, expanded)
+        self.load(render, show, "render")
 
     def action_toggle_expanded(self) -> None:
         """Expand or collapse the turn under the cursor."""
@@ -466,15 +445,16 @@ class ReaderScreen(BaseScreen[None]):
 
     def _seek_prompt(self, step: int) -> None:
         if (here := self.view.cursor) is not None:
-            read = partial(conversation.find_question, self.key, here, step)
-            self.load(read, partial(self._go_to_prompt, step), "prompt")
 
-    def _go_to_prompt(self, step: int, place: EventPosition | None) -> None:
-        if place is not None:
-            self._go_to(place)
-        else:
-            which = "last" if step > 0 else "first"
-            self.notify(f"This is your {which} prompt.", markup=False)
+            def go(place: EventPosition | None) -> None:
+                if place is not None:
+                    self._go_to(place)
+                else:
+                    which = "last" if step > 0 else "first"
+                    self.notify(f"This is your {which} prompt.", markup=False)
+
+            read = partial(conversation.find_question, self.key, here, step)
+            self.load(read, go, "prompt")
 
     def _go_to(self, place: EventPosition) -> None:
         number = self.view.start_jump()
@@ -644,12 +624,13 @@ class ReaderScreen(BaseScreen[None]):
 
         def answer(is_yes: bool | None) -> None:
             if is_yes:
-                self._resume(resume)
+                self._run(resume.argv, resume.folder)
 
         self.app.push_screen(ResumeScreen(resume), answer)
 
-    def _resume(self, resume: ResumeCommand) -> None:
-        if problem := terminal.run(self.app, resume.argv, resume.folder):
+    def _run(self, argv: Sequence[str], folder: str = "") -> None:
+        """Run a program in the terminal, and show why it failed."""
+        if problem := terminal.run(self.app, argv, folder):
             self.notify(problem, severity="warning", markup=False)
 
     def action_export(self) -> None:
@@ -663,14 +644,14 @@ class ReaderScreen(BaseScreen[None]):
                 write = partial(
                     export.write, self.key, self.zone, file, may_replace=True
                 )
-                self.run_thread(write, lambda _: self._show_exported(file), WRITE)
+                self.run_thread(write, lambda _: confirm(file), WRITE)
+
+        def confirm(file: Path) -> None:
+            self._exported = file
+            self.notify(str(file), title="Exported", markup=False)
 
         file = _working_folder() / export.file_name(about, self.zone)
         self.app.push_screen(ExportScreen(file), answer)
-
-    def _show_exported(self, file: Path) -> None:
-        self._exported = file
-        self.notify(str(file), title="Exported", markup=False)
 
     def action_edit(self) -> None:
         """Open the session as Markdown in the user's editor."""
@@ -678,7 +659,10 @@ class ReaderScreen(BaseScreen[None]):
             self.notify(NO_EDITOR, markup=False)
         elif (about := self._loaded_session()) is not None:
             name = export.file_name(about, self.zone)
-            self.run_thread(partial(self._file_to_edit, name), self._edit, WRITE)
+            read = partial(self._file_to_edit, name)
+            self.run_thread(
+                read, lambda file: self._run([*terminal.editor(), str(file)]), WRITE
+            )
 
     def _file_to_edit(self, name: str) -> Path:
         """Return the exported file, or a temporary one."""
@@ -690,36 +674,6 @@ class ReaderScreen(BaseScreen[None]):
         file = Path(folder) / name
         export.write(self.key, self.zone, file, may_replace=False)
         return file
-
-    def _edit(self, file: Path) -> None:
-        if problem := terminal.run(self.app, [*terminal.editor(), str(file)]):
-            self.notify(problem, severity="warning", markup=False)
-
-
-def _load_turns(
-    key: ConversationKey,
-    wanted: TurnsRequested,
-    layout: TurnLayout,
-    expanded: frozenset[str],
-) -> LoadedTurns:
-    turns = transcript_view.read_turns(key, wanted)
-    rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
-    return LoadedTurns(turns, rendered, layout, expanded)
-
-
-def _load_news(
-    key: ConversationKey,
-    shown: ShownRange,
-    here: EventPosition,
-    known: RenderedTurns,
-    layout: TurnLayout,
-    expanded: frozenset[str],
-) -> LoadedNews:
-    about = conversation.get_info(key)
-    news = conversation.find_update(key, shown, here, MAX_TURNS)
-    turns = news.turns.turns if news else ()
-    rendered = turn_rendering.render_turns(turns, layout, expanded, known)
-    return LoadedNews(about, news, rendered, layout)
 
 
 def _around(
