@@ -135,7 +135,7 @@ def ensure(text: str, *keys: str, value: object) -> str:
 
 
 def append(text: str, at: int, value: object, key: str = "") -> str:
-    """Return the text with one more member at the end of an object or array.
+    """Return the text with one more member, on lines of its own.
 
     Args:
         text: Valid JSON, possibly with comments.
@@ -143,37 +143,30 @@ def append(text: str, at: int, value: object, key: str = "") -> str:
         value: The new value.
         key: Its key, in an object.
     """
-    existing = members(text, at)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    match = re.search(r"\n([ \t]+)\S", text)
+    step = match[1] if match else _DEFAULT_INDENT
+    outer = newline + _line_indent(text, at)
+    lead, existing = outer + step, members(text, at)
+    if existing and "\n" in text[at : existing[-1].start]:
+        lead = newline + _line_indent(text, existing[-1].start)
+    written = json.dumps(value, ensure_ascii=False, indent=step).replace("\n", lead)
+    member = lead + (f'"{key}": ' if key else "") + written
     if not existing:
-        return _append_first(text, at, value, key)
-    last = existing[-1]
-    bare, lead = _blank_comments(text), _gap(text)
-    if "\n" in bare[len(bare[: last.start].rstrip(_WHITESPACE)) : last.start]:
-        lead = _newline(text) + _line_indent(text, last.start)
+        # Before comments: the last of them may end the line of the bracket.
+        rest = at + 1
+        if _has_no_comments(text, at):
+            rest = _skip_space(text, rest)
+        return f"{text[: at + 1]}{member}{outer}{text[rest:]}"
+    last, bare = existing[-1], _blank_comments(text)
     after = _skip_space(bare, last.end)
     has_comma = bare[after] == ","
     end = after + 1 if has_comma else last.end
-    if "\n" in lead and (comment := _COMMENT_AFTER.match(text, end)):
+    if comment := _COMMENT_AFTER.match(text, end):
         end = comment.start() + len(comment[0].rstrip(_WHITESPACE))
-    member = f"{lead}{_format(text, value, key, lead)}"
     if has_comma:
         return f"{text[:end]}{member},{text[end:]}"
     return f"{text[: last.end]},{text[last.end : end]}{member}{text[end:]}"
-
-
-def _append_first(text: str, at: int, value: object, key: str) -> str:
-    outer = _newline(text) + _line_indent(text, at)
-    inner = outer + _indent(text)
-    if not _has_no_comments(text, at):
-        # Before the comments: the last of them may end the line of the bracket.
-        member = _format(text, value, key, inner)
-        return f"{text[: at + 1]}{inner}{member}{outer}{text[at + 1 :]}"
-    close = _skip_space(text, at + 1)
-    is_one_line = "\n" not in text.strip(_WHITESPACE)
-    if is_one_line and text.strip("\ufeff" + _WHITESPACE) != "{}":
-        return f"{text[: at + 1]}{_format(text, value, key, '')}{text[close:]}"
-    member = _format(text, value, key, inner)
-    return f"{text[: at + 1]}{inner}{member}{outer}{text[close:]}"
 
 
 def remove(text: str, chain: Sequence[Member]) -> str:
@@ -237,40 +230,6 @@ def _skip_space(text: str, at: int) -> int:
     return at
 
 
-def _format(text: str, value: object, key: str, lead: str) -> str:
-    """Format a member in the style of the text.
-
-    Args:
-        text: The text.
-        value: The value.
-        key: Its key, or "".
-        lead: The white space before it; with a newline, it goes on several lines.
-    """
-    gap = _gap(text)
-    if "\n" in lead:
-        gap = " "
-        written = json.dumps(value, ensure_ascii=False, indent=_indent(text))
-        written = written.replace("\n", _newline(text) + lead.rpartition("\n")[2])
-    else:
-        separators = (f",{gap}", f":{gap}")
-        written = json.dumps(value, ensure_ascii=False, separators=separators)
-    return (f'"{key}":{gap}' if key else "") + written
-
-
-def _gap(text: str) -> str:
-    return "" if re.search(r'":[^\s]', text) and '": ' not in text else " "
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
 def _line_indent(text: str, at: int) -> str:
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _indent(text: str) -> str:
-    """Return one step of indentation: that of the first indented line."""
-    match = re.search(r"\n([ \t]+)\S", text)
-    return match[1] if match else _DEFAULT_INDENT
