@@ -59,9 +59,8 @@ class NodeIndexer:
         """Make the index anew unless it is the one this store has fed."""
         with database.connection():
             fed = meta.read(meta.NODE_INDEX)
-        if not fed or self._index.name() != fed or not self._index.is_sound():
+        if not fed or self._index.name() != fed or self._index.is_suspect:
             self.rebuild()
-        self._index.clear_suspicion()
         self._is_checked = True
 
     def rebuild(self) -> None:

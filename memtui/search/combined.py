@@ -22,7 +22,7 @@ from memtui.model.hits import (
 )
 from memtui.model.nodes import TocEntry, TocNode
 from memtui.model.sessions import Session
-from memtui.search import messages, query_dates, recent, resolve_filters
+from memtui.search import hydrate, messages, query_dates, recent, resolve_filters
 from memtui.search import query as search_query
 from memtui.search.messages import (
     NO_WORD,
@@ -206,7 +206,7 @@ class CombinedSearch:
             if not one.message
             for lead in one.leads.values()
         ]
-        hits = {hit.target_id: hit for hit in self._teleport.hits(shown, query)}
+        hits = {hit.target_id: hit for hit in hydrate.hits(shown, query)}
         notes = (*result.notes, *unknown, *found.notes, nodes.note)
         suggestion = nodes.suggestion
         if found.messages and not found.unknown:

@@ -11,33 +11,25 @@ and a period is a range of rowids.
 """
 
 import json
-import os
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
 from memtui.errors import SearchError
-from memtui.files import PRIVATE
 from memtui.model.events import EventRole, to_ms
 from memtui.search import candidates, scoring
 from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
+from memtui.search.index_file import IndexFile, read_meta
 from memtui.search.scoring import SESSION_SUMMARY, SESSION_TITLE
-from memtui.store import database
-from memtui.store.connection_pool import ConnectionPool
 from memtui.store.index_input import IndexableEvent, SessionTexts
 from memtui.text import analyzer
 
 VERSION = "2"
 """Raise it when the indexed content changes; existing indexes are then rebuilt."""
-
-BUSY_TIMEOUT_S = 5.0
-CACHE_KB = 16_000
-"""SQLite's page cache of a connection that stays open."""
 
 EPOCH_MS = 946_684_800_000
 """Rowid 0: 2000-01-01, UTC."""
@@ -109,7 +101,6 @@ _TOKENIZER = f"ascii tokenchars '{_PUNCTUATION}'''"
 """Terms are split at spaces alone: ``analyzer.terms`` has made them."""
 
 _SCHEMA = f"""
-CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE conversations (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, subagent TEXT NOT NULL,
     messages INTEGER NOT NULL DEFAULT 0, length INTEGER NOT NULL DEFAULT 0,
@@ -150,7 +141,7 @@ class IndexStatus:
     """How many of those events have been read."""
 
 
-class MessageIndex:
+class MessageIndex(IndexFile):
     """The message index of one store."""
 
     def __init__(
@@ -163,73 +154,25 @@ class MessageIndex:
             with_tools: Whether the text of tool calls is indexed, not only the name.
             keep_open: Whether connections for reading stay open until ``close``.
         """
-        self.path, self.with_tools = path, with_tools
-        self._pool = ConnectionPool(path, self._connect_pooled) if keep_open else None
-
-    # The file
-
-    def exists(self) -> bool:
-        """Return True if the file exists, of whatever version and state."""
-        return self.path.exists()
+        super().__init__(path, VERSION, _SCHEMA, keep_open=keep_open)
+        self.with_tools = with_tools
 
     def name(self) -> str:
         """Return the store's identifier of the index.
 
-        "" if it has another version, or was created for other contents.
+        "" if it cannot be used, or was created for other contents.
         """
         try:
             with self._reading() as db:
-                meta = _read_meta(db)
+                meta = read_meta(db)
         except SearchError:
             return ""
-        is_same = (meta.get("version"), bool(meta.get("with_tools"))) == (
-            VERSION,
-            self.with_tools,
-        )
-        return str(meta.get("name", "")) if is_same else ""
+        is_same = bool(meta["with_tools"]) == self.with_tools
+        return str(meta["name"]) if is_same else ""
 
-    def create(self, name: str) -> None:
-        """Create an empty index in place of the one that is there.
-
-        Raises:
-            SearchError: The file cannot be written.
-        """
-        self.delete()
-        meta = {
-            "version": VERSION,
-            "name": name,
-            "with_tools": int(self.with_tools),
-            "messages": 0,
-            "length": 0,
-            "is_complete": 0,
-            "oldest_id": "",
-            "events_read": 0,
-        }
-        with self._translate_errors():
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
-            with closing(sqlite3.connect(self.path)) as db:
-                db.execute("PRAGMA journal_mode = wal")
-                db.executescript(f"BEGIN; {_SCHEMA}")
-                db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-                db.execute("COMMIT")
-
-    def delete(self) -> None:
-        """Delete the index.
-
-        Raises:
-            SearchError: It cannot be deleted.
-        """
-        with self._translate_errors():
-            # The database goes first: without it the other files mean nothing.
-            for suffix in ("", "-wal", "-shm", "-journal", "-suspect"):
-                with suppress(FileNotFoundError):
-                    self.path.with_name(f"{self.path.name}{suffix}").unlink()
-
-    def close(self) -> None:
-        """Close the connections that were kept open."""
-        if self._pool:
-            self._pool.close()
+    def _initial_meta(self) -> Mapping[str, object]:
+        counts = ("messages", "length", "is_complete", "events_read")
+        return {"with_tools": int(self.with_tools), **dict.fromkeys(counts, 0)}
 
     def status(self) -> IndexStatus:
         """Return what the index contains.
@@ -238,86 +181,13 @@ class MessageIndex:
             SearchError: It is missing or damaged.
         """
         with self._reading() as db:
-            meta = _read_meta(db)
+            meta = read_meta(db)
         return IndexStatus(
-            messages=int(meta.get("messages") or 0),
-            is_complete=bool(meta.get("is_complete")),
+            messages=int(meta["messages"]),
+            is_complete=bool(meta["is_complete"]),
             oldest_id=str(meta.get("oldest_id", "")),
-            events_read=int(meta.get("events_read") or 0),
+            events_read=int(meta["events_read"]),
         )
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether a reader has reported damage since the index was created."""
-        return self._suspect.exists()
-
-    @property
-    def _suspect(self) -> Path:
-        return self.path.with_name(f"{self.path.name}-suspect")
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        """Open a read transaction."""
-        with self._opened(self._pool) as db:
-            db.execute("BEGIN")
-            try:
-                yield db
-            finally:
-                db.rollback()
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a write transaction, durable once it commits."""
-        with self._opened() as db:
-            db.execute("PRAGMA synchronous = full")
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-            except BaseException:
-                db.rollback()
-                raise
-            db.execute("COMMIT")
-
-    @contextmanager
-    def _opened(
-        self, pool: ConnectionPool | None = None
-    ) -> Iterator[sqlite3.Connection]:
-        if not self.path.exists():
-            raise SearchError(f"{self.path} is missing")
-        connect = pool.connection if pool else lambda: closing(self._connect())
-        with self._translate_errors(), connect() as db:
-            yield db
-
-    def _connect(self, *, check_same_thread: bool = True) -> sqlite3.Connection:
-        uri = database.file_uri(str(self.path.absolute()))
-        if not os.access(self.path.parent, os.W_OK):
-            uri = database.read_only_uri(self.path)
-        return sqlite3.connect(
-            uri,
-            uri=True,
-            timeout=BUSY_TIMEOUT_S,
-            isolation_level=None,
-            check_same_thread=check_same_thread,
-        )
-
-    def _connect_pooled(self) -> sqlite3.Connection:
-        db = self._connect(check_same_thread=False)
-        db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
-        db.execute("PRAGMA temp_store = memory")
-        return db
-
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            is_transient = isinstance(error, sqlite3.OperationalError)
-            if not is_transient or "no such" in str(error):
-                with suppress(OSError):
-                    self._suspect.touch()
-            raise SearchError(f"{self.path}: {error}") from error
-        except OSError as error:
-            raise SearchError(f"{self.path}: {error.strerror or error}") from error
 
     # Writing
 
@@ -446,10 +316,6 @@ class _Entry:
     @property
     def conversation(self) -> tuple[int, str]:
         return self.event.session, self.event.subagent
-
-
-def _read_meta(db: sqlite3.Connection) -> dict[str, str | int]:
-    return dict(db.execute("SELECT name, value FROM meta").fetchall())
 
 
 def _increase(db: sqlite3.Connection, name: str, more: int) -> None:
@@ -842,7 +708,7 @@ class _Lookup:
 
 def _totals(db: sqlite3.Connection) -> tuple[int, int]:
     """Return how many messages there are, and how many terms they have."""
-    meta = _read_meta(db)
+    meta = read_meta(db)
     return int(meta["messages"]), int(meta["length"])
 
 

@@ -1,182 +1,92 @@
-"""The node index on disk: nodes and grips, searched by words.
+"""The node index: which nodes and grips have which terms, with weights.
 
-It can always be rebuilt from the store. One process writes; any number read, each the
-latest commit. Whatever goes wrong with its files is a ``SearchError``.
+The score (see ``scoring``) depends on how many of the query's terms a document has, so
+the postings are read and added up here.
 """
 
 import json
-import logging
-import os
 import shutil
-import threading
-import weakref
-import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from heapq import nlargest
 from pathlib import Path
-from typing import Any, TypeVar
 
-from whoosh import columns, fields, formats
-from whoosh.filedb.filestore import FileStorage
-from whoosh.index import LockError
-from whoosh.query import Or, Term
-from whoosh.reading import SegmentReader
-
-from memtui.errors import SearchError
-from memtui.model.hits import IndexMatches
+from memtui.model.filters import Filters
+from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring, suggest
-from memtui.search.node_documents import Document
-from memtui.search.query import Query
-from memtui.search.scoring import FieldText
-from memtui.search.snapshot import FILTERS, NODE, WORDS, DocumentCondition, Snapshot
+from memtui.search.index_file import IndexFile
+from memtui.search.node_documents import Document, minute
+from memtui.search.query import Query, Word
+from memtui.search.scoring import WeightedTerm
 
-log = logging.getLogger(__name__)
-T = TypeVar("T")
-
-MARK, SUSPECT, SUMS = "memtui-index", "memtui-suspect", "memtui-sums"
-"""Our own files beside Whoosh's: the index's version and name (its presence makes the
-folder ours), a reader's report of damage, and the checksums of the segments."""
-
-TRIES = 2
-"""How often a query is tried: a writer may replace files while they are read."""
-
-MEMORY_MB = 64
-"""How much memory Whoosh uses for what it has not written yet."""
-
-SCHEMA_VERSION = "6"
+VERSION = "6"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
-LARGE, SMALL = 25_000, 400
-"""The most documents of a segment that is merged, which takes up to 0.7 ms for each:
-in large updates, and in small ones, which are to be visible within a second."""
+OLD_MARK = "memtui-index"
+"""A file beside the indexes of earlier versions, which are deleted."""
 
-LARGE_UPDATE = 200
-"""How many documents make an update large."""
+MAX_POSTINGS = 40_000
+"""How many postings of a query's rarer terms are read to find documents."""
 
-SEGMENTS = 8
-"""Segments are merged when there are this many, each with others of about its size."""
+MIN_COMMON_POSTINGS = 4_000
+"""Before a term with this many postings is read, the search checks whether it can still
+change the matches."""
 
-SIMILAR_SIZE = 2
-"""A segment up to this many times as large as all smaller ones is merged with them."""
+ONE_TERM = 65_536.0
+"""Added to the sum of a document's weights for each term it has, so that one number
+holds both: the weights of all terms together stay far below."""
+
+_SCHEMA = """
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, target TEXT NOT NULL,
+    node TEXT NOT NULL, level TEXT NOT NULL, start INTEGER NOT NULL,
+    end INTEGER NOT NULL, terms TEXT NOT NULL
+);
+CREATE INDEX documents_node ON documents (node);
+CREATE INDEX documents_time ON documents (start, end);
+CREATE INDEX documents_segment ON documents (start)
+    WHERE level = 'segment' AND kind = 'node';
+CREATE TABLE terms (
+    id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL
+);
+CREATE TABLE postings (
+    term INTEGER, document INTEGER, weight REAL NOT NULL, PRIMARY KEY (term, document)
+) WITHOUT ROWID;
+"""
+
+_LAST_LETTER = "\U0010ffff"
+
+_FILTER = "\ue000"
+"""The first character of filter tokens among the terms; no text contains it."""
+
+_POSTINGS = (
+    "SELECT document, :one + :factor * weight FROM postings"
+    " WHERE term = (SELECT id FROM terms WHERE term = :term)"
+)
 
 
-class NodeIndex:
-    """A folder with a Whoosh index."""
+class NodeIndex(IndexFile):
+    """The node index of one store."""
 
     def __init__(self, folder: Path) -> None:
-        """Remember the folder. It is opened by the first query or update."""
-        self._folder = folder
-        self._mark = folder / MARK
-        self._index: Any = None
-        self._opened_mark = ""
-        self._snapshot: Snapshot | None = None
-        self._lock = threading.Lock()
-
-    # The folder
-
-    def exists(self) -> bool:
-        """Return whether the folder is an index of ours, of any version and state."""
-        return _is_file(self._mark)
-
-    def name(self) -> str:
-        """Return the name it was created with; "" if it is not of this version."""
-        try:
-            version, _, name = self._mark.read_text(encoding="utf-8").partition(" ")
-        except (OSError, UnicodeDecodeError):
-            return ""
-        return name.strip() if version == SCHEMA_VERSION else ""
-
-    def create(self, name: str) -> None:
-        """Create an empty index, in place of the one that is there.
-
-        Raises:
-            SearchError: The folder cannot be written, or holds other files.
-        """
-        with self._errors():
-            self.close()
-            is_free = not self._folder.exists() or not any(self._folder.iterdir())
-            if not (is_free or self.exists()):
-                raise SearchError(
-                    f"{self._folder} holds other files; move them to make room for"
-                    " the search index"
-                )
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._empty()
-            self._storage().create_index(schema())
-            self._mark.write_text(f"{SCHEMA_VERSION} {name}\n", encoding="utf-8")
+        """Remember the folder; the file in it is opened when it is used."""
+        super().__init__(folder / "nodes.db", VERSION, _SCHEMA, keep_open=True)
 
     def delete(self) -> None:
-        """Delete the index with all its files.
+        """Delete the index, or that of an earlier version.
 
         Raises:
             SearchError: It cannot be deleted.
         """
-        self.close()
-        if self.exists():
-            with self._errors():
-                self._empty()
-                shutil.rmtree(self._folder)
-
-    def _empty(self) -> None:
-        """Delete all files but the mark: a half-deleted index is still ours."""
-        self._mark.write_text("", encoding="utf-8")
-        for path in self._folder.iterdir():
-            if path != self._mark:
-                _delete(path)
-
-    def _storage(self) -> "_Storage":
-        # A mapped file that somebody truncates would end the process.
-        return _Storage(str(self._folder), supports_mmap=False)
-
-    # Damage
-
-    def is_sound(self) -> bool:
-        """Return whether the index can be read and its files are as written."""
-        sums = self._sums()
-        try:
-            for path in self._segment_files():
-                if path.name in sums and _checksum(path) != sums[path.name]:
-                    return False
-            self.count()
-        except (OSError, SearchError):
-            log.exception("the index in %s cannot be read", self._folder)
-            return False
-        else:
-            return True
-        finally:
-            self.close()
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether a query failed, here or in another process."""
-        return _is_file(self._folder / SUSPECT)
-
-    def clear_suspicion(self) -> None:
-        """Forget that a query failed: the index was checked."""
-        (self._folder / SUSPECT).unlink(missing_ok=True)
-
-    def _segment_files(self) -> list[Path]:
-        return list(self._folder.glob("*.seg"))
-
-    def _sums(self) -> dict[str, str]:
-        """Return the checksums of the segments; of the latest they may be missing."""
-        try:
-            found = json.loads((self._folder / SUMS).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
-
-    def _write_sums(self) -> None:
-        old = self._sums()
-        files = self._segment_files()
-        sums = {path.name: old.get(path.name) or _checksum(path) for path in files}
-        fresh = self._folder / f"{SUMS}.new"
-        fresh.write_text(json.dumps(sums), encoding="utf-8")
-        fresh.replace(self._folder / SUMS)
-
-    # Writing
+        super().delete()
+        folder = self.path.parent
+        with self._translate_errors():
+            if (folder / OLD_MARK).is_file():
+                shutil.rmtree(folder)
 
     def update(self, documents: Sequence[Document], node_ids: Sequence[str]) -> None:
         """Add documents in place of all documents of some nodes, in one commit.
@@ -186,51 +96,11 @@ class NodeIndex:
             node_ids: The nodes whose documents are deleted first.
 
         Raises:
-            SearchError: The index is damaged, or another process writes to it.
+            SearchError: The index is missing or damaged.
         """
-        with self._errors():
-            with self._lock:
-                opened = self._open()
-            before = self._files()
-            writer = opened.writer(limitmb=MEMORY_MB)
-            try:
-                if node_ids:
-                    nodes = Or([Term(NODE, node_id) for node_id in node_ids])
-                    writer.delete_by_query(nodes)
-                for document in documents:
-                    writer.add_document(**field_values(document))
-                largest = LARGE if len(documents) >= LARGE_UPDATE else SMALL
-                writer.commit(mergetype=partial(_merge, largest=largest))
-            except BaseException:
-                self._discard(writer, before)
-                raise
-            self._write_sums()
-            self._sync()
-
-    def _discard(self, writer: Any, before: set[Path]) -> None:
-        """Give up a commit and delete its files, which may fill the disk."""
-        with suppress(Exception):
-            writer.cancel()
-        if not any(path.suffix == ".toc" for path in self._files() - before):
-            for path in self._files() - before:
-                with suppress(OSError):
-                    _delete(path)
-        with suppress(Exception):
-            writer.writelock.release()
-
-    def _files(self) -> set[Path]:
-        return set(self._folder.iterdir()) if self._folder.is_dir() else set()
-
-    def _sync(self) -> None:
-        """Wait until all files are on the disk, which Whoosh does not do."""
-        for path in (*filter(Path.is_file, self._folder.iterdir()), self._folder):
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-
-    # Reading
+        with self._writing() as db:
+            _delete(db, node_ids)
+            _add(db, documents)
 
     def count(self) -> int:
         """Return how many documents there are.
@@ -238,7 +108,128 @@ class NodeIndex:
         Raises:
             SearchError: The index is missing or damaged.
         """
-        return self._read(lambda snapshot: int(snapshot.reader.doc_count()))
+        with self.reading() as reader:
+            return reader.size
+
+    @contextmanager
+    def reading(self) -> Iterator["NodeReader"]:
+        """Read one state of the index.
+
+        Raises:
+            SearchError: The index is missing or damaged.
+        """
+        with self._reading() as db:
+            yield NodeReader(db)
+
+
+@contextmanager
+def reading_documents(documents: Iterable[Document]) -> Iterator["NodeReader"]:
+    """Read an index of some documents in memory."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(_SCHEMA)
+        _add(db, documents)
+        yield NodeReader(db)
+
+
+def _delete(db: sqlite3.Connection, node_ids: Sequence[str]) -> None:
+    nodes = json.dumps(node_ids)
+    where = "WHERE node IN (SELECT value FROM json_each(?))"
+    rows = db.execute(f"SELECT id, terms FROM documents {where}", (nodes,)).fetchall()
+    gone = [(term, number) for number, terms in rows for term in json.loads(terms)]
+    db.executemany("DELETE FROM postings WHERE term = ? AND document = ?", gone)
+    _count(db, Counter(term for term, _ in gone), -1)
+    db.execute(f"DELETE FROM documents {where}", (nodes,))
+
+
+def _add(db: sqlite3.Connection, documents: Iterable[Document]) -> None:
+    counts = Counter[int]()
+    (last,) = db.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+    for number, one in enumerate(documents, last + 1):
+        weights = scoring.term_weights(one.texts, one.level)
+        weights |= {f"{_FILTER}{token}": 0.0 for token in one.filters}
+        # Lone surrogates cannot be stored.
+        clean = {_storable(term): weight for term, weight in weights.items()}
+        db.executemany(
+            "INSERT OR IGNORE INTO terms (term, documents) VALUES (?, 0)",
+            [(term,) for term in clean],
+        )
+        rows = db.execute(
+            "SELECT id, term FROM terms WHERE term IN (SELECT value FROM json_each(?))",
+            (json.dumps([*clean]),),
+        ).fetchall()
+        db.executemany(
+            "INSERT INTO postings VALUES (?, ?, ?)",
+            [(term, number, clean[text]) for term, text in rows],
+        )
+        terms = [term for term, _ in rows]
+        counts.update(terms)
+        db.execute(
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                number,
+                one.kind.value,
+                one.target_id,
+                one.node_id,
+                one.level.value,
+                minute(one.start),
+                minute(one.end),
+                json.dumps(terms),
+            ),
+        )
+    _count(db, counts, 1)
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _count(db: sqlite3.Connection, counts: Counter[int], sign: int) -> None:
+    db.executemany(
+        "UPDATE terms SET documents = documents + ? WHERE id = ?",
+        [(sign * count, term) for term, count in counts.items()],
+    )
+
+
+class NodeReader:
+    """Searches one state of an index. It is valid while its transaction lasts."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        """Take a connection in a read transaction."""
+        self._db = db
+        (size,) = db.execute("SELECT count(*) FROM documents").fetchone()
+        self.size: int = size
+
+    # Terms
+
+    def frequencies(self, terms: Iterable[str]) -> Counter[str]:
+        """Return how many documents contain each of these terms."""
+        rows = self._db.execute(
+            "SELECT term, documents FROM terms"
+            " WHERE term IN (SELECT value FROM json_each(?)) AND documents > 0",
+            (json.dumps([*map(_storable, terms)]),),
+        )
+        return Counter(dict(rows.fetchall()))
+
+    def beginning(self, start: str, limit: int = -1) -> Counter[str]:
+        """Return the most frequent terms that begin so, and how many documents have
+        each."""
+        rows = self._db.execute(
+            "SELECT term, documents FROM terms WHERE term >= ? AND term < ?"
+            " AND documents > 0 ORDER BY documents DESC, term LIMIT ?",
+            (_storable(start), f"{_storable(start)}{_LAST_LETTER}", limit),
+        )
+        return Counter(dict(rows.fetchall()))
+
+    def suggestion(self, query: Query, *, has_few: bool) -> str:
+        """Return a query with its misspelt words corrected; "" if none is.
+
+        Args:
+            query: The query.
+            has_few: Whether it finds little: then rare words may be misspelt too.
+        """
+        return suggest.correct_query(self, query, has_few=has_few)
+
+    # Ranking
 
     def search(
         self,
@@ -246,10 +237,9 @@ class NodeIndex:
         limit: int,
         *,
         among: Collection[str] | None = None,
-        is_recent_first: bool = False,
         is_exact: bool = True,
     ) -> IndexMatches:
-        """Return the best documents for a query.
+        """Return the best documents, the best first and the latest among equals.
 
         A document of several agents and projects passes a filter for any of them. Of a
         phrase only the words are looked up, not their order.
@@ -258,219 +248,174 @@ class NodeIndex:
             query: The query.
             limit: The most matches.
             among: The ids of the nodes that may be found; None for all.
-            is_recent_first: Whether old documents score lower.
             is_exact: Whether all words of a phrase are required.
-
-        Raises:
-            SearchError: The index is missing or damaged.
         """
-        condition = DocumentCondition(
-            query.filters,
-            nodes=None if among is None else frozenset(among),
-            required=query.phrase_terms if is_exact else (),
-            excluded=query.excluded,
+        terms = scoring.weighted_terms(
+            query, self.size, self.frequencies, self._complete
         )
-        return self._read(
-            lambda snapshot: snapshot.search(
-                query, condition, limit, is_recent_first=is_recent_first
-            )
-        )
+        if not terms or not self.size:
+            return IndexMatches()
+        any_level = replace(query.filters, levels=frozenset())
+        required = query.phrase_terms if is_exact else ()
+        in_segments = self._passing(any_level, among, required, query.excluded)
+        allowed = in_segments
+        if query.filters.levels:
+            levels = replace(Filters(), levels=query.filters.levels)
+            of_levels = self._passing(levels, None, (), ()) or frozenset()
+            allowed = of_levels if allowed is None else allowed & of_levels
+        sums, left_out = self._add_up(terms, allowed, limit)
+        passing = sums if allowed is None else sums.keys() & allowed
+        best = nlargest(limit, ((_total(sums[n]), n) for n in passing))
+        most = sum(term.idf for term in terms) * len(terms)
+        scores = {number: total / most for total, number in best}
+        matches = self._matches(scores, sums, in_segments)
+        return IndexMatches(tuple(matches), tuple(left_out))
 
-    def suggestion(self, query: Query, *, has_few: bool) -> str:
-        """Return a query with its misspelt words corrected; "" if none is.
+    def _complete(self, start: str) -> Sequence[str]:
+        found = self.beginning(start, scoring.MAX_COMPLETIONS + 1)
+        return [term for term in found if term != start][: scoring.MAX_COMPLETIONS]
+
+    def _passing(
+        self,
+        filters: Filters,
+        among: Collection[str] | None,
+        required: Sequence[str],
+        excluded: Sequence[Word],
+    ) -> frozenset[int] | None:
+        """Return the documents that pass; None if all do."""
+        groups = node_documents.filter_groups(filters)
+        sets = [self._having([f"{_FILTER}{t}" for t in group]) for group in groups]
+        sets += [self._having([term]) for term in required]
+        if among is not None:
+            where = "node IN (SELECT value FROM json_each(?))"
+            sets.append(self._documents(where, json.dumps([*among])))
+        if since := filters.since:
+            sets.append(self._documents("end >= ?", minute(since)))
+        if until := filters.until:
+            sets.append(self._documents("start < ?", minute(until)))
+        for word in excluded:
+            *first, last = word.terms
+            parts = [self._having([term]) for term in first]
+            parts.append(self._having([last], word.prefix))
+            sets.append(self._documents("1") - frozenset.intersection(*parts))
+        return frozenset.intersection(*sets) if sets else None
+
+    def _documents(self, where: str, *values: object) -> frozenset[int]:
+        rows = self._db.execute(f"SELECT id FROM documents WHERE {where}", values)
+        return frozenset(number for (number,) in rows.fetchall())
+
+    def _having(self, terms: Sequence[str], prefix: str = "") -> frozenset[int]:
+        """Return the documents with any of some terms, or of those that begin so."""
+        sql = (
+            "SELECT document FROM postings WHERE term IN (SELECT id FROM terms"
+            " WHERE term IN (SELECT value FROM json_each(?)) OR term >= ? AND term < ?)"
+        )
+        end = f"{prefix}{_LAST_LETTER}" if prefix else ""
+        rows = self._db.execute(sql, (json.dumps(terms), prefix, end))
+        return frozenset(number for (number,) in rows.fetchall())
+
+    def _add_up(
+        self, terms: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
+    ) -> tuple[dict[int, float], list[str]]:
+        """Return ONE_TERM for each term a document has, plus the terms' weights.
+
+        The rarest terms come first. When ``MAX_POSTINGS`` have been read, the others
+        count in the documents found so far; they are returned too if these may be too
+        few.
+        """
+        sums: dict[int, float] = {}
+        left_out: list[str] = []
+        room = MAX_POSTINGS
+        rest = sorted(terms, key=lambda term: term.postings)
+        while rest:
+            term, size = rest[0], rest[0].postings
+            is_enough = size >= MIN_COMMON_POSTINGS and _are_enough(
+                sums, rest, allowed, limit
+            )
+            is_cut = bool(sums) and (is_enough or size > room)
+            best = self._best_forms(term, among=sums if is_cut else None)
+            if size > room and not is_enough:
+                left_out.append(term.term)
+            both = {n: sums[n] + best[n] for n in sums.keys() & best.keys()}
+            sums |= best
+            sums |= both
+            room -= size
+            del rest[0]
+        return sums, left_out
+
+    def _best_forms(
+        self, term: WeightedTerm, among: Collection[int] | None
+    ) -> dict[int, float]:
+        """Return ONE_TERM plus the weight of a term's best form in each document.
 
         Args:
-            query: The query.
-            has_few: Whether it finds little: then rare words may be misspelt too.
-
-        Raises:
-            SearchError: The index is missing or damaged.
+            term: The term.
+            among: The documents that are looked at; None for the newest ones.
         """
-        return self._read(
-            lambda snapshot: suggest.correct_query(snapshot, query, has_few=has_few)
+        best: dict[int, float] = {}
+        sql = f"{_POSTINGS} ORDER BY document DESC LIMIT {MAX_POSTINGS}"
+        if among is not None:
+            sql = f"{_POSTINGS} AND document IN (SELECT value FROM json_each(:among))"
+        values = {"one": ONE_TERM, "among": json.dumps(list(among or ()))}
+        for form in term.forms:
+            own = values | {"term": form.term, "factor": form.factor * term.idf}
+            found: dict[int, float] = dict(self._db.execute(sql, own).fetchall())
+            both = {n: max(best[n], found[n]) for n in best.keys() & found.keys()}
+            best |= found
+            best |= both
+        return best
+
+    def _matches(
+        self,
+        scores: Mapping[int, float],
+        sums: Mapping[int, float],
+        in_segments: frozenset[int] | None,
+    ) -> Iterator[IndexMatch]:
+        sql = (
+            "SELECT id, kind, target, node, level, start, end FROM documents"
+            " WHERE id IN (SELECT value FROM json_each(?))"
         )
+        rows = self._db.execute(sql, (json.dumps([*scores]),)).fetchall()
+        stored = {number: row for number, *row in rows}
+        for number, score in scores.items():
+            kind, target, node, level, *times = stored[number]
+            lead = node
+            if kind == HitKind.NODE and level != TocLevel.SEGMENT:
+                lead = self._best_segment(times, sums, in_segments) or node
+            yield IndexMatch(HitKind(kind), target, score, lead)
 
-    def close(self) -> None:
-        """Close all files."""
-        with self._lock:
-            self._close()
-
-    def _read(self, use: Callable[[Snapshot], T]) -> T:
-        with self._errors(), self._lock:
-            for left in reversed(range(TRIES)):
-                try:
-                    return use(self._latest())
-                except Exception:
-                    self._close()
-                    if left and self.exists():
-                        continue
-                    if self.exists():
-                        with suppress(OSError):
-                            (self._folder / SUSPECT).touch()
-                    raise
-        raise AssertionError("unreachable")
-
-    def _latest(self) -> Snapshot:
-        """Return the latest commit of the index that is in the folder now."""
-        if self._snapshot is not None:
-            is_same = self._mark.read_text(encoding="utf-8") == self._opened_mark
-            latest = self._index.latest_generation() if is_same else None
-            if latest != self._snapshot.generation:
-                self._close()
-        if self._snapshot is None:
-            self._snapshot = Snapshot(self._open().reader())
-        return self._snapshot
-
-    def _open(self) -> Any:
-        if self._index is None:
-            if not self.name():
-                raise SearchError(f"{self._folder} holds no index")
-            self._opened_mark = self._mark.read_text(encoding="utf-8")
-            self._index = self._storage().open_index()
-        return self._index
-
-    def _close(self) -> None:
-        snapshot, self._snapshot, self._index = self._snapshot, None, None
-        if snapshot is not None:
-            with suppress(Exception):
-                snapshot.reader.close()
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Raise a SearchError for whatever Whoosh raises over its files."""
-        try:
-            yield
-        except SearchError:
-            raise
-        except LockError as error:
-            raise SearchError(f"another process writes to {self._folder}") from error
-        except OSError as error:
-            if isinstance(error, FileNotFoundError) and not self.exists():
-                raise SearchError(f"{self._folder} holds no index") from error
-            reason = error.strerror or error
-            raise SearchError(f"{self._folder}: {reason}") from error
-        except Exception as error:
-            raise SearchError(f"{self._folder}: {error or type(error)}") from error
+    def _best_segment(
+        self,
+        times: Sequence[int],
+        sums: Mapping[int, float],
+        allowed: frozenset[int] | None,
+    ) -> str:
+        """Return the id of the best segment in a wide node's time; "" if none is."""
+        sql = (
+            "SELECT id, node FROM documents WHERE level = 'segment' AND kind = 'node'"
+            " AND start BETWEEN ? AND ?"
+        )
+        passing = [
+            (_total(sums[number]), number, node)
+            for number, node in self._db.execute(sql, times)
+            if number in sums and (allowed is None or number in allowed)
+        ]
+        return max(passing, default=(0.0, 0, ""))[2]
 
 
-class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
-    """A folder whose files are closed when Whoosh fails to read one of them."""
-
-    def open_file(self, name: str, *args: Any, **named: Any) -> Any:
-        """Open a file, and close it when it is no longer used."""
-        file = super().open_file(name, *args, **named)
-        weakref.finalize(file, file.file.close)
-        return file
-
-
-class WordsField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
-    """The words of a document's texts with their weights."""
-
-    def __init__(self) -> None:
-        super().__init__(formats.Existence(), analyzer=None)
-
-    def index(
-        self, value: tuple[Sequence[FieldText], TocLevel], **_: object
-    ) -> Iterator[tuple[bytes, int, float, bytes]]:
-        """Return (term, frequency, weight, posting value) for Whoosh."""
-        for term, weight in scoring.term_weights(*value).items():
-            yield term.encode("utf-8", "replace"), 1, weight, b""
+def _are_enough(
+    sums: Mapping[int, float],
+    rest: Sequence[WeightedTerm],
+    allowed: frozenset[int] | None,
+    limit: int,
+) -> bool:
+    """Return True if no document with only the rest of the terms can be a match."""
+    passing = sums if allowed is None else sums.keys() & allowed
+    best = nlargest(limit, (_total(sums[n]) for n in passing))
+    most = sum(term.idf for term in rest) * len(rest)
+    return len(best) == limit > 0 and best[-1] >= most
 
 
-class TokensField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
-    """Whole strings, each one term: a project's name may hold spaces and commas."""
-
-    def __init__(self) -> None:
-        super().__init__(formats.Existence(), analyzer=None)
-
-    def index(
-        self, value: Iterable[str], **_: object
-    ) -> Iterator[tuple[bytes, int, float, bytes]]:
-        """Return (term, frequency, weight, posting value) for Whoosh."""
-        for token in dict.fromkeys(value):
-            yield token.encode("utf-8", "replace"), 1, 1.0, b""
-
-
-def schema() -> fields.Schema:
-    """Return the index's schema."""
-    return fields.Schema(
-        target=fields.STORED,
-        kind=fields.STORED,
-        node_id=fields.STORED,
-        level=fields.STORED,
-        start=fields.COLUMN(columns.NumericColumn("i")),
-        end=fields.COLUMN(columns.NumericColumn("i")),
-        **{NODE: TokensField(), FILTERS: TokensField(), WORDS: WordsField()},
-    )
-
-
-def field_values(document: Document) -> dict[str, Any]:
-    """Return the fields of a document, for ``IndexWriter.add_document``."""
-    return {
-        "target": document.target_id,
-        "kind": document.kind.value,
-        "node_id": document.node_id,
-        "level": document.level.value,
-        "start": node_documents.minute(document.start),
-        "end": node_documents.minute(document.end),
-        NODE: (document.node_id,),
-        FILTERS: document.filters,
-        WORDS: (document.texts, document.level),
-    }
-
-
-def _merge(writer: Any, segments: Sequence[Any], largest: int) -> list[Any]:
-    """Write some segments again as part of a commit; return those that stay.
-
-    Args:
-        writer: The commit's writer.
-        segments: All segments.
-        largest: The most documents of a segment that is written again.
-    """
-    merged = segments_to_merge(segments, largest)
-    for segment in merged:
-        reader = SegmentReader(writer.storage, writer.schema, segment)
-        writer.add_reader(reader)
-        reader.close()
-    return [segment for segment in segments if segment not in merged]
-
-
-def segments_to_merge(segments: Sequence[Any], largest: int) -> list[Any]:
-    """Return the segments that are mostly deleted, and small ones if there are many."""
-    within = [one for one in segments if one.doc_count() <= largest]
-    chosen = [one for one in within if one.doc_count() * 2 < one.doc_count_all()]
-    small = [one for one in within if one not in chosen]
-    small.sort(key=lambda one: int(one.doc_count()))
-    total = sum(one.doc_count() for one in chosen)
-    for one in small if len(small) >= SEGMENTS else ():
-        if chosen and one.doc_count() > max(total, 1) * SIMILAR_SIZE:
-            break
-        if total > largest:
-            break
-        chosen.append(one)
-        total += one.doc_count()
-    return chosen
-
-
-def _is_file(path: Path) -> bool:
-    """Return True if there is such a file and its folder can be read."""
-    try:
-        return path.is_file()
-    except PermissionError:
-        return False
-
-
-def _delete(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()
-
-
-def _checksum(path: Path) -> str:
-    """Return the length and checksum of a file; "" if it has just been replaced."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return ""
-    return f"{len(data)}:{zlib.crc32(data):08x}"
+def _total(found: float) -> float:
+    """Return the number of a document's terms times the sum of their weights."""
+    return found // ONE_TERM * (found % ONE_TERM)

@@ -16,6 +16,7 @@ from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, snippets
 from memtui.search.combined import CombinedSearch
 from memtui.search.messages import MessageSearcher, RankedMessage
+from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import DATE_BOOST
 from memtui.search.snippets import Sentences
@@ -52,6 +53,10 @@ class QuoteResult:
     quotes: tuple[CombinedHit, ...] = ()
     """Hits whose snippet is a passage, several of one session or message. Hits in
     summaries are among them as they are."""
+    coverage: float = 0.0
+    """The largest share of the question's specific words that one session has."""
+    unknown: tuple[str, ...] = ()
+    """The specific words that no message contains, as they were typed."""
 
 
 RankedQuote = tuple[float, CombinedHit]
@@ -102,7 +107,8 @@ class QuoteSearch:
                 is not None
             }
             found = self._searcher.search(query, sessions=frozenset(hits)).messages
-            quotes = _quotes(found, hits, query, dated)
+            texts = [Sentences(one.event.text, query) for one in found]
+            quotes = _quotes(found, texts, hits, query, dated)
             quoted = {_session(quote) for _, quote in quotes}
             best = result.hits[0].score or 1.0
             quotes += [
@@ -111,19 +117,46 @@ class QuoteSearch:
                 if _session(hit) not in quoted
             ]
             ranked = islice(_distinct(quotes, result.hits[0].score), max(1, limit))
-            return QuoteResult(result, tuple(_with_segments(list(ranked), hits)))
+            return QuoteResult(
+                result,
+                tuple(_with_segments(list(ranked), hits)),
+                *self._check_words(query, found, texts, hits),
+            )
+
+    def _check_words(
+        self,
+        query: Query,
+        found: Sequence[RankedMessage],
+        texts: Sequence[Sentences],
+        hits: Mapping[int, CombinedHit],
+    ) -> tuple[float, tuple[str, ...]]:
+        """Return how much of the question one session covers, and its unknown words."""
+        terms = {number: {*analyzer.terms(hit.title)} for number, hit in hits.items()}
+        for one, sentences in zip(found, texts, strict=True):
+            terms[one.session] |= sentences.terms
+        words = [word for word in query.words if word.is_specific]
+        missing = [w for w in words if not any(map(w.matches, terms.values()))]
+        covered = [sum(w.matches(own) for w in words) for own in terms.values()]
+        unknown = [
+            word.text
+            for word in missing
+            if not self._searcher.search(replace(query, words=(word,))).messages
+        ]
+        return max(covered, default=0) / (len(words) or 1), tuple(unknown)
 
 
 def _quotes(
     messages: Sequence[RankedMessage],
+    texts: Sequence[Sentences],
     hits: Mapping[int, CombinedHit],
-    query: search_query.Query,
+    query: Query,
     dated: DatedQuery,
 ) -> list[RankedQuote]:
     """Return all quotes of messages.
 
     Args:
         messages: The messages.
+        texts: Their sentences.
         hits: The hits of their sessions.
         query: The query.
         dated: The periods of the query.
@@ -131,7 +164,6 @@ def _quotes(
     best = max((one.message for one in messages), default=0.0) or 1.0
     best_window = max((one.window for one in messages), default=0.0) or 1.0
     best_hit = max((hit.score for hit in hits.values()), default=0.0) or 1.0
-    texts = [Sentences(one.event.text, query) for one in messages]
     weights = snippets.term_weights(texts, query)
     total = sum(weights.values()) or 1.0
     quotes: list[RankedQuote] = []

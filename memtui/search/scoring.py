@@ -14,18 +14,17 @@ on labelled conversations that is as good, and the index need not store how ofte
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
 from itertools import accumulate, pairwise
-from typing import Protocol
 
 from memtui.model.events import EventRole
 from memtui.model.hits import HitSource
 from memtui.model.nodes import TocLevel
 from memtui.search.candidates import Candidate, Candidates
-from memtui.search.query import Query, Word
+from memtui.search.query import Query
 from memtui.text import analyzer
 
 # Weights of nodes and grips
@@ -83,12 +82,6 @@ MAX_COMPLETIONS = 8
 
 WHOLE_WEIGHT = 0.3
 """The weight of a complete identifier, besides its parts."""
-
-HALF_LIFE_DAYS = 30.0
-"""The half-life of what recency adds to a score."""
-
-MIN_RECENCY = 0.5
-"""The factor on the score of the oldest nodes, where recent ones come first."""
 
 # Weights of messages and sessions
 
@@ -175,21 +168,6 @@ MAX_TERMS = 64
 """How many terms of a query are looked up in the node index: its first ones."""
 
 
-class Lexicon(Protocol):
-    """The terms of the node index, or of nodes that are read without it."""
-
-    size: int
-    """How many documents there are."""
-
-    def frequency(self, term: str, /) -> int:
-        """Return how many documents contain a term."""
-        ...
-
-    def completions(self, start: str, /) -> Sequence[str]:
-        """Return the most frequent other terms that begin so."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class TermForm:
     """A form in which a term may occur."""
@@ -206,62 +184,61 @@ class WeightedTerm:
     term: str
     forms: tuple[TermForm, ...]
     idf: float
-
-    def weight_in(self, weights: Mapping[str, float]) -> float:
-        """Return the weight of its best form in a document."""
-        factors = ((form.factor, weights.get(form.term, 0.0)) for form in self.forms)
-        return max((factor * weight for factor, weight in factors), default=0.0)
+    postings: int
+    """How many documents contain its forms."""
 
 
-def weighted_terms(query: Query, lexicon: Lexicon) -> tuple[WeightedTerm, ...]:
-    """Return the terms of a query with those of their forms that occur."""
+def weighted_terms(
+    query: Query,
+    size: int,
+    frequencies: Callable[[Iterable[str]], Counter[str]],
+    complete: Callable[[str], Sequence[str]],
+) -> list[WeightedTerm]:
+    """Return the terms of a query with those of their forms that occur.
+
+    Args:
+        query: The query.
+        size: The number of documents.
+        frequencies: Returns how many documents contain each of some terms.
+        complete: Returns the most frequent other terms that begin so.
+    """
+
+    def completions(start: str) -> dict[str, float]:
+        return dict.fromkeys(complete(start), COMPLETED)
+
     forms: dict[str, dict[str, float]] = {}
+    weights: dict[str, float] = {}
+    wholes: dict[str, dict[str, float]] = {}
     for word in query.words:
-        for term, more in _forms(word, lexicon):
+        shared = {word.exact: 1.0} if word.exact else {}
+        if word.is_prefix and word.exact:
+            shared = completions(word.exact) | shared
+        for place, term in enumerate(word.terms, 1):
+            own = {term: STEMMED if word.exact else 1.0}
+            if word.is_prefix and place == len(word.terms):
+                own = completions(word.prefix) | own
             known = forms.setdefault(term, {})
-            for form, factor in more.items():
+            for form, factor in (own | shared).items():
                 known[form] = max(factor, known.get(form, 0.0))
-    first = list(forms.items())[:MAX_TERMS]
-    weights = {term: query.weight(word) for word in query.words for term in word.terms}
-    found = [
-        _weighted_term(term, known, lexicon, weights[term]) for term, known in first
-    ]
-    for word in query.words:
-        # A text with the complete identifier comes before those with its parts.
+            weights[term] = query.weight(word)
         if word.whole:
-            more = _completions(word.whole, lexicon) if word.is_prefix else {}
-            whole = _weighted_term(
-                word.whole, more | {word.whole: 1.0}, lexicon, WHOLE_WEIGHT
+            # A text with the complete identifier comes before those with its parts.
+            wholes[word.whole] = shared
+    terms = [(term, forms[term], weights[term]) for term in [*forms][:MAX_TERMS]]
+    terms += [(term, own, WHOLE_WEIGHT) for term, own in wholes.items()]
+    counts = frequencies(form for _, own, _ in terms for form in own)
+    found = []
+    for term, own, weight in terms:
+        total = sum(counts[form] for form in own)
+        # An unknown term is as frequent as all of its completions.
+        frequency = counts[term] or min(total, size)
+        ranked = sorted(own.items(), key=lambda form: (-form[1], -counts[form[0]]))
+        occurring = tuple(TermForm(*form) for form in ranked if counts[form[0]])
+        if occurring or term not in wholes:
+            found.append(
+                WeightedTerm(term, occurring, weight * idf(frequency, size), total)
             )
-            found += [whole] if whole.forms else []
-    return tuple(found)
-
-
-def _forms(word: Word, lexicon: Lexicon) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield the terms of a word, each with the factors of the forms that match it."""
-    shared = {word.exact: 1.0} if word.exact else {}
-    if word.is_prefix and word.exact:
-        shared = _completions(word.exact, lexicon) | shared
-    for place, term in enumerate(word.terms, 1):
-        forms = {term: STEMMED if word.exact else 1.0}
-        if word.is_prefix and place == len(word.terms):
-            forms = _completions(word.prefix, lexicon) | forms
-        yield term, forms | shared
-
-
-def _completions(start: str, lexicon: Lexicon) -> dict[str, float]:
-    return dict.fromkeys(lexicon.completions(start), COMPLETED)
-
-
-def _weighted_term(
-    term: str, forms: Mapping[str, float], lexicon: Lexicon, weight: float
-) -> WeightedTerm:
-    counts = {form: lexicon.frequency(form) for form in forms}
-    # An unknown term is as frequent as all of its completions.
-    frequency = counts[term] or min(sum(counts.values()), lexicon.size)
-    ranked = sorted(forms.items(), key=lambda form: (-form[1], -counts[form[0]]))
-    occurring = tuple(TermForm(*form) for form in ranked if counts[form[0]])
-    return WeightedTerm(term, occurring, weight * idf(frequency, lexicon.size))
+    return found
 
 
 def term_weights(texts: Iterable[FieldText], level: TocLevel) -> dict[str, float]:
@@ -276,29 +253,6 @@ def term_weights(texts: Iterable[FieldText], level: TocLevel) -> dict[str, float
             weights[term] = weights.get(term, 0.0) + weight * count
     factor = LEVEL_WEIGHTS[level]
     return {term: factor * w / (w + NODE_K1) for term, w in weights.items()}
-
-
-def score_node(terms: Sequence[WeightedTerm], weights: Mapping[str, float]) -> float:
-    """Return how well a document answers a query, 0 to less than 1.
-
-    Args:
-        terms: The query's.
-        weights: The document's, from ``term_weights``.
-    """
-    most = sum(term.idf for term in terms)
-    found = [(term.idf, term.weight_in(weights)) for term in terms]
-    share = sum(weight > 0 for _, weight in found) / len(terms) if terms else 0.0
-    return share * sum(idf * weight for idf, weight in found) / most if share else 0.0
-
-
-def recency(age_days: float) -> float:
-    """Return the factor on a score where recent nodes come first: 1 to MIN_RECENCY.
-
-    Args:
-        age_days: How much older than the newest document it is.
-    """
-    remaining: float = 0.5 ** (max(age_days, 0.0) / HALF_LIFE_DAYS)
-    return MIN_RECENCY + (1 - MIN_RECENCY) * remaining
 
 
 # Messages

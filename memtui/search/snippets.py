@@ -14,10 +14,10 @@ MAX_CHARS = 200
 LEAD_CHARS = MAX_CHARS // 3
 """How many characters are shown before the match, and at least after its start."""
 
-WHOLE_CHARS = 400
+WHOLE_CHARS = 800
 """A message of at most this many characters is quoted whole."""
 
-QUOTE_CHARS = 320
+QUOTE_CHARS = 480
 """The most characters of a quote from a longer message."""
 
 MAX_QUOTES = 3

@@ -1,11 +1,14 @@
 """Spelling suggestions: which word of the index a misspelt word was meant to be."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from memtui.search.query import Query, Word
-from memtui.search.snapshot import Snapshot
 from memtui.text.analyzer import fold
 from memtui.text.stemmer import stem
+
+if TYPE_CHECKING:
+    from memtui.search.node_index import NodeReader
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789_"
 """The letters that may have been typed by mistake."""
@@ -23,65 +26,63 @@ RARE = 10
 """A word that is found is only replaced by one this many times more frequent."""
 
 
-def correct_query(snapshot: Snapshot, query: Query, *, has_few: bool) -> str:
+def correct_query(reader: "NodeReader", query: Query, *, has_few: bool) -> str:
     """Return a query with its misspelt words corrected; "" if none is.
 
     Args:
-        snapshot: The index.
+        reader: The index.
         query: The query.
         has_few: Whether it finds little: then rare words may be misspelt too.
     """
     text = query.text
     for word in query.words:
-        if correct := _correction(snapshot, word, has_few=has_few):
+        if correct := _correction(reader, word, has_few=has_few):
             text = text.replace(word.text, correct, 1)
     return "" if text == query.text else text
 
 
-def _correction(snapshot: Snapshot, word: Word, *, has_few: bool) -> str:
+def _correction(reader: "NodeReader", word: Word, *, has_few: bool) -> str:
     written = fold(word.text)
     if not (SHORTEST <= len(written) <= LONGEST and written.isidentifier()):
         return ""
-    known = max(snapshot.frequency(written), min(map(snapshot.frequency, word.terms)))
+    counts = reader.frequencies([written, *word.terms])
+    known = max(counts[written], min(counts[term] for term in word.terms))
     if known and not has_few:
         return ""
-    if not known and word.is_prefix and snapshot.completions(word.prefix):
+    if not known and word.is_prefix and reader.beginning(word.prefix, 1):
         return ""
     same = {written, stem(written), *word.terms}
     near = sorted(
-        (edits, -snapshot.frequency(other), other)
-        for edits, other in set(_similar(snapshot, written))
+        (edits, -count, other) for (edits, other), count in _similar(reader, written)
     )
     for _, count, other in near:
         if -count > known * RARE and stem(other) not in same:
-            return _as_written(snapshot, other)
+            return _as_written(reader, other)
     return ""
 
 
-def _similar(snapshot: Snapshot, word: str) -> Iterator[tuple[int, str]]:
-    """Yield (edits, term) for terms one edit off, or two after a right beginning."""
-    for other in set(neighbours(word, BEGINNING)) - {word}:
-        if snapshot.frequency(other):
-            yield 1, other
+def _similar(reader: "NodeReader", word: str) -> Iterator[tuple[tuple[int, str], int]]:
+    """Yield (edits, term) and the frequency of the term.
+
+    The terms are one edit off, or two after a right beginning.
+    """
+    near = reader.frequencies(set(neighbours(word, BEGINNING)) - {word})
+    yield from (((1, other), count) for other, count in near.items())
     most = 2 if len(word) >= TWO_EDITS else 1
-    for other in snapshot.beginning(word[:BEGINNING]):
-        if 0 < (edits := distance(word, other, most)) <= most:
-            yield edits, other
+    for other, count in reader.beginning(word[:BEGINNING]).items():
+        edits = distance(word, other, most)
+        if other not in near and 0 < edits <= most:
+            yield (edits, other), count
 
 
-def _as_written(snapshot: Snapshot, term: str) -> str:
+def _as_written(reader: "NodeReader", term: str) -> str:
     """Return a word that was written for a term that is only the stem of others."""
-    if stem(term) != term:
-        return term
     start = term[:-1] if len(term) > SHORTEST else term
-    counts = snapshot.beginning(start)
+    counts = reader.beginning(start)
     forms = [form for form in counts if form != term and stem(form) == term]
-    if not forms:
+    if stem(term) != term or counts[term] > sum(counts[form] for form in forms):
         return term
-    written = set[int]().union(*(snapshot.postings(form)[0] for form in forms))
-    if set(snapshot.postings(term)[0]) - written:
-        return term
-    return max(sorted(forms), key=counts.__getitem__)
+    return max(forms, key=counts.__getitem__)
 
 
 def distance(one: str, other: str, most: int) -> int:

@@ -23,7 +23,6 @@ def _load() -> None:
     import logging.handlers  # noqa: F401
 
     import ulid  # noqa: F401
-    import whoosh.writing  # noqa: F401
 
 
 class Steps:

@@ -1,6 +1,6 @@
 """Sample documents, and helpers that search them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
@@ -9,7 +9,8 @@ from memtui.search import node_documents
 from memtui.search import query as search_query
 from memtui.search.node_documents import SEGMENT, Document, filter_token
 from memtui.search.node_index import NodeIndex
-from memtui.search.scoring import NodeField
+from memtui.search.query import Query
+from memtui.search.scoring import NodeField, WeightedTerm
 
 DAY = datetime(2025, 3, 10, tzinfo=UTC)
 
@@ -40,20 +41,47 @@ def document(
     )
 
 
-def find(
+def ask(
     index: NodeIndex,
-    query: str,
+    query: Query,
     limit: int = 50,
     *,
+    among: Collection[str] | None = None,
     is_exact: bool = True,
-    is_recent_first: bool = False,
 ) -> IndexMatches:
-    how = {"is_exact": is_exact, "is_recent_first": is_recent_first}
-    return index.search(search_query.parse(query, UTC), limit, among=None, **how)
+    with index.reading() as reader:
+        return reader.search(query, limit, among=among, is_exact=is_exact)
+
+
+def find(
+    index: NodeIndex, query: str, limit: int = 50, *, is_exact: bool = True
+) -> IndexMatches:
+    return ask(index, search_query.parse(query, UTC), limit, is_exact=is_exact)
 
 
 def find_ids(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list[str]:
     return [match.target_id for match in find(index, query, limit, **how).matches]
+
+
+def suggest(index: NodeIndex, query: str, *, has_few: bool = False) -> str:
+    with index.reading() as reader:
+        return reader.suggestion(search_query.parse(query, UTC), has_few=has_few)
+
+
+def score_document(
+    terms: Sequence[WeightedTerm], weights: Mapping[str, float]
+) -> float:
+    """The score that the formula gives a document."""
+    found = [
+        max(
+            (form.factor * weights.get(form.term, 0.0) for form in term.forms),
+            default=0,
+        )
+        for term in terms
+    ]
+    most = sum(term.idf for term in terms) * len(terms)
+    total = sum(term.idf * one for term, one in zip(terms, found, strict=True))
+    return sum(one > 0 for one in found) * total / most
 
 
 def score(index: NodeIndex, query: str, name: str) -> float:

@@ -1,19 +1,25 @@
 """Common words, scores, and merged segments of the index."""
 
-from collections import Counter
 from datetime import UTC
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.search import node_index, scoring
 from memtui.search import query as search_query
-from memtui.search import scoring, snapshot
-from memtui.search.node_documents import Document
 from memtui.search.node_index import NodeIndex
 from tests.conftest import often
-from tests.search.documents import document, find, find_ids, make_documents, make_word
+from tests.search.documents import (
+    ask,
+    document,
+    find,
+    find_ids,
+    make_documents,
+    make_word,
+    score_document,
+    suggest,
+)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +39,7 @@ def test_less_work_finds_the_same(
     for start in range(0, 1200, 300):
         index.update(everything[start : start + 300], [])
     whole = [(m.target_id, m.score) for m in find(index, query, 2000).matches]
-    monkeypatch.setattr(snapshot, "MIN_COMMON_POSTINGS", 10)
+    monkeypatch.setattr(node_index, "MIN_COMMON_POSTINGS", 10)
     few = find(index, query, 15)
     assert few.skipped_terms == ()
     expected = [value for _, value in whole[:15]]
@@ -46,7 +52,7 @@ def test_beside_a_rare_word_a_common_one_finds_nothing_more(
     everything = make_documents(600)
     for start in range(0, 600, 150):
         index.update(everything[start : start + 150], [])
-    monkeypatch.setattr(snapshot, "MAX_POSTINGS", 100)
+    monkeypatch.setattr(node_index, "MAX_POSTINGS", 100)
     rare = find(index, f"{make_word(5)} test ", 200)
     assert rare.skipped_terms == ("test",)
     alone = find(index, f"{make_word(5)} ", 200)
@@ -60,56 +66,42 @@ def test_a_common_word_alone_is_looked_up_in_the_newest_documents(
     everything = make_documents(600)
     for start in range(0, 600, 150):
         index.update(everything[start : start + 150], [])
-    monkeypatch.setattr(snapshot, "MAX_POSTINGS", 100)
+    monkeypatch.setattr(node_index, "MAX_POSTINGS", 100)
     alone = find(index, "test ", 500)
     assert alone.skipped_terms == ("test",)
-    expected = {f"n{i:04}" for i in range(450, 600) if i % 5}
-    assert {match.target_id for match in alone.matches} == expected
-
-
-class Counts:
-    """Which terms some documents have."""
-
-    def __init__(self, everything: list[Document]) -> None:
-        self.size = len(everything)
-        weights = [scoring.term_weights(one.texts, one.level) for one in everything]
-        self.counts = Counter(term for one in weights for term in one)
-
-    def frequency(self, term: str) -> int:
-        return self.counts[term]
-
-    def completions(self, start: str) -> list[str]:
-        return [t for t in self.counts if t.startswith(start) and t != start]
+    newest = [f"n{i:04}" for i in range(600) if i % 5][-100:]
+    assert {match.target_id for match in alone.matches} == set(newest)
 
 
 def test_a_score_is_what_the_document_itself_gives(index: NodeIndex) -> None:
     everything = make_documents(200)
     index.update(everything, [])
     asked = search_query.parse(f"{make_word(7)} file te", UTC)
-    terms = scoring.weighted_terms(asked, Counts(everything))
+    with index.reading() as reader:
+        terms = scoring.weighted_terms(
+            asked, reader.size, reader.frequencies, reader._complete
+        )
+        matches = reader.search(asked, 500).matches
     assert [term.term for term in terms] == [make_word(7), "file", "te"]
-    matches = index.search(asked, 500).matches
     assert len(matches) == 186
     for match in matches:
         of = next(one for one in everything if one.target_id == match.target_id)
-        own = scoring.score_node(terms, scoring.term_weights(of.texts, of.level))
-        assert match.score == pytest.approx(own, rel=1e-5)
+        own = score_document(terms, scoring.term_weights(of.texts, of.level))
+        assert match.score == pytest.approx(own, rel=1e-9)
 
 
-def test_small_pieces_are_merged_and_large_ones_left(
-    index: NodeIndex, tmp_path: Path
-) -> None:
-    folder = tmp_path / "index"
+def test_documents_come_and_go_with_their_words(index: NodeIndex) -> None:
     index.update(make_documents(100), [])
     for i in range(60):
         index.update([document(f"x{i}", f"ferry number{i}")], [f"n{i:04}", f"x{i - 1}"])
-        assert len(list(folder.glob("*.seg"))) <= 12
     assert find_ids(index, "ferry") == ["x59"]
     assert index.count() == 41
     assert (
         len(find_ids(index, f"{make_word(70)} {make_word(71)} {make_word(72)} ")) == 3
     )
-    assert not list(folder.glob("*.tmp"))
+    with index.reading() as reader:
+        counts = reader.frequencies(["ferry", "number3", "number59", "code"])
+        assert counts == {"ferry": 1, "number59": 1, "code": 40}
 
 
 @often(80)
@@ -122,8 +114,8 @@ def test_any_string_is_answered_in_order(index: NodeIndex, query: str) -> None:
     if not index.count():
         index.update(make_documents(30), [])
     asked = search_query.parse(query, UTC)
-    answered = index.search(asked, 10).matches
+    answered = ask(index, asked, 10).matches
     values = [match.score for match in answered]
     assert values == sorted(values, reverse=True)
     assert all(0 < value < 1 for value in values)
-    assert isinstance(index.suggestion(asked, has_few=True), str)
+    assert isinstance(suggest(index, query, has_few=True), str)

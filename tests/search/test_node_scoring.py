@@ -12,6 +12,7 @@ from memtui.model.nodes import TocLevel
 from memtui.search import scoring
 from memtui.search.scoring import FieldText, NodeField, TermForm, WeightedTerm
 from memtui.text import analyzer
+from tests.search.documents import score_document
 
 SIZE = 10_000
 RARE, COMMON = 5, 4000
@@ -29,6 +30,7 @@ def units(query: str, common: str = "") -> list[WeightedTerm]:
             term,
             (TermForm(term, 1.0),),
             scoring.idf(COMMON if term in common.split() else RARE, SIZE),
+            RARE,
         )
         for term in analyzer.query_terms(query)
     ]
@@ -37,7 +39,7 @@ def units(query: str, common: str = "") -> list[WeightedTerm]:
 def score(
     asked: Sequence[WeightedTerm], *said: FieldText, level: TocLevel = TocLevel.SEGMENT
 ) -> float:
-    return scoring.score_node(asked, scoring.term_weights(said, level))
+    return score_document(asked, scoring.term_weights(said, level))
 
 
 @pytest.mark.parametrize(
@@ -163,16 +165,3 @@ def test_a_long_text_makes_less_of_a_word_than_a_short_one() -> None:
         units("ferry"), (NodeField.BULLETS, "ferry timetable " + "rope sail " * 40)
     )
     assert short > long > 0
-
-
-@pytest.mark.parametrize(("age_days", "left"), [(-1, 1.0), (0, 1.0), (30, 0.75)])
-def test_age_takes_half_of_what_it_can_within_thirty_days(
-    age_days: float, left: float
-) -> None:
-    assert scoring.recency(age_days) == left
-
-
-def test_no_age_takes_more_than_half_of_a_score() -> None:
-    assert scoring.recency(100_000) == pytest.approx(scoring.MIN_RECENCY)
-    ages = [scoring.recency(days) for days in range(0, 400, 20)]
-    assert ages == sorted(ages, reverse=True)

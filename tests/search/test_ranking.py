@@ -10,7 +10,7 @@ from memtui.search import query as search_query
 from memtui.search.node_documents import filter_token
 from memtui.search.node_index import NodeIndex
 from memtui.search.scoring import NodeField
-from tests.search.documents import document, find, find_ids, score
+from tests.search.documents import ask, document, find, find_ids, score
 
 # Forms
 
@@ -119,9 +119,9 @@ def test_a_filter_holds_for_what_is_deleted_and_what_is_new(index: NodeIndex) ->
 def test_only_the_nodes_that_are_named_are_found(index: NodeIndex) -> None:
     index.update([document(name, "ferry") for name in "abc"], [])
     asked = search_query.parse("ferry", UTC)
-    some = index.search(asked, 9, among=["b", "x"]).matches
+    some = ask(index, asked, 9, among=["b", "x"]).matches
     assert [match.target_id for match in some] == ["b"]
-    assert index.search(asked, 9, among=[]).matches == ()
+    assert ask(index, asked, 9, among=[]).matches == ()
 
 
 @pytest.mark.parametrize(
@@ -150,36 +150,6 @@ def test_all_words_of_a_phrase_must_be_there(index: NodeIndex) -> None:
 
 
 # Order
-
-
-def test_recent_first_halves_what_is_old_and_sorts_nothing_by_time_alone(
-    index: NodeIndex,
-) -> None:
-    index.update(
-        [
-            document("old", "the ferry"),
-            document("new", "the ferry", day=300),
-            document("newest", "the ferry" + " and all that is besides" * 9, day=301),
-        ],
-        [],
-    )
-    assert find_ids(index, "ferry ")[2] == "newest"
-    assert find_ids(index, "ferry ", is_recent_first=True) == ["new", "newest", "old"]
-    plain = {m.target_id: m.score for m in find(index, "ferry ").matches}
-    aged = find(index, "ferry ", is_recent_first=True).matches
-    for match in aged:
-        days = {"old": 301, "new": 1, "newest": 0}[match.target_id]
-        expected = plain[match.target_id] * scoring.recency(days)
-        assert match.score == pytest.approx(expected, rel=1e-4)
-
-
-def test_what_is_recent_is_found_even_where_much_that_is_old_scores_higher(
-    index: NodeIndex,
-) -> None:
-    old = [document(f"old{i}", "ferry", part=NodeField.TITLE) for i in range(40)]
-    index.update([*old, document("new", "ferry", day=400)], [])
-    assert "new" not in find_ids(index, "ferry", 5)
-    assert find_ids(index, "ferry", 5, is_recent_first=True)[0] == "new"
 
 
 def test_equals_come_in_an_order_that_never_changes(index: NodeIndex) -> None:

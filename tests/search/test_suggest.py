@@ -1,15 +1,13 @@
 """Suggestions for misspelt words."""
 
-from datetime import UTC
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.search import query as search_query
 from memtui.search import suggest
 from memtui.search.node_index import NodeIndex
 from tests.search.documents import document
+from tests.search.documents import suggest as suggest_query
 
 
 @pytest.mark.parametrize(
@@ -33,23 +31,20 @@ from tests.search.documents import document
 def test_a_misspelt_word_is_put_right(index: NodeIndex, query: str, meant: str) -> None:
     text = "refresh the token, tokens of invoices in the timetable; get_user_name"
     index.update([document("a", text), document("b", "an invoice")], [])
-    asked = search_query.parse(query, UTC)
-    assert index.suggestion(asked, has_few=False) == meant
+    assert suggest_query(index, query) == meant
 
 
 def test_the_commoner_of_two_near_words_is_meant(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(5)]
     index.update([*often, document("x", "a hardour")], [])
-    asked = search_query.parse("haxbour ", UTC)
-    assert index.suggestion(asked, has_few=False) == "harbour "
+    assert suggest_query(index, "haxbour ") == "harbour "
 
 
 def test_a_rare_word_is_only_doubted_where_little_is_found(index: NodeIndex) -> None:
     often = [document(f"n{i}", "a harbour") for i in range(20)]
     index.update([*often, document("x", "a hardour")], [])
-    asked = search_query.parse("hardour ", UTC)
-    assert index.suggestion(asked, has_few=False) == ""
-    assert index.suggestion(asked, has_few=True) == "harbour "
+    assert suggest_query(index, "hardour ") == ""
+    assert suggest_query(index, "hardour ", has_few=True) == "harbour "
 
 
 WORDS = st.text("abc", max_size=7)

@@ -2,8 +2,7 @@
 
 import gc
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from memtui.model.hits import Hit, HitKind, IndexMatch, ScoreBand
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.search import hydrate, nodes, snapshot
+from memtui.search import hydrate, node_index, nodes
 from memtui.search.nodes import Teleport
 from memtui.search.query import Query
 from memtui.services import browse
@@ -116,7 +115,7 @@ def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
 def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot, "MAX_POSTINGS", 3)
+    monkeypatch.setattr(node_index, "MAX_POSTINGS", 3)
     note = full_house.teleport.find("Tokens refreshing ").note
     assert note.startswith("Too common to search everywhere: Tokens, refr")
 
@@ -146,15 +145,16 @@ def test_a_rare_phrase_of_common_words_is_found(
 def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_more(
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nodes, "CHECK_LIMITS", (4, 8))
+    monkeypatch.setattr(nodes, "MAX_CHECKED", 8)
+    monkeypatch.setattr(nodes, "CHECKED_AT_ONCE", 3)
     read: list[str] = []
-    admitted = hydrate.filter_matches
+    made = hydrate.hits
 
-    def told(matches: Sequence[IndexMatch], asked: Query) -> Iterator[IndexMatch]:
+    def told(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
         read.extend(match.target_id for match in matches)
-        return admitted(matches, asked)
+        return made(matches, asked)
 
-    monkeypatch.setattr(hydrate, "filter_matches", told)
+    monkeypatch.setattr(hydrate, "hits", told)
     assert hits(full_house, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
 
@@ -186,24 +186,6 @@ def test_a_wide_hit_leads_down_to_a_segment(full_house: Workspace) -> None:
         assert hit.landing_id == hit.node_id
 
 
-@pytest.mark.parametrize("is_indexed", [True, False])
-def test_recent_hits_come_first_when_asked_for(
-    full_house: Workspace, tmp_path: Path, is_indexed: bool
-) -> None:
-    finder = (
-        full_house.teleport if is_indexed else Teleport(tmp_path / "none", UTC, clock)
-    )
-    plain = finder.find("test", limit=500).hits
-    recent = finder.find("test", limit=500, is_recent_first=True).hits
-    assert {hit.target_id for hit in plain} == {hit.target_id for hit in recent}
-    before = {hit.target_id: hit.score for hit in plain}
-    assert all(hit.score <= before[hit.target_id] for hit in recent)
-    assert [hit.score for hit in recent] == sorted(
-        (hit.score for hit in recent), reverse=True
-    )
-    assert plain != recent
-
-
 def test_a_misspelt_word_is_suggested_right(full_house: Workspace) -> None:
     answer = full_house.teleport.find("mutxe tabs ")
     assert answer.suggestion == "mutex tabs "
@@ -213,20 +195,13 @@ def test_a_misspelt_word_is_suggested_right(full_house: Workspace) -> None:
     assert timed.suggestion == "mutex tabs in January 2024"
 
 
-def _flipped(raw: bytes) -> bytes:
-    return raw[:-9] + bytes([raw[-9] ^ 255]) + raw[-8:] if len(raw) > 9 else raw
-
-
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "cut short": lambda raw: raw[: len(raw) // 2],
     "emptied": lambda raw: b"",
     "garbled": lambda raw: raw[:40] + bytes(255 - byte for byte in raw[40:]),
-    "flipped": _flipped,
 }
 
 
-# Whoosh leaves the file it cannot read to the garbage collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
 def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
     full_house: Workspace,
@@ -257,15 +232,13 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
     gc.collect()
 
 
-# Whoosh leaves the file it cannot read to the garbage collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_damage_that_a_search_meets_is_mended_behind_it(
     full_house: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = {hit.target_id for hit in hits(full_house, "mutex")}
-    for piece in full_house.paths.index.glob("*.seg"):
-        piece.write_bytes(piece.read_bytes()[:100])
     full_house.teleport.close()
+    for piece in full_house.paths.index.glob("nodes.db"):
+        piece.write_bytes(piece.read_bytes()[:4096])
     assert full_house.teleport.find("mutex").note == nodes.NO_INDEX
     assert full_house.pipeline.run_until_idle(lambda _: None) == []
     answer = full_house.teleport.find("mutex", limit=500)
