@@ -642,8 +642,7 @@ def _read_quoted(
 ) -> NamedValue | None:
     escape, quote = opened[1], opened[2]
     at = opened.end()
-    if not escape and not is_json and text[at : at + 1] in _NO_START:
-        return None
+    is_doubtful = not escape and not is_json and text[at : at + 1] in _NO_START
     if len(escape) not in _DEPTHS:
         return None
     shape = _QUOTED.get(escape + quote)
@@ -661,6 +660,8 @@ def _read_quoted(
         is_cut = is_cut_in_json or _BLANK_END.match(text, end)
         if not is_cut and not text.startswith(escape + quote, end):
             return None
+    if is_doubtful and not (is_noise(value) or is_random(value)):
+        return None
     after = text[at + len(value) : at + len(value) + 1]
     return NamedValue(value, at, True, sign, is_tight, after)
 

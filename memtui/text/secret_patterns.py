@@ -126,7 +126,7 @@ KINDS = (
     _kind("vault token", rf"hv[sbr]\.{_URL_SAFE}{{24,}}"),
     _kind("age key", r"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _kind("age key", r"AGE-SECRET-KEY-PQ-1[A-Z0-9]{58,}"),
-    _kind("1password token", rf"ops_eyJ{_URL_SAFE}{{60,}}"),
+    _kind("1password token", r"ops_eyJ[A-Za-z0-9+/_-]{60,}={0,2}"),
     _kind("pulumi token", r"pul-[0-9a-f]{40}"),
     _kind(
         "fly token", rf"fo1_{_URL_SAFE}{{40,}}", r"fm[12][ar]?_[A-Za-z0-9+/]{60,}={0,2}"
