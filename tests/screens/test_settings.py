@@ -138,7 +138,8 @@ async def test_a_value_is_checked_then_written_and_waits_for_the_next_start(
         await pilot.press("enter")
         await settle(pilot)
         assert str(wrong.visual) == (
-            "✗ segments.max_gap_min is a number, not 'soon'. Nothing was saved."
+            "✗ segments.max_gap_min is a number from 0.01, not 'soon'."
+            " Nothing was saved."
         )
         assert file.read_text() == OWN
         line.value = "20"
