@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from pathlib import Path, PurePath
+from typing import Any
 
 from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
@@ -33,6 +33,9 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     SourceFormat,
     ToolCall,
+    as_object,
+    count_words,
+    parse_time,
 )
 from memtui.model import events
 from memtui.model.events import EventRole, EventType
@@ -117,20 +120,18 @@ def _parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
     yield Record(number, {"text": text.removeprefix("\ufeff") if number == 1 else text})
 
 
-class _Writer(StrEnum):
-    USER = "user"
-    ASSISTANT = "assistant"
-    AIDER = "aider"
+USER, ASSISTANT, AIDER = "user", "assistant", "aider"
+"""The writers of lines."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Block:
     """Consecutive lines of one writer, without their marks."""
 
-    writer: _Writer
-    line: int
+    writer: str = ""
+    line: int = 0
     """The number of the first line."""
-    lines: Sequence[str]
+    lines: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -143,11 +144,8 @@ class _HistoryReader:
     ) -> None:
         self._folder, self._is_settled, self._now = folder, is_settled, now
         self._builder = EventBuilder(AGENT, now)
-        self._blocks = _BlockBuilder(state.get("block"))
         started, events_made = state.get("started"), state.get("events")
-        self._started = (
-            datetime.fromisoformat(started) if isinstance(started, str) else None
-        )
+        self._started = parse_time(started)
         self._events = events_made if isinstance(events_made, int) else 0
         """The number of events made of this session."""
         self._error = str(state.get("error") or "no session it belongs to")
@@ -156,10 +154,18 @@ class _HistoryReader:
         """The user's latest command to Aider itself."""
         self._model = str(state.get("model") or "")
         self._is_introduced = False
+        block: Mapping[str, Any] = as_object(state.get("block"))
+        self._block = _Block(**block)
+        """The block that the next line may continue."""
+        self._is_fenced = state.get("is_fenced") is True
+        """A code block of the assistant is not closed yet."""
+        self._has_line_ends = state.get("has_line_ends") is True
+        """Lines of this session were seen to end with two spaces."""
+        self._after_blank = state.get("after_blank") is True
 
     @property
     def needs_reread(self) -> bool:
-        return self._blocks.is_open or not self._is_settled
+        return bool(self._block.lines) or not self._is_settled
 
     def state(self) -> Mapping[str, object]:
         return {
@@ -168,31 +174,61 @@ class _HistoryReader:
             "error": self._error,
             "command": self._command,
             "model": self._model,
-            "block": self._blocks.state(),
+            "block": asdict(self._block),
+            "is_fenced": self._is_fenced,
+            "has_line_ends": self._has_line_ends,
+            "after_blank": self._after_blank,
         }
 
     def finish(self) -> Iterator[ParsedItem]:
         if self._is_settled:
-            yield from self._block(self._blocks.close())
-        if self._started and self._events:
-            yield self._session_facts(self._started)
+            yield from self._close()
+        yield from self._session_facts()
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         text = str(record.fields["text"])
         if match := _HEADER.fullmatch(text):
-            yield from self._block(self._blocks.close())
+            yield from self._close()
             yield from self._header(match[1], record.line)
-        else:
-            yield from self._block(self._blocks.add(text, record.line))
+            return
+        writer, text = self._parse_line(text)
+        if not writer:
+            self._after_blank = True
+            if self._block.writer == ASSISTANT:
+                self._block.lines.append("")
+            return
+        is_next_prompt = writer == USER and self._after_blank
+        if writer != self._block.writer or is_next_prompt:
+            yield from self._close()
+        if not self._block.lines:
+            self._block = _Block(writer, record.line)
+        self._block.lines.append(text)
+        self._after_blank = False
+        is_fence = _FENCE.match(text) is not None
+        self._is_fenced = writer == ASSISTANT and self._is_fenced != is_fence
+
+    def _parse_line(self, line: str) -> tuple[str, str]:
+        """Return a line's writer and text; a blank line has no writer."""
+        for mark, writer in (("####", USER), (">", AIDER)):
+            if line != mark and not line.startswith(f"{mark} "):
+                continue
+            has_line_end = line.endswith(_LINE_END)
+            self._has_line_ends = self._has_line_ends or has_line_end
+            if has_line_end or not (self._has_line_ends or self._is_fenced):
+                text = line[len(mark) + 1 :]
+                is_user = writer == USER
+                return writer, text.removesuffix(
+                    _LINE_END
+                ) if is_user else text.rstrip()
+        return (ASSISTANT, line) if line.strip() else ("", "")
 
     def _header(self, time: str, line: int) -> Iterator[ParsedItem]:
         """Begin a session, unless it is the one begun in the same second."""
         at = _local_time(time)
         if at and at == self._started:
-            yield SkippedRecord("header", line)
+            yield SkippedRecord("header", line, is_stored_elsewhere=True)
             return
-        if self._started and self._events:
-            yield self._session_facts(self._started)
+        yield from self._session_facts()
         self._started, self._events, self._command, self._model = None, 0, "", ""
         self._is_introduced = False
         if at is None:
@@ -201,31 +237,31 @@ class _HistoryReader:
             self._error = IN_THE_FUTURE
         else:
             self._started = at
-            yield SkippedRecord("header", line)
+            yield SkippedRecord("header", line, is_stored_elsewhere=True)
             return
         yield InvalidRecord(self._error, line)
 
-    def _block(self, block: _Block | None) -> Iterator[ParsedItem]:
-        if block is None:
+    def _close(self) -> Iterator[ParsedItem]:
+        """Read the block that has ended, if there is one."""
+        block, self._block, self._after_blank = self._block, _Block(), False
+        if not block.text.strip():
             return
         if self._started is None:
             yield InvalidRecord(self._error, block.line)
-        elif block.writer is _Writer.ASSISTANT:
-            kind = EventType.ASSISTANT_MESSAGE
-            yield from self._event(self._started, block, kind, block.text)
-        elif block.writer is _Writer.USER:
-            yield from self._user(self._started, block)
+        elif block.writer == ASSISTANT:
+            yield from self._event(block, EventType.ASSISTANT_MESSAGE, block.text)
+        elif block.writer == USER:
+            yield from self._user(block)
         else:
-            yield from self._aider(self._started, block)
+            yield from self._aider(block)
 
-    def _user(self, started: datetime, block: _Block) -> Iterator[ParsedItem]:
+    def _user(self, block: _Block) -> Iterator[ParsedItem]:
         """Read a prompt, or a command to Aider itself."""
         self._command = block.text if _is_command(block.text) else ""
-        if not block.text.strip() or block.text == _EMPTY_PROMPT:
+        if block.text == _EMPTY_PROMPT:
             yield SkippedRecord("an empty prompt", block.line)
             return
         yield from self._event(
-            started,
             block,
             EventType.USER_MESSAGE,
             block.text,
@@ -233,29 +269,30 @@ class _HistoryReader:
             metadata={"kind": "command" if self._command else ""},
         )
 
-    def _aider(self, started: datetime, block: _Block) -> Iterator[ParsedItem]:
+    def _aider(self, block: _Block) -> Iterator[ParsedItem]:
         """Read what Aider did, and count its notices."""
-        output, notices = _split_output(block, self._command, is_first=not self._events)
-        models = (_MODEL.match(line) for line in block.lines)
+        lines = [line for line in block.lines if line.strip()]
+        models = (_MODEL.match(line) for line in lines)
         self._model = next((match[1] for match in models if match), self._model)
-        yield from [SkippedRecord("notice", block.line)] * notices
+        notices: list[str] = []
+        if not self._command.startswith(_OUTPUT_COMMANDS):
+            # A session begins with notices.
+            notices = [ln for ln in lines if not self._events or _NOTICE.match(ln)]
+        output = [line for line in lines if line not in notices]
+        for notice in notices:
+            yield SkippedRecord("notice", block.line, count_words(notice))
         if not output:
             return
         tool_input = {"command": self._command} if self._command else {}
         call = ToolCall.make("", AGENT, tool_input)
         self._command = ""
         is_error = "true" if any(map(_ERROR.match, output)) else ""
-        yield from self._event(
-            started,
-            block,
-            EventType.TOOL_RESULT,
-            call.text("\n".join(output)),
-            metadata=call.metadata(is_error=is_error),
-        )
+        text, kind = call.text("\n".join(output)), EventType.TOOL_RESULT
+        metadata = call.metadata(is_error=is_error)
+        yield from self._event(block, kind, text, metadata=metadata)
 
     def _event(
         self,
-        started: datetime,
         block: _Block,
         event_type: EventType,
         text: str,
@@ -263,13 +300,15 @@ class _HistoryReader:
         role: EventRole | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> Iterator[ParsedItem]:
+        if self._started is None:
+            return
         self._events += 1
         if not self._is_introduced:
             self._is_introduced = True
-            yield self._session_facts(started)
-        at = started + self._events * _MILLISECOND
+            yield from self._session_facts()
+        at = self._started + self._events * _MILLISECOND
         yield self._builder.event(
-            Position(block.line, at, self._session_id(started)),
+            Position(block.line, at, self._session_id(self._started)),
             event_type,
             text,
             role=role,
@@ -282,14 +321,15 @@ class _HistoryReader:
     def _session_id(self, started: datetime) -> str:
         return f"{started:%Y-%m-%dT%H-%M-%S}-{self._folder.name}"
 
-    def _session_facts(self, started: datetime) -> SessionMetadata:
-        return SessionMetadata(
-            agent=AGENT,
-            session_id=self._session_id(started),
-            cwd=str(self._folder),
-            model=self._model,
-            at=started,
-        )
+    def _session_facts(self) -> Iterator[SessionMetadata]:
+        if self._started and self._events:
+            yield SessionMetadata(
+                agent=AGENT,
+                session_id=self._session_id(self._started),
+                cwd=str(self._folder),
+                model=self._model,
+                at=self._started,
+            )
 
 
 def _local_time(text: str) -> datetime | None:
@@ -307,93 +347,3 @@ def _is_command(prompt: str) -> bool:
     if re.fullmatch(r"/[a-z-]+", word) is None:
         return False
     return word not in _CHAT_COMMANDS or not rest
-
-
-def _split_output(
-    block: _Block, command: str, *, is_first: bool
-) -> tuple[list[str], int]:
-    """Return what Aider did, and how many lines are notices.
-
-    Args:
-        block: Lines of Aider.
-        command: The user's command just before, if there was one.
-        is_first: Whether the session has just begun: then all lines are notices.
-    """
-    lines = [line for line in block.lines if line.strip()]
-    if command.startswith(_OUTPUT_COMMANDS):
-        return lines, 0
-    output = [] if is_first else [ln for ln in block.lines if not _NOTICE.match(ln)]
-    return output, len(lines) - len(output)
-
-
-@dataclass(slots=True)
-class _OpenBlock:
-    writer: str = ""
-    line: int = 0
-    lines: list[str] = field(default_factory=list)
-    is_fenced: bool = False
-    """A code block of the assistant is not closed yet."""
-    has_line_ends: bool = False
-    """Lines of this session were seen to end with two spaces."""
-    after_blank: bool = False
-
-
-class _BlockBuilder:
-    """Joins lines to blocks."""
-
-    def __init__(self, state: object = None) -> None:
-        self._open = _OpenBlock(**state) if isinstance(state, Mapping) else _OpenBlock()
-
-    @property
-    def is_open(self) -> bool:
-        """There is a block that may go on."""
-        return bool(self._open.lines)
-
-    def state(self) -> dict[str, object]:
-        return asdict(self._open)
-
-    def add(self, line: str, number: int) -> _Block | None:
-        """Add a line; return the block that it ends, if it ends one."""
-        block = self._open
-        writer, text = self._parse(line)
-        if writer is None:
-            block.after_blank = True
-            if block.writer == _Writer.ASSISTANT:
-                block.lines.append("")
-            return None
-        is_next_prompt = writer is _Writer.USER and block.after_blank
-        ended = self.close() if writer != block.writer or is_next_prompt else None
-        if not block.lines:
-            block.writer, block.line = writer.value, number
-        block.lines.append(text)
-        block.after_blank = False
-        if writer is not _Writer.ASSISTANT:
-            block.is_fenced = False
-        elif _FENCE.match(text):
-            block.is_fenced = not block.is_fenced
-        return ended
-
-    def close(self) -> _Block | None:
-        """Return the open block, if there is one."""
-        block = self._open
-        ended = None
-        if block.lines:
-            ended = _Block(_Writer(block.writer), block.line, block.lines)
-        block.writer, block.lines, block.after_blank = "", [], False
-        return ended if ended and ended.text.strip() else None
-
-    def _parse(self, line: str) -> tuple[_Writer | None, str]:
-        """Return a line's writer and text; a blank line has no writer."""
-        block = self._open
-        for mark, writer in (("####", _Writer.USER), (">", _Writer.AIDER)):
-            if line != mark and not line.startswith(f"{mark} "):
-                continue
-            has_line_end = line.endswith(_LINE_END)
-            block.has_line_ends = block.has_line_ends or has_line_end
-            if has_line_end or not (block.has_line_ends or block.is_fenced):
-                text = line[len(mark) + 1 :]
-                is_aider = writer is _Writer.AIDER
-                return writer, text.rstrip() if is_aider else text.removesuffix(
-                    _LINE_END
-                )
-        return (_Writer.ASSISTANT, line) if line.strip() else (None, "")

@@ -335,10 +335,6 @@ class PendingCalls:
         """Return a call; one that only has its key if it is not known."""
         return self._calls.get(key) or ToolCall(key)
 
-    def add(self, call: ToolCall) -> None:
-        """Remember a call."""
-        self._calls[call.key] = call
-
     def replace(self, call: ToolCall) -> ToolCall | None:
         """Remember a call; return a different one that had the same key."""
         self.count += 1

@@ -446,7 +446,7 @@ class _RolloutReader(SessionReader):
             yield from self.builder.interrupted_calls([before])
         self._results.pop(key, None)
         name, tool_input = codex_tools.parse_call(record.payload)
-        self.calls.add(ToolCall.make(key, name, tool_input, position))
+        self.calls.replace(ToolCall.make(key, name, tool_input, position))
 
     def _result(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         key = codex_tools.call_key(record.payload)

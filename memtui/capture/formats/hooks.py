@@ -3,7 +3,6 @@
 An event with an unknown name is invalid; it is never taken for a message.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +13,10 @@ from memtui.capture.formats.base import (
     ParsedItem,
     Record,
     SkippedRecord,
+    as_object,
     as_text,
+    first_text,
+    parse_json,
     parse_time,
     result_text,
 )
@@ -53,7 +55,7 @@ _COPILOT_FIELDS = {
 SKIPPED_EVENTS = frozenset(
     """pretooluse notification precompact setup instructionsloaded
     userpromptexpansion messagedisplay permissionrequest permissiondenied posttoolbatch
-    taskcreated taskcompleted stopfailure teammateidle configchange cwdchanged
+    taskcreated taskcompleted teammateidle configchange cwdchanged
     directoryadded filechanged worktreecreate worktreeremove elicitation
     elicitationresult premodelswitch postmodelswitch beforetool beforetoolselection
     beforemodel aftermodel precompress erroroccurred userprompttransformed
@@ -71,7 +73,7 @@ def normalize_fields(fields: Mapping[str, object]) -> _Fields:
         if theirs in result and result.get(ours) in (None, ""):
             result[ours] = result[theirs]
     if "toolArgs" in result:
-        result["tool_input"] = _parse_json(result["tool_input"])
+        result["tool_input"] = parse_json(result["tool_input"])
     response = result.get("tool_response")
     if isinstance(response, dict):
         _normalize_copilot_response(result, response)
@@ -79,20 +81,11 @@ def normalize_fields(fields: Mapping[str, object]) -> _Fields:
     return result
 
 
-def _parse_json(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-
-
 def _normalize_copilot_response(result: _Fields, response: _Fields) -> None:
     text = response.get("textResultForLlm", response.get("text_result_for_llm"))
     if text is None:
         return
-    status = response.get("resultType", response.get("result_type", "success"))
+    status = first_text(response, "resultType", "result_type") or "success"
     result["tool_response"] = text
     if status != "success" and not result.get("error"):
         result["error"] = as_text(text) or as_text(status)
@@ -102,8 +95,7 @@ def _normalize_gemini_response(result: _Fields, response: _Fields) -> None:
     if "llmContent" not in response:
         return
     if (error := response.get("error")) and not result.get("error"):
-        message = error.get("message") if isinstance(error, dict) else None
-        result["error"] = message or error
+        result["error"] = as_object(error).get("message") or error
     parts = response["llmContent"]
     result["tool_response"] = "\n".join(
         as_text(part.get("text", part) if isinstance(part, dict) else part)
@@ -155,16 +147,12 @@ class Payload:
 
     def text(self, *names: str) -> str:
         """Return the first of these fields that is not empty."""
-        texts = (as_text(self.fields.get(name)) for name in names)
-        return next(filter(None, texts), "")
+        return first_text(self.fields, *names)
 
     def metadata(self) -> dict[str, str]:
         """Return the map of further values that a program may send with an event."""
-        values = self.fields.get("metadata")
-        if not isinstance(values, dict):
-            return {}
-        texts = {name: as_text(value) for name, value in values.items()}
-        return {name: text for name, text in texts.items() if text}
+        values = as_object(self.fields.get("metadata"))
+        return {name: as_text(value) for name, value in values.items() if value}
 
     def session_facts(self) -> SessionMetadata:
         return SessionMetadata(
@@ -337,6 +325,16 @@ def _stop(payload: Payload) -> Iterator[Event]:
     yield _event(payload, EventType.ASSISTANT_STOP, "")
 
 
+def _stop_failure(payload: Payload) -> Iterator[Event]:
+    """Read the end of a turn that failed: what was said, and the error."""
+    if text := payload.text("last_assistant_message").strip():
+        yield _event(payload, EventType.ASSISTANT_MESSAGE, text)
+    if text := payload.text("error_details", "error"):
+        kind, role = EventType.USER_MESSAGE, EventRole.SYSTEM
+        yield _event(payload, kind, text, metadata={"kind": "error"}, role=role)
+    yield _event(payload, EventType.ASSISTANT_STOP, "")
+
+
 def _subagent_start(payload: Payload) -> Iterator[Event]:
     return _subagent(payload, EventType.SUBAGENT_START)
 
@@ -405,6 +403,7 @@ READ_EVENTS: dict[str, _Read] = {
     "assistantstop": _stop,
     "afteragent": _stop,
     "agentstop": _stop,
+    "stopfailure": _stop_failure,
     "subagentstart": _subagent_start,
     "subagentstop": _subagent_stop,
     "postcompact": _compaction,
