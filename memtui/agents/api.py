@@ -12,6 +12,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,11 +32,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 MAX_TEXT_CHARS: Final = 100_000
 
+MAX_FIELDS: Final = 50
+"""How many fields a map may have."""
+
 _TYPES: Final = {
     "string": "text",
     "integer": "a whole number",
     "boolean": "true or false",
     "array": "a list of words",
+    "object": "an object of texts",
 }
 
 
@@ -46,7 +51,7 @@ class Parameter:
     name: str
     description: str = ""
     type: str = "string"
-    """``string``, ``integer``, ``boolean``, or ``array`` of strings."""
+    """``string``, ``integer``, ``boolean``, or ``array`` or ``object`` of strings."""
     default: Any = None
     is_required: bool = False
     minimum: int | None = None
@@ -62,6 +67,8 @@ class Parameter:
             schema["items"] = {"type": "string", **enum}
         else:
             schema |= enum
+        if self.type == "object":
+            schema["additionalProperties"] = {"type": "string"}
         if self.description:
             schema["description"] = self.description
         if self.minimum is not None:
@@ -83,7 +90,7 @@ class Parameter:
         if value is None:
             if self.is_required:
                 raise UsageError(f"{self.name} is missing")
-            empty = {"string": "", "array": ()}
+            empty = {"string": "", "array": (), "object": {}}
             return empty.get(self.type) if self.default is None else self.default
         checked = self._convert(value)
         for one in checked if isinstance(checked, tuple) else (checked,):
@@ -104,6 +111,13 @@ class Parameter:
             value = {"true": True, "false": False}.get(value, value)
             if isinstance(value, bool):
                 return value
+        if self.type == "object":
+            with suppress(ValueError, TypeError):
+                value = value if isinstance(value, Mapping) else json.loads(value)
+            if isinstance(value, Mapping) and len(value) <= MAX_FIELDS:
+                fields = {clean(str(key)): one for key, one in value.items()}
+                if all(isinstance(one, str | int | float) for one in fields.values()):
+                    return {key: clean(str(one)) for key, one in fields.items()}
         if self.type == "array":
             words = [value] if isinstance(value, str) else value
             if isinstance(words, list) and all(isinstance(one, str) for one in words):
@@ -122,10 +136,12 @@ class Tool:
 
     name: str
     description: str
-    """When to choose it, in a line."""
+    """When to choose it."""
     module: str
     """The module beside this one that has the function."""
     parameters: tuple[Parameter, ...] = ()
+    is_core: bool = False
+    """Offered over MCP unless all tools are asked for."""
     is_writing: bool = False
     """Changes something: offered only where that was allowed."""
     is_idempotent: bool = True
@@ -170,68 +186,161 @@ class Tool:
         return reply
 
 
-def _limit(default: int, maximum: int) -> Parameter:
-    return Parameter(
-        "limit", type="integer", default=default, minimum=1, maximum=maximum
-    )
+def _limit(default: int, maximum: int, what: str) -> Parameter:
+    return Parameter("limit", f"how many {what}", "integer", default, False, 1, maximum)
 
 
-def _around(name: str, default: int, maximum: int) -> Parameter:
-    return Parameter(name, type="integer", default=default, minimum=0, maximum=maximum)
+def _around(side: str, default: int, maximum: int, what: str) -> Parameter:
+    text = f"how many {what} {side} it"
+    return Parameter(side, text, "integer", default, False, 0, maximum)
 
 
 MAX_TOKENS: Final = Parameter(
     "max_tokens",
-    type="integer",
-    default=replies.DEFAULT_TOKENS,
+    "the size of the answer",
+    "integer",
+    replies.DEFAULT_TOKENS,
     minimum=replies.MIN_TOKENS,
     maximum=20_000,  # clients cut what is longer
 )
 
 _TIMES = '"last week", "in March", "2025-03-14"'
-_SESSION_ID = "agent:id, or how that id begins"
-_NODE = Parameter("node_id", "as in toc:day:2025-03-14", is_required=True)
-_PARENT = Parameter("node_id", "default: the years")
+_NODE_ID = "an id from an answer, such as toc:day:2025-03-14"
+_NODE = Parameter("node_id", _NODE_ID, is_required=True)
+_PARENT = Parameter("node_id", f"{_NODE_ID}; without it, all years")
 _QUERY = Parameter(
     "query",
-    'words, "a phrase", project:name, agent:codex, after:2025-03, last week',
+    'words to find; also "an exact phrase", -without, project:NAME, agent:codex,'
+    " after:2025-03, last week",
     is_required=True,
 )
-_WORDS = Parameter("query", is_required=True)
-_SESSION = Parameter("session", _SESSION_ID, is_required=True)
-_AGENT = Parameter("agent")
-_PROJECT = Parameter("project")
-_TOKEN = Parameter("token", "where the page before ended")
-_OFFSET = Parameter("offset", type="integer", default=0, minimum=0, maximum=10_000_000)
-_WHOLE_SESSION = Parameter("session", "agent:id", is_required=True)
-_AT = Parameter("timestamp", "ISO 8601; now without it")
+_WORDS = Parameter("query", "words to find", is_required=True)
+_SESSION = Parameter(
+    "session", "agent:id, or the beginning of the id", is_required=True
+)
+_AGENT = Parameter("agent", "only sessions of this agent, such as codex")
+_PROJECT = Parameter("project", "only sessions of this project")
+_TOKEN = Parameter("token", "continue where the previous page ended")
+_OFFSET = Parameter(
+    "offset", "how many to skip", "integer", 0, minimum=0, maximum=10_000_000
+)
+_TEXT_OFFSET = Parameter(
+    "text_offset",
+    "continue a text that was cut, from this character on",
+    "integer",
+    0,
+    minimum=0,
+    maximum=10_000_000,
+)
+_WHOLE_SESSION = Parameter("session", "the whole id, agent:id", is_required=True)
+_AT = Parameter("timestamp", "ISO 8601; default: now")
 _MESSAGE_ID = Parameter(
     "message_id",
-    "your own id of it: the same text sent again with it is stored once",
+    "an id of your own; text sent again with the same id is stored once",
     max_chars=200,
 )
-_CWD = Parameter("cwd", max_chars=4_096)
-_JOBS = Parameter("jobs", "all without any", "array", choices=(*Job, ALL_JOBS))
+_CWD = Parameter("cwd", "the working folder", max_chars=4_096)
+_JOBS = Parameter("jobs", "default: all", "array", choices=(*Job, ALL_JOBS))
 
 # A new tool may also have to be named in INSTRUCTIONS and PROMPT_TEXT of mcp_server,
 # and in COMMANDS of cli.output if a command does the same.
 TOOLS: Final = (
     Tool(
         "route",
-        "Ask anything: picks the way (time, words or the top), says why and how sure.",
+        "Answer any question about past work; start here if unsure. Searches by the"
+        " times and words of the question. Says how certain the result is, and which"
+        " words occur nowhere.",
         "routing",
-        (Parameter("question", is_required=True), _limit(8, 50)),
+        (
+            Parameter("question", "the whole question", is_required=True),
+            _limit(8, 50, "summaries"),
+        ),
+        is_core=True,
+    ),
+    Tool(
+        "search_memory",
+        "Find specific words (a name, a command, a decision) in all messages and"
+        " summaries. Returns short quotes with citations, and later messages that take"
+        " a quote back.",
+        "search",
+        (_QUERY, _limit(20, 50, "quotes")),
+        is_core=True,
+    ),
+    Tool(
+        "search_file",
+        "What was done to a file and why: each change, newest first, with the request"
+        " that led to it and its outcome. Use it before you change a file.",
+        "history",
+        (
+            Parameter("path", "the path, or the end of it", is_required=True),
+            _limit(10, 50, "requests"),
+        ),
+        is_core=True,
+    ),
+    Tool(
+        "search_error",
+        "Where an error occurred before and what fixed it. Paths and numbers in the"
+        " error may differ.",
+        "history",
+        (
+            Parameter("error", "the message, or the whole output", is_required=True),
+            _limit(5, 20, "sessions"),
+        ),
+        is_core=True,
+    ),
+    Tool(
+        "get_node",
+        "Open a summary of a year, month, week, day or segment (toc:...): its bullets"
+        " with citations and verdicts, and its children.",
+        "toc",
+        (_PARENT,),
+        is_core=True,
+    ),
+    Tool(
+        "expand_grip",
+        "Read the original messages behind a citation (grip:... or evt:...), with those"
+        " before and after. Use it before you rely on a claim, and to read a long text"
+        " in full.",
+        "sessions",
+        (
+            Parameter("grip_id", "grip:... or evt:...", is_required=True),
+            _around("before", CONTEXT_EVENTS, 20, "events"),
+            _around("after", CONTEXT_EVENTS, 20, "events"),
+            _TEXT_OFFSET,
+        ),
+        is_core=True,
+    ),
+    Tool(
+        "list_sessions",
+        "List past sessions, latest first.",
+        "sessions",
+        (_AGENT, _PROJECT, _OFFSET, _limit(10, 100, "sessions")),
+        is_core=True,
+    ),
+    Tool(
+        "list_messages",
+        "Read a session page by page, oldest message first.",
+        "sessions",
+        (
+            _SESSION,
+            _OFFSET,
+            _limit(10, 100, "messages"),
+            Parameter("subagent", "the messages of this subagent"),
+            _TEXT_OFFSET,
+        ),
+        is_core=True,
     ),
     Tool(
         "retrieve_memory",
-        "The few memories that answer, as Markdown; key moments with their messages.",
+        "Get the few memories that match best, as Markdown: summaries, and for key"
+        " moments the messages.",
         "memories",
         (
             _QUERY,
-            _limit(5, 20),
+            _limit(5, 20, "memories"),
             Parameter(
                 "detail_limit",
-                "how many with their messages",
+                "how many memories may include messages",
                 "integer",
                 minimum=0,
                 maximum=20,
@@ -240,121 +349,96 @@ TOOLS: Final = (
     ),
     Tool(
         "teleport",
-        "Jump by specific words to summaries and citations, each with its score.",
+        "Find summaries and citations by specific words, each with its score.",
         "search",
-        (_QUERY, _limit(8, 50)),
-    ),
-    Tool(
-        "search_memory",
-        "Many short quotes that answer, from everything: the most evidence per token.",
-        "search",
-        (_QUERY, _limit(20, 50)),
+        (_QUERY, _limit(8, 50, "hits")),
     ),
     Tool(
         "search_sessions",
-        "Messages as they were said (words, commands, errors), with a few around each.",
+        "Find messages by their words, each with the messages around it.",
         "search",
-        (_QUERY, _limit(5, 20), _around("before", 4, 15), _around("after", 4, 15)),
+        (
+            _QUERY,
+            _limit(5, 20, "hits"),
+            _around("before", 4, 15, "messages"),
+            _around("after", 4, 15, "messages"),
+        ),
     ),
-    Tool("get_toc_root", "The years with conversations, newest first.", "toc"),
-    Tool(
-        "get_node",
-        "A year, month, week, day or segment: bullets with citations, its children.",
-        "toc",
-        (_NODE,),
-    ),
+    Tool("get_toc_root", "List the years that have sessions, newest first.", "toc"),
     Tool(
         "browse_toc",
-        "Page through the children of a node, newest first.",
+        "List the children of a node page by page, newest first.",
         "toc",
-        (_PARENT, _limit(10, 100), _TOKEN, _PROJECT),
+        (_PARENT, _limit(10, 100, "children"), _TOKEN, _PROJECT),
     ),
     Tool(
         "browse_time",
-        "The nodes that cover a time in words, the widest that fit.",
+        "Find the summaries of a time given in words.",
         "toc",
         (Parameter("when", _TIMES, is_required=True), _PROJECT),
     ),
     Tool(
         "browse_keyword",
-        "The segments whose keywords hold a word, newest first.",
+        "List the segments with a keyword, newest first.",
         "toc",
-        (Parameter("keyword", is_required=True), _PARENT, _limit(10, 100)),
+        (
+            Parameter("keyword", "one or several words", is_required=True),
+            _PARENT,
+            _limit(10, 100, "segments"),
+        ),
     ),
     Tool(
         "search_node",
-        "The parts of one node that answer, best first.",
+        "Search the summaries of one node and all below it.",
         "toc",
-        (_NODE, _WORDS, _limit(5, 50)),
+        (_NODE, _WORDS, _limit(5, 50, "matches")),
     ),
     Tool(
         "search_children",
-        "The children of one node that answer, best first.",
+        "Find which children of a node match, by their summaries and all below them.",
         "toc",
-        (_PARENT, _WORDS, _limit(5, 50)),
-    ),
-    Tool(
-        "expand_grip",
-        "The very words behind a citation (grip:… or evt:…), with those around them.",
-        "sessions",
-        (
-            Parameter("grip_id", is_required=True),
-            _around("before", CONTEXT_EVENTS, 20),
-            _around("after", CONTEXT_EVENTS, 20),
-        ),
+        (_PARENT, _WORDS, _limit(5, 50, "children")),
     ),
     Tool(
         "get_events",
-        "All that was said in a time or a session, oldest first.",
+        "Read everything that was said in a time or in a session, oldest first.",
         "sessions",
         (
-            Parameter("when", f"{_TIMES}; all of a session without one"),
-            _limit(20, 200),
+            Parameter("when", f"{_TIMES}; default: all of the session"),
+            _limit(20, 200, "events"),
             _TOKEN,
             _PROJECT,
-            Parameter("session", _SESSION_ID),
+            Parameter("session", _SESSION.description),
         ),
     ),
     Tool(
-        "list_sessions",
-        "Past conversations, the latest first: what was worked on last.",
-        "sessions",
-        (_AGENT, _PROJECT, _OFFSET, _limit(10, 100)),
-    ),
-    Tool(
         "get_session_meta",
-        "Details of one conversation: title, project, times, what it was about.",
+        "Get the title, project, times, sender and summary of one session.",
         "sessions",
         (_SESSION,),
     ),
     Tool(
-        "list_messages",
-        "Read one conversation, a page at a time; with limit 1 a whole message.",
-        "sessions",
-        (_SESSION, _OFFSET, _limit(10, 100), Parameter("subagent")),
-    ),
-    Tool(
         "scheduler_status",
-        "When summaries are made, and whether a memtui is at work.",
+        "See when summaries are made, and whether memtui is running.",
         "changes",
     ),
     Tool(
         "new_session",
-        "Begin a conversation to be kept; gives its id.",
+        "Start a session to add messages to; returns its id.",
         "changes",
         (
             Parameter("title", max_chars=200),
-            Parameter("agent", max_chars=100),
-            Parameter("sender", "who begins it", max_chars=100),
+            Parameter("agent", "the program that is speaking", max_chars=100),
+            Parameter("sender", "who started the session", max_chars=100),
             _CWD,
-            Parameter("timestamp", "ISO 8601; when it began"),
+            _AT,
         ),
         is_writing=True,
         is_idempotent=False,
     ),
     Tool(
         "append_message",
-        "Keep a message in a conversation.",
+        "Add a message to a session; returns its event_id.",
         "changes",
         (
             _WHOLE_SESSION,
@@ -368,7 +452,8 @@ TOOLS: Final = (
     ),
     Tool(
         "ingest_event",
-        "Keep an event of any type: a tool's result, a start or an end.",
+        "Add an event of any type to a session, such as a tool's result; returns its"
+        " event_id and whether it was created.",
         "changes",
         (
             _WHOLE_SESSION,
@@ -387,44 +472,44 @@ TOOLS: Final = (
             Parameter("tool_name", max_chars=200),
             Parameter("tool_use_id", max_chars=200),
             _CWD,
+            Parameter("metadata", "further fields, kept with the event", "object"),
         ),
         is_writing=True,
         is_idempotent=False,
     ),
     Tool(
         "set_session_title",
-        "Say what a conversation is called.",
+        "Set the title of a session.",
         "changes",
         (_WHOLE_SESSION, Parameter("title", is_required=True, max_chars=200)),
         is_writing=True,
     ),
     Tool(
         "set_session_summary",
-        "Say what a conversation was about; searches use it too.",
+        "Set the summary of a session; searches use it.",
         "changes",
         (_WHOLE_SESSION, Parameter("summary", is_required=True, max_chars=2_000)),
         is_writing=True,
     ),
-    Tool(
-        "scheduler_pause", "Pause summary jobs.", "changes", (_JOBS,), is_writing=True
-    ),
-    Tool(
-        "scheduler_resume", "Resume summary jobs.", "changes", (_JOBS,), is_writing=True
-    ),
-    Tool(
-        "scheduler_run_now",
-        "Ask for a run of summary jobs now.",
-        "changes",
-        (_JOBS,),
-        is_writing=True,
+    *(
+        Tool(f"scheduler_{name}", text, "changes", (_JOBS,), is_writing=True)
+        for name, text in (
+            ("pause", "Pause jobs that make summaries."),
+            ("resume", "Resume paused jobs."),
+            ("run_now", "Run jobs that make summaries now."),
+        )
     ),
 )
-"""All tools, in the order agents are shown them."""
+"""All tools, in the order agents are shown them: the core tools first."""
 
 
-def available_tools(*, with_writing: bool) -> dict[str, Tool]:
+def available_tools(*, with_writing: bool, only_core: bool = False) -> dict[str, Tool]:
     """Return the tools by name, those that change something only if allowed."""
-    return {one.name: one for one in TOOLS if with_writing or not one.is_writing}
+    return {
+        one.name: one
+        for one in TOOLS
+        if (with_writing if one.is_writing else one.is_core or not only_core)
+    }
 
 
 # Resources of MCP

@@ -6,21 +6,34 @@ Every reply says what was done and when it takes effect.
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import ulid
 
+from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
 from memtui.capture import spool
+from memtui.capture.formats import hooks
 from memtui.capture.formats.base import parse_time
+from memtui.capture.spool import Spool
 from memtui.errors import MemtuiError, UsageError
 from memtui.model import jobs as model_jobs
-from memtui.model.events import EARLIEST, EventType, is_event_id, is_in_future
+from memtui.model.events import (
+    EARLIEST,
+    Event,
+    EventType,
+    is_event_id,
+    is_in_future,
+)
 from memtui.model.jobs import Job
 from memtui.pipeline import worker_lock
 from memtui.search import resolve_filters
 from memtui.services import jobs as services_jobs
 from memtui.services.jobs import JobStatus
+from memtui.store import database
+from memtui.store import events as store_events
 from memtui.text import date_format
 
 if TYPE_CHECKING:
@@ -28,6 +41,9 @@ if TYPE_CHECKING:
 
 DEFAULT_AGENT: Final = "mcp"
 """The agent of a session that names none."""
+
+MAX_WAITING: Final = 500
+"""How many of the newest files in the spool are searched for an event."""
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 """The names that agents and sessions created here may have."""
@@ -95,9 +111,11 @@ def ingest_event(
     tool_name: str = "",
     tool_use_id: str = "",
     cwd: str = "",
+    metadata: Mapping[str, str] | None = None,
 ) -> Reply:
     """Add an event of any type to a session."""
     fields = {
+        "metadata": metadata,
         "content": text,
         "tool_name": tool_name,
         "tool_use_id": tool_use_id,
@@ -142,10 +160,37 @@ def _add(
         raise UsageError("text is empty")
     agent, name, is_known = _resolve(session)
     at = _read_time(workspace, timestamp)
-    spool.write_event(workspace.paths.spool, event_type.value, agent, name, at, fields)
+    folder = workspace.paths.spool
+    payload = spool.make_payload(event_type.value, agent, name, at, fields)
+    items = hooks.read(payload, received_at=at, now=workspace.now())
+    event = next(item for item in items if isinstance(item, Event))
+    known = _find_known(folder, event, at)
+    if not known:
+        spool.write_event(folder, event_type.value, agent, name, at, fields)
     is_expected = is_known or _may_be_new(name)
     done = "Added" if is_expected else "Added to a new session of that name"
-    return _added(workspace, agent, name, at, done)
+    done = "Known already: nothing was added" if known else done
+    added = {"event_id": known or event.event_id, "created": not known}
+    return _added(workspace, agent, name, at, done, added)
+
+
+def _find_known(folder: Path, event: Event, now: datetime) -> str:
+    """Return the id under which an event is stored, or waits to be; else ""."""
+    with database.connection():
+        if stored := store_events.find_stored(event):
+            return stored
+    waiting = Spool(folder)
+    for name in reversed(waiting.names()[-MAX_WAITING:]):
+        file = waiting.read(name)
+        if file is None or event.session_id.encode() not in file.raw:
+            continue
+        for item in hooks.read(file.raw, received_at=file.received_at, now=now):
+            if isinstance(item, Event) and (
+                item.event_id == event.event_id
+                or (event.source_id, event.text) == (item.source_id or " ", item.text)
+            ):
+                return item.event_id
+    return ""
 
 
 def _resolve(session: str) -> tuple[str, str, bool]:
@@ -190,11 +235,23 @@ def _read_time(workspace: "Workspace", timestamp: str) -> datetime:
 
 
 def _added(
-    workspace: "Workspace", agent: str, name: str, at: datetime, done: str
+    workspace: "Workspace",
+    agent: str,
+    name: str,
+    at: datetime,
+    done: str,
+    event: Mapping[str, object] | None = None,
 ) -> Reply:
     when = "in a moment" if _has_worker(workspace) else "when memtui next runs"
-    head = {"session": f"{agent}:{name}", "timestamp": at.isoformat()}
-    lead = [f"{key}: {value}" for key, value in head.items()]
+    head: Item = {
+        "session": f"{agent}:{name}",
+        "timestamp": date_format.iso_utc(at),
+        **(event or {}),
+    }
+    lead = [
+        f"{key}: {value if isinstance(value, str) else str(value).lower()}"
+        for key, value in head.items()
+    ]
     notes = (f"{done}. It shows {when}.",)
     return Reply("done", (), str, head, lead, notes, is_stored=False)
 
@@ -248,19 +305,19 @@ def _job_statuses(
     found = services_jobs.statuses(
         workspace.schedules, workspace.now(), has_worker=is_worked
     )
-    items = [_job(status, workspace) for status in found if status.job in chosen]
+    items = [_job(status) for status in found if status.job in chosen]
     return Reply(
         "jobs",
         items,
-        _job_line,
+        partial(_job_line, LineWriter(workspace.zone)),
         {"is_worked": is_worked},
         notes=[*([done] if done else []), works],
         is_stored=any("error" in item for item in items),
     )
 
 
-def _job(status: JobStatus, workspace: "Workspace") -> Item:
-    last, zone = status.last, workspace.zone
+def _job(status: JobStatus) -> Item:
+    last = status.last
     item: Item = {
         "job": status.job.value,
         "schedule": status.schedule,
@@ -269,23 +326,22 @@ def _job(status: JobStatus, workspace: "Workspace") -> Item:
         "is_requested": status.requested_at is not None,
     }
     if status.next_at:
-        item["next"] = date_format.iso_minute(status.next_at, zone)
+        item["next"] = date_format.iso_utc(status.next_at)
     if last and last.result:
-        item["last"] = date_format.iso_minute(last.started_at, zone)
+        item["last"] = date_format.iso_utc(last.started_at)
         item |= {"result": last.result.value, "made": last.created}
         item |= {"error": last.error} if last.error else {}
     return item
 
 
-def _job_line(item: Item) -> str:
+def _job_line(lines: LineWriter, item: Item) -> str:
     state = "runs now" if item["is_running"] else item["schedule"]
     parts = [f"{item['job']}: {'paused' if item['is_paused'] else state}"]
     if "last" in item:
         error = f" ({item['error']})" if "error" in item else ""
-        parts.append(
-            f"last {item['last']} {item['result']}, {item['made']} made{error}"
-        )
+        at = lines.minute(item["last"])
+        parts.append(f"last {at} {item['result']}, {item['made']} made{error}")
     parts += ["requested"] * item["is_requested"]
     if "next" in item:
-        parts.append(f"next {item['next']}")
+        parts.append(f"next {lines.minute(item['next'])}")
     return "; ".join(parts)

@@ -3,7 +3,7 @@
 import functools
 import json
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Final
 
@@ -140,17 +140,17 @@ def _refusal(ids: Iterable[object], code: int) -> SessionMessage:
     return SessionMessage(refused)
 
 
-def run(runner: ToolRunner, *, with_writing: bool) -> None:
+def run(runner: ToolRunner, tools: Mapping[str, Tool]) -> None:
     """Serve standard input and output until the client goes.
 
     Args:
         runner: Calls the tools.
-        with_writing: Offer tools that change something.
+        tools: Those that are offered, by name.
     """
     # Waiting for a line cannot be interrupted otherwise; nothing is ever half done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(functools.partial(_serve, _Handlers(runner, with_writing)))
+        anyio.run(functools.partial(_serve, _Handlers(runner, tools)))
     except* BrokenPipeError:
         pass  # the client has gone: there is nobody to tell
 
@@ -176,9 +176,8 @@ async def _serve(handlers: "_Handlers") -> None:
 class _Handlers:
     """Handles the requests of MCP; what reads or writes does so on a thread."""
 
-    def __init__(self, runner: ToolRunner, with_writing: bool) -> None:
-        self._runner = runner
-        self._tools = api.available_tools(with_writing=with_writing)
+    def __init__(self, runner: ToolRunner, tools: Mapping[str, Tool]) -> None:
+        self._runner, self._tools = runner, tools
 
     async def list_tools(
         self, context: object, params: types.PaginatedRequestParams | None

@@ -40,6 +40,9 @@ DETAILED_RANKS = 2
 SUMMARY_CHARS = 400
 """Matching bullets lengthen a summary to at most this many characters."""
 
+ENDS = (".", "!", "?", ":", ";")
+"""The ends of a sentence."""
+
 WHOLE_CHARS = 2_000
 """Of details longer than this, long messages that match are quoted in part."""
 
@@ -185,19 +188,27 @@ def _ended(hit: CombinedHit, node: TocNode | None) -> "datetime":
 
 
 def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
-    """Return the title and, of the bullets, those that match."""
+    """Return the title and, of the bullets, those that match, with their verdicts."""
     summary = hit.title
-    texts = [] if hit.role or hit.grip_id else [hit.snippet.text]
-    bullets = (
-        [bullet.text for bullet in node.bullets if bullet.has_support] if node else []
-    )
-    counted = [(len(snippets.matching_terms(text, parsed)), text) for text in bullets]
-    texts += [text for count, text in sorted(counted, key=lambda one: -one[0]) if count]
-    for text in map(formatting.one_line, texts):
-        is_new = analyzer.fold(text) not in analyzer.fold(summary)
+    texts = [] if hit.role or hit.grip_id else [("", hit.snippet.text)]
+    found = []
+    for bullet in node.bullets if node else ():
+        count = len(snippets.matching_terms(bullet.text, parsed))
+        if bullet.has_support and (count or bullet.text == hit.snippet.text):
+            found.append((count, formatting.MARKS[bullet.support.value], bullet.text))
+    found.sort(key=lambda one: -one[0])
+    for mark, text in [*((mark, text) for _, mark, text in found), *texts]:
+        text = formatting.one_line(text)
+        is_new = _bare(text) not in _bare(summary)
         if is_new and len(summary) + len(text) <= SUMMARY_CHARS:
-            summary = f"{summary.rstrip('.…')}. {text}" if summary else text
+            end = "" if summary.endswith(ENDS) or not summary else "."
+            summary = f"{summary.rstrip('…')}{end} {mark}{text}".strip()
     return summary
+
+
+def _bare(text: str) -> str:
+    """Return a text as it is compared with others: without case and marks."""
+    return " ".join(analyzer.fold(text).replace("…", " ").split()).rstrip(".!?:;")
 
 
 def _cite(hit: CombinedHit, node: TocNode | None) -> str:

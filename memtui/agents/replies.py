@@ -1,15 +1,17 @@
 """Replies: what a tool or a command answers, written as text or as JSON.
 
 ``write_text`` and ``write_data`` give all of a reply, for people and their programs.
-``fit_text`` and ``fit_json`` are for agents: they keep within a budget of tokens, make
-stored text harmless, and put it in a fence. Where a budget is too small, the details of
-items are left out first, then whole items from the end, then texts are cut.
+``fit_text`` and ``fit_json`` are for agents: they keep within a budget of tokens,
+neutralize stored text, and put it in a fence. Where a budget is too small, texts are
+first cut as far as the reply allows, then details and items are left out, then the rest
+is cut.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from memtui import errors
@@ -20,8 +22,8 @@ from memtui.text.tokens import ESTIMATOR_NAME, TokenCounter
 MIN_TOKENS = 50
 """The smallest budget: an empty reply needs about this many tokens."""
 
-DEFAULT_TOKENS = 500
-"""The budget over MCP and HTTP unless another is given: about 2 KB of English."""
+DEFAULT_TOKENS = 1_000
+"""The budget over MCP and HTTP unless another is given: about 4 KB of English."""
 
 MAX_TOKENS = 100_000
 
@@ -34,17 +36,38 @@ NOTHING_KEPT = "No conversations yet. Import past sessions: memtui import"
 """The note of every reply while nothing is stored."""
 
 
-def _no_page(_: int) -> Item:
-    return {}
+def cut(text: str, width: int | None) -> str:
+    """Cut a text to a maximum length, between two words where possible."""
+    if width is None or len(text) <= width:
+        return text
+    start = text[: width - 1]
+    whole, blank, _ = start.rpartition(" ")
+    return f"{whole if blank and len(whole) > width // 2 else start}…"
 
 
-def _whole(item: Item, _: int) -> Item:
-    return item
+_UNCUT = re.compile(
+    r"(?:.*_)?(?:ids?|session|token|at|time|start|end|cite|leads_to|event_id_\w+"
+    r"|verdict|level|role|band)"
+)
+"""The names of fields that hold ids, times and words of a fixed list."""
+
+
+def shortened(value: Any, width: int, name: str = "") -> Any:
+    """Return a value with its texts cut; ids and times stay whole."""
+    if isinstance(value, Mapping):
+        return {key: shortened(one, width, key) for key, one in value.items()}
+    if _UNCUT.fullmatch(name):
+        return value
+    if isinstance(value, str):
+        return cut(value, width)
+    if isinstance(value, list | tuple):
+        return [shortened(one, width, name) for one in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a tool or a command answers: items, the most important first, and notes."""
+    """What a tool or a command answers: items in the order shown, and notes."""
 
     name: str
     """The key of the list of items in JSON: ``children``, ``hits``."""
@@ -61,15 +84,27 @@ class Reply:
     """How to get what a budget left out."""
     has_more: bool = False
     """There are more items than these."""
-    next_page: Callable[[int], Item] = _no_page
+    next_page: Callable[[int], Item] = lambda _: {}
     """Returns the JSON fields that lead on after this many items: ``next_offset``."""
     more_hint: str = ""
     """How to get further items where ``next_page`` does not lead there."""
     separator: str = "\n"
     details: str = ""
     """The key of a list within items that is left out before whole items are."""
-    shorten: Callable[[Item, int], Item] = _whole
-    """Shortens the texts of an item to this many characters, for agents."""
+    priority: Sequence[int] = ()
+    """The places of the items, the most important first; without it, their order."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """Several lists in JSON instead of one: their keys and headings in text."""
+    group: Callable[[Item], str] = lambda _: ""
+    """Returns the list of an item."""
+    least_chars: int = 0
+    """Texts are cut down to this many characters before items are left out; 0 to leave
+    items out first."""
+    shorten: Callable[[Item, int], Item] = shortened
+    """Cuts the texts of an item to this many characters. An item that says with
+    ``left_chars`` how much was cut can be read on."""
+    cut_hint: str = ""
+    """How to read texts that were cut."""
     is_headed: bool = False
     """The head is more important than the items."""
     is_stored: bool = True
@@ -87,48 +122,187 @@ def empty_store() -> Reply:
     return Reply("items", (), str, notes=(NOTHING_KEPT,), is_stored=False)
 
 
+# Writing
+
+
+WIDTHS = (600, 300, 150, 80, 40, 20, 16, 12, 10)
+"""The lengths texts are cut to in turn, in characters, until one part fits."""
+
+HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH = 20, 16, 12
+"""Where texts are cut shorter than this, there is no room for the head; for the notice
+and notes; for the fields of the next page."""
+
+NOTE_CHARS = 80
+"""The head and the notes are cut no shorter than this."""
+
+ALONE_CHARS = {NOTES_WIDTH: NOTE_CHARS, PAGE_WIDTH: 40, WIDTHS[-1]: 20}
+"""Except where there is no item and the notes say why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """How much of a reply is written."""
+
+    parts: int
+    """Items, then details; of a reply without items, notes."""
+    width: int | None = None
+    """The length its texts are cut to; None for whole texts."""
+    last_width: int | None = None
+    """The length the last item is cut to, if it would not fit otherwise."""
+
+    def has(self, least: int) -> bool:
+        """Tell whether there is room for something, by the width it needs."""
+        return self.width is None or self.width >= least
+
+
 def write_text(reply: Reply) -> str:
     """Write all of a reply as text."""
-    return _text(reply, reply.parts, None)
+    return _text(reply, _whole(reply))
 
 
 def write_data(reply: Reply) -> Item:
     """Write all of a reply as a JSON object."""
-    return _data(reply, reply.parts, None)
+    return _data(reply, _whole(reply))
+
+
+def _whole(reply: Reply) -> _Size:
+    return _Size(reply.parts or len(reply.notes))
+
+
+def _text(reply: Reply, size: _Size) -> str:
+    lines = list(_notes(reply, size))
+    if size.has(HEAD_WIDTH):
+        lines += _cut_lines(reply.lead, size)
+    items, group, texts = _items(reply, size), "", list[str]()
+    for item in items:
+        if reply.groups and reply.group(item) != group:
+            group = reply.group(item)
+            texts += filter(None, [reply.groups[group]])
+        texts.append(reply.line(item))
+    lines += [reply.separator.join(texts)] if texts else []
+    if left_out := _left_out(reply, size, items):
+        lines.append(f"({left_out})")
+    elif not reply.items and not lines:
+        lines.append("(nothing)")
+    return "\n".join(lines)
+
+
+def _data(reply: Reply, size: _Size) -> Item:
+    data: Item = {}
+    if size.has(HEAD_WIDTH):
+        width = size.width
+        data |= dict(reply.head) if width is None else shortened(reply.head, width)
+    items = _items(reply, size)
+    for name in reply.groups or [reply.name]:
+        data[name] = [
+            one for one in items if not reply.groups or reply.group(one) == name
+        ]
+    if notes := list(_notes(reply, size)):
+        data["notes"] = notes
+    if size.has(PAGE_WIDTH):
+        data |= reply.next_page(min(size.parts, len(reply.items)))
+    if left_out := _left_out(reply, size, items, with_place=False):
+        data["left_out"] = left_out
+    return data
+
+
+def _notes(reply: Reply, size: _Size) -> Iterator[str]:
+    if reply.items:
+        yield from _cut_lines(reply.notes, size) if size.has(NOTES_WIDTH) else ()
+        return
+    for note in reply.notes[: size.parts]:
+        chars = NOTE_CHARS if size.width else None
+        yield cut(note, ALONE_CHARS.get(size.width or 0, chars))
+
+
+def _cut_lines(lines: Sequence[str], size: _Size) -> list[str]:
+    return [cut(line, size.width and max(size.width, NOTE_CHARS)) for line in lines]
+
+
+def _items(reply: Reply, size: _Size) -> list[Item]:
+    """Return the items of the first parts, with as many of their details."""
+    order = reply.priority or range(len(reply.items))
+    places = sorted(order[: size.parts])
+    last = order[size.parts - 1] if 0 < size.parts <= len(order) else None
+    room = max(0, size.parts - len(reply.items))
+    # What matches the query comes first, whichever item it belongs to.
+    details = sorted(
+        (not detail.get("is_match"), place, number)
+        for place in places
+        for number, detail in enumerate(reply.items[place].get(reply.details, ()))
+    )
+    chosen = {(place, number) for _, place, number in details[:room]}
+    items = []
+    for place in places:
+        item = reply.items[place]
+        if reply.details in item:
+            some = enumerate(item[reply.details])
+            kept = [detail for number, detail in some if (place, number) in chosen]
+            item = {key: value for key, value in item.items() if key != reply.details}
+            item |= {reply.details: kept} if kept else {}
+        width = size.last_width if size.last_width and place == last else size.width
+        items.append(item if width is None else reply.shorten(item, width))
+    return items
+
+
+def _left_out(
+    reply: Reply, size: _Size, items: Sequence[Item], *, with_place: bool = True
+) -> str:
+    """Say what is left out or cut and how to get it; return "" where nothing is.
+
+    Args:
+        reply: The reply.
+        size: How much of it is written.
+        items: The items that are written.
+        with_place: Name the token or offset to go on from, which JSON has as a field.
+    """
+    missing, missing_parts = len(reply.items) - len(items), reply.parts - size.parts
+    cut_texts = sum("left_chars" in item for item in items)
+    is_all = missing_parts <= 0 or not reply.items
+    if is_all and not reply.has_more:
+        is_told = cut_texts and size.has(PAGE_WIDTH)
+        count = f"{cut_texts} texts are" if cut_texts > 1 else "a text is"
+        return f"{count} cut: {reply.cut_hint}" if is_told else ""
+    what = "more"
+    if missing > 0:
+        what = f"{missing} left out"
+    elif missing_parts > 0:
+        what = f"{missing_parts} messages left out"
+    if not size.has(PAGE_WIDTH):
+        return f"{what}: more tokens"
+    page = reply.next_page(min(size.parts, len(reply.items)))
+    token, offset = page.get("continuation_token"), page.get("next_offset")
+    if offset is not None and "total" in page:
+        rest, total = f"{page['total'] - offset:,}", f"of {page['total']:,}"
+        what = f"{rest} {total} left out" if missing > 0 else f"{rest} more {total}"
+    hint = reply.hint if missing_parts > 0 else reply.more_hint or reply.hint
+    if not size.parts and reply.items:
+        hint = MORE
+    elif missing > 0 or reply.has_more:
+        place = f"offset {offset}" if offset is not None else ""
+        place = f"token {token}" if token else place
+        if place:
+            hint = f"go on with {place}" if with_place else "go on there"
+    also = f"; {cut_texts} cut: {reply.cut_hint}" if cut_texts else ""
+    return f"{what}: {hint}{also}"
+
+
+def dumps(value: object) -> str:
+    """Write a value as JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 # Budgets
 
 
-MARGIN = 1.15
-"""Factor on an estimated count: 97 in 100 texts cost less."""
+MARGIN = 1.05
+"""Factor on an estimated count: 9 in 10 answers cost less."""
 
 ASTRAL_TOKENS = 2
 """Added for each character beyond the basic plane (emoji): up to three tokens each."""
 
-HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH = 20, 16, 12
-"""Texts cut shorter than this leave no room for the head, the notice and notes, and the
-fields of the next page."""
-
-WIDTHS = (None, 600, 300, 150, 80, 40, HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH, 10)
-"""The lengths texts are cut to in turn, in characters, until a part fits."""
-
-NOTE_CHARS = 80
-"""The head and the notes are cut no shorter than this."""
-
-EMPTY_NOTE_CHARS = {NOTES_WIDTH: NOTE_CHARS, PAGE_WIDTH: 40, WIDTHS[-1]: 20}
-"""Except where there is no item and the notes say why."""
-
-MATCH_ONLY_CHARS = 80
-"""Where texts are cut shorter than this, lists keep only what matches the query."""
-
-ITEM_CHARS = 400
-"""Texts are shortened to this many characters before items are left out."""
-
-CHARS_PER_TOKEN = 3
-
-_UNCUT = re.compile(r"(?:.*_)?(?:ids?|session|token|at|start|end|cite|leads_to)")
-"""The names of fields that hold ids and times, which are never cut."""
+LAST_WIDTHS = (400, 250, 150)
+"""The lengths the first item that does not fit is cut to, to use the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +343,8 @@ def fit_text(
     """
     nonce = nonce or fencing.new_nonce()
 
-    def write(reply: Reply, parts: int, width: int | None) -> str:
-        body = _text(reply, parts, width)
+    def write(reply: Reply, size: _Size) -> str:
+        body = _text(reply, size)
         return fencing.fence(body, nonce) if reply.is_stored else body
 
     return _fit(reply, limit, counter, write)
@@ -188,113 +362,95 @@ def fit_json(
         wrap: Puts the data into the object that is printed, which the budget is for.
     """
 
-    def write(reply: Reply, parts: int, width: int | None) -> str:
-        return dumps(wrap(_noticed(reply, parts, width)))
+    def write(reply: Reply, size: _Size) -> str:
+        data = _data(reply, size)
+        is_alone = reply.notes and not reply.items and size.width in ALONE_CHARS
+        is_roomy = size.has(NOTES_WIDTH) and not is_alone
+        if reply.is_stored and (is_roomy or (reply.items and size.parts)):
+            notice = fencing.NOTICE if is_roomy else fencing.SHORT_NOTICE
+            data = {"notice": notice, **data}
+        return dumps(wrap(data))
 
     return _fit(reply, limit, counter, write)
 
 
-Write = Callable[[Reply, int, int | None], str]
-"""Renders a reply with a number of parts, and the maximum length of their texts."""
-
-
-def _fit(reply: Reply, limit: int, counter: TokenCounter, write: Write) -> Fitted:
-    limit = max(MIN_TOKENS, min(limit, MAX_TOKENS))
-    reply = _harmless(reply, limit)
-
-    def render(parts: int, width: int | None) -> str:
-        return write(reply, parts, width)
-
-    if reply.items or not reply.notes:
-        least = HEAD_WIDTH if reply.is_headed else 0
-        return _fit_parts(render, reply.parts, limit, counter, least)
-
-    # Without an item the notes say why: they are cut before they are left out.
-    def notes_alone(notes: int, width: int | None) -> str:
-        return write(replace(reply, notes=reply.notes[: max(1, notes)]), 0, width)
-
-    fitted = _fit_parts(notes_alone, len(reply.notes), limit, counter)
-    if fitted.tokens > limit:
-        bare = replace(reply, notes=())
-        fitted = _fit_parts(lambda _, width: write(bare, 0, width), 0, limit, counter)
-    return replace(fitted, parts=0)
-
-
-def _fit_parts(
-    render: Callable[[int, int | None], str],
-    count: int,
+def _fit(
+    reply: Reply,
     limit: int,
     counter: TokenCounter,
-    least: int = 0,
+    write: Callable[[Reply, _Size], str],
 ) -> Fitted:
-    """Render as many of the first parts as a budget holds.
-
-    Args:
-        render: Renders the reply with a number of parts; fewer are shorter.
-        count: How many parts there are.
-        limit: The budget in tokens.
-        counter: Counts tokens.
-        least: Rather than with texts cut shorter than this, write it without any part.
-    """
-
-    def fitted(parts: int, width: int | None) -> Fitted:
-        text = render(parts, width)
-        return Fitted(text, parts, width, cost(text, counter))
-
-    frame = None
-    for width in WIDTHS:
-        parts = _most_parts(render, width, count, limit, counter)
-        if parts > 0 and (frame is None or width is None or width >= least):
-            return fitted(parts, width)
-        if parts == 0 and frame is None:
-            frame = fitted(0, width)
-        if frame and not count:
-            break
-    return frame or fitted(0, WIDTHS[-1])
-
-
-def _most_parts(
-    render: Callable[[int, int | None], str],
-    width: int | None,
-    count: int,
-    limit: int,
-    counter: TokenCounter,
-) -> int:
-    """Return how many parts fit at a width; -1 if not even none does."""
-    if cost(render(count, width), counter) <= limit:
-        return count
-    fits, low, high = -1, 0, count
-    while low <= high:
-        middle = (low + high) // 2
-        if cost(render(middle, width), counter) <= limit:
-            fits, low = middle, middle + 1
-        else:
-            high = middle - 1
-    return fits
-
-
-def _harmless(reply: Reply, limit: int) -> Reply:
-    """Shorten the items of a reply to the budget, and neutralize all stored text."""
-    chars = max(ITEM_CHARS, limit * CHARS_PER_TOKEN // max(1, len(reply.items)))
-    items = [reply.shorten(item, chars) for item in reply.items]
-    return replace(
+    limit = max(MIN_TOKENS, min(limit, MAX_TOKENS))
+    reply = replace(
         reply,
-        items=[_neutral(item, reply.details) for item in items],
+        items=[_neutral(item, reply.details) for item in reply.items],
         head=_neutral(reply.head),
         lead=_neutral(reply.lead),
         notes=_neutral(reply.notes),
     )
 
+    def fits(size: _Size) -> bool:
+        return cost(write(reply, size), counter) <= limit
+
+    size = _choose_size(reply, fits, limit)
+    text = write(reply, size)
+    parts = size.parts if reply.items else 0
+    return Fitted(text, parts, size.width, cost(text, counter))
+
+
+def _choose_size(reply: Reply, fits: Callable[[_Size], bool], limit: int) -> _Size:
+    """Choose how much of a reply is written."""
+    whole, least = _whole(reply), reply.least_chars
+    if fits(whole):
+        return whole
+    if least and fits(_Size(whole.parts, least)):
+        # A token hardly ever has more than ten characters.
+        longest = 10 * limit
+        chars = _largest(least, longest, lambda n: fits(_Size(whole.parts, n)))
+        return _Size(whole.parts, chars)
+    frame = None
+    widths = [least or None, *(one for one in WIDTHS if one < (least or 1_000))]
+    for width in widths:
+        found = _largest(0, whole.parts, partial(_fits_with, fits, width))
+        is_cut_off = reply.is_headed and width is not None and width < HEAD_WIDTH
+        if found > 0 and not (frame and is_cut_off):
+            return _refilled(reply, _Size(found, width), fits)
+        if found == 0 and frame is None:
+            frame = _Size(0, width)
+    return frame or _Size(0, WIDTHS[-1])
+
+
+def _fits_with(fits: Callable[[_Size], bool], width: int | None, parts: int) -> bool:
+    return fits(_Size(parts, width))
+
+
+def _refilled(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size:
+    """Add the first item that does not fit, cut to the room that is left."""
+    if size.parts < len(reply.items) and size.width in (None, reply.least_chars):
+        for width in LAST_WIDTHS:
+            larger = _Size(size.parts + 1, size.width, width)
+            if fits(larger):
+                return larger
+    return size
+
+
+def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number in a range that fits; one below it if none does."""
+    found = low - 1
+    while low <= high:
+        middle = (low + high) // 2
+        if fits(middle):
+            found, low = middle, middle + 1
+        else:
+            high = middle - 1
+    return found
+
 
 def _neutral(value: Any, multiline: str = "", name: str = "") -> Any:
     """Neutralize the texts of a value; those below ``multiline`` keep line breaks."""
     if isinstance(value, str):
-        is_multiline = multiline and name == multiline
-        return (
-            fencing.neutralize(value)
-            if is_multiline
-            else fencing.neutralize_line(value)
-        )
+        keeps_lines = multiline and name == multiline
+        return (fencing.neutralize if keeps_lines else fencing.neutralize_line)(value)
     if isinstance(value, Mapping):
         inside = name if multiline and name == multiline else ""
         return {
@@ -303,152 +459,6 @@ def _neutral(value: Any, multiline: str = "", name: str = "") -> Any:
     if isinstance(value, list | tuple):
         return [_neutral(one, multiline, name) for one in value]
     return value
-
-
-def _text(reply: Reply, parts: int, width: int | None) -> str:
-    lines = _notes(reply, width)
-    lines += _cut_lines(reply.lead, width) if _fits(width, HEAD_WIDTH) else []
-    items = [reply.line(shortened(item, width)) for item in _items(reply, parts)]
-    lines += [reply.separator.join(items)] if items else []
-    if left_out := _left_out(reply, parts, width):
-        lines.append(f"({left_out})")
-    elif not reply.items and not lines:
-        lines.append("(nothing)")
-    return "\n".join(lines)
-
-
-def _data(reply: Reply, parts: int, width: int | None) -> Item:
-    data: Item = {}
-    if _fits(width, HEAD_WIDTH):
-        data |= shortened(dict(reply.head), width)
-    data[reply.name] = [shortened(item, width) for item in _items(reply, parts)]
-    if notes := _notes(reply, width):
-        data["notes"] = notes
-    if _fits(width, PAGE_WIDTH):
-        data |= reply.next_page(min(parts, len(reply.items)))
-    if left_out := _left_out(reply, parts, width, with_place=False):
-        data["left_out"] = left_out
-    return data
-
-
-def _noticed(reply: Reply, parts: int, width: int | None) -> Item:
-    """Put the notice that text is quoted before the data."""
-    data = _data(reply, parts, width)
-    is_roomy = _fits(width, NOTES_WIDTH) and not _has_notes_alone(reply, width)
-    if reply.is_stored and (is_roomy or parts > 0):
-        notice = fencing.NOTICE if is_roomy else fencing.SHORT_NOTICE
-        return {"notice": notice, **data}
-    return data
-
-
-def _fits(width: int | None, least: int) -> bool:
-    return width is None or width >= least
-
-
-def _has_notes_alone(reply: Reply, width: int | None) -> bool:
-    """Tell whether there is room for nothing but notes, which say why it is empty."""
-    return bool(reply.notes) and not reply.items and width in EMPTY_NOTE_CHARS
-
-
-def _notes(reply: Reply, width: int | None) -> list[str]:
-    if width is not None and _has_notes_alone(reply, width):
-        return [cut(note, EMPTY_NOTE_CHARS[width]) for note in reply.notes]
-    return _cut_lines(reply.notes, width) if _fits(width, NOTES_WIDTH) else []
-
-
-def _cut_lines(lines: Sequence[str], width: int | None) -> list[str]:
-    chars = None if width is None else max(width, NOTE_CHARS)
-    return [cut(line, chars) for line in lines]
-
-
-def _items(reply: Reply, parts: int) -> list[Item]:
-    """Return the items of the first parts, with as many of their details."""
-    items = list(reply.items[:parts])
-    if not reply.details:
-        return items
-    room = max(0, parts - len(reply.items))
-    in_order = sorted(
-        (not detail.get("is_match"), place, number)
-        for place, item in enumerate(items)
-        for number, detail in enumerate(item.get(reply.details, ()))
-    )
-    # What matches the query comes first, whichever item it belongs to.
-    chosen = {(place, number) for _, place, number in in_order[:room]}
-    for place, item in enumerate(items):
-        if details := item.get(reply.details):
-            some = [one for n, one in enumerate(details) if (place, n) in chosen]
-            rest = {key: item[key] for key in item if key != reply.details}
-            items[place] = rest | ({reply.details: some} if some else {})
-    return items
-
-
-def _left_out(
-    reply: Reply, parts: int, width: int | None, *, with_place: bool = True
-) -> str:
-    """Say what is left out and how to get it; return "" where nothing is.
-
-    Args:
-        reply: The reply.
-        parts: With how many of its parts.
-        width: The length its texts are cut to.
-        with_place: Name the token or offset to go on from, which JSON has as a field.
-    """
-    items, all_parts = len(reply.items) - parts, reply.parts - parts
-    if all_parts <= 0 and not reply.has_more:
-        return ""
-    if items > 0:
-        what = f"{items} left out"
-    else:
-        what = f"{all_parts} {reply.details} left out" if all_parts > 0 else "more"
-    if not _fits(width, PAGE_WIDTH):
-        return f"{what}: more tokens"
-    page = reply.next_page(min(parts, len(reply.items)))
-    token, offset = page.get("continuation_token"), page.get("next_offset")
-    if offset is not None and "total" in page:
-        rest, total = f"{page['total'] - offset:,}", f"of {page['total']:,}"
-        what = f"{rest} {total} left out" if items > 0 else f"{rest} more {total}"
-    hint = reply.hint if all_parts > 0 else reply.more_hint or reply.hint
-    if not parts and reply.items:
-        hint = MORE
-    elif items > 0 or reply.has_more:
-        place = f"offset {offset}" if offset is not None else ""
-        place = f"token {token}" if token else place
-        if place:
-            hint = f"go on with {place}" if with_place else "go on there"
-    return f"{what}: {hint}"
-
-
-def cut(text: str, width: int | None) -> str:
-    """Cut a text to a maximum length, between two words where possible."""
-    if width is None or len(text) <= width:
-        return text
-    start = text[: width - 1]
-    whole, blank, _ = start.rpartition(" ")
-    return f"{whole if blank and len(whole) > width // 2 else start}…"
-
-
-def shortened(value: Any, width: int | None, name: str = "") -> Any:
-    """Return a value with its texts cut; ids and times stay whole."""
-    if width is None:
-        return value
-    if isinstance(value, Mapping):
-        return {key: shortened(one, width, key) for key, one in value.items()}
-    if _UNCUT.fullmatch(name):
-        return value
-    if isinstance(value, str):
-        return cut(value, width)
-    if isinstance(value, list | tuple):
-        if width < MATCH_ONLY_CHARS:
-            objects = [one for one in value if isinstance(one, Mapping)]
-            matches = [one for one in objects if one.get("is_match")]
-            value = matches or value
-        return [shortened(one, width, name) for one in value]
-    return value
-
-
-def dumps(value: object) -> str:
-    """Write a value as JSON without blanks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 # Errors and the envelope of JSON answers

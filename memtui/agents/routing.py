@@ -5,26 +5,29 @@ something by what matches its words, one that names both by what matches within 
 time, and any other by the years.
 """
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from memtui.agents import formatting
+from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
-from memtui.agents.search import notes, nothing_found
+from memtui.agents.search import describe_quotes, notes, nothing_found, with_verdicts
 from memtui.agents.toc import MAX_CHILDREN
 from memtui.model import hits as model_hits
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import CombinedHit, Hit, ReadDate
+from memtui.model.hits import CombinedResult, Hit, ReadDate
 from memtui.model.nodes import TocEntry
 from memtui.model.scope import Scope
 from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
+from memtui.search.quotes import QuoteResult
 from memtui.search.scoring import DATE_BOOST
 from memtui.services import browse
 from memtui.text.dates import DatePeriod
@@ -57,6 +60,13 @@ are of another time."""
 
 TOP_SCORE = 0.3
 """The score of the years."""
+
+COVERED_SCORE, COVERED_POWER = 0.75, 1.5
+"""The score where one session has all specific words of the question, and how fast it
+falls where it has only a share of them."""
+
+UNKNOWN_PENALTY = 0.1
+"""Taken off for each word that is in no message."""
 
 WIDER = 6
 """How many times as many summaries are searched where only those of a time count."""
@@ -95,19 +105,29 @@ def route(
     }
     found = [node for nodes in by_period.values() for node in nodes]
     nodes = [*{node.node_id: node for node in found}.values()]
-    hits, quotes, remarks = _search(workspace, strategy, question, dated, limit, scope)
-    elsewhere = _elsewhere(dated, nodes, [*hits, *quotes])
-    score = _score(strategy, nodes, hits, quotes, is_elsewhere=bool(elsewhere))
+    hits, quoted, remarks = _search(workspace, strategy, question, dated, limit, scope)
+    times = [hit.at for hit in hits] + [one.at for one in quoted.quotes]
+    elsewhere = []
+    if dated.periods and times and not any(map(dated.covers, times)):
+        named = " and ".join(one.label.partition(":")[0] for one in dated.periods)
+        beside = f"Nothing of {named} holds it; these" if nodes else "These"
+        elsewhere = [f"{beside} are of other times."]
+    score = _score(strategy, nodes, hits, quoted, is_elsewhere=bool(elsewhere))
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
-    items = [formatting.hit(hit, zone) for hit in _distinct(hits)]
+    # A day repeats the snippets of its segments.
+    by_text: dict[str, Hit] = {}
+    for hit in hits:
+        by_text.setdefault(hit.snippet.text, hit)
+    distinct = list(by_text.values())
+    items = list(with_verdicts(list(map(formatting.hit, distinct)), distinct))
     # The best summary, then what was said, then the rest.
-    items[1:1] = formatting.quotes(quotes, zone)
-    items += [formatting.node(node, zone) for node in nodes[:limit]]
-    times = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
-    missing = [
-        f"Nothing is stored for {one.text}." for one in times if not one.has_hits
-    ]
+    items[1:1] = describe_quotes(quoted.quotes)
+    items += [formatting.node(node) for node in nodes[:limit]]
+    read = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
+    missing = [f"Nothing is stored for {one.text}." for one in read if not one.has_hits]
+    if quoted.unknown:
+        missing.append(f"In no message: {', '.join(quoted.unknown)}.")
     band = model_hits.score_band(score)
     head: Item = {
         "way": strategy.value,
@@ -115,25 +135,27 @@ def route(
         "score": round(score, 2),
         "band": band.value,
         "advice": band.advice,
-        "understood": [{"text": one.text, "is_met": one.has_hits} for one in times],
+        "understood": [{"text": one.text, "is_met": one.has_hits} for one in read],
+        "unknown_words": list(quoted.unknown),
     }
+    lines = LineWriter(zone)
+
+    def line(item: Item) -> str:
+        if "score" not in item:
+            return lines.node(item)
+        is_quote = item["id"].startswith("evt:")
+        return lines.quote(item) if is_quote else lines.hit(item)
+
     sure = f"{head['band']} ({head['score']:.2f}): {head['advice']}"
     return Reply(
         "answers",
         items,
-        _answer_line,
+        line,
         head,
         (f"{head['way']}: {why} {sure}",),
         notes((*missing, *elsewhere, *remarks), none="" if items else nothing_found()),
         is_headed=True,
     )
-
-
-def _answer_line(item: Item) -> str:
-    if "score" not in item:
-        return formatting.node_line(item)
-    is_quote = item["id"].startswith("evt:")
-    return formatting.quote_line(item) if is_quote else formatting.hit_line(item)
 
 
 def choose_strategy(
@@ -182,22 +204,26 @@ def _search(
     dated: DatedQuery,
     limit: int,
     scope: Scope,
-) -> tuple[list[Hit], Sequence[CombinedHit], Sequence[str]]:
+) -> tuple[list[Hit], QuoteResult, Sequence[str]]:
     """Find summaries and quotes; of a time that has some, its own alone."""
-    if strategy not in SEARCHING:
-        return [], (), ()
     everything = replace(EVERYTHING, scope=scope)
+    if strategy not in SEARCHING:
+        return [], QuoteResult(CombinedResult(question)), ()
+
+    def quote(text: str, filters: Filters) -> QuoteResult:
+        words = without_vague_words(text, workspace.zone)
+        return workspace.quotes.find(words, limit=2 * limit, filters=filters)
+
     if strategy is Strategy.TELEPORT:
         hits, remarks = _hits(workspace, dated, limit, scope)
-        return hits, _quotes(workspace, question, limit, everything), remarks
+        return hits, quote(question, everything), remarks
     hits, remarks = _hits(workspace, dated, WIDER * limit, scope)
     within = [hit for hit in hits if dated.covers(hit.at)][:limit]
-    filters = query_dates.restrict(everything, dated.periods)
-    quotes = _quotes(workspace, dated.words, limit, filters)
-    quotes = [quote for quote in quotes if dated.covers(quote.at)]
+    quoted = quote(dated.words, query_dates.restrict(everything, dated.periods))
+    quotes = tuple(one for one in quoted.quotes if dated.covers(one.at))
     if within or quotes:
-        return within, quotes, remarks
-    return hits[:limit], _quotes(workspace, dated.words, limit, everything), remarks
+        return within, replace(quoted, quotes=quotes), remarks
+    return hits[:limit], quote(dated.words, everything), remarks
 
 
 def _hits(
@@ -213,46 +239,26 @@ def _hits(
     return sorted(found.hits, key=rank), remarks
 
 
-def _quotes(
-    workspace: "Workspace", question: str, limit: int, filters: Filters
-) -> Sequence[CombinedHit]:
-    words = without_vague_words(question, workspace.zone)
-    return workspace.quotes.find(words, limit=2 * limit, filters=filters).quotes
-
-
-def _elsewhere(
-    dated: DatedQuery, nodes: Sequence[TocEntry], found: Sequence[Hit | CombinedHit]
-) -> list[str]:
-    """Note that what was found is not of the times that were named."""
-    if not (dated.periods and found) or any(dated.covers(one.at) for one in found):
-        return []
-    times = " and ".join(period.label.partition(":")[0] for period in dated.periods)
-    beside = f"Nothing of {times} holds it; these" if nodes else "These"
-    return [f"{beside} are of other times."]
-
-
-def _distinct(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Leave out hits with the snippet of an earlier one: a day repeats its segments."""
-    seen: set[str] = set()
-    for hit in hits:
-        if hit.snippet.text not in seen:
-            yield hit
-        seen.add(hit.snippet.text)
-
-
 def _score(
     strategy: Strategy,
     nodes: Sequence[TocEntry],
     hits: Sequence[Hit],
-    quotes: Sequence[CombinedHit],
+    quoted: QuoteResult,
     *,
     is_elsewhere: bool,
 ) -> float:
-    """Estimate how likely the answer is there, from 0 to 1."""
+    """Estimate how likely the answer is there, from 0 to 1.
+
+    It is, where one session has all words of the question, even if its best passage
+    has few of them; it is not, where a name in the question is in no message.
+    """
     if strategy is Strategy.TOP:
         return TOP_SCORE
     if strategy is Strategy.BROWSE:
         return TIME_SCORE if nodes else MISS_SCORE
-    scores = [hit.score for hit in hits] + [quote.score for quote in quotes]
+    scores = [hit.score for hit in hits] + [one.score for one in quoted.quotes]
     best = max(scores, default=0.0)
-    return min(best, MISS_SCORE) if is_elsewhere else best
+    covered = COVERED_SCORE * math.pow(quoted.coverage, COVERED_POWER)
+    score = max(best, covered - UNKNOWN_PENALTY * len(quoted.unknown))
+    has_unknown_name = any(word != word.lower() for word in quoted.unknown)
+    return min(score, MISS_SCORE) if is_elsewhere or has_unknown_name else score

@@ -1,15 +1,59 @@
 """Tools that find by words: in summaries, in messages, in everything."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memtui.agents import formatting
-from memtui.agents.replies import Reply
+from memtui.agents.formatting import LineWriter, one_line
+from memtui.agents.replies import Item, Reply, cut
+from memtui.model import citations
+from memtui.model.events import Event
 from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.hits import CombinedHit, Hit
+from memtui.model.nodes import TocNode
 from memtui.model.scope import ALL, Scope
+from memtui.search import snippets
+from memtui.store import conversations, database, events, nodes, sessions
+from memtui.text import analyzer, date_format, prose
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
+
+RETRACTION_QUOTES = 6
+"""How many of the best quotes are checked for a later retraction."""
+
+RETRACTION_MESSAGES = 12
+"""How many of the messages after a quote are read for one."""
+
+MAX_RETRACTIONS = 2
+
+RETRACTION_CHARS = 240
+
+NEXT_MESSAGES = 4
+"""A message that takes back what was said need not repeat its words if it is one of
+the next few."""
+
+SHARED_TERMS = 2
+"""The words that a later retraction has in common with the statement, at least."""
+
+_TAKES_BACK = re.compile(
+    r"(?:no[,.] (?:wait|not|don.t|that)|scratch that|never ?mind|on second thought"
+    r"|forget (?:that|it|what i)|wait,? (?:no|don.t)|correction\b|that was wrong"
+    r"|actually,? (?:no|not|don.t|let.s (?:not|use|go)|we (?:should|need|have)"
+    r"|i.d rather)|i (?:was|am) wrong"
+    r"|(?:please )?(?:revert|undo|roll back) (?:that|this|it|the))",
+    re.I,
+)
+"""The beginning of a sentence that takes back what was said just before."""
+
+_REPLACES = re.compile(
+    r"\b(?:no longer|not any ?more|reverted|(?:was|were) (?:rolled back|undone)"
+    r"|(?:we|i) (?:dropped|abandoned|gave up on|decided against|moved away from)"
+    r"|rolled back|turned out (?:to be )?wrong|is wrong after all)\b",
+    re.I,
+)
+"""The wording of a sentence that replaces an earlier decision."""
 
 
 def teleport(
@@ -23,13 +67,11 @@ def teleport(
     """List nodes and grips by words, each with its score and a snippet."""
     scope = Scope(agent, project)
     found = workspace.teleport.find(query, limit=limit, scope=scope)
+    items = [formatting.hit(hit, is_recent=found.is_recent) for hit in found.hits]
     return Reply(
         "hits",
-        [
-            formatting.hit(hit, workspace.zone, is_recent=found.is_recent)
-            for hit in found.hits
-        ],
-        formatting.hit_line,
+        with_verdicts(items, found.hits),
+        LineWriter(workspace.zone).hit,
         notes=notes(
             (found.note, *found.hints),
             suggestion=found.suggestion,
@@ -47,11 +89,11 @@ def search_memory(
 ) -> Reply:
     """List short quotes that match, from everything; several of one session."""
     quoted = workspace.quotes.find(query, limit=limit, filters=filters)
-    found, zone = quoted.found, workspace.zone
+    found = quoted.found
     return Reply(
         "hits",
-        formatting.quotes(quoted.quotes, zone, is_recent=found.is_recent),
-        formatting.quote_line,
+        describe_quotes(quoted.quotes, is_recent=found.is_recent),
+        LineWriter(workspace.zone).quote,
         notes=notes(
             found.notes,
             found.times,
@@ -76,16 +118,111 @@ def search_sessions(
     )
     return Reply(
         "hits",
-        formatting.message_hits(found.hits, workspace.zone, is_recent=found.is_recent),
-        formatting.message_hit_line,
+        formatting.message_hits(found.hits, is_recent=found.is_recent),
+        LineWriter(workspace.zone).message_hit,
         {"query": query},
         notes=notes(
             found.notes,
             found.times,
             none="" if found.hits else nothing_found(filters.scope),
         ),
+        details="window",
         shorten=formatting.shorten_message_hit,
     )
+
+
+def describe_quotes(
+    found: Sequence[CombinedHit], *, is_recent: bool = False
+) -> list[Item]:
+    """Describe quotes, with the verdicts of bullets and what took a quote back."""
+    items = formatting.quotes(found, is_recent=is_recent)
+    by_cite = {_cite(one): one for one in reversed(found)}
+    hits = [by_cite.get(item["id"]) for item in items]
+    with_verdicts(items, hits)
+    return items if is_recent else _with_retractions(items, hits)
+
+
+def _cite(hit: CombinedHit) -> str:
+    if hit.event_id:
+        return citations.cite_event(hit.event_id)
+    return citations.cite_node(hit.node_id)
+
+
+def with_verdicts(
+    items: Sequence[Item], found: Sequence[Hit | CombinedHit | None]
+) -> Sequence[Item]:
+    """Add the verdict to each item whose snippet is a bullet of a node."""
+    pairs = [
+        (item, one.node_id)
+        for item, one in zip(items, found, strict=True)
+        if one and item["id"].startswith("toc:")
+    ]
+    with database.connection():
+        known = {
+            node.node_id: node
+            for node in nodes.get_many(list({node_id for _, node_id in pairs}))
+        }
+    for item, node_id in pairs:
+        if verdict := _verdict(known.get(node_id), item["snippet"]):
+            item["verdict"] = verdict
+    return items
+
+
+def _verdict(node: TocNode | None, snippet: str) -> str:
+    """Return the verdict of the bullet that a snippet is from; "" if it is of none."""
+    text = snippet.strip("… ")
+    for bullet in node.bullets if node else ():
+        if text and text in one_line(bullet.text):
+            return bullet.support.value
+    return ""
+
+
+def _with_retractions(
+    items: list[Item], hits: Sequence[CombinedHit | None]
+) -> list[Item]:
+    """Put behind a quote what was said later in its session to take it back."""
+    result: dict[str, Item] = {}
+    left = MAX_RETRACTIONS
+    with database.connection():
+        for place, (item, hit) in enumerate(zip(items, hits, strict=True)):
+            result.setdefault(item["id"], item)
+            is_checked = left and place < RETRACTION_QUOTES and hit and hit.event_id
+            later = _find_retraction(hit) if hit and is_checked else None
+            cite = citations.cite_event(later[0].event_id) if later else ""
+            if later and cite not in result:
+                left -= 1
+                result[cite] = {
+                    "id": cite,
+                    "score": item["score"],
+                    "band": item["band"],
+                    "at": date_format.iso_utc(later[0].timestamp),
+                    "role": later[0].role.value,
+                    "snippet": later[1],
+                    "retracts": item["id"],
+                }
+    return list(result.values())
+
+
+def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
+    """Return the message that takes a quote back, and its sentence that says so."""
+    number = sessions.get_number(hit.agent, hit.session_id)
+    statement = events.get([hit.event_id]).get(hit.event_id)
+    if number is None or statement is None:
+        return None
+    terms = {*analyzer.terms(hit.snippet.text)}
+    _, later = conversations.messages_around(number, statement, 0, RETRACTION_MESSAGES)
+    for distance, event in enumerate(later):
+        text = event.text[: snippets.READ_CHARS]
+        for start, end in prose.sentence_spans(text):
+            sentence = one_line(text[start:end]).lstrip("-*#> ")
+            shared = len(terms.intersection(analyzer.terms(sentence)))
+            is_near = event.role.value == "user" and distance < NEXT_MESSAGES
+            if (is_near and _TAKES_BACK.match(sentence)) or (
+                shared >= SHARED_TERMS
+                and (_REPLACES.search(sentence) or _TAKES_BACK.match(sentence))
+            ):
+                return event, cut(sentence, RETRACTION_CHARS)
+    return None
 
 
 def nothing_found(scope: Scope = ALL) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.agents import formatting, replies
+from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
 from memtui.agents.toc import NO_TIME, NO_TOKEN
 from memtui.errors import UsageError
@@ -19,10 +20,13 @@ from memtui.services.sessions import SessionDetails
 from memtui.store import database
 from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
-from memtui.text import date_format, dates
+from memtui.text import dates, fencing
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
+
+EVENT_CHARS = 400
+"""The texts of events are cut no shorter than this before some are left out."""
 
 NO_GRIP = "There is no such grip or event. Search again: ids come from replies."
 IS_NODE = "That is no citation but a node: get_node opens it."
@@ -43,13 +47,9 @@ def list_sessions(
     )
     scope = Scope(agent, project)
     none = f"No session is of {scope}." if scope.is_narrow else "There is no session."
-    return _page(
-        "sessions",
-        [formatting.session(one, workspace.zone) for one in page.sessions],
-        page.offset,
-        page.total,
-        none,
-    )
+    items = [formatting.session(one) for one in page.sessions]
+    reply = Reply("sessions", items, LineWriter(workspace.zone).session)
+    return _as_page(reply, page.offset, page.total, none)
 
 
 def get_session_meta(workspace: "Workspace", session: str) -> Reply:
@@ -58,41 +58,37 @@ def get_session_meta(workspace: "Workspace", session: str) -> Reply:
         facts = sessions.get_details(*resolve_filters.find_session(session))
     except resolve_filters.SessionNameError as error:
         return no_session("about", error)
-    head = session_head(workspace, facts)
+    head = session_head(facts)
     return Reply(
         "about",
-        [{"text": text} for text in session_summary(facts)],
+        [{"text": text} for text in facts.summary],
         lambda item: f"- {item['text']}",
         head,
-        session_lead(head),
+        session_lead(workspace, head),
         is_headed=True,
     )
 
 
-def session_head(workspace: "Workspace", facts: SessionDetails) -> Item:
+def session_head(facts: SessionDetails) -> Item:
     """Return what is known of a session as fields."""
-    session, zone = facts.session, workspace.zone
-    return formatting.session(session, zone) | {
-        "began": date_format.iso_minute(session.created_at, zone),
-        "branch": session.branch,
-        "model": session.model,
+    return formatting.session(facts.session) | {
+        "summary": facts.session.summary or None,
+        "branch": facts.session.branch,
+        "model": facts.session.model,
         "events": facts.events,
         "segments": facts.segments,
         "subagents": len(facts.subagents),
     }
 
 
-def session_lead(head: Item) -> list[str]:
+def session_lead(workspace: "Workspace", head: Item) -> list[str]:
     """Write what is known of a session as lines."""
-    about = ("began", "branch", "model", "segments", "subagents")
-    rest = " · ".join(f"{name}: {head[name]}" for name in about if head[name])
-    return [formatting.session_line(head), rest]
-
-
-def session_summary(facts: SessionDetails) -> list[str]:
-    """Return the summary a client set, then the headlines of the longest segments."""
-    summary = facts.session.summary
-    return [*([summary] if summary else []), *facts.summary]
+    lines = LineWriter(workspace.zone)
+    about = ("created_by", "branch", "model", "segments", "subagents")
+    rest = [f"{name}: {head[name]}" for name in about if head[name]]
+    lead = [lines.session(head)]
+    lead.append(" · ".join([f"began: {lines.minute(head['created_at'])}", *rest]))
+    return [*lead, *([f"summary: {head['summary']}"] if head["summary"] else [])]
 
 
 def list_messages(
@@ -102,6 +98,7 @@ def list_messages(
     offset: int = 0,
     limit: int = 20,
     subagent: str = "",
+    text_offset: int = 0,
     all_events: bool = False,
 ) -> Reply:
     """List a page of the messages of a session, oldest first.
@@ -112,6 +109,7 @@ def list_messages(
         offset: How many to leave out.
         limit: How many.
         subagent: Of this subagent's conversation.
+        text_offset: How many characters of the first message to leave out.
         all_events: Tool results and boundaries as well.
 
     Raises:
@@ -124,34 +122,44 @@ def list_messages(
     page = sessions.list_messages(
         facts, offset=offset, limit=limit, subagent=subagent, all_events=all_events
     )
-    return _page(
-        "messages",
-        [formatting.event(event, workspace.zone) for event in page.events],
-        page.offset,
-        page.total,
-        "There is no message.",
+    items = [formatting.event(event) for event in page.events]
+    items[:1] = [_from_offset(item, text_offset) for item in items[:1]]
+    reply = _event_list(workspace, "messages", items)
+    return _as_page(reply, page.offset, page.total, "There is no message.")
+
+
+def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Reply:
+    return Reply(
+        name,
+        items,
+        LineWriter(workspace.zone).dated_event,
+        least_chars=EVENT_CHARS,
+        shorten=formatting.shorten_event,
+        cut_hint=formatting.CUT_HINT,
     )
 
 
-def _page(
-    name: str, items: Sequence[Item], offset: int, total: int, none: str
-) -> Reply:
-    """Return a page of a list of known length."""
+def _from_offset(item: Item, text_offset: int) -> Item:
+    """Return an event with the rest of its text, in the form that agents read."""
+    if not text_offset:
+        return item
+    text = fencing.neutralize_line(formatting.one_line(item["text"]))
+    return item | {"text": text[text_offset:], "text_offset": text_offset}
+
+
+def _as_page(reply: Reply, offset: int, total: int, none: str) -> Reply:
+    """Return a reply as a page of a list of known length."""
 
     def next_page(count: int) -> Item:
         place = offset + count
         return {"total": total, "next_offset": place if place < total else None}
 
-    past_end = f"The offset is past the end: there are {total:,} {name}."
-    is_sessions = name == "sessions"
-    return Reply(
-        name,
-        items,
-        formatting.session_line if is_sessions else formatting.dated_event_line,
-        notes=() if items else (past_end if total else none,),
+    past_end = f"The offset is past the end: there are {total:,} {reply.name}."
+    return replace(
+        reply,
+        notes=() if reply.items else (past_end if total else none,),
         next_page=next_page,
-        has_more=offset + len(items) < total,
-        shorten=formatting.shorten_title if is_sessions else formatting.shorten_event,
+        has_more=offset + len(reply.items) < total,
     )
 
 
@@ -190,16 +198,17 @@ def get_events(
     """
     if not (when.strip() or session.strip()):
         raise UsageError("when is missing; give it, or a session")
-    periods = dates.read_exact(when, workspace.now(), workspace.zone)
+    periods = dates.read_exact(when, workspace.now(), workspace.zone)[:1]
     if when.strip() and not periods:
-        return Reply("events", (), formatting.dated_event_line, notes=(NO_TIME,))
+        return Reply("events", (), str, notes=(NO_TIME,))
+    labels = [period.label for period in periods]
     start, end = (periods[0].start, periods[0].end) if periods else (None, None)
     if session:
         try:
             agent, session = resolve_filters.find_session(session)
         except resolve_filters.SessionNameError as error:
             reply = no_session("events", error)
-            return replace(reply, notes=[*reply.notes, *_labels(periods)])
+            return replace(reply, notes=[*reply.notes, *labels])
     with database.connection():
         after = _cited_event(token)
         found = store_events.list_in_time(
@@ -211,31 +220,22 @@ def get_events(
             session=session,
         )
     page = found[:limit]
-    notes = [NO_TOKEN] if token and not after else []
 
     def next_page(count: int) -> Item:
         has_more = count < len(found)
         last = page[count - 1].event_id if count else token
         return {"continuation_token": last if has_more else None, "has_more": has_more}
 
-    if page:
-        notes += _labels(periods)
-    else:
-        # Why there is nothing comes first: it is kept where there is little room.
-        notes = [*notes, "Nothing was said then.", *_labels(periods)]
-    return Reply(
-        "events",
-        [formatting.event(event, workspace.zone) for event in page],
-        formatting.dated_event_line,
+    # Why there is nothing comes first: it is kept where there is little room.
+    notes = [NO_TOKEN] if token and not after else []
+    notes += labels if page else ["Nothing was said then.", *labels]
+    reply = _event_list(workspace, "events", list(map(formatting.event, page)))
+    return replace(
+        reply,
         notes=notes,
         next_page=next_page,
         has_more=len(found) > limit,
-        shorten=formatting.shorten_event,
     )
-
-
-def _labels(periods: Sequence[dates.DatePeriod]) -> list[str]:
-    return [period.label for period in periods[:1]]
 
 
 def _cited_event(token: str) -> str:
@@ -247,40 +247,58 @@ def _cited_event(token: str) -> str:
     return store_nodes.find_event(start) if start else ""
 
 
+GROUPS = {"before": "BEFORE", "excerpt": "EXCERPT", "after": "AFTER"}
+"""The events of a citation, and their headings."""
+
+
 def expand_grip(
-    workspace: "Workspace", grip_id: str, *, before: int = BEFORE, after: int = AFTER
+    workspace: "Workspace",
+    grip_id: str,
+    *,
+    before: int = BEFORE,
+    after: int = AFTER,
+    text_offset: int = 0,
 ) -> Reply:
-    """List the events a citation names, then those around them, the nearest first."""
+    """List the events before a citation, those that it names, and those after it.
+
+    Args:
+        workspace: Where to look.
+        grip_id: The id or citation of a grip or an event.
+        before: How many events before it.
+        after: How many events after it.
+        text_offset: How many characters of its first event to leave out.
+    """
     found = expand(grip_id, before=before, after=after)
     if found.grip is None:
         note = IS_NODE if grip_id.startswith("toc:") else NO_GRIP
-        return Reply("events", (), formatting.event_line, notes=(note,))
-    items = [
-        formatting.event(event, workspace.zone) | {"is_excerpt": True}
-        for event in found.excerpt_events
-    ]
-    earlier, later = found.events_before[::-1], found.events_after
-    for distance in range(max(len(earlier), len(later))):
-        for events, sign in ((earlier, -1), (later, 1)):
-            if distance < len(events):
-                item = formatting.event(events[distance], workspace.zone)
-                items.append(item | {"place": sign * (distance + 1)})
-    head: Item = {"grip": formatting.grip(found.grip, workspace.zone)}
-    lead = []
+        return Reply("events", (), str, notes=(note,), groups=GROUPS)
+    first = -len(found.events_before)
+    own = len(found.excerpt_events)
+    items: list[Item] = []
+    for number, event in enumerate(
+        (*found.events_before, *found.excerpt_events, *found.events_after), first
+    ):
+        place = min(number, 0) or max(number - own + 1, 0)
+        items.append(formatting.event(event) | {"place": place})
+    if own and text_offset:
+        items[-first] = _from_offset(items[-first], text_offset)
+    head: Item = {"grip": formatting.grip(found.grip)}
+    lines, lead = LineWriter(workspace.zone), []
     if found.session:
-        head["session"] = formatting.session(found.session, workspace.zone)
-        lead = [formatting.session_line(head["session"])]
+        head["session"] = formatting.session(found.session)
+        lead = [lines.session(head["session"])]
     return Reply(
         "events",
         items,
-        _placed_event_line,
+        lines.event,
         head,
         lead,
         hint=f"{replies.MORE}, or for fewer before and after",
-        shorten=partial(formatting.shorten_quoted_event, quote=found.grip.excerpt),
+        # What is cited comes first, then what is nearest to it.
+        priority=sorted(range(len(items)), key=lambda at: abs(items[at]["place"])),
+        groups=GROUPS,
+        group=lambda item: list(GROUPS)[1 + (item["place"] > 0) - (item["place"] < 0)],
+        least_chars=EVENT_CHARS,
+        shorten=partial(formatting.shorten_event, quote=found.grip.excerpt),
+        cut_hint=formatting.CUT_HINT,
     )
-
-
-def _placed_event_line(item: Item) -> str:
-    place = f"{item['place']:+d} " if "place" in item else ""
-    return f"{place}{formatting.event_line(item)}"

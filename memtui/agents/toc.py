@@ -8,24 +8,25 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
-from itertools import islice
+from datetime import datetime
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from memtui.agents import formatting, replies
-from memtui.agents.replies import Item, Reply
+from memtui.agents.formatting import LineWriter
+from memtui.agents.replies import Item, Reply, shortened
 from memtui.agents.search import nothing_found
-from memtui.model import citations
+from memtui.model import calendar, citations
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.search import node_match
 from memtui.search import query as search_query
+from memtui.search.query import Query
 from memtui.search.scoring import NodeField
 from memtui.services import browse
 from memtui.store import database
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates, stemmer
-from memtui.text.dates import DatePeriod
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -34,10 +35,19 @@ LIMIT = 10
 """How many nodes are on a page by default."""
 
 MAX_CHILDREN = 400
-"""How many children of a node are listed with it, or searched, the newest first."""
+"""How many children of a node are listed with it, the newest first."""
+
+MAX_SEARCHED = 2_000
+"""How many nodes below a node are searched, the widest and newest first."""
 
 MAX_SEGMENTS = 10_000
 """How many segments a keyword is looked for in, the newest that may have it."""
+
+BULLET_CHARS = 400
+"""Bullets are cut no shorter than this before some are left out."""
+
+GROUPS = {"bullets": "", "children": ""}
+"""The lists that describe a node; they have no headings."""
 
 NO_NODE = "There is no such node. Start from the top: get_toc_root."
 IS_GRIP = "That is no node but a citation: expand_grip opens it."
@@ -90,8 +100,8 @@ def browse_toc(
 
     return Reply(
         "children",
-        [formatting.node(entry, workspace.zone) for entry in page],
-        formatting.node_line,
+        [formatting.node(entry) for entry in page],
+        LineWriter(workspace.zone).node,
         notes=notes,
         next_page=next_page,
         has_more=len(found) > limit,
@@ -99,14 +109,16 @@ def browse_toc(
 
 
 def get_node(
-    workspace: "Workspace", node_id: str, *, agent: str = "", project: str = ""
+    workspace: "Workspace", node_id: str = "", *, agent: str = "", project: str = ""
 ) -> Reply:
-    """Describe a node: its bullets with their grips, then its children."""
+    """Describe a node: its bullets with their grips, and its children; or the years."""
     scope = Scope(agent, project)
+    if not node_id.strip():
+        return get_toc_root(workspace, agent=agent, project=project)
     found = browse.get_scoped_node(node_id, scope)
     if found is None:
         note = IS_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
-        return Reply("parts", (), formatting.bullet_or_node_line, notes=(note,))
+        return Reply("bullets", (), str, notes=(note,), groups=GROUPS)
     reply = node_reply(workspace, found.node, scope)
     if not found.hidden_bullets:
         return reply
@@ -115,7 +127,6 @@ def get_node(
 
 def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Reply:
     """Describe a node in any of its versions."""
-    zone = workspace.zone
     found = browse.list_children(node.node_id, limit=MAX_CHILDREN + 1, scope=scope)
     children = found[:MAX_CHILDREN]
     head: Item = {
@@ -125,11 +136,10 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         "headline": node.headline,
         "status": node.status.value,
         "version": node.version,
-        "start": date_format.iso_minute(node.start_time, zone),
-        "end": date_format.iso_minute(node.end_time, zone),
+        "start_time": date_format.iso_utc(node.start_time),
+        "end_time": date_format.iso_utc(node.last_time),
         "keywords": list(node.keyword_texts),
-        "bullets": len(node.bullets),
-        "children": len(children),
+        "child_node_ids": [citations.cite_node(one.node_id) for one in children],
     }
     if node.level is TocLevel.SEGMENT:
         head["surprise"] = browse.get_surprise(node.node_id)
@@ -139,20 +149,31 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     lead = [f"{title}: {', '.join(node.keyword_texts)}"]
     if node.headline not in ("", node.title):
         lead.append(node.headline)
-    items = [formatting.bullet(bullet) for bullet in node.bullets]
-    items += [formatting.node(entry, zone) for entry in children]
+    bullets, count = len(node.bullets), len(node.bullets) + len(children)
+    # Bullets and children in turn, so that both are shown where there is little room.
+    in_turn = zip_longest(range(bullets), range(bullets, count))
     page_through = f"browse_toc {node.node_id} pages through its children"
     return Reply(
-        "parts",
-        items,
-        formatting.bullet_or_node_line,
+        "bullets",
+        [*map(formatting.bullet, node.bullets), *map(formatting.node, children)],
+        LineWriter(workspace.zone).bullet_or_node,
         head,
         lead,
         hint=f"{replies.MORE}; {page_through}" if children else replies.MORE,
-        shorten=formatting.shorten_bullet,
         has_more=len(found) > len(children),
         more_hint=page_through,
+        priority=[place for pair in in_turn for place in pair if place is not None],
+        groups=GROUPS,
+        group=lambda item: "bullets" if "verdict" in item else "children",
+        least_chars=BULLET_CHARS,
+        shorten=_shorten_bullet,
     )
+
+
+def _shorten_bullet(item: Item, chars: int) -> Item:
+    """Cut a bullet, and leave out why it is not fully supported."""
+    kept = {key: value for key, value in item.items() if key != "why"}
+    return dict(shortened(kept, chars))
 
 
 def browse_time(
@@ -167,18 +188,21 @@ def browse_time(
     notes = [period.label for period in periods] or [NO_TIME]
     if periods and not found:
         notes.append("Nothing is stored of it.")
+    understood = [
+        {
+            "text": period.label,
+            "start": date_format.iso_utc(period.start) if period.start else None,
+            "end": date_format.iso_utc(period.end) if period.end else None,
+        }
+        for period in periods
+    ]
     return Reply(
         "nodes",
-        [formatting.node(entry, workspace.zone) for entry in found.values()],
-        formatting.node_line,
-        {"understood": [_period(period) for period in periods]},
+        [formatting.node(entry) for entry in found.values()],
+        LineWriter(workspace.zone).node,
+        {"understood": understood},
         notes=notes,
     )
-
-
-def _period(period: DatePeriod) -> Item:
-    start, end = (at.isoformat() if at else None for at in (period.start, period.end))
-    return {"text": period.label, "start": start, "end": end}
 
 
 def browse_keyword(
@@ -208,7 +232,7 @@ def browse_keyword(
         is_cut = len(found) <= limit and next(segments, None) is not None
         entries = {entry.node_id: entry for entry in store_nodes.get_entries([*found])}
     items = [
-        formatting.node(entries[name], workspace.zone)
+        formatting.node(entries[name])
         | {
             "score": None,  # all match alike
             "field": NodeField.KEYWORDS.value,
@@ -241,23 +265,26 @@ def _with_terms(
 def search_node(
     workspace: "Workspace", node_id: str, query: str, *, limit: int = LIMIT
 ) -> Reply:
-    """List the parts of one node that match, best first; needs no index."""
+    """List what matches in a node and in all below it, best first; needs no index."""
     parsed = search_query.parse(query, workspace.zone)
-    node = browse.get_node(node_id)
-    found = node_match.match_fields(node, parsed) if node else []
-    found = [] if parsed.is_empty else found
-    items = [
-        {
-            "score": one.score,
-            "field": one.field.value,
-            "text": one.text,
-            "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
-            "node_id": citations.cite_node(node_id),
-        }
-        for one in found[:limit]
-    ]
-    notes = () if items else (nothing_found(),)
-    return Reply("finds", items, _match_line, notes=notes)
+    with database.connection():
+        whole = store_nodes.resolve_id(node_id)
+        names, is_cut = _list_below([whole], ALL)
+        nodes = store_nodes.get_many([whole, *names])
+    items: dict[str, Item] = {}
+    for node in [] if parsed.is_empty else nodes:
+        for item in _matches(node, parsed):
+            # A wide node repeats what stands below it: the narrowest one is named.
+            items[item["text"]] = item
+    best = sorted(items.values(), key=lambda item: -item["score"])
+    return Reply(
+        "finds",
+        best[:limit],
+        _match_line,
+        notes=_search_notes(bool(best), is_cut),
+        has_more=len(best) > limit,
+        more_hint="a larger limit gives more",
+    )
 
 
 def search_children(
@@ -271,29 +298,58 @@ def search_children(
 ) -> Reply:
     """List the children of a node, or the years, that match, best first.
 
-    Needs no index: the nodes themselves are read.
+    What stands below a child counts for it. Needs no index.
     """
     scope, parsed = Scope(agent, project), search_query.parse(query, workspace.zone)
     if parsed.is_empty:
         return _matching_nodes([], scope)
     with database.connection():
         parent = [store_nodes.resolve_id(node_id)] if node_id else None
-        names = store_nodes.list_ids_under(parent, scope)[:MAX_CHILDREN]
-        children = store_nodes.get_many(names)
-        entries = {entry.node_id: entry for entry in store_nodes.get_entries(names)}
-    found: list[tuple[float, float, Item]] = []
-    for node in children:
-        if matches := node_match.match_fields(node, parsed):
-            score, best = node_match.score_node(node, parsed), matches[0]
-            item = formatting.node(entries[node.node_id], workspace.zone) | {
-                "score": score,
-                "field": best.field.value,
-                "text": best.text,
-                "grip_ids": [citations.cite_grip(name) for name in best.grip_ids],
-            }
-            found.append((-score, -node.start_time.timestamp(), item))
-    items = [item for _, _, item in sorted(found, key=lambda one: one[:2])]
-    return _matching_nodes(items, scope, limit)
+        children = store_nodes.list_ids_under(parent, scope)[:MAX_CHILDREN]
+        names, is_cut = _list_below(children, scope)
+        nodes = store_nodes.get_many([*children, *names])
+        entries = {entry.node_id: entry for entry in store_nodes.get_entries(children)}
+    found: dict[str, Item] = {}
+    for node in nodes:
+        child = next((one for one in calendar.path(node.node_id) if one in entries), "")
+        if child and (matches := _matches(node, parsed)):
+            score = node_match.score_node(node, parsed)
+            if child not in found or score > found[child]["score"]:
+                best = matches[0] | {"score": score, "found_in": matches[0]["node_id"]}
+                found[child] = best | formatting.node(entries[child])
+    items = sorted(found.values(), key=lambda one: one["start_time"], reverse=True)
+    items.sort(key=lambda one: -one["score"])
+    notes = _search_notes(bool(items), is_cut)
+    return _matching_nodes(items, scope, limit, notes if items else ())
+
+
+def _list_below(node_ids: Sequence[str], scope: Scope) -> tuple[list[str], bool]:
+    """Return the ids of all nodes below some; tell whether there were too many."""
+    found: list[str] = []
+    level = list(node_ids)
+    while level and len(found) < MAX_SEARCHED:
+        level = store_nodes.list_ids_under(level, scope) if level else []
+        found += level
+    return found[:MAX_SEARCHED], len(found) > MAX_SEARCHED or bool(level)
+
+
+def _matches(node: TocNode, parsed: Query) -> list[Item]:
+    return [
+        {
+            "score": one.score,
+            "field": one.field.value,
+            "text": one.text,
+            "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
+            "node_id": citations.cite_node(node.node_id),
+        }
+        for one in node_match.match_fields(node, parsed)
+    ]
+
+
+def _search_notes(has_items: bool, is_cut: bool) -> list[str]:
+    notes = [] if has_items else [nothing_found()]
+    cut = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
+    return [*notes, *([cut] if is_cut else [])]
 
 
 def _matching_nodes(
@@ -313,7 +369,12 @@ def _matching_nodes(
 def _match_line(item: Item) -> str:
     source = f" [{item['grip_ids'][0]}]" if item["grip_ids"] else ""
     score = formatting.score_text(item)
-    return f"{score}{item['node_id']} {item['field']}: {item['text']}{source}"
+    below = item.get("found_in", item["node_id"])
+    where = f" in {below}" if below != item["node_id"] else ""
+    is_keywords = item["field"] == NodeField.KEYWORDS.value
+    title = f" {item['title']}," if is_keywords and "title" in item else ""
+    start = f"{score}{item['node_id']}{title}{where}"
+    return f"{start} {item['field']}: {item['text']}{source}"
 
 
 # The outline
@@ -354,11 +415,17 @@ def outline(
         project: Of this project's work alone.
         is_json: It is written as JSON, where an entry costs more.
     """
-    zone, counter = workspace.zone, workspace.counter
+    lines, counter = LineWriter(workspace.zone), workspace.counter
+
+    def describe(entry: TocEntry) -> Item:
+        return formatting.node(entry) | {"depth": DEPTHS[entry.level]}
+
+    def line(item: Item) -> str:
+        return "  " * int(item["depth"]) + lines.node(item)
 
     def price(entry: TocEntry) -> int:
-        item = _outline_item(entry, zone)
-        text = f"{replies.dumps(item)}," if is_json else f"{_outline_line(item)}\n"
+        item = describe(entry)
+        text = f"{replies.dumps(item)}," if is_json else f"{line(item)}\n"
         return replies.cost(text, counter)
 
     if limit is not None:
@@ -366,8 +433,8 @@ def outline(
     branches, is_all = _choose(limit, price, Scope(agent, project))
     return Reply(
         "lines",
-        [_outline_item(entry, zone) for entry in _in_order(branches, "")],
-        _outline_line,
+        [describe(entry) for entry in _in_order(branches, "")],
+        line,
         notes=() if branches[""] else ("Nothing is stored yet.",),
         hint="get_node NODE_ID, or a larger budget, opens more",
         has_more=not is_all,
@@ -412,11 +479,3 @@ def _in_order(branches: Branches, parent: str) -> Iterator[TocEntry]:
     for entry in sorted(children, key=lambda one: one.start_time, reverse=True):
         yield entry
         yield from _in_order(branches, entry.node_id)
-
-
-def _outline_item(entry: TocEntry, zone: tzinfo) -> Item:
-    return formatting.node(entry, zone) | {"depth": DEPTHS[entry.level]}
-
-
-def _outline_line(item: Item) -> str:
-    return "  " * int(item["depth"]) + formatting.node_line(item)

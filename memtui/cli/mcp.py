@@ -3,17 +3,10 @@
 import importlib.util
 import sys
 from argparse import Namespace
-from typing import TYPE_CHECKING
 
 from memtui.cli.arguments import Parser, add_dry_run
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memtui.workspace import Workspace
-
 
 SDK = "mcp"
 """The package of the protocol, an optional dependency."""
@@ -51,6 +44,12 @@ def add_options(parser: Parser, command: str) -> None:
         help="offer tools that add and change things too",
     )
     parser.add_argument(
+        "--tools",
+        choices=("core", "all"),
+        default="core",
+        help="which tools to offer (default: core, those needed most)",
+    )
+    parser.add_argument(
         "--structured",
         action="store_true",
         help="answer with data beside the text: for programs, not for models",
@@ -76,45 +75,23 @@ def run(args: Namespace, context: Context) -> int:
         return hooks.run_mcp(args, context.paths)
     if args.agents:
         raise UsageError("serve takes no agent")
-    return serve(
-        context.open_workspace,
-        context.has_store,
-        with_writing=args.allow_write,
-        with_data=args.structured,
+    if not has_sdk():
+        raise MemtuiError(MISSING)
+    from memtui.agents import api, mcp_server
+
+    if sys.stdin.isatty():
+        print(AT_A_TERMINAL, file=sys.stderr)
+    runner = api.ToolRunner(
+        context.open_workspace, has_store=context.has_store, with_data=args.structured
     )
+    only_core = args.tools == "core"
+    mcp_server.run(
+        runner,
+        api.available_tools(with_writing=args.allow_write, only_core=only_core),
+    )
+    return 0
 
 
 def has_sdk() -> bool:
     """Tell whether the package of the protocol is installed."""
     return importlib.util.find_spec(SDK) is not None
-
-
-def serve(
-    open_workspace: "Callable[[], Workspace]",
-    has_store: "Callable[[], bool]",
-    *,
-    with_writing: bool,
-    with_data: bool,
-) -> int:
-    """Serve standard input and output until the client goes.
-
-    Args:
-        open_workspace: Opens the workspace, when the first question comes.
-        has_store: Tells whether there is a store: a question makes none.
-        with_writing: Offer tools that change something.
-        with_data: Answer with data beside text. Some clients then show their model
-            nothing else, and data costs more tokens than text.
-
-    Raises:
-        MemtuiError: The SDK is not installed.
-    """
-    if not has_sdk():
-        raise MemtuiError(MISSING)
-    from memtui.agents import mcp_server
-    from memtui.agents.api import ToolRunner
-
-    if sys.stdin.isatty():
-        print(AT_A_TERMINAL, file=sys.stderr)
-    runner = ToolRunner(open_workspace, has_store=has_store, with_data=with_data)
-    mcp_server.run(runner, with_writing=with_writing)
-    return 0

@@ -3,9 +3,11 @@
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from memtui.agents import formatting
 from memtui.agents import sessions as agents_sessions
+from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, cut
 from memtui.cli import output
 from memtui.cli.arguments import Parser, add_max_tokens, add_paging, add_scope
@@ -72,8 +74,8 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
     reply = agents_sessions.list_messages(
         workspace, whole_id, **page, all_events=args.all
     )
-    head = agents_sessions.session_head(workspace, facts) | _more(facts)
-    about = agents_sessions.session_summary(facts)
+    head = agents_sessions.session_head(facts) | _more(facts)
+    about = list(facts.summary)
     subagents = [
         {
             "name": one.name,
@@ -84,7 +86,7 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
         }
         for one in facts.subagents
     ]
-    lead = [*agents_sessions.session_lead(head)]
+    lead = [*agents_sessions.session_lead(workspace, head)]
     lead += [f"{key}: {value}" for key, value in _more(facts).items()]
     lead += [f"- {text}" for text in about]
     lead += [_subagent_line(one) for one in subagents]
@@ -97,7 +99,7 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
     reply = replace(
         reply,
         items=items,
-        line=_event_line,
+        line=partial(_event_line, LineWriter(workspace.zone)),
         head={"session": head, "about": about, "subagents": subagents},
         lead=lead,
         shorten=_shorten_event,
@@ -111,7 +113,6 @@ def _more(facts: SessionDetails) -> Item:
     more: Item = {
         "root": session.root,
         "folder": session.cwd,
-        "created_by": session.created_by,
     }
     if session.forked_from:
         more["forked_from"] = f"{session.agent}:{session.forked_from}"
@@ -144,6 +145,6 @@ def _shorten_event(item: Item, chars: int) -> Item:
     return item
 
 
-def _event_line(item: Item) -> str:
+def _event_line(lines: LineWriter, item: Item) -> str:
     thoughts = [f"~ {text}" for text in item.get("thoughts", ())]
-    return "\n".join([*thoughts, formatting.dated_event_line(item)])
+    return "\n".join([*thoughts, lines.dated_event(item)])

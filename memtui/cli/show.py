@@ -4,6 +4,7 @@ from argparse import Namespace
 from dataclasses import replace
 
 from memtui.agents import formatting, sessions, toc
+from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
 from memtui.cli import output, versions
 from memtui.cli.arguments import Parser, add_max_tokens, add_scope, whole_number
@@ -89,10 +90,12 @@ def _version(workspace: Workspace, node_id: str | None, number: int) -> Reply:
     return replace(
         reply,
         items=items,
-        line=formatting.bullet_line,
+        line=LineWriter(workspace.zone).bullet,
         head=head,
         lead=lead,
         has_more=False,
+        priority=(),
+        groups={},
     )
 
 
@@ -116,10 +119,6 @@ def _expand(workspace: Workspace, args: Namespace) -> int:
     reply = sessions.expand_grip(
         workspace, args.grip_id, before=args.before, after=args.after
     )
-    if args.max_tokens is None:
-        # In their order: nothing is left out from the end.
-        items = sorted(reply.items, key=lambda item: int(item.get("place", 0)))
-        reply = replace(reply, items=items)
     return output.print_reply(workspace, args, reply)
 
 

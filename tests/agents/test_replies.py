@@ -132,7 +132,7 @@ def test_details_go_before_whole_items_do(count: int, lines: int, limit: int) ->
 def test_how_many_details_are_left_out_is_said() -> None:
     told = replies.fit_text(remembered(3, 9), 300, tokens.ESTIMATING_COUNTER, NUMBER)
     assert told.width is None
-    assert re.search(r"\(\d+ details left out: ask for more tokens\)", told.text)
+    assert re.search(r"\(\d+ messages left out: ask for more tokens\)", told.text)
     assert all(f"evt:{place}" in told.text for place in range(3))
 
 
@@ -250,14 +250,18 @@ def test_what_stands_beside_a_match_goes_before_the_match() -> None:
     told = Reply(
         "hits",
         [{"id": "evt:1", "window": window}],
-        lambda told: " ".join([told["id"], *(one["text"] for one in told["window"])]),
+        lambda told: " ".join(
+            [told["id"], *(one["text"] for one in told.get("window", ()))]
+        ),
+        details="window",
     )
-    narrow = replies.fit_text(told, 70, tokens.ESTIMATING_COUNTER, NUMBER)
+    narrow = replies.fit_text(told, 90, tokens.ESTIMATING_COUNTER, NUMBER)
     assert (narrow.parts, "no4" in narrow.text, "no3" in narrow.text) == (
-        1,
+        2,
         True,
         False,
     )
+    assert "(8 messages left out: " in narrow.text
     wide = replies.fit_text(told, 900, tokens.ESTIMATING_COUNTER, NUMBER)
     assert all(f"no{place}" in wide.text for place in range(9))
 
@@ -321,8 +325,14 @@ def test_a_large_budget_gives_few_items_whole_texts() -> None:
 
     long = {"id": "evt:1", "text": "word " * 1_000}
     one = Reply("messages", [long], lambda item: item["text"], shorten=shorten)
+    one = replace(one, least_chars=400)
     told = replies.fit_text(one, 2_000, tokens.ESTIMATING_COUNTER)
     assert told.text.count("word") == 1_000
     ten = replace(one, items=[long] * 10)
     told = replies.fit_text(ten, 2_000, tokens.ESTIMATING_COUNTER)
     assert told.parts == 10
+    assert told.width and told.width > 400
+    assert told.tokens > 1_900, "all of the budget is used"
+    less = replies.fit_text(ten, 600, tokens.ESTIMATING_COUNTER)
+    assert 0 < less.parts < 10
+    assert less.width == 400

@@ -77,10 +77,10 @@ def test_from_the_root_down_to_the_words(full_house: Workspace) -> None:
         node_id = ids(toc.browse_toc(full_house, node_id), "children")[0]
         assert node_id.startswith(f"toc:{level}:")
     node = data(toc.get_node(full_house, node_id))
-    cited = next(p["grip_ids"][0] for p in node["parts"] if p.get("grip_ids"))
+    cited = next(p["grip_ids"][0] for p in node["bullets"] if p["grip_ids"])
     found = data(sessions.expand_grip(full_house, f"[{cited}]"))
     assert found["grip"]["id"] == cited
-    assert any(event.get("is_excerpt") for event in found["events"])
+    assert found["excerpt"] and found["before"] + found["after"]
 
 
 def test_twenty_six_children_by_ten(full_house: Workspace) -> None:
@@ -331,7 +331,7 @@ def test_memories_are_told_with_what_opens_them(full_house: Workspace) -> None:
     assert [("details" in one) for one in told] == [True, True, False][: len(told)]
     for one in told:
         assert one["when"].endswith("ago") or one["when"].startswith("last ")
-        assert data(sessions.expand_grip(full_house, one["cite"]))["events"]
+        assert data(sessions.expand_grip(full_house, one["cite"]))["excerpt"]
     none = data(memories.retrieve_memory(full_house, "token refresh", detail_limit=0))[
         "memories"
     ]
@@ -500,7 +500,8 @@ def test_a_budget_is_not_told_as_a_limit(full_house: Workspace) -> None:
         assert reply.items
         told = replies.fit_text(reply, 50, tokens.ESTIMATING_COUNTER)
         if told.parts < len(reply.items):
-            assert "left out: " in told.text and "more tokens" in told.text
+            assert "left out: " in told.text
+            assert "more tokens" in told.text or "go on with" in told.text
         left = len(reply.items) - told.parts
         of = rf"\({left}( of {len(reply.items)})? left out: "
         assert not left or re.search(of, told.text)
@@ -530,7 +531,7 @@ def test_a_session_answers_with_all_its_places_the_telling_ones_first(
     index_messages(full_house)
     found = search.search_memory(full_house, "zeppelin gas").items
     texts = [one["snippet"] for one in found]
-    assert "torn seam" in texts[0] and len(texts[0]) < 400
+    assert "torn seam" in texts[0] and len(texts[0]) < 500
     assert any("Can you repair" in text for text in texts)
     assert sum("title" in one for one in found if one["score"] > 0.2) == 1
 

@@ -157,7 +157,7 @@ def test_call_takes_what_the_tool_takes(
     assert "rollup_day: at" in printed and "rollup_week: at" in printed
     for words, says in (
         (["nosuch"], "there is no tool 'nosuch'"),
-        (["get_node"], "node_id is missing"),
+        (["expand_grip"], "grip_id is missing"),
         (["get_node", "toc:day:2024-01-18"], "is not KEY=VALUE"),
         (["browse_toc", "limit=0"], "limit is a whole number from 1 to 100"),
         (["browse_toc", "depth=1"], "there is no 'depth' here"),

@@ -74,13 +74,14 @@ def test_from_the_years_down_to_the_words_behind_a_bullet(home: Path) -> None:
     ]
     shown = asked(home, "show", segment["node_id"])
     assert 0 <= shown["surprise"] <= 1
-    grip_id = shown["parts"][0]["grip_ids"][0]
+    grip_id = shown["bullets"][0]["grip_ids"][0]
     found = asked(home, "expand", grip_id, "--before", "1", "--after", "1")
-    texts = [one["text"] for one in found["events"] if one.get("is_excerpt")]
+    texts = [one["text"] for one in found["excerpt"]]
     assert any(found["grip"]["excerpt"] in text for text in texts)
-    assert len(found["events"]) <= len(texts) + 2
+    assert len(found["before"]) <= 1 and len(found["after"]) <= 1
     printed = run_at_terminal(home, "expand", grip_id)
-    assert any(line.startswith("> ") for line in printed.splitlines())
+    headings = [line for line in printed.splitlines() if line.isupper()]
+    assert headings[-1] == "AFTER" and "EXCERPT" in headings
     assert found["grip"]["excerpt"] in printed
 
 
@@ -161,10 +162,10 @@ def test_search_finds_what_was_said(home: Path) -> None:
 
 def test_what_is_not_there_is_an_answer_with_a_note_and_no_error(home: Path) -> None:
     for name, *words in (
-        ("parts", "show", "toc:day:1999-01-01"),
-        ("parts", "show", "nonsense"),
+        ("bullets", "show", "toc:day:1999-01-01"),
+        ("bullets", "show", "nonsense"),
         ("children", "call", "browse_toc", "node_id=nonsense"),
-        ("events", "expand", "grip:1:nothing"),
+        ("excerpt", "expand", "grip:1:nothing"),
         ("messages", "session", "nobody"),
         ("messages", "session", "s"),
     ):
@@ -292,7 +293,7 @@ def test_sessions_lead_to_what_was_said_in_them(home: Path) -> None:
     assert listed["total"] == len(listed["sessions"])
     told = asked(home, "session", first["id"], "--limit", "1")
     assert told["session"].items() >= first.items()
-    assert told["total"] == first["messages"]
+    assert told["total"] == first["message_count"]
     assert len(told["messages"]) == 1
     every = asked(home, "session", first["id"], "--all")
     assert every["total"] == told["session"]["events"]

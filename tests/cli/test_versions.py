@@ -113,7 +113,7 @@ def test_any_version_is_printed_whole(home: Path) -> None:
     assert not any("toc:segment" in line for line in told)
     node = asked(home, "show", DAY, "--version", "3")
     assert (node["version"], node["is_models"], node["rejected"]) == (3, True, WHY)
-    assert [one["text"] for one in node["parts"] if one.get("is_withheld")] == [
+    assert [one["text"] for one in node["bullets"] if one.get("is_withheld")] == [
         "The moon was counted"
     ]
     node = asked(home, "show", DAY, "--version", "1")
@@ -134,10 +134,10 @@ def test_each_bullet_tells_its_verdict_and_what_speaks_against_it(home: Path) ->
     versions = asked(home, "versions", DAY)["versions"]
     (number,) = [one["version"] for one in versions if one["is_shown"]]
     node = asked(home, "show", DAY, "--version", str(number))
-    first, second, *_ = node["parts"]
-    assert (first["support"], first["covered"]) == ("weak", 0.5)
+    first, second, *_ = node["bullets"]
+    assert (first["verdict"], first["covered"]) == ("weak", 0.5)
     assert first["missing"] == ["payments.py", "42"]
-    assert (second["support"], second["missing"]) == ("supported", [])
+    assert (second["verdict"], second["missing"]) == ("supported", [])
     (quote, *_) = second["quotes"]
     assert len(quote["event_id"]) == 26 and quote["start"] < quote["end"]
     assert (second["repaired"], "jwt" in second["matched"]) == (False, True)

@@ -42,7 +42,7 @@ class Agent:
         answer = self.call(tool, **told)
         text = said(answer)
         assert not answer.is_error, text
-        assert estimate(text) <= told.get("max_tokens", 500)
+        assert estimate(text) <= told.get("max_tokens", 1_000)
         return text
 
     def fail(self, tool: str, **told: Any) -> str:
@@ -107,5 +107,5 @@ def full_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def agent(full_home: Path) -> Iterator[Agent]:
     """An agent that may read."""
-    with served(full_home) as one:
+    with served(full_home, "--tools", "all") as one:
         yield one

@@ -236,7 +236,7 @@ def test_it_is_allowed_over_the_protocol_and_shows_once_a_memtui_worked(
     tmp_path: Path,
 ) -> None:
     home = tmp_path / "home"
-    with served(home, "--allow-write") as agent:
+    with served(home, "--allow-write", "--tools=all") as agent:
         told = described(agent)
         if not GOLDEN.exists():
             GOLDEN.write_text(json.dumps(told, indent=1) + "\n", "utf-8")

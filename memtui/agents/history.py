@@ -1,0 +1,251 @@
+"""Tools that search what the agents' tools did: by file, and by error.
+
+A change to a file is told with the request that led to it and with what the agent said
+afterwards; an error with the changes that followed it, and with what was said then.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memtui.agents.formatting import LineWriter, one_line
+from memtui.agents.replies import Item, Reply, cut
+from memtui.model import citations
+from memtui.model.events import Event, EventRole
+from memtui.store import conversations, database, sessions, tool_results
+from memtui.store import events as store_events
+from memtui.summarize import tool_actions
+from memtui.text import date_format
+
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
+
+MAX_CALLS = 400
+"""How many calls or errors are read, the newest first."""
+
+FOLLOWING_EVENTS = 80
+"""How many events after an error are read for what fixed it."""
+
+ANSWER_MESSAGES = 30
+"""How many messages after a change are read for the agent's last word on it."""
+
+CHANGES_SHOWN = 5
+TEXT_CHARS = 300
+REPLACED_CHARS = 80
+
+CHANGING = ("Edited", "Wrote")
+"""The verbs of tools that change a file."""
+
+NO_FILE = "No tool call names that file. A part of its path is enough."
+NO_ERROR = (
+    "This error is in no tool's result and in no message. A shorter part of it, without"
+    " paths and numbers, finds more."
+)
+
+_VARYING = re.compile(
+    r"0x[0-9a-fA-F]+|(?:/[\w.@~+-]+)+/|[A-Za-z]:\\\S+\\|\b\d[\d.,:]*\b|\b[0-9a-f]{7,}\b"
+)
+"""Parts of an error that differ each time: addresses, folders, numbers, hashes."""
+
+_FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
+"""Lines of a traceback that do not say what is wrong."""
+
+MIN_ERROR_CHARS = 6
+
+
+def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
+    """List what was done to a file and why, newest first.
+
+    Args:
+        workspace: Where to look.
+        path: The file's path, or the end of it.
+        limit: How many requests.
+    """
+    items: list[Item] = []
+    with database.connection():
+        name = path.strip()
+        whole = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
+        calls = [
+            (number, call)
+            for number, call in tool_results.find_by_input(name, MAX_CALLS)
+            if name and whole.search(call.metadata.get("tool_input", ""))
+        ]
+        for number, calls_of_one in _by_request(calls):
+            if len(items) > limit:
+                break
+            items.append(_changes(number, *calls_of_one))
+    return Reply(
+        "changes",
+        items[:limit],
+        LineWriter(workspace.zone).change,
+        notes=() if items else (NO_FILE,),
+        has_more=len(items) > limit,
+        more_hint="a larger limit gives more",
+    )
+
+
+def _by_request(
+    calls: Sequence[tuple[int, Event]],
+) -> list[tuple[int, tuple[Event | None, list[Event]]]]:
+    """Group the calls that change something by the request before them, newest first.
+
+    Where none changes anything, all calls are taken.
+    """
+    changing = [pair for pair in calls if _verb(pair[1]) in CHANGING]
+    found: dict[tuple[int, str], tuple[Event | None, list[Event]]] = {}
+    for number, call in changing or calls:
+        request = _request(number, call)
+        key = number, request.event_id if request else ""
+        found.setdefault(key, (request, []))[1].append(call)
+    return [(number, group) for (number, _), group in found.items()]
+
+
+def _request(number: int, call: Event) -> Event | None:
+    """Return the user's message that a call follows."""
+    found = conversations.find_prompt(number, call.subagent, call.position, -1)
+    return store_events.get([found[2]]).get(found[2]) if found else None
+
+
+def _answer(number: int, event: Event) -> Event | None:
+    """Return the agent's last message before the user's next one."""
+    _, later = conversations.messages_around(number, event, 0, ANSWER_MESSAGES)
+    answer = None
+    for message in later:
+        if message.role is EventRole.USER:
+            break
+        answer = message
+    return answer
+
+
+def _verb(call: Event) -> str:
+    return tool_actions.tool_verb(call.metadata.get("tool_name", ""))
+
+
+def _changes(number: int, request: Event | None, calls: Sequence[Event]) -> Item:
+    """Describe the calls that followed one request."""
+    latest = calls[0]
+    said = _answer(number, latest)
+    return {
+        "id": citations.cite_event(latest.event_id),
+        "at": date_format.iso_utc(latest.timestamp),
+        **_describe_session(number),
+        "request": cut(one_line(request.text), TEXT_CHARS) if request else "",
+        "request_id": citations.cite_event(request.event_id) if request else "",
+        "changes": [_describe_call(call) for call in reversed(calls[:CHANGES_SHOWN])],
+        "count": len(calls),
+        "outcome": cut(one_line(said.text), TEXT_CHARS) if said else "",
+        "outcome_id": citations.cite_event(said.event_id) if said else "",
+    }
+
+
+def _describe_session(number: int) -> Item:
+    session = sessions.get_many([number])[number]
+    return {
+        "session": f"{session.agent}:{session.session_id}",
+        "title": one_line(session.title),
+    }
+
+
+def _describe_call(call: Event) -> str:
+    """Describe a call in one line: its first line, and what it replaced."""
+    first = one_line(call.text.partition("\n")[0])
+    old, new = _replaced(call)
+    change = f": “{old}” became “{new}”" if old or new else ""
+    failed = " (failed)" if call.metadata.get("is_error") == "true" else ""
+    return f"{cut(first, TEXT_CHARS)}{change}{failed}"
+
+
+def _replaced(call: Event) -> tuple[str, str]:
+    """Return the text that a call replaced and the new one, in short."""
+    try:
+        given = json.loads(call.metadata.get("tool_input", ""))
+    except ValueError:
+        given = None
+    fields = given if isinstance(given, dict) else {}
+    old, new = (
+        next((str(fields[name]) for name in names if fields.get(name)), "")
+        for names in (("old_string", "oldString"), ("new_string", "newString"))
+    )
+    return cut(one_line(old), REPLACED_CHARS), cut(one_line(new), REPLACED_CHARS)
+
+
+def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply:
+    """List where an error occurred before, newest first, and what followed it.
+
+    Args:
+        workspace: Where to look.
+        error: The text of the error: a line of it, or all of it.
+        limit: How many sessions.
+    """
+    pattern = error_pattern(error)
+    items: list[Item] = []
+    if pattern:
+        with database.connection():
+            found: dict[int, list[Event]] = {}
+            for number, event in tool_results.find_by_text(pattern, MAX_CALLS):
+                found.setdefault(number, []).append(event)
+            for number, events in list(found.items())[: limit + 1]:
+                items.append(_occurrence(number, events, pattern))
+    return Reply(
+        "occurrences",
+        items[:limit],
+        LineWriter(workspace.zone).occurrence,
+        {"searched_for": " … ".join(pattern)},
+        notes=() if items else (NO_ERROR,),
+        has_more=len(items) > limit,
+        more_hint="a larger limit gives more",
+    )
+
+
+def error_pattern(error: str) -> list[str]:
+    """Return the parts of an error that are the same each time it occurs, in order.
+
+    Of several lines the one that says what is wrong is taken: the last one of a
+    traceback, else the first that mentions an error.
+    """
+    lines = [line for line in error.splitlines() if line.strip()]
+    telling = [line for line in lines if not _FRAME.match(line)] or lines
+    named = [line for line in telling if tool_actions.mentions_error(line)]
+    line = (named or telling or [""])[-1 if "Traceback" in error else 0].strip()
+    parts = [part.strip(" \t'\"`:()[]<>,") for part in _VARYING.split(line)]
+    parts = [part for part in parts if any(map(str.isalnum, part))]
+    return parts if sum(map(len, parts)) >= MIN_ERROR_CHARS else []
+
+
+def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) -> Item:
+    """Describe the occurrences of an error in one session.
+
+    Args:
+        number: The session.
+        events: Those with the error, newest first.
+        pattern: The parts of the error.
+    """
+    latest = events[0]
+    later = conversations.list_after(
+        number, latest.subagent, latest.position, FOLLOWING_EVENTS
+    )
+    changes = []
+    for event in later:
+        if _verb(event) in CHANGING and event.metadata.get("is_error") != "true":
+            changes.append(event)
+        elif changes and event.role is EventRole.USER:
+            break
+    said = _answer(number, changes[-1] if changes else latest)
+    return {
+        "id": citations.cite_event(latest.event_id),
+        "at": date_format.iso_utc(latest.timestamp),
+        **_describe_session(number),
+        "error": _line_with(latest.text, pattern[0]),
+        "count": len(events),
+        "changes": [_describe_call(call) for call in changes[:CHANGES_SHOWN]],
+        "outcome": cut(one_line(said.text), TEXT_CHARS) if said else "",
+        "outcome_id": citations.cite_event(said.event_id) if said else "",
+    }
+
+
+def _line_with(text: str, part: str) -> str:
+    folded, wanted = text.lower(), part.lower()
+    lines = [one for one in text.splitlines() if wanted in one.lower()]
+    start = max(0, folded.find(wanted) - TEXT_CHARS // 3)
+    return cut(one_line(lines[0] if lines else text[start:]), TEXT_CHARS)
