@@ -8,10 +8,11 @@ the environment and ``--set``; later ones win.
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from memtui.errors import SettingsError
 from memtui.model.bounds import check_number
@@ -311,20 +312,19 @@ def _field_name(name: str) -> str:
     return name.replace(".", "_", 1)
 
 
-def _describe(one: "Field[Any]") -> Setting:
-    default: Any = one.default
-    return Setting(one.name.replace("_", ".", 1), default, **one.metadata)
-
-
 SETTINGS: dict[str, Setting] = {
-    setting.name: setting
-    for setting in map(_describe, fields(Settings)[:-1])  # without origins
+    (name := one.name.replace("_", ".", 1)): Setting(
+        name, cast(SettingValue, one.default), **one.metadata
+    )
+    for one in fields(Settings)[:-1]  # without origins
 }
 """Every setting by its name, in the order of the file."""
 
 
 def template() -> str:
     """Return a settings file that explains every setting, all commented out."""
+    import textwrap
+
     lines = [
         "# The settings of memtui. Remove a # to set a value. To see the values in use",
         "# and where each was set: memtui config show",
@@ -334,19 +334,13 @@ def template() -> str:
         if setting.section != section:
             section = setting.section
             lines += ["", f"[{section}]"]
-        lines += ["", *_wrap_comment(setting.description)]
+        lines += ["", *(f"# {line}" for line in textwrap.wrap(setting.description, 86))]
         if setting.unit:
             lines.append(f"# In {setting.unit}.")
         if setting.choices:
             lines.append(f"# One of: {', '.join(setting.choices)}.")
         lines.append(f"# {setting.key} = {to_toml(setting.default)}")
     return "\n".join(lines) + "\n"
-
-
-def _wrap_comment(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, 88, initial_indent="# ", subsequent_indent="# ")
 
 
 def to_toml(value: SettingValue) -> str:
@@ -371,30 +365,32 @@ def load(
         SettingsError: A setting is unknown or has an invalid value; the message has
             the file and line.
     """
-    found: dict[str, tuple[SettingValue, str]] = {}
-    if _exists(default_file):
-        found |= _read_file(default_file)
+    found = _read_file(default_file, is_optional=True)
     if config_file:
         found |= _read_file(config_file)
     found |= _read_environment(os.environ)
     for text in assignments:
         name, equals, value = text.partition("=")
-        if not equals:
-            raise SettingsError(f"--set {text}: expected section.key=value")
-        setting = _find(name.strip(), f"--set {text}")
-        found[setting.name] = _parse(setting, value, f"--set {text}"), COMMAND_LINE
+        with _located(f"--set {text}"):
+            if not equals:
+                raise SettingsError("expected section.key=value")
+            found[name.strip()] = parse_value(name.strip(), value), COMMAND_LINE
     values: dict[str, Any] = {_field_name(name): one[0] for name, one in found.items()}
     return Settings(**values, origins={name: one[1] for name, one in found.items()})
 
 
-def _exists(file: Path) -> bool:
+@contextmanager
+def _located(where: str) -> Iterator[None]:
+    """Begin the message of an error with its place."""
     try:
-        return file.exists()
-    except OSError as error:
-        raise SettingsError(f"{file}: {error.strerror}") from error
+        yield
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from error.__cause__
 
 
-def _read_file(file: Path) -> dict[str, tuple[SettingValue, str]]:
+def _read_file(
+    file: Path, *, is_optional: bool = False
+) -> dict[str, tuple[SettingValue, str]]:
     import tomllib
 
     try:
@@ -403,6 +399,8 @@ def _read_file(file: Path) -> dict[str, tuple[SettingValue, str]]:
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{file}: {error}") from error
     except (OSError, UnicodeDecodeError) as error:
+        if is_optional and isinstance(error, FileNotFoundError | NotADirectoryError):
+            return {}
         reason = getattr(error, "strerror", None) or "is not UTF-8 text"
         raise SettingsError(f"{file}: {reason}") from error
     found = {}
@@ -412,8 +410,9 @@ def _read_file(file: Path) -> dict[str, tuple[SettingValue, str]]:
             raise SettingsError(f"{where}: {section} is outside of any [section]")
         for key, value in entries.items():
             where = f"{file}:{_line_number(text, section, key)}"
-            setting = _find(f"{section}.{key}", where)
-            found[setting.name] = _validate(setting, value, where), where
+            with _located(where):
+                setting = _find(f"{section}.{key}")
+                found[setting.name] = _validate(setting, value), where
     return found
 
 
@@ -439,8 +438,8 @@ def _read_environment(
             _check_underscores(variable)
             continue
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".", 1)
-        setting = _find(name, variable)
-        found[setting.name] = _parse(setting, value, variable), variable
+        with _located(variable):
+            found[name] = parse_value(name, value), variable
     return found
 
 
@@ -453,7 +452,7 @@ def _check_underscores(variable: str) -> None:
             raise SettingsError(f"{variable}: did you mean {right}?")
 
 
-def _find(name: str, where: str) -> Setting:
+def _find(name: str) -> Setting:
     if name in SETTINGS:
         return SETTINGS[name]
     key = name.rpartition(".")[2]
@@ -461,7 +460,7 @@ def _find(name: str, where: str) -> Setting:
         setting.name for setting in SETTINGS.values() if setting.key == key
     ]
     hint = f"; did you mean {near[0]}?" if near else ""
-    raise SettingsError(f"{where}: there is no setting {name}{hint}")
+    raise SettingsError(f"there is no setting {name}{hint}")
 
 
 def _nearest(word: str, words: Sequence[str]) -> list[str]:
@@ -476,16 +475,7 @@ def parse_value(name: str, text: str) -> SettingValue:
     Raises:
         SettingsError: There is no such setting, or the value is invalid.
     """
-    setting = _find(name, name)
-    try:
-        return _parse(setting, text, name)
-    except SettingsError as error:
-        # The message begins with the name as the place, and names it again.
-        raise SettingsError(str(error).removeprefix(f"{name}: ")) from None
-
-
-def _parse(setting: Setting, text: str, where: str) -> SettingValue:
-    """Convert text to the type of the setting's default, and check it."""
+    setting = _find(name)
     text = text.strip()
     value: object = text
     if isinstance(setting.default, bool):
@@ -495,37 +485,37 @@ def _parse(setting: Setting, text: str, where: str) -> SettingValue:
             value = False
     elif isinstance(setting.default, tuple):
         value = [item.strip() for item in text.split(",") if item.strip()]
-    return _validate(setting, value, where)
+    return _validate(setting, value)
 
 
-def _validate(setting: Setting, value: object, where: str) -> SettingValue:
+def _validate(setting: Setting, value: object) -> SettingValue:
     name, default = setting.name, setting.default
     if isinstance(default, bool):
         if not isinstance(value, bool):
-            raise SettingsError(f"{where}: {name} is true or false, not {value!r}")
+            raise SettingsError(f"{name} is true or false, not {value!r}")
         return value
     if isinstance(default, int | float):
         is_whole = isinstance(default, int)
         try:
             return check_number(value, is_whole=is_whole, minimum=setting.minimum)
         except ValueError as error:
-            raise SettingsError(f"{where}: {name} is {error}, not {value!r}") from None
+            raise SettingsError(f"{name} is {error}, not {value!r}") from None
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise SettingsError(f"{where}: {name} is a list of texts, not {value!r}")
-        return tuple(_validate_text(setting, item, where) for item in value)
-    return _validate_text(setting, value, where)
+            raise SettingsError(f"{name} is a list of texts, not {value!r}")
+        return tuple(_validate_text(setting, item) for item in value)
+    return _validate_text(setting, value)
 
 
-def _validate_text(setting: Setting, value: object, where: str) -> str:
+def _validate_text(setting: Setting, value: object) -> str:
     name = setting.name
     if not isinstance(value, str):
-        raise SettingsError(f"{where}: {name} is text, not {value!r}")
+        raise SettingsError(f"{name} is text, not {value!r}")
     if setting.choices and value not in setting.choices:
         near = _nearest(value, setting.choices)
         hint = f"; did you mean {near[0]}?" if near else ""
         choices = ", ".join(setting.choices)
-        raise SettingsError(f"{where}: {name} is one of {choices}, not {value!r}{hint}")
+        raise SettingsError(f"{name} is one of {choices}, not {value!r}{hint}")
     if setting.check and (reason := setting.check(value)):
-        raise SettingsError(f"{where}: {name} cannot be {value!r}: {reason}")
+        raise SettingsError(f"{name} cannot be {value!r}: {reason}")
     return value
