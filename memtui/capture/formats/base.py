@@ -286,21 +286,20 @@ class ToolCall:
         position: Position | None = None,
     ) -> "ToolCall":
         """Make a call from the tool's input and the position where it was made."""
-        call = cls(
+        described = tool_calls.describe(tool_name, tool_input)
+        whole = tool_calls.compact_json(tool_input)
+        if position is None:
+            return cls(key, tool_name, described, whole)
+        return cls(
             key,
             tool_name,
-            tool_calls.describe(tool_name, tool_input),
-            tool_calls.compact_json(tool_input),
-        )
-        if position is None:
-            return call
-        return replace(
-            call,
-            session_id=position.session_id,
-            subagent=position.subagent,
-            message_id=position.key,
-            line=position.line,
-            at_ms=to_ms(position.at),
+            described,
+            whole,
+            position.session_id,
+            position.subagent,
+            position.key,
+            position.line,
+            to_ms(position.at),
         )
 
     def text(self, result: str) -> str:
@@ -578,19 +577,12 @@ def event_to_state(event: Event) -> dict[str, object]:
 
 def event_from_state(fields: Mapping[str, Any]) -> Event:
     """Restore an event from a cursor's state."""
-    return Event(
-        event_id=fields["event_id"],
-        session_id=fields["session_id"],
-        timestamp=datetime.fromisoformat(fields["timestamp"]),
-        event_type=EventType(fields["event_type"]),
-        role=EventRole(fields["role"]),
-        text=fields["text"],
-        metadata=fields["metadata"],
-        agent=fields["agent"],
-        subagent=fields["subagent"],
-        ordinal=fields["ordinal"],
-        source_id=fields["source_id"],
-    )
+    values = {
+        "timestamp": datetime.fromisoformat(fields["timestamp"]),
+        "event_type": EventType(fields["event_type"]),
+        "role": EventRole(fields["role"]),
+    }
+    return Event(**{**fields, **values})
 
 
 def join_texts(texts: Iterable[str]) -> str:
@@ -603,45 +595,36 @@ def message_texts(content: object) -> Iterator[str]:
 
     Blocks of tool calls, results and thinking are left out.
     """
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        for block in content:
-            if isinstance(block, str):
-                yield block
-            elif isinstance(block, dict):
-                if block.get("type") == "text":
-                    yield as_text(block.get("text"))
-                elif block.get("type") in ("image", "document"):
-                    yield _block_placeholder(block)
+    for block in content if isinstance(content, list) else [content]:
+        if (text := _block_text(block)) is not None:
+            yield text
 
 
 def result_text(content: object) -> str:
     """Return a tool's result as text, whatever shape it has."""
-    if isinstance(content, list):
-        return "\n".join(filter(None, map(_result_block, content)))
-    return as_text(content)
+    if not isinstance(content, list):
+        return as_text(content)
+    texts = ((block, _block_text(block)) for block in content)
+    shown = (as_text(block) if text is None else text for block, text in texts)
+    return "\n".join(filter(None, shown))
 
 
-def _result_block(block: object) -> str:
-    if not isinstance(block, dict):
-        return as_text(block)
-    kind = block.get("type")
+def _block_text(block: object) -> str | None:
+    """Return the text of a block or what stands for its image; else None."""
+    if isinstance(block, str):
+        return block
+    fields = as_object(block)
+    kind, source = as_text(fields.get("type")), fields.get("source")
     if kind == "text":
-        return as_text(block.get("text"))
-    return (
-        _block_placeholder(block) if kind in ("image", "document") else as_text(block)
-    )
+        return as_text(fields.get("text"))
+    if kind not in ("image", "document"):
+        return None
+    if not isinstance(source, dict):
+        return f"[{kind}]"
+    return placeholder(kind, source.get("media_type"), source.get("data"))
 
 
 def placeholder(kind: str, media_type: object = "", data: object = None) -> str:
     """Return what stands for an image or a document: type and size, not its bytes."""
     size = f", {len(data) * 3 // 4 // 1024 or 1} kB" if isinstance(data, str) else ""
     return f"[{kind}: {as_text(media_type) or 'unknown type'}{size}]"
-
-
-def _block_placeholder(block: dict[str, object]) -> str:
-    kind, source = as_text(block.get("type")), block.get("source")
-    if not isinstance(source, dict):
-        return f"[{kind}]"
-    return placeholder(kind, source.get("media_type"), source.get("data"))
