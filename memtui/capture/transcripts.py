@@ -130,17 +130,39 @@ class TranscriptReader:
         clock: Callable[[], datetime],
         policy: CapturePolicy,
     ) -> None:
-        """Create a reader.
-
-        Args:
-            agent: The agent of events that name none.
-            counter: Counts tokens.
-            clock: Returns the current time with its time zone.
-            policy: The conversations that are stored.
-        """
+        """Create a reader; events that name no agent are those of ``agent``."""
         self.agent, self.counter, self.clock = agent, counter, clock
         self.policy = policy
         self.progress = ImportProgress()
+
+    def run(self, paths: Sequence[Path]) -> Iterator[ImportProgress]:
+        """Import files and folders, and yield the progress after each transaction.
+
+        Raises:
+            SourceError: A path does not exist.
+        """
+        with database.connection():
+            for file in [one for path in paths for one in formats.find_files(path)]:
+                yield from self._wait_and_read(file)
+                self.progress.files += 1
+                yield self.progress
+
+    def _wait_and_read(self, file: Path) -> Iterator[ImportProgress]:
+        """Read a file; wait while another process has locked the store."""
+        started_s = time.monotonic()
+        while True:
+            try:
+                for _ in self.read_file(file):
+                    started_s, self.progress.waiting_reason = time.monotonic(), ""
+                    yield self.progress
+            except StoreBusyError as error:
+                if time.monotonic() - started_s > LOCK_TIMEOUT_S:
+                    raise
+                self.progress.waiting_reason = str(error)
+                yield self.progress
+            else:
+                self.progress.waiting_reason = ""
+                return
 
     def read_file(self, file: Path) -> Iterator[ImportProgress]:
         """Read a file from where reading last stopped, if it has changed since.
@@ -152,7 +174,11 @@ class TranscriptReader:
         try:
             with database.connection():
                 stored = cursors.get(name)
-                source = _format(require_regular_file(file), stored)
+                require_regular_file(file)
+                source = None
+                if stored and stored.offset:
+                    source = formats.FORMATS_BY_NAME.get(stored.source)
+                source = source or formats.detect_format(file)
                 if source is None:
                     return
                 stamp = read_stamp(file, source.related_files(file))
@@ -173,13 +199,7 @@ class TranscriptReader:
             self._report(name, f"{type(error).__name__}: {error}")
 
     def _report(self, name: str, reason: str, file: Path | None = None) -> None:
-        """Store why a file cannot be read.
-
-        Args:
-            name: The file's name in the store.
-            reason: The problem.
-            file: The file; given if it should not be retried until it changes.
-        """
+        """Store why a file cannot be read; with it, it is read when it changes."""
         self.progress.unreadable += 1
         for said in (name, str(file)):
             reason = reason.removeprefix(f"{said} ").removeprefix(f"{said}: ")
@@ -194,13 +214,6 @@ class TranscriptReader:
                 stamp = read_stamp(file)
                 # A cursor without a format marks an unreadable file.
                 cursors.save(name, FileCursor("", stamp, 0, 0, "", {}, False), now_ms)
-
-
-def _format(file: Path, stored: FileCursor | None) -> SourceFormat | None:
-    """Return the format in which a file was read before, else detect it."""
-    if stored and stored.source in formats.FORMATS_BY_NAME and stored.offset:
-        return formats.FORMATS_BY_NAME[stored.source]
-    return formats.detect_format(file)
 
 
 class _ReadElsewhereError(Exception):
@@ -287,7 +300,17 @@ class _FileImport:
             self._has_forgotten |= bool(added.forgotten) or self._filter.has_forgotten
             cursor = self._cursor_to_store(cursor, is_last=is_last)
             if cursor is not None:
-                self._store_cursor(cursor, stamp, now_ms)
+                stored = FileCursor(
+                    source=self._source.name,
+                    stamp=stamp,
+                    offset=cursor.offset,
+                    line=cursor.line,
+                    fingerprint=cursor.fingerprint,
+                    state=cursor.state,
+                    has_pending=cursor.needs_reread,
+                )
+                cursors.save(self._name, stored, now_ms)
+                self._stored_offset = cursor.offset
             self._filter.store_redaction_counts(now_ms)
         progress.created += len(added.created)
         progress.forgotten += added.forgotten + self._filter.forgotten_count
@@ -296,19 +319,6 @@ class _FileImport:
             len(batch.events) - len(added.created) - added.forgotten
         )
         self._batch = _Batch()
-
-    def _store_cursor(self, cursor: Cursor, stamp: FileStamp, now_ms: int) -> None:
-        stored = FileCursor(
-            source=self._source.name,
-            stamp=stamp,
-            offset=cursor.offset,
-            line=cursor.line,
-            fingerprint=cursor.fingerprint,
-            state=cursor.state,
-            has_pending=cursor.needs_reread,
-        )
-        cursors.save(self._name, stored, now_ms)
-        self._stored_offset = cursor.offset
 
     def _cursor_to_store(
         self, cursor: Cursor | None, *, is_last: bool
@@ -345,46 +355,3 @@ class _FileImport:
                 progress.invalid += count
             else:
                 progress.skipped += count
-
-
-class Importer:
-    """Imports files and folders."""
-
-    def __init__(self, reader: TranscriptReader) -> None:
-        self._reader = reader
-
-    @property
-    def progress(self) -> ImportProgress:
-        return self._reader.progress
-
-    def run(self, paths: Sequence[Path]) -> Iterator[ImportProgress]:
-        """Import files and folders.
-
-        Yields:
-            The progress after each transaction.
-
-        Raises:
-            SourceError: A path does not exist.
-        """
-        with database.connection():
-            for file in [one for path in paths for one in formats.find_files(path)]:
-                yield from self._import_file(file)
-                self.progress.files += 1
-                yield self.progress
-
-    def _import_file(self, file: Path) -> Iterator[ImportProgress]:
-        """Read one file; wait while another process has locked the store."""
-        started_s = time.monotonic()
-        while True:
-            try:
-                for _ in self._reader.read_file(file):
-                    started_s, self.progress.waiting_reason = time.monotonic(), ""
-                    yield self.progress
-            except StoreBusyError as error:
-                if time.monotonic() - started_s > LOCK_TIMEOUT_S:
-                    raise
-                self.progress.waiting_reason = str(error)
-                yield self.progress
-            else:
-                self.progress.waiting_reason = ""
-                return

@@ -16,7 +16,7 @@ from memtui.capture.ingest import SpoolIngester
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.capture.tail import Tail
-from memtui.capture.transcripts import LOCK_TIMEOUT_S, Importer, TranscriptReader
+from memtui.capture.transcripts import LOCK_TIMEOUT_S, TranscriptReader
 from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreBusyError
 from memtui.model.schedule import Schedules
@@ -81,7 +81,7 @@ class Pipeline:
         spool = Spool(setup.spool)
         spool.create()
         self._ingester = SpoolIngester(spool, setup.counter, setup.clock, setup.policy)
-        self._tail = Tail(self._make_reader(), setup.watched, setup.clock)
+        self._tail = Tail(self.importer(), setup.watched, setup.clock)
         self._segmenter = SegmentationStage(
             setup.rules, setup.zone, setup.clock, with_subagents=setup.with_subagents
         )
@@ -204,11 +204,8 @@ class Pipeline:
                 elif not _is_busy(errors) or time.monotonic() - last_s > LOCK_TIMEOUT_S:
                     return errors
 
-    def importer(self) -> Importer:
+    def importer(self) -> TranscriptReader:
         """Return an import into this store; it may run beside the stages."""
-        return Importer(self._make_reader())
-
-    def _make_reader(self) -> TranscriptReader:
         setup = self._setup
         return TranscriptReader(
             agent=setup.agent,

@@ -421,7 +421,7 @@ def test_a_queued_prompt_is_stored_once_however_the_file_is_read(
         # Late: each record arrives when the one before is old.
         now = started + (timedelta(hours=2) if is_late else timedelta(seconds=number))
         importer = house.pipeline.importer()
-        importer._reader.clock = partial(lambda at: at, now)
+        importer.clock = partial(lambda at: at, now)
         list(importer.run([file]))
     again = tmp_path / "copy" / "s1.jsonl"
     again.parent.mkdir()
