@@ -19,13 +19,12 @@ from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens import search
-from memtui.tui.screens.search import SearchHistory, SearchScreen
+from memtui.tui.screens.search import SearchHelp, SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, LIGHT
 from memtui.tui.widgets.bullet_list import BulletList
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyHint
 from memtui.tui.widgets.result_list import SearchFunction, SearchView
-from memtui.tui.widgets.search_bar import SearchHelp
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace

@@ -10,7 +10,8 @@ from memtui.model.events import EventRole
 from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
 from memtui.model.nodes import TocLevel
 from memtui.search.recent import NOTE
-from memtui.tui.widgets import result_list, search_bar
+from memtui.tui.screens.search import compose_notes
+from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import SearchView
 from memtui.workspace import Workspace
 
@@ -86,7 +87,7 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
 ) -> None:
     for view, ask in asks(full_house).items():
         sheet = result_list.to_results(ask("in March 1999"))
-        notes = search_bar.compose_notes(sheet, "in March 1999", view, full_house.zone)
+        notes = compose_notes(sheet, "in March 1999", view, full_house.zone)
         assert not sheet.results and notes[0] == "There is nothing for “in March 1999”."
         assert NOTE not in ask_notes(ask("agent:codex session"))
         assert NOTE not in ask_notes(ask("levle:codex"))
@@ -119,7 +120,7 @@ def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
     full_house: Workspace,
 ) -> None:
     sheet = result_list.to_results(full_house.search.find("session"))
-    told = search_bar.compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
+    told = compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
     assert sheet.merged > len(sheet.results) > 0
     assert told[-1].startswith("Best hit per session of ")
     messages = result_list.to_results(full_house.session_search.find("session"))

@@ -3,7 +3,7 @@
 import pytest
 
 from memtui.services.browse import ScopeChoices
-from memtui.tui.widgets.search_bar import FilterSuggester
+from memtui.tui.screens.search import FilterSuggester
 
 THERE = ScopeChoices(
     (("claude-code", 9), ("codex", 3)), (("my shop", 4), ("shop", 2)), (("retries", 1),)
