@@ -7,11 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from peewee import fn
-
 from memtui.model.events import Event, clean, from_ms
-from memtui.store.database import connection, db
-from memtui.store.schema import CursorRow, SourceActivityRow
+from memtui.store.database import connection, db, fetch, fetch_value
+from memtui.store.schema import CursorRow
 
 _NAMED_STATE_FORMATS = frozenset({"claude-code", "codex"})
 """Formats whose saved state, or whose path, contains the ids of its sessions."""
@@ -62,13 +60,13 @@ def get(path: str) -> FileCursor | None:
     if row is None:
         return None
     return FileCursor(
-        source=row.source,
-        stamp=FileStamp(row.size, row.mtime_ns),
-        offset=row.offset,
-        line=row.line,
-        fingerprint=row.fingerprint,
-        state=json.loads(row.state),
-        has_pending=row.has_pending,
+        row.source,
+        FileStamp(row.size, row.mtime_ns),
+        row.offset,
+        row.line,
+        row.fingerprint,
+        json.loads(row.state),
+        row.has_pending,
     )
 
 
@@ -96,21 +94,20 @@ def get_formats(paths: Iterable[str]) -> dict[str, str]:
 
 def get_offset(path: str) -> int | None:
     """Return how many bytes of a file were read; None if it was never read."""
-    # Read in every transaction: building the statement would take longer.
-    sql = 'SELECT "offset" FROM cursors WHERE path = ?'
-    row = db.execute_sql(sql, (path,)).fetchone()
-    return int(row[0]) if row else None
+    offset: int | None = fetch_value(
+        'SELECT "offset" FROM cursors WHERE path = ?', path
+    )
+    return offset
 
 
 def get_stamps(place: str) -> dict[str, FileStamp]:
     """Return the stamps of a file, or of the files under a folder, by their paths."""
     prefix = place.rstrip("/") + "/"
-    # Thousands of rows, again and again: Peewee takes longer than SQLite does.
     sql = (
         "SELECT path, size, mtime_ns FROM cursors"
         " WHERE path = ? OR (path >= ? AND path < ?)"
     )
-    rows = db.execute_sql(sql, (place, prefix, prefix[:-1] + "0"))
+    rows = fetch(sql, place, prefix, prefix[:-1] + "0")
     return {path: FileStamp(size, mtime_ns) for path, size, mtime_ns in rows}
 
 
@@ -190,37 +187,23 @@ def add_activity(source: str, new: Iterable[Event], now_ms: int) -> None:
     for event in new:
         by_agent.setdefault(event.agent, []).append(event.timestamp_ms)
     for agent, times in by_agent.items():
-        latest = max(times)
-        SourceActivityRow.insert(
-            source=source,
-            agent=agent,
-            last_event_ms=latest,
-            received_ms=now_ms,
-            events=len(times),
-        ).on_conflict(
-            conflict_target=[SourceActivityRow.source, SourceActivityRow.agent],
-            update={
-                SourceActivityRow.last_event_ms: fn.MAX(
-                    SourceActivityRow.last_event_ms, latest
-                ),
-                SourceActivityRow.received_ms: now_ms,
-                SourceActivityRow.events: SourceActivityRow.events + len(times),
-            },
-        ).execute()
+        db.execute_sql(
+            "INSERT INTO source_activity"
+            " (source, agent, last_event_ms, received_ms, events)"
+            " VALUES (?, ?, ?, ?, ?) ON CONFLICT (source, agent) DO UPDATE SET"
+            " last_event_ms = max(last_event_ms, excluded.last_event_ms),"
+            " received_ms = excluded.received_ms, events = events + excluded.events",
+            (source, agent, max(times), now_ms, len(times)),
+        )
 
 
 def list_activity() -> list[SourceActivity]:
     """Return the activity of all sources, the latest first."""
-    rows = SourceActivityRow.select().order_by(
-        SourceActivityRow.received_ms.desc(), SourceActivityRow.source
+    sql = (
+        "SELECT source, agent, last_event_ms, received_ms, events FROM source_activity"
+        " ORDER BY received_ms DESC, source"
     )
     return [
-        SourceActivity(
-            row.source,
-            row.agent,
-            from_ms(row.last_event_ms),
-            from_ms(row.received_ms),
-            row.events,
-        )
-        for row in rows
+        SourceActivity(source, agent, from_ms(last_ms), from_ms(received_ms), events)
+        for source, agent, last_ms, received_ms, events in fetch(sql)
     ]

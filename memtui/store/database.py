@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -207,19 +207,30 @@ def transaction(*, durable: bool = False) -> Iterator[None]:
                 db.execute_sql("PRAGMA synchronous = normal")
 
 
-def insert(table: Any, rows: Sequence[tuple[object, ...]], conflict: str = "") -> None:
-    """Insert many rows, each with a value for every column of the table in order.
+def insert(
+    table: Any,
+    rows: Sequence[tuple[object, ...]] | Sequence[Mapping[str, object]],
+    conflict: str = "",
+) -> None:
+    """Insert many rows.
 
     Uses the driver directly: five times as fast as a statement built for each batch.
 
     Args:
         table: The table.
-        rows: The values.
+        rows: Either the values of all columns in order, or values by the names of
+            fields; missing ones get the field's default.
         conflict: What to do with a row whose key exists: ``nothing``, or ``update`` to
             take the new values; an error by default.
     """
-    if rows:
-        db.connection().executemany(_insert_sql(table, conflict), rows)
+    if not rows:
+        return
+    values: Sequence[Any] = rows
+    if isinstance(rows[0], Mapping):
+        fields = table._meta.sorted_fields
+        defaults = {field.name: field.default for field in fields}
+        values = [tuple({**defaults, **row}.values()) for row in values]
+    db.connection().executemany(_insert_sql(table, conflict), values)
 
 
 def fetch(sql: str, *values: object) -> list[tuple[Any, ...]]:

@@ -28,8 +28,16 @@ class RunProgress:
 
 def get_states() -> dict[Job, JobState]:
     """Return the states of all jobs."""
-    rows = {row.name: row for row in JobRow.select()}
-    return {job: _to_state(rows[job]) if job in rows else JobState() for job in Job}
+    states = dict.fromkeys(Job, JobState())
+    for row in JobRow.select():
+        states[Job(row.name)] = JobState(
+            row.is_paused, _to_time(row.requested_ms), _to_time(row.active_since_ms)
+        )
+    return states
+
+
+def _to_time(at_ms: int | None) -> datetime | None:
+    return None if at_ms is None else from_ms(at_ms)
 
 
 def set_paused(jobs: Iterable[Job], is_paused: bool) -> None:
@@ -149,13 +157,9 @@ def last_finished_run(job: Job, now_ms: int) -> JobRun | None:
     A run that ended in the future was noted by a clock that has been set back since.
     """
     is_finished = JobRunRow.result.in_([RunResult.DONE, RunResult.FAILED])
-    row = (
-        JobRunRow.select()
-        .where(JobRunRow.job == job, is_finished, JobRunRow.ended_ms <= now_ms)
-        .order_by(JobRunRow.id.desc())
-        .first()
-    )
-    return _to_run(row) if row else None
+    rows = JobRunRow.select().where(JobRunRow.job == job, is_finished)
+    past = rows.where(JobRunRow.ended_ms <= now_ms)
+    return next(map(_to_run, past.order_by(JobRunRow.id.desc()).limit(1)), None)
 
 
 def _update(job: Job, **values: object) -> None:
@@ -169,22 +173,13 @@ def _shorten_error(error: str) -> str:
     return text if len(text) <= ERROR_CHARS else f"{text[: ERROR_CHARS - 1]}…"
 
 
-def _to_state(row: JobRow) -> JobState:
-    requested_ms, since_ms = row.requested_ms, row.active_since_ms
-    return JobState(
-        is_paused=bool(row.is_paused),
-        requested_at=None if requested_ms is None else from_ms(requested_ms),
-        active_since=None if since_ms is None else from_ms(since_ms),
-    )
-
-
 def _to_run(row: JobRunRow) -> JobRun:
     return JobRun(
         job=Job(row.job),
         reason=RunReason(row.reason),
         started_at=from_ms(row.started_ms),
         heartbeat_at=from_ms(row.heartbeat_ms),
-        ended_at=None if row.ended_ms is None else from_ms(row.ended_ms),
+        ended_at=_to_time(row.ended_ms),
         result=RunResult(row.result) if row.result else None,
         error=row.error,
         created=row.created,

@@ -13,7 +13,7 @@ from typing import Any
 from peewee import Field, fn
 
 from memtui.model.events import from_ms
-from memtui.store.database import db, insert
+from memtui.store.database import IN_JSON, db, fetch, fetch_value, insert
 from memtui.store.schema import OutboxRow
 
 UPDATE_TOC = "update_toc"
@@ -92,7 +92,7 @@ def add_sessions(numbers: Iterable[int]) -> None:
     db.execute_sql(
         "INSERT INTO outbox (action, subject_id, at_ms, session)"
         " SELECT ?, '', updated_ms, id FROM sessions"
-        " WHERE id IN (SELECT value FROM json_each(?))",
+        f" WHERE id {IN_JSON}",
         (INDEX_SESSION, json.dumps(sorted(numbers))),
     )
 
@@ -104,17 +104,11 @@ def add_nodes(node_ids: Iterable[str], at_ms: int) -> None:
 
 def list_changed_sessions(limit: int) -> list[ChangedSession]:
     """Return sessions to be segmented, by their numbers."""
-    rows = (
-        OutboxRow.select(
-            OutboxRow.session, fn.MIN(OutboxRow.at_ms), fn.MAX(OutboxRow.id)
-        )
-        .where(OutboxRow.action == UPDATE_TOC)
-        .group_by(OutboxRow.session)
-        .order_by(OutboxRow.session)
-        .limit(limit)
-        .tuples()
-    )
-    return [ChangedSession(*row) for row in rows]
+    first_ms, last_row = fn.MIN(OutboxRow.at_ms), fn.MAX(OutboxRow.id)
+    rows = OutboxRow.select(OutboxRow.session, first_ms, last_row)
+    changed = rows.where(OutboxRow.action == UPDATE_TOC).group_by(OutboxRow.session)
+    found = changed.order_by(OutboxRow.session).limit(limit).tuples()
+    return [ChangedSession(*row) for row in found]
 
 
 def delete_session(session: ChangedSession) -> None:
@@ -138,24 +132,21 @@ def list_latest_events(count: int) -> tuple[list[EventRange], int]:
     Args:
         count: How many events about; only whole rows are returned.
     """
-    rows = db.execute_sql(
-        "SELECT id, subject_id FROM outbox WHERE action = ? ORDER BY id DESC LIMIT ?",
-        (INDEX_EVENT, count),
-    )
     ranges: list[EventRange] = []
     found = 0
-    for row, ids in rows.fetchall():
+    sql = "SELECT id, subject_id FROM outbox WHERE action = ? ORDER BY id DESC LIMIT ?"
+    for row, ids in fetch(sql, INDEX_EVENT, count):
         if found >= count:
             break
         ranges.append(EventRange(row, *map(int, ids.split("-"))))
         found += ranges[-1].count
     dash = "instr(subject_id, '-')"
-    total = db.execute_sql(
+    total = fetch_value(
         f"SELECT sum(substr(subject_id, {dash} + 1) - substr(subject_id, 1, {dash} - 1)"
         " + 1) FROM outbox WHERE action = ?",
-        (INDEX_EVENT,),
+        INDEX_EVENT,
     )
-    return ranges[::-1], int(total.fetchone()[0] or 0)
+    return ranges[::-1], int(total or 0)
 
 
 def list_sessions(limit: int) -> list[tuple[int, int]]:
@@ -191,18 +182,10 @@ def count(action: str | None = None) -> int:
 
 def count_by_action() -> list[OutboxCount]:
     """Count the pending rows of each action, with the time of the oldest one."""
-    rows = (
-        OutboxRow.select(
-            OutboxRow.action,
-            fn.COUNT(OutboxRow.id),
-            # SQLite takes this from the row with the minimum.
-            OutboxRow.at_ms,
-            fn.MIN(OutboxRow.id),
-        )
-        .group_by(OutboxRow.action)
-        .order_by(OutboxRow.action)
-        .tuples()
-    )
+    # SQLite takes the time from the row with the minimum.
+    columns = OutboxRow.action, fn.COUNT(OutboxRow.id), OutboxRow.at_ms
+    rows = OutboxRow.select(*columns, fn.MIN(OutboxRow.id)).group_by(OutboxRow.action)
     return [
-        OutboxCount(action, count, from_ms(at_ms)) for action, count, at_ms, _ in rows
+        OutboxCount(action, count, from_ms(at_ms))
+        for action, count, at_ms, _ in rows.order_by(OutboxRow.action).tuples()
     ]

@@ -90,15 +90,9 @@ def clear(source: str, *kinds: ProblemKind) -> ProblemHistory:
     """Remove the problems of a source, of some kinds or all; return what they were."""
     values = [kind.value for kind in kinds or ProblemKind]
     condition = (ProblemRow.source == clean(source)) & ProblemRow.kind.in_(values)
-    columns = (ProblemRow.reason, ProblemRow.count, ProblemRow.last_ms)
-    history = {
-        reason: (count, last_ms)
-        for reason, count, last_ms in ProblemRow.select(*columns)
-        .where(condition)
-        .tuples()
-    }
+    rows = list(ProblemRow.select().where(condition))
     ProblemRow.delete().where(condition).execute()
-    return history
+    return {row.reason: (row.count, row.last_ms) for row in rows}
 
 
 def subtract(source: str, reason: str, count: int = 1) -> None:
@@ -199,13 +193,12 @@ def list_unread_types(limit: int | None = None) -> list[tuple[str, int, int]]:
 def add_redactions(kinds: Mapping[str, int], now_ms: int) -> None:
     """Count removed secrets by kind."""
     for kind, number in kinds.items():
-        RedactionRow.insert(kind=kind, count=number, last_ms=now_ms).on_conflict(
-            conflict_target=[RedactionRow.kind],
-            update={
-                RedactionRow.count: RedactionRow.count + number,
-                RedactionRow.last_ms: now_ms,
-            },
-        ).execute()
+        db.execute_sql(
+            "INSERT INTO redactions (kind, count, last_ms) VALUES (?, ?, ?)"
+            " ON CONFLICT (kind) DO UPDATE SET count = count + excluded.count,"
+            " last_ms = excluded.last_ms",
+            (kind, number, now_ms),
+        )
 
 
 def list_redactions() -> list[tuple[str, int]]:

@@ -27,23 +27,13 @@ def add(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
     insert(
         NodeRow,
         [
-            (
-                name,
-                calendar.period(name).level.value,
-                calendar.parent_id(name),
-                to_ms(calendar.bounds(name, zone)[0]),
-                None,  # latest
-                True,  # is_dirty
-                False,  # is_live
-                0,  # attempts
-                0,  # retry_ms
-                False,  # is_pinned
-                False,  # is_outdated
-                False,  # needs_model
-                0,  # model_attempts
-                0,  # model_retry_ms
-                0,  # requested_ms
-            )
+            {
+                "node_id": name,
+                "level": calendar.period(name).level.value,
+                "parent_id": calendar.parent_id(name),
+                "start_ms": to_ms(calendar.bounds(name, zone)[0]),
+                "is_dirty": True,
+            }
             for name in sorted(paths - existing_keys(NodeRow, paths))
         ],
     )

@@ -10,7 +10,7 @@ from peewee import SQL, NodeList, fn
 
 from memtui.model.filters import Filters
 from memtui.model.scope import Scope
-from memtui.store.database import db
+from memtui.store.database import fetch
 from memtui.store.schema import NodeRow, SegmentRow, SessionRow, VersionRow
 
 _NODES_OF_AGENT_AND_PROJECT = """(
@@ -53,21 +53,6 @@ SESSIONS_WITH_KEYWORD = """(
     WHERE INSTR(LOWER(node_versions.keywords), ?)
 )"""
 """The numbers of the sessions with a segment that has a ``keyword_prefix``."""
-
-_KEYWORDS_OF_DAYS = """
-    SELECT k.word, COUNT(*) AS days FROM (
-        SELECT json_extract(entry.value, '$[0]') AS word
-        FROM nodes AS n
-        JOIN node_versions AS v ON v.id = n.latest_id,
-        json_each(v.keywords) AS entry
-        WHERE n.level = 'day'
-        ORDER BY n.start_ms DESC
-    ) AS k
-    GROUP BY LOWER(k.word)
-    ORDER BY days DESC, LOWER(k.word)
-    LIMIT ?
-"""
-"""The keywords of days; segments have many more, and a day gets the best of them."""
 
 _ALL_TIMES = (-(1 << 62), 1 << 62)
 """The widest time range, in milliseconds."""
@@ -115,14 +100,11 @@ def _contains(column: Any, name: str) -> Any:
 
 def _read_times(node_id: str) -> tuple[int, int] | None:
     """Return the start and end of a node; None if it has no version."""
-    row = (
-        NodeRow.select(NodeRow.start_ms, VersionRow.end_ms)
-        .join(VersionRow)
-        .where(NodeRow.node_id == node_id)
-        .tuples()
-        .first()
+    rows = NodeRow.select(NodeRow.start_ms, VersionRow.end_ms).join(VersionRow)
+    times: tuple[int, int] | None = (
+        rows.where(NodeRow.node_id == node_id).tuples().first()
     )
-    return (int(row[0]), int(row[1])) if row else None
+    return times
 
 
 def filter_nodes(node_ids: list[str], scope: Scope) -> set[str]:
@@ -199,8 +181,18 @@ def list_projects() -> list[tuple[str, int]]:
 
 
 def list_keywords(limit: int) -> list[tuple[str, int]]:
-    """Return keywords with the number of days that have them, most first."""
-    rows = db.execute_sql(_KEYWORDS_OF_DAYS, (limit,)).fetchall()
+    """Return keywords with the number of days that have them, most first.
+
+    Segments have many more, and a day gets the best of them.
+    """
+    rows = fetch(
+        "SELECT k.word, count(*) AS days FROM"
+        " (SELECT json_extract(entry.value, '$[0]') AS word FROM nodes n"
+        " JOIN node_versions v ON v.id = n.latest_id, json_each(v.keywords) entry"
+        " WHERE n.level = 'day' ORDER BY n.start_ms DESC) k"
+        " GROUP BY lower(k.word) ORDER BY days DESC, lower(k.word) LIMIT ?",
+        limit,
+    )
     return [(str(word), int(days)) for word, days in rows]
 
 

@@ -10,7 +10,7 @@ from peewee import fn
 
 from memtui.model.events import from_ms
 from memtui.store import surprise
-from memtui.store.database import db, insert, is_due
+from memtui.store.database import IN_JSON, fetch, fetch_value, insert, is_due
 from memtui.store.schema import SegmentRow
 
 GROWTH = (3, 2)
@@ -36,34 +36,34 @@ class SegmentRange:
     is_open: bool
 
 
+_RANGE = (
+    SegmentRow.id.alias("segment_id"),
+    SegmentRow.session.alias("number"),
+    SegmentRow.first_event_id.alias("first_id"),
+    SegmentRow.last_event_id.alias("last_id"),
+    SegmentRow.start_ms,
+    SegmentRow.end_ms,
+    SegmentRow.tokens,
+    SegmentRow.events,
+    SegmentRow.messages,
+    SegmentRow.subagent_events,
+    SegmentRow.is_open,
+)
+
+
+def _select(*where: Any) -> Any:
+    return SegmentRow.select(*_RANGE).where(*where).objects(SegmentRange)
+
+
 def get(segment_id: str) -> SegmentRange | None:
     """Return a segment; None if it does not exist any more."""
-    row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
-    return _to_range(row) if row else None
+    found: SegmentRange | None = _select(SegmentRow.id == segment_id).first()
+    return found
 
 
 def list_since(number: int, start_ms: int) -> list[SegmentRange]:
     """Return a session's segments that start at a time or later."""
-    rows = SegmentRow.select().where(
-        SegmentRow.session == number, SegmentRow.start_ms >= start_ms
-    )
-    return [_to_range(row) for row in rows]
-
-
-def _to_range(row: SegmentRow) -> SegmentRange:
-    return SegmentRange(
-        segment_id=row.id,
-        number=row.session_id,
-        first_id=row.first_event_id,
-        last_id=row.last_event_id,
-        start_ms=row.start_ms,
-        end_ms=row.end_ms,
-        tokens=row.tokens,
-        events=row.events,
-        messages=row.messages,
-        subagent_events=row.subagent_events,
-        is_open=row.is_open,
-    )
+    return list(_select(SegmentRow.session == number, SegmentRow.start_ms >= start_ms))
 
 
 def find_safe_start(number: int, at_ms: int) -> int:
@@ -108,45 +108,38 @@ def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
         "SELECT id FROM segments WHERE session_id = ? AND start_ms <= ?"
         " ORDER BY start_ms DESC LIMIT 1"
     )
-    found = {place: db.execute_sql(sql, place).fetchone() for place in set(places)}
-    return {place: row[0] for place, row in found.items() if row}
+    found = {place: fetch_value(sql, *place) for place in set(places)}
+    return {place: name for place, name in found.items() if name is not None}
 
 
 def save(segments: Sequence[SegmentRange]) -> None:
     """Add segments that are new or have changed; each needs a summary."""
     ids = [segment.segment_id for segment in segments]
-    rows = SegmentRow.select(
-        SegmentRow.id,
-        SegmentRow.summarized_events,
-        SegmentRow.surprise,
-        SegmentRow.terms,
-    ).where(SegmentRow.id.in_(ids))
-    before = {name: columns for name, *columns in rows.tuples()} if ids else {}
-    values: list[tuple[object, ...]] = []
-    for segment in segments:
-        summarized, figure, terms = before.get(segment.segment_id, (0, None, None))
-        values.append(
-            (
-                segment.segment_id,
-                segment.number,
-                segment.first_id,
-                segment.last_id,
-                segment.start_ms,
-                segment.end_ms,
-                segment.tokens,
-                segment.events,
-                segment.messages,
-                segment.subagent_events,
-                segment.is_open,
-                True,  # needs_summary
-                summarized,
-                0,  # attempts
-                0,  # retry_ms
-                figure,
-                terms,
-            )
-        )
-    insert(SegmentRow, values, conflict="update")
+    kept = SegmentRow.summarized_events, SegmentRow.surprise, SegmentRow.terms
+    rows = SegmentRow.select(SegmentRow.id, *kept).where(SegmentRow.id.in_(ids))
+    before = {row.pop("id"): row for row in rows.dicts()} if ids else {}
+    insert(
+        SegmentRow,
+        [
+            {
+                "id": segment.segment_id,
+                "session": segment.number,
+                "first_event_id": segment.first_id,
+                "last_event_id": segment.last_id,
+                "start_ms": segment.start_ms,
+                "end_ms": segment.end_ms,
+                "tokens": segment.tokens,
+                "events": segment.events,
+                "messages": segment.messages,
+                "subagent_events": segment.subagent_events,
+                "is_open": segment.is_open,
+                "needs_summary": True,
+                **before.get(segment.segment_id, {}),
+            }
+            for segment in segments
+        ],
+        conflict="update",
+    )
 
 
 def delete(segment_ids: Sequence[str]) -> None:
@@ -183,22 +176,14 @@ def request_summary_at(number: int, at_ms: int) -> None:
 
 def get_sessions(segment_ids: Iterable[str]) -> dict[str, int]:
     """Return the numbers of the sessions of segments, by the segments' ids."""
-    return {name: number for name, number, _ in _read_starts(segment_ids)}
+    return {name: number for name, (number, _) in get_starts(segment_ids).items()}
 
 
 def get_starts(segment_ids: Iterable[str]) -> dict[str, tuple[int, datetime]]:
     """Return the sessions' numbers and the start times of segments, by their ids."""
-    rows = _read_starts(segment_ids)
+    sql = f"SELECT id, session_id, start_ms FROM segments WHERE id {IN_JSON}"
+    rows = fetch(sql, json.dumps(list(segment_ids)))
     return {name: (number, from_ms(at_ms)) for name, number, at_ms in rows}
-
-
-def _read_starts(segment_ids: Iterable[str]) -> list[tuple[str, int, int]]:
-    rows = db.execute_sql(
-        "SELECT id, session_id, start_ms FROM segments"
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(segment_ids)),),
-    )
-    return list(rows.fetchall())
 
 
 def has_silent(before_ms: int) -> bool:
@@ -223,13 +208,9 @@ def close_silent(before_ms: int) -> int:
 
 def list_pending(now_ms: int, limit: int) -> list[SegmentRange]:
     """Return segments to summarize now, open ones first."""
-    rows = (
-        SegmentRow.select()
-        .where(_needs_summary(), is_due(SegmentRow.retry_ms, now_ms))
-        .order_by(SegmentRow.is_open.desc(), SegmentRow.start_ms)
-        .limit(limit)
-    )
-    return [_to_range(row) for row in rows]
+    rows = _select(_needs_summary(), is_due(SegmentRow.retry_ms, now_ms))
+    first = rows.order_by(SegmentRow.is_open.desc(), SegmentRow.start_ms)
+    return list(first.limit(limit))
 
 
 def count_pending() -> int:
@@ -239,8 +220,8 @@ def count_pending() -> int:
 
 def count_failing(now_ms: int) -> int:
     """Count the segments whose summary has failed and will be retried later."""
-    rows = SegmentRow.select().where(_needs_summary(), SegmentRow.retry_ms > now_ms)
-    return int(rows.count())
+    is_later = SegmentRow.retry_ms > now_ms
+    return int(SegmentRow.select().where(_needs_summary(), is_later).count())
 
 
 def _needs_summary() -> Any:
@@ -278,4 +259,4 @@ def count_of_session(number: int) -> int:
 
 def count() -> int:
     """Count the segments."""
-    return int(SegmentRow.select(fn.COUNT(SegmentRow.id)).scalar())
+    return int(SegmentRow.select().count())

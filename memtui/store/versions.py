@@ -6,7 +6,7 @@ one of each node above it every few seconds.
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -17,7 +17,7 @@ from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import outbox, rollup_queue
-from memtui.store.database import db, insert, next_id
+from memtui.store.database import IN_JSON, fetch, insert, next_id
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
@@ -28,14 +28,6 @@ from memtui.store.schema import (
 
 PAGE_ROWS = 1000
 """How many new versions ``list_since`` returns at a time."""
-
-
-_DELETE_VERSIONS = (
-    "DELETE FROM bullet_grips WHERE bullet_id IN (SELECT id FROM bullets"
-    " WHERE version_id IN (SELECT value FROM json_each(?)))",
-    "DELETE FROM bullets WHERE version_id IN (SELECT value FROM json_each(?))",
-    "DELETE FROM node_versions WHERE id IN (SELECT value FROM json_each(?))",
-)
 
 
 def verdict_to_json(verdict: Verdict) -> str:
@@ -87,28 +79,28 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
         now_ms: The current time, in milliseconds.
     """
     names = [node.node_id for node, _ in nodes]
-    pinned, requested = _read_pinned(names), _read_requested(names)
     rows = _insert([node for node, _ in nodes], now_ms)
+    is_kept = NodeRow.is_pinned | (NodeRow.requested_ms > 0)
+    found = NodeRow.select().where(NodeRow.node_id.in_(names), is_kept)
+    before = {row.node_id: row for row in found}
+    pinned = {name: row.latest_id for name, row in before.items() if row.is_pinned}
+    requested = {name: row.requested_ms for name, row in before.items()}
     insert(
         NodeRow,
         [
-            (
-                node.node_id,
-                node.level.value,
-                calendar.parent_id(node.node_id),
-                to_ms(node.start_time),
-                pinned.get(node.node_id, row),
-                False,  # is_dirty
-                is_live,
-                0,  # attempts
-                0,  # retry_ms
-                node.node_id in pinned,
-                node.node_id in pinned,  # is_outdated
-                node.status is not NodeStatus.PROVISIONAL,  # needs_model
-                0,  # model_attempts
-                0,  # model_retry_ms
-                requested.get(node.node_id, 0),
-            )
+            {
+                "node_id": node.node_id,
+                "level": node.level.value,
+                "parent_id": calendar.parent_id(node.node_id),
+                "start_ms": to_ms(node.start_time),
+                "latest": pinned.get(node.node_id, row),
+                "is_dirty": False,
+                "is_live": is_live,
+                "is_pinned": node.node_id in pinned,
+                "is_outdated": node.node_id in pinned,
+                "needs_model": node.status is not NodeStatus.PROVISIONAL,
+                "requested_ms": requested.get(node.node_id, 0),
+            }
             for row, (node, is_live) in zip(rows, nodes, strict=True)
         ],
         conflict="update",
@@ -121,18 +113,18 @@ def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
 
     The grips stay: somebody may have cited them.
     """
-    replaced = [
-        row
-        for (row,) in db.execute_sql(
-            "SELECT v.id FROM node_versions v JOIN nodes n ON n.node_id = v.node_id"
-            " WHERE v.node_id IN (SELECT value FROM json_each(?)) AND v.id < ?"
-            " AND v.status = 'provisional' AND NOT v.is_by_model"
-            " AND v.id <> n.latest_id",
-            (json.dumps(node_ids), first_row),
-        ).fetchall()
-    ]
-    for statement in _DELETE_VERSIONS if replaced else ():
-        db.execute_sql(statement, (json.dumps(replaced),))
+    rows = fetch(
+        "SELECT v.id FROM node_versions v JOIN nodes n ON n.node_id = v.node_id"
+        f" WHERE v.node_id {IN_JSON} AND v.id < ? AND v.status = 'provisional'"
+        " AND NOT v.is_by_model AND v.id <> n.latest_id",
+        json.dumps(node_ids),
+        first_row,
+    )
+    replaced = [row for (row,) in rows]
+    bullets = BulletRow.select(BulletRow.id).where(BulletRow.version.in_(replaced))
+    BulletGripRow.delete().where(BulletGripRow.bullet.in_(bullets)).execute()
+    BulletRow.delete().where(BulletRow.version.in_(replaced)).execute()
+    VersionRow.delete().where(VersionRow.id.in_(replaced)).execute()
 
 
 def add_from_model(node: TocNode, now_ms: int) -> bool:
@@ -222,36 +214,46 @@ def has_rejected(node_id: str) -> bool:
     return bool(rows.exists())
 
 
-def _read_pinned(node_ids: Sequence[str]) -> dict[str, int]:
-    """Return the keys of the pinned versions of these nodes."""
-    rows = NodeRow.select(NodeRow.node_id, NodeRow.latest).where(
-        NodeRow.node_id.in_(list(node_ids)), NodeRow.is_pinned
-    )
-    return dict(rows.tuples())
-
-
-def _read_requested(node_ids: Sequence[str]) -> dict[str, int]:
-    """Return when users requested new versions of these nodes."""
-    rows = NodeRow.select(NodeRow.node_id, NodeRow.requested_ms).where(
-        NodeRow.node_id.in_(list(node_ids)), NodeRow.requested_ms > 0
-    )
-    return dict(rows.tuples())
-
-
 def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
     """Insert versions with their bullets; return their keys."""
     names = [node.node_id for node in nodes]
-    rows = (
-        VersionRow.select(VersionRow.node_id, fn.MAX(VersionRow.version))
-        .where(VersionRow.node_id.in_(names))
-        .group_by(VersionRow.node_id)
-    )
-    last = dict(rows.tuples())
+    rows = VersionRow.select(VersionRow.node_id, fn.MAX(VersionRow.version))
+    own = rows.where(VersionRow.node_id.in_(names)).group_by(VersionRow.node_id)
+    last = dict(own.tuples())
     keyed = list(enumerate(nodes, start=next_id(VersionRow)))
     insert(
         VersionRow,
         [
-            _version_row(row, node, last.get(node.node_id, 0) + 1, now_ms)
+            {
+                "id": row,
+                "node_id": node.node_id,
+                "version": last.get(node.node_id, 0) + 1,
+                "level": node.level.value,
+                "title": node.title,
+                "headline": node.headline,
+                "start_ms": to_ms(node.start_time),
+                "end_ms": to_ms(node.end_time),
+                "keywords": _to_json(
+                    [(k.word, k.origin.value, k.weight) for k in node.keywords]
+                ),
+                "child_ids": _to_json(node.child_node_ids),
+                "status": node.status.value,
+                "summarizer": node.summarizer,
+                "input_hash": node.input_hash,
+                "created_ms": now_ms,
+                **asdict(node.counts),
+                "bullets": len(node.bullets),
+                "supported": _count(node.bullets, Support.SUPPORTED),
+                "agents": _to_json(node.agents),
+                "projects": _to_json(node.projects),
+                "is_by_model": node.is_by_model,
+                "weak": _count(node.bullets, Support.WEAK),
+                "withheld": len(node.withheld),
+                "repaired": sum(
+                    b.verdict.is_repaired for b in (*node.bullets, *node.withheld)
+                ),
+                "rejection": node.rejection,
+            }
             for row, node in keyed
         ],
     )
@@ -263,77 +265,35 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
     return [row for row, _ in keyed]
 
 
-def _version_row(
-    row: int, node: TocNode, version: int, now_ms: int
-) -> tuple[object, ...]:
-    """Return the values of ``VersionRow`` in the order of its columns."""
-    counts = node.counts
-    return (
-        row,
-        node.node_id,
-        version,
-        node.level.value,
-        node.title,
-        node.headline,
-        to_ms(node.start_time),
-        to_ms(node.end_time),
-        _to_json([(k.word, k.origin.value, k.weight) for k in node.keywords]),
-        _to_json(node.child_node_ids),
-        node.status.value,
-        node.summarizer,
-        node.input_hash,
-        now_ms,
-        counts.segments,
-        counts.events,
-        counts.messages,
-        counts.subagent_events,
-        len(node.bullets),
-        sum(bullet.support is Support.SUPPORTED for bullet in node.bullets),
-        _to_json(node.agents),
-        _to_json(node.projects),
-        node.is_by_model,
-        sum(bullet.support is Support.WEAK for bullet in node.bullets),
-        len(node.withheld),
-        sum(b.verdict.is_repaired for b in (*node.bullets, *node.withheld)),
-        node.rejection,
-    )
+def _count(bullets: Sequence[Bullet], support: Support) -> int:
+    return sum(bullet.support is support for bullet in bullets)
 
 
 def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
     number = next_id(BulletRow)
-    bullets: list[tuple[object, ...]] = []
+    bullets: list[dict[str, object]] = []
     links: list[tuple[object, ...]] = []
     for version, node in versions:
         for position, bullet in enumerate((*node.bullets, *node.withheld)):
-            is_withheld = position >= len(node.bullets)
-            row = _bullet_row(number, version, position, bullet, is_withheld)
+            row = {
+                "id": number,
+                "version": version,
+                "position": position,
+                "text": bullet.text,
+                "support": bullet.verdict.support.value,
+                "is_withheld": position >= len(node.bullets),
+                "verdict": verdict_to_json(bullet.verdict),
+                "kind": bullet.kind.value,
+                "project": bullet.project,
+                "session_id": bullet.session_id,
+                "effort": bullet.effort,
+            }
             bullets.append(row)
             grips = enumerate(bullet.grip_ids)
             links += [(number, index, grip_id) for index, grip_id in grips]
             number += 1
     insert(BulletRow, bullets)
     insert(BulletGripRow, links)
-
-
-def _bullet_row(
-    number: int, version: int, position: int, bullet: Bullet, is_withheld: bool
-) -> tuple[object, ...]:
-    """Return the values of ``BulletRow`` in the order of its columns."""
-    support = bullet.verdict.support.value
-    verdict = verdict_to_json(bullet.verdict)
-    return (
-        number,
-        version,
-        position,
-        bullet.text,
-        support,
-        is_withheld,
-        verdict,
-        bullet.kind.value,
-        bullet.project,
-        bullet.session_id,
-        bullet.effort,
-    )
 
 
 def _to_json(values: Sequence[object]) -> str:
