@@ -65,9 +65,7 @@ def run(args: Namespace, context: Context) -> int:
     with context.workspace(create=args.command != "reindex") as workspace:
         if args.command == "import":
             return _import(args, workspace)
-        if args.command == "work":
-            return _work(args, workspace)
-        return _reindex(args, workspace)
+        return _work(args, workspace)
 
 
 def lock(workspace: "Workspace") -> None:
@@ -199,9 +197,10 @@ def _import_lines(
 
 
 def _work(args: Namespace, workspace: "Workspace") -> int:
-    if not workspace.pipeline.lock.acquire():
-        raise MemtuiError("another memtui is running on this store already")
-    if not args.until_idle:
+    lock(workspace)
+    if args.command == "reindex":
+        workspace.pipeline.reindex()
+    elif not args.until_idle:
         return _work_forever(workspace)
     with _progress_bar(as_json=args.json) as show:
         errors = run_pipeline(workspace, show) or []
@@ -235,15 +234,3 @@ def _work_forever(workspace: "Workspace") -> int:
         workspace.start(report)
         threading.Event().wait()
     return 0
-
-
-def _reindex(args: Namespace, workspace: "Workspace") -> int:
-    lock(workspace)
-    workspace.pipeline.reindex()
-    with _progress_bar(as_json=args.json) as show:
-        errors = run_pipeline(workspace, show) or []
-    code, messages = 1 if errors else 0, [str(error) for error in errors]
-    if args.json:
-        return output.print_json({"errors": messages}, code=code)
-    output.print_lines(f"error: {message}" for message in messages)
-    return code
