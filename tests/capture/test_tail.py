@@ -302,7 +302,7 @@ def test_a_file_that_became_a_pipe_holds_nothing_up(
     assert look(tailing) == ["said before"]
     (folder / "s1.jsonl").unlink()
     os.mkfifo(folder / "s1.jsonl")
-    assert list(tailing.pipeline._make_reader().read_file(folder / "s1.jsonl")) == []
+    assert list(tailing.pipeline.importer().read_file(folder / "s1.jsonl")) == []
 
 
 def test_a_fork_keeps_only_its_own_and_says_whose_it_is(
@@ -333,8 +333,8 @@ def test_two_readers_of_one_file_count_it_once(
 ) -> None:
     file = folder / "s1.jsonl"
     file.write_text("".join(record(n, f"said {n}") for n in range(3)) + "{broken}\n")
-    first = tailing.pipeline._make_reader().read_file(file)
-    second = tailing.pipeline._make_reader().read_file(file)
+    first = tailing.pipeline.importer().read_file(file)
+    second = tailing.pipeline.importer().read_file(file)
     list(first)
     list(second)
     assert status.read_stats().events == 3
