@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 
 from memtui.model import calendar
 from memtui.model.nodes import NodeCounts, TocLevel, TocNode
@@ -12,7 +11,7 @@ PART_HOURS = 3
 """The length of a part of a day."""
 
 _HOUR_MS = 3_600_000
-_DAYS_OF_WEEK, _MONTHS = 7, 12
+_DAYS_OF_WEEK = 7
 
 
 def count_by_part(
@@ -29,7 +28,7 @@ def count_by_part(
     """
     here = calendar.period(node_id)
     parts = {
-        TocLevel.YEAR: _MONTHS,
+        TocLevel.YEAR: 12,
         TocLevel.MONTH: here.days // _DAYS_OF_WEEK,
         TocLevel.WEEK: _DAYS_OF_WEEK,
         TocLevel.DAY: 24 // PART_HOURS,
@@ -39,18 +38,13 @@ def count_by_part(
         if here.level is TocLevel.DAY:
             index = (at_ms - start_ms) // (PART_HOURS * _HOUR_MS)
         elif here.level is TocLevel.YEAR:
-            index = _thursday_of(child_id).month - 1
+            index = int(child_id[-2:]) - 1
         else:
             days = (calendar.period(child_id).first - here.first).days
             index = days // (_DAYS_OF_WEEK if here.level is TocLevel.MONTH else 1)
         # A day has an hour more where the clocks change.
         counts[min(max(index, 0), parts - 1)] += messages
     return tuple(counts)
-
-
-def _thursday_of(month_id: str) -> date:
-    first = calendar.period(month_id).first
-    return first + timedelta(days=calendar.THURSDAY - 1)
 
 
 ChildCounts = dict[str, list[tuple[str, int, int]]]

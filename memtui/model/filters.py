@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, tzinfo
 from enum import StrEnum
+from typing import TypeVar
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import TocLevel
@@ -52,6 +53,9 @@ EVERYTHING = Filters()
 _DATE_PATTERN = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:T(\d\d):(\d\d))?)?)?")
 
 
+T = TypeVar("T", bound=StrEnum)
+
+
 @dataclass(frozen=True, slots=True)
 class FilterField:
     """A filter that can be typed as ``name:value``."""
@@ -61,48 +65,6 @@ class FilterField:
     read: Callable[[Filters, str, tzinfo], Filters]
     values: tuple[str, ...] = ()
     """The possible values, if they are known."""
-
-
-def _agent(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, scope=replace(filters.scope, agent=value))
-
-
-def _project(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, scope=replace(filters.scope, project=value))
-
-
-def _keyword(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, scope=replace(filters.scope, keyword=value))
-
-
-def _session(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, session=value)
-
-
-def _role(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, role=EventRole(value.lower()))
-
-
-def _level(filters: Filters, value: str, _: tzinfo) -> Filters:
-    values = {TocLevel(level) for level in value.lower().split(",")}
-    return replace(filters, levels=frozenset(values))
-
-
-def _has(filters: Filters, value: str, _: tzinfo) -> Filters:
-    values = {Support(support) for support in value.lower().split(",")}
-    return replace(filters, support=frozenset(values))
-
-
-def _by(filters: Filters, value: str, _: tzinfo) -> Filters:
-    return replace(filters, summarizer_kind=SummarizerKind(value.lower()))
-
-
-def _after(filters: Filters, value: str, zone: tzinfo) -> Filters:
-    return replace(filters, since=_parse_start(value, zone))
-
-
-def _before(filters: Filters, value: str, zone: tzinfo) -> Filters:
-    return replace(filters, until=_parse_start(value, zone))
 
 
 def _parse_start(value: str, zone: tzinfo) -> datetime:
@@ -121,6 +83,10 @@ def _parse_start(value: str, zone: tzinfo) -> datetime:
     return datetime.combine(date(year, month, day), time(hour, minute), zone)
 
 
+def _parse_list(kind: type[T], value: str) -> frozenset[T]:
+    return frozenset(kind(part) for part in value.lower().split(","))
+
+
 def _values(kind: type[StrEnum]) -> tuple[str, ...]:
     return tuple(one.value for one in kind)
 
@@ -128,19 +94,45 @@ def _values(kind: type[StrEnum]) -> tuple[str, ...]:
 _DATE_DESCRIPTION = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"
 
 FILTER_FIELDS: Mapping[str, FilterField] = {
-    "agent": FilterField("an agent's name", _agent),
-    "project": FilterField("a project's name", _project),
-    "keyword": FilterField("a keyword, as shown on a node's page", _keyword),
-    "session": FilterField("a session's id, or its beginning", _session),
-    "role": FilterField(" or ".join(_values(EventRole)), _role, _values(EventRole)),
+    "agent": FilterField(
+        "an agent's name", lambda f, v, _: replace(f, scope=replace(f.scope, agent=v))
+    ),
+    "project": FilterField(
+        "a project's name",
+        lambda f, v, _: replace(f, scope=replace(f.scope, project=v)),
+    ),
+    "keyword": FilterField(
+        "a keyword, as shown on a node's page",
+        lambda f, v, _: replace(f, scope=replace(f.scope, keyword=v)),
+    ),
+    "session": FilterField(
+        "a session's id, or its beginning", lambda f, v, _: replace(f, session=v)
+    ),
+    "role": FilterField(
+        " or ".join(_values(EventRole)),
+        lambda f, v, _: replace(f, role=EventRole(v.lower())),
+        _values(EventRole),
+    ),
     "level": FilterField(
-        "levels: " + ", ".join(_values(TocLevel)), _level, _values(TocLevel)
+        "levels: " + ", ".join(_values(TocLevel)),
+        lambda f, v, _: replace(f, levels=_parse_list(TocLevel, v)),
+        _values(TocLevel),
     ),
     "has": FilterField(
-        "a verdict: " + ", ".join(_values(Support)), _has, _values(Support)
+        "a verdict: " + ", ".join(_values(Support)),
+        lambda f, v, _: replace(f, support=_parse_list(Support, v)),
+        _values(Support),
     ),
-    "by": FilterField("model or extractive", _by, _values(SummarizerKind)),
-    "after": FilterField(_DATE_DESCRIPTION, _after),
-    "before": FilterField(_DATE_DESCRIPTION, _before),
+    "by": FilterField(
+        "model or extractive",
+        lambda f, v, _: replace(f, summarizer_kind=SummarizerKind(v.lower())),
+        _values(SummarizerKind),
+    ),
+    "after": FilterField(
+        _DATE_DESCRIPTION, lambda f, v, zone: replace(f, since=_parse_start(v, zone))
+    ),
+    "before": FilterField(
+        _DATE_DESCRIPTION, lambda f, v, zone: replace(f, until=_parse_start(v, zone))
+    ),
 }
 """The filters by name."""

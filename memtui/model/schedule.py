@@ -138,8 +138,9 @@ class Schedules:
 def find_cron_error(cron: str) -> str:
     """Return what is wrong with a cron expression; "" if it is valid."""
     fields = len(cron.split())
-    if fields != len(CRON_FIELDS):
-        return f"it has {fields} of five fields: {', '.join(CRON_FIELDS)}"
+    if fields not in (5, 6):
+        names = ", ".join(CRON_FIELDS)
+        return f"it has {fields} fields instead of five: {names}; or second before them"
     try:
         times = CronSim(cron, _ANY_TIME)
     except CronSimError as error:

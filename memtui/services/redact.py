@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, tzinfo
+from functools import partial
 from pathlib import Path
 
 from memtui.capture import quarantine
@@ -147,7 +148,7 @@ class Redaction:
         last = ""
         while batch := redaction.list_thoughts_after(last, BATCH_SIZE):
             kinds = Counter[str]()
-            texts = [(name, text, _redact(text, kinds)) for name, text in batch]
+            texts = [(name, text, _redact(kinds, text)) for name, text in batch]
             changed = [(name, new) for name, old, new in texts if new != old]
             self._result.thoughts += len(changed)
             self._result.kinds += kinds
@@ -162,10 +163,10 @@ class Redaction:
         kinds = Counter[str]()
         result = self._result
         with forget.rolled_back() if self._is_dry_run else database.transaction():
-            result.titles += redaction.redact_sessions(lambda t: _redact(t, kinds))
-            result.titles += redaction.redact_subagents(lambda t: _redact(t, kinds))
-            result.states += redaction.redact_cursors(lambda v: _redact_all(v, kinds))
-            result.states += redaction.redact_problems(lambda t: _redact(t, kinds))
+            for fields in (redaction.SESSION_FIELDS, redaction.SUBAGENT_FIELDS):
+                result.titles += redaction.redact_rows(fields, partial(_redact, kinds))
+            result.states += redaction.redact_cursors(partial(_redact_all, kinds))
+            result.states += redaction.redact_problems(partial(_redact, kinds))
             self._count(kinds)
         result.hook_files, in_spool = redact_spool(
             self._spool, self._clock(), is_dry_run=self._is_dry_run
@@ -228,13 +229,13 @@ def _saved_position() -> str:
     return last if version == str(secrets.RULES_VERSION) else ""
 
 
-def _redact(text: str, kinds: Counter[str]) -> str:
+def _redact(kinds: Counter[str], text: str) -> str:
     redacted = secrets.redact(text)
     kinds.update(redacted.kinds)
     return redacted.text
 
 
-def _redact_all(value: object, kinds: Counter[str]) -> object:
+def _redact_all(kinds: Counter[str], value: object) -> object:
     redacted, found = secrets.redact_json(value)
     kinds.update(found)
     return redacted

@@ -14,111 +14,76 @@ from memtui.model.events import (
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import copies, events, sessions
-from memtui.store.database import db, existing_keys, fetch, insert
+from memtui.store.database import IN_JSON, db, existing_keys, fetch, insert
 from memtui.store.events import AddResult
-from memtui.store.schema import EventRow, SourceCopyRow, unlocked_events
+from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked_events
 
 PAGE_ROWS = 500
 """How many rows are fetched together."""
 
 CountTokens = Callable[[Sequence[Event]], list[Event]]
 
-_SESSIONS = (
-    "SELECT agent, name, cwd, project, branch, title, model, project_ms, root,"
-    " created_by, forked_from, summary, id FROM sessions"
-    " ORDER BY created_ms, agent, name"
-)
-
 _EVENTS = (
     f"SELECT {events.COLUMNS}, e.route, e.source_hash"
     " FROM events e JOIN sessions s ON s.id = e.session_id"
-)
-
-_COPIES = (
-    "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
-    " LEFT JOIN sessions s ON s.id = c.session_id"
-    " WHERE c.event_id IN (SELECT value FROM json_each(?)) ORDER BY c.copy_id"
-)
-
-_SUBAGENTS = (
-    "SELECT agent, session_name, subagent, kind, tool_use_id, task FROM subagents"
-    " ORDER BY agent, session_name, subagent"
-)
-
-_THOUGHTS = (
-    "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
-    " JOIN sessions s ON s.id = t.session_id ORDER BY t.id"
 )
 
 
 def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]:
     """Yield everything as it is at one moment, even if another process writes."""
     with db.atomic():
-        for *columns, number in db.execute_sql(_SESSIONS).fetchall():
-            yield _session_metadata(*columns)
-            order = "ORDER BY e.at_ms, e.ordinal, e.id"
-            for page in _pages(f"{_EVENTS} WHERE e.session_id = ? {order}", number):
+        order = SessionRow.created_ms, SessionRow.agent, SessionRow.name
+        for row in list(SessionRow.select().order_by(*order)):
+            yield SessionMetadata(
+                agent=row.agent,
+                session_id=row.name,
+                cwd=row.cwd,
+                project=row.project,
+                branch=row.branch,
+                title=row.title,
+                model=row.model,
+                at=None if row.project_ms is None else from_ms(row.project_ms),
+                root=row.root,
+                created_by=row.created_by,
+                forked_from=row.forked_from,
+                summary=row.summary,
+            )
+            own = f"{_EVENTS} WHERE e.session_id = ? ORDER BY e.at_ms, e.ordinal, e.id"
+            events_of = db.execute_sql(own, (row.id,))
+            while page := events_of.fetchmany(PAGE_ROWS):
                 yield from _to_events(page)
-        for page in _pages(_SUBAGENTS):
-            for row in page:
-                yield SubagentMetadata(*row)
-        for page in _pages(_THOUGHTS):
-            for name, agent, session_id, at_ms, text, subagent in page:
-                at = from_ms(at_ms)
-                yield Thought(name, agent, session_id, at, text, subagent)
+        for columns in db.execute_sql(
+            "SELECT agent, session_name, subagent, kind, tool_use_id, task"
+            " FROM subagents ORDER BY agent, session_name, subagent"
+        ):
+            yield SubagentMetadata(*columns)
+        for name, agent, session_id, at_ms, text, subagent in db.execute_sql(
+            "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
+            " JOIN sessions s ON s.id = t.session_id ORDER BY t.id"
+        ):
+            yield Thought(name, agent, session_id, from_ms(at_ms), text, subagent)
 
 
 def read_events_after(event_id: str, limit: int) -> list[Event]:
     """Return events with higher ids than one, in their order; empty at the end."""
-    sql = f"{_EVENTS} WHERE e.id > ? ORDER BY e.id LIMIT ?"
-    while rows := db.execute_sql(sql, (event_id, limit)).fetchall():
+    while rows := fetch(
+        f"{_EVENTS} WHERE e.id > ? ORDER BY e.id LIMIT ?", event_id, limit
+    ):
         if found := _to_events(rows):
             return found
         event_id = rows[-1][0]
     return []
 
 
-def _session_metadata(
-    agent: str,
-    name: str,
-    cwd: str,
-    project: str,
-    branch: str,
-    title: str,
-    model: str,
-    project_ms: int | None,
-    root: str,
-    created_by: str,
-    forked_from: str,
-    summary: str,
-) -> SessionMetadata:
-    return SessionMetadata(
-        agent=agent,
-        session_id=name,
-        cwd=cwd,
-        project=project,
-        branch=branch,
-        title=title,
-        model=model,
-        at=None if project_ms is None else from_ms(project_ms),
-        root=root,
-        created_by=created_by,
-        forked_from=forked_from,
-        summary=summary,
-    )
-
-
-def _pages(sql: str, *values: object) -> Iterator[list[Any]]:
-    rows = db.execute_sql(sql, values)
-    while page := rows.fetchmany(PAGE_ROWS):
-        yield page
-
-
 def _to_events(rows: Sequence[Any]) -> list[Event]:
     """Convert rows of ``_EVENTS`` into events with all their source copies."""
     found: dict[str, list[SourceCopy]] = {}
-    ids = json.dumps([row[0] for row in rows])
-    for event_id, copy_id, route, name in db.execute_sql(_COPIES, (ids,)).fetchall():
+    for event_id, copy_id, route, name in fetch(
+        "SELECT c.event_id, c.copy_id, c.route, s.name FROM source_copies c"
+        " LEFT JOIN sessions s ON s.id = c.session_id"
+        f" WHERE c.event_id {IN_JSON} ORDER BY c.copy_id",
+        json.dumps([row[0] for row in rows]),
+    ):
         found.setdefault(event_id, []).append(SourceCopy(copy_id, route, name or ""))
     stored = {
         event_id: Provenance(route, source_hash, tuple(found.get(event_id, ())))
@@ -173,9 +138,7 @@ def _add_copies(batch: Iterable[Event]) -> None:
             del new[event_id]
     ids = [event.event_id for event, _ in new.values()]
     originals = {event_id: event_id for event_id in ids} | copies.resolve(ids)
-    sql = (
-        "SELECT id, session_id FROM events WHERE id IN (SELECT value FROM json_each(?))"
-    )
+    sql = f"SELECT id, session_id FROM events WHERE id {IN_JSON}"
     owner_by_event = dict(fetch(sql, json.dumps([*originals.values()])))
     numbers: dict[tuple[str, str], int] = {}
     rows = []
@@ -198,12 +161,11 @@ def replace_events(changed: Sequence[Event]) -> None:
     They are added again, since another event may have the same content now.
     """
     ids = (json.dumps([event.event_id for event in changed]),)
-    condition = "IN (SELECT value FROM json_each(?))"
-    sql = f"SELECT DISTINCT session_id FROM events WHERE id {condition}"
+    sql = f"SELECT DISTINCT session_id FROM events WHERE id {IN_JSON}"
     numbers = {number for (number,) in db.execute_sql(sql, ids).fetchall()}
     with unlocked_events():
-        db.execute_sql(f"DELETE FROM source_copies WHERE event_id {condition}", ids)
-        db.execute_sql(f"DELETE FROM events WHERE id {condition}", ids)
+        db.execute_sql(f"DELETE FROM source_copies WHERE event_id {IN_JSON}", ids)
+        db.execute_sql(f"DELETE FROM events WHERE id {IN_JSON}", ids)
     numbers |= add(changed, route="").sessions
     for number in numbers:
         sessions.recount(number)

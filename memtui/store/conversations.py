@@ -179,6 +179,44 @@ def messages_around(
     return earlier[::-1], later
 
 
+def read_windows(
+    pairs: Sequence[tuple[int, Event]], before: int, after: int
+) -> dict[str, list[tuple[Event, str]]]:
+    """Return some events with the messages around them, by the events' ids.
+
+    Args:
+        pairs: (session's number, event).
+        before: How many messages before the event are read.
+        after: How many after it.
+
+    Returns:
+        The messages in their order, each with the tool called right after it, if any.
+    """
+    sql = (
+        "SELECT id, (SELECT CASE WHEN type = 'tool_result' AND json_valid(metadata)"
+        " THEN json_extract(metadata, '$.tool_name') END FROM events n"
+        " WHERE n.session_id = ?1 AND n.subagent = ?2 AND (n.at_ms, n.ordinal, n.id)"
+        f" > (w.at_ms, w.ordinal, w.id) {_ASCENDING} LIMIT 1) FROM ("
+        f"SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = ?1"
+        f" AND subagent = ?2 AND ({_POSITION}) < (?3, ?4, ?5) AND {_IS_MESSAGE}"
+        f" {_DESCENDING} LIMIT ?6) UNION ALL SELECT ?3, ?4, ?5 UNION ALL"
+        f" SELECT * FROM (SELECT {_POSITION} FROM events WHERE session_id = ?1"
+        f" AND subagent = ?2 AND ({_POSITION}) > (?3, ?4, ?5) AND {_IS_MESSAGE}"
+        f" {_ASCENDING} LIMIT ?7)) w ORDER BY w.at_ms, w.ordinal, w.id"
+    )
+    windows = {
+        event.event_id: fetch(
+            sql, number, event.subagent, *event.position, before, after
+        )
+        for number, event in pairs
+    }
+    found = events.get({one for rows in windows.values() for one, _ in rows})
+    return {
+        name: [(found[one], str(tool or "")) for one, tool in rows if one in found]
+        for name, rows in windows.items()
+    }
+
+
 def first_message(number: int) -> Event | None:
     """Return the first message of a session, if possible of its main conversation."""
     # Each statement follows the index and stops at the first match.

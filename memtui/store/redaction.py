@@ -1,7 +1,7 @@
 """Changes of stored text, for secrets that are removed afterwards."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import peewee
 
@@ -18,7 +18,7 @@ from memtui.store.schema import (
 Redact = Callable[[str], str]
 """Returns a text without secrets."""
 
-_SESSION_FIELDS = (
+SESSION_FIELDS = (
     SessionRow.title,
     SessionRow.summary,
     SessionRow.branch,
@@ -29,7 +29,7 @@ _SESSION_FIELDS = (
     SessionRow.created_by,
 )
 
-_SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
+SUBAGENT_FIELDS = (SubagentRow.task, SubagentRow.kind, SubagentRow.tool_use_id)
 
 
 def list_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
@@ -45,12 +45,14 @@ def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
         ThoughtRow.update(text=text).where(ThoughtRow.id == thought_id).execute()
 
 
-def redact_sessions(redact: Redact) -> int:
-    """Redact the titles and metadata of sessions; return how many changed."""
-    changed = 0
-    for row in list(SessionRow.select()):
-        if changes := _changes(row, _SESSION_FIELDS, redact):
-            SessionRow.update(changes).where(SessionRow.id == row.id).execute()
+def redact_rows(fields: Sequence[peewee.Field], redact: Redact) -> int:
+    """Redact some fields of all rows of their table; return how many rows changed."""
+    table, changed = fields[0].model, 0
+    for row in list(table.select()):
+        before = {field: getattr(row, field.name) for field in fields}
+        changes = {f: new for f, old in before.items() if (new := redact(old)) != old}
+        if changes:
+            table.update(changes).where(row._pk_expr()).execute()
             changed += 1
     return changed
 
@@ -68,27 +70,6 @@ def list_names() -> Iterator[tuple[str, str]]:
     ):
         for (name,) in column.model.select(column).distinct().tuples():
             yield kind, name
-
-
-def redact_subagents(redact: Redact) -> int:
-    """Redact the tasks and metadata of subagents; return how many changed."""
-    changed = 0
-    for row in list(SubagentRow.select()):
-        if changes := _changes(row, _SUBAGENT_FIELDS, redact):
-            SubagentRow.update(changes).where(
-                SubagentRow.agent == row.agent,
-                SubagentRow.session_name == row.session_name,
-                SubagentRow.subagent == row.subagent,
-            ).execute()
-            changed += 1
-    return changed
-
-
-def _changes(
-    row: peewee.Model, fields: Iterable[peewee.Field], redact: Redact
-) -> dict[peewee.Field, str]:
-    before = {field: getattr(row, field.name) for field in fields}
-    return {field: new for field, old in before.items() if (new := redact(old)) != old}
 
 
 def redact_cursors(redact: Callable[[object], object]) -> int:
