@@ -97,7 +97,10 @@ AUTO, OLLAMA, EXTRACTIVE = "auto", "ollama", "extractive"
 CHOSEN, EVERY = "chosen", "all"
 """Values of ``capture.sources`` besides the names of agents."""
 
-AGENTS = ("claude-code", "codex", "gemini-cli", "opencode", "copilot-cli", "aider")
+AGENTS = (
+    *("claude-code", "codex", "gemini-cli", "antigravity-cli", "opencode"),
+    *("copilot-cli", "aider"),
+)
 """The agents whose transcripts can be read."""
 
 DEFAULT = "default"
@@ -227,8 +230,8 @@ class Settings:
     jobs_day: str = _setting(
         "0 1 * * *",
         "When the model rolls up days: a cron expression of minute, hour, day of the"
-        " month, month and day of the week, in the store's time zone. A run that was"
-        " missed is made up for.",
+        " month, month and day of the week, in the store's time zone; seconds may stand"
+        " before them. A run that was missed is made up for.",
         check=_check_cron,
     )
     jobs_week: str = _setting(

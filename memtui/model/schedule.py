@@ -140,7 +140,7 @@ def find_cron_error(cron: str) -> str:
     fields = len(cron.split())
     if fields not in (5, 6):
         names = ", ".join(CRON_FIELDS)
-        return f"it has {fields} fields instead of five: {names}; or second before them"
+        return f"it has {fields} of five fields: {names}; before them may be second"
     try:
         times = CronSim(cron, _ANY_TIME)
     except CronSimError as error:

@@ -213,7 +213,8 @@ def test_what_is_built_in_is_right_and_can_be_said_in_words(setting: object) -> 
     [
         ("", "it has 0 of five fields: minute, hour, day of the month"),
         ("0 1 * *", "it has 4 of five"),
-        ("0 0 1 * * *", "it has 6 of five"),
+        ("0 0 0 1 * * *", "it has 7 of five"),
+        ("60 0 1 * * *", "that is no second"),
         ("@daily", "it has 1 of five"),
         ("60 1 * * *", "that is no minute"),
         ("0 24 * * *", "that is no hour"),
