@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from memtui.model.events import Event
-from memtui.text import secret_context, secret_patterns
-from memtui.text.secret_patterns import SecretSpan
+from memtui.text import secret_context, secret_patterns, secret_values
+from memtui.text.secret_context import SecretSpan
 
 RULES_VERSION = 3
 """Raised when the rules change, so that text redacted by older ones is found."""
@@ -167,7 +167,7 @@ def _redact_value(value: object, kind: str, kinds: list[str]) -> object:
         is_short = len(value) <= NAME_CHARS
         redacted = redact_cached(value) if is_short else redact(value)
         is_named = not redacted.kinds and bool(kind)
-        if is_named and secret_context.is_secret(kind, value, is_quoted=True):
+        if is_named and secret_values.is_secret(kind, value, is_quoted=True):
             redacted = RedactedText(redaction_mark(kind), (kind,))
         kinds += redacted.kinds
         return redacted.text
@@ -188,13 +188,13 @@ def _kind_of_field(name: object, beside: dict[object, object]) -> str:
     it."""
     if name == "value" and isinstance(beside.get("name"), str):
         name = beside["name"]
-    return secret_context.kind_of_name(name) if isinstance(name, str) else ""
+    return secret_values.kind_of_name(name) if isinstance(name, str) else ""
 
 
 def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
     """Find strings in the format of a key at the start of runs of letters and
     digits."""
-    find, starts = name_chars.find, secret_patterns.KINDS_BY_PREFIX
+    find, starts = name_chars.find, secret_patterns.KINDS_BY_START
     start = find(_RUN)
     if start < 0:
         return
@@ -354,10 +354,10 @@ def _merge_spans(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
 
 _BY_NAME = frozenset(
     (
-        secret_context.PASSWORD,
-        secret_context.SECRET,
-        secret_context.KEY,
-        secret_context.TOKEN,
+        secret_values.PASSWORD,
+        secret_values.SECRET,
+        secret_values.KEY,
+        secret_values.TOKEN,
         "bearer token",
         "authorization token",
         "cookie",

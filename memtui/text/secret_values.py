@@ -1,0 +1,326 @@
+"""Tell secret values from placeholders, code and prose, and names of secrets from other
+names.
+
+A value is random (a key), generated (a password with many signs) or strong (it mixes
+kinds of characters).
+"""
+
+import base64
+import re
+from functools import lru_cache
+
+PASSWORD, SECRET, KEY, TOKEN = "password", "secret", "api key", "token"
+BASIC = "basic auth"
+"""The kinds of named values, as shown in the mark."""
+
+EXPRESSION_CHARS = 200
+"""Expressions and placeholders are recognized in this many first characters."""
+
+RANDOM_CHARS = 16
+"""Random values have at least this many characters; shorter ones are recognized by
+mixed character classes (lower, upper, digits, punctuation)."""
+
+MAX_PATH_CHANGES = 3
+"""The most changes to digits or capitals within the words of a path."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+_PASSWORDS = (
+    "password", "passwd", "passwort", "kennwort", "passphrase", "passcode", "userpass",
+    "dbpass",
+)  # fmt: skip
+
+_MANY_PASSWORDS = ("passwords", "passwds", "passphrases")
+
+_KEYS = (
+    "api", "access", "secret", "private", "auth", "account", "shared", "encryption",
+    "signing", "master", "service", "storage", "license", "deploy", "app", "admin",
+    "subscription", "client", "session", "hmac", "jwt", "role", "connection",
+)  # fmt: skip
+"""Words that make a key secret when they precede it."""
+
+_LOGIN_NAMES = (
+    "db", "database", "user", "smtp", "mail", "email", "admin", "root", "mysql", "pg",
+    "postgres", "redis", "mongo", "ftp", "ssh", "login", "auth", "rabbitmq", "proxy",
+    "http", "basic", "keystore", "my",
+)  # fmt: skip
+"""Words after which "pass" means a password, not a passed test."""
+
+FOLDERS = frozenset(("PWD", "OLDPWD", "pwd"))
+"""Shell variables for the current directory."""
+
+_PUBLIC = frozenset((
+    "public", "publishable", "anon", "page", "next", "prev", "continuation", "sync",
+    "cancellation", "cancel", "idempotency", "cache", "sort", "primary", "foreign",
+    "partition", "object",
+))  # fmt: skip
+"""Words that make a key or token public."""
+
+_TRAILING = ("value", "b", "base", "string", "str", "env", "raw", "prod", "dev", "live")
+"""Suffixes that do not change the meaning of a name."""
+
+# A value that begins with a sign is a placeholder if the rest looks like one: <token>,
+# ${TOKEN}, $TOKEN, $(cat file), {token}, [token], #/pointer, @token, *alias, %TOKEN%.
+_SIGN_FIRST = re.compile(
+    r"<\.{0,3}[A-Za-z][A-Za-z0-9_ .:|/'-]*>?$|<[^<>]{1,80}>$|</?[a-z]|[*•xX.…]+$|…"
+    r"|[\[({]{1,3}[$#%]?[A-Za-z_ .,|:'\"-]*[0-9]?[\])}]{0,3}$|\{[%{#]|\$[({]"
+    r"|\[redacted"
+    r"|\$(?!\d?[0-9a-z]+\$)(?=env:|[A-Z_]+\d?$|[A-Za-z_]*\d?$|\d$|[@*#?!$]$)"
+    r"|\$[A-Za-z_][\w]*(?:\.|->|\[|::)"
+    r"|\$\w*(?i:pass|pwd|secret|token|key)\w*$"
+    r"|%[({]|%{1,2}[A-Za-z_]+%{0,2}$|%[-+\d.]*[a-z](?!\w)"
+    r"|&(?:[A-Za-z_]+(?:\.\w+)*|amp;|lt;|gt;).{0,2}$|&\w+\(|&#\w+"
+    r"|@[A-Za-z_]+\d?$|@[A-Za-z_.]+[({/]|@\{"
+    r"|#[A-Za-z_-]*$|#[/{]|#[0-9a-fA-F]{3,8}$"
+    r"|\|[-+>]?$|\|\||--?[A-Za-z][A-Za-z_-]*(?:=.*)?$|-+[>.]?$|=+>?$|-\d+(?:\.\d+)?$"
+    r"|!{1,2}[A-Za-z_]+!?$|!(?:==?|\()|\\+(?:[nrtbdwsux\"'/.]|$)",
+)
+
+# Matches at the start of placeholders: your-api-key, changeme, null.
+_PLACEHOLDER = re.compile(
+    r"(?:my|your|the|some|any|new|old|test|fake|dummy|mock|sample|example|demo|invalid"
+    r"|wrong|valid|bad)?[-_ ]?(?:super[-_ ]?)?"
+    r"(?:(?:secret|secure|strong|api|access|auth|db|user|admin|client|private|bearer|refresh|id|jwt|github|gh|openai|anthropic)"
+    r"[-_ ]?)*(?:password|passwd|pass|pwd|secret|token|key|apikey|credentials?|value"
+    r"|string|text|here|phrase|hash)s?\d{0,3}[?!]*$|"
+    r"(?:str|string|bytes|int|number|bool|boolean|any|unknown|undefined|null|nil|none"
+    r"|true|false|optional|required|object|env|secrets?|process|config|self|this|varchar"
+    r"|nullable|nonnull|changeme|change[-_]me|todo|tbd|fixme|redacted|hidden|masked"
+    r"|empty|missing|hashed|confirmed|sometimes|unset|invalid|incorrect|valid|default|n/a)\b(?![-_@\d])",
+    re.IGNORECASE,
+)
+
+_EXPRESSION = re.compile(
+    r"\.[*+][^*+]*$|\\[dws]|\[\^|\[[a-zA-Z0]-[zZ9]|0-9[aA]-|[aA]-[zZ][aA0]|\(\?[=!:<]"
+)
+"""Parts of regular expressions."""
+
+_CONTAINS_PLACEHOLDER = re.compile(
+    rf"{_EXPRESSION.pattern}|"
+    r"your[-_ ]|[-_]here\b|<[\w -]+>|\$\{|\{\{|\*{3}|x{5}|\.{3}|…|example|placeholder"
+    r"|redacted|change[-_]?me|replace[-_]?|insert[-_]|\[redacted|\\\$\{|[-_]goes[-_]"
+    r"|process\.env|os\.environ|getenv|secrets\.|import\.meta",
+    re.IGNORECASE,
+)
+
+# Passwords in URLs and commands vary more; only these are no secrets: <password>,
+# ${PASS}, %(pwd)s, xxxx, DB_PASSWORD.
+_TEMPLATE = re.compile(
+    r"x{3,}$|X{3,}$|\.{2,}|[A-Z]*(?:PASSWORD|PASSWD|PASS|PWD|TOKEN|SECRET)$"
+)
+
+_CODE = re.compile(
+    r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+[!?]?(?![^\s,;)\]}!?.])"
+    r"|[\w.$:>-]*[A-Za-z_$][\w$]*(?:[(\[{<]|\?\.)"
+)
+
+_SIGNS = re.compile(r"[!@#$%^&*?~+;<>|{}()\[\]=\"'`,\\]")
+_WILD = re.compile(r"[#@!^~$%;|]")
+_WORD_IN = re.compile(
+    r"[a-z]{5}|[A-Z]{6}|(?i:pass|pwd|user|auth|name|your|host|token|key|env|data|text)"
+)
+_WRAPPED = re.compile(r"[$%#]?[<{(\[].*[>})\]]$|%.*%$|\{\{|\$\(")
+_OPENING = {")": "(", "]": "[", "}": "{"}
+
+# Words as in "Base64-encoded"; versions, dates, addresses.
+_WORDY = re.compile(
+    r"(?:[A-Za-z]+(?:\d{1,5}[a-z]?)?(?:[-_./:]|%[0-9A-F]{2}|$))+$"
+    r"|v?\d+\.|\d{4}-\d\d|\w+://|[\w.-]+@[\w-]+\.[\w.]+$|[\w./-]+\.[a-z]{1,4}(?::\d+)*$"
+)
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$]*\d{0,2}[!?]?$")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+
+_PATH = re.compile(
+    r"(?:file://|~|\.{1,2})?/?[\w@-][\w.@-]*(?:/[\w.@-]+)+\.[a-z]\w{1,7}$"
+    r"|(?:file://|~|\.{1,2})?(?:/[\w.@-]+){2,}/?$|[a-z_-]+(?:/[a-z_][\w.@-]*){2,}$"
+    r"|[A-Za-z]:\\{1,4}[\w.@ -]+(?:\\{1,4}[\w.@ -]+)*$"
+)
+
+_DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:_]")
+_PLAIN = re.compile(r"[\w+/=.~:%$!@#^*?-]+$", re.ASCII)
+_MIXED = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
+# Between kinds of characters: the three in "aB", "HTTPServer" and "v2".
+_CLASS_CHANGES = re.compile(
+    r"(?<=[a-z])[A-Z]|(?<=[A-Z])[A-Z][a-z]|[A-Za-z]\d|\d[A-Za-z]"
+)
+_PARTS = re.compile(r"[-_./:+=~%]+")
+# Capitals that begin no word: the B of "aB3", but not that of "fooBar".
+_ODD_CAPITALS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
+
+
+def is_path(value: str) -> bool:
+    """Return whether a value is the path of a file."""
+    return (
+        bool(_PATH.match(value))
+        and len(_CLASS_CHANGES.findall(value)) <= MAX_PATH_CHANGES
+    )
+
+
+@lru_cache(4096)
+def kind_of_name(name: str) -> str:
+    """Return the kind of secret that a name stands for; "" for none."""
+    if name in FOLDERS:
+        return ""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    while len(words) > 1 and words[-1] in _TRAILING:
+        words.pop()
+    if not words or not _PUBLIC.isdisjoint(words):
+        return ""
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last.endswith((*_PASSWORDS, "pwd")) or last in _MANY_PASSWORDS:
+        return PASSWORD
+    if last == "pass":
+        return PASSWORD if before in _LOGIN_NAMES or name.startswith("--") else SECRET
+    if last.endswith("secret"):
+        return SECRET
+    if last == "sessionkey" or words[-2:] == ["session", "key"]:
+        return TOKEN
+    if last == "key":
+        is_setting = bool(before) and name.isupper()
+        return KEY if before.endswith(_KEYS) or is_setting else ""
+    if last.endswith("key") and last[:-3].endswith(_KEYS):
+        return KEY
+    if last.endswith("token") or last in ("credential", "credentials", "creds"):
+        return TOKEN
+    if name == "auth":
+        return BASIC
+    return TOKEN if last == "auth" and name.startswith(("_", "REDIS")) else ""
+
+
+def is_noise(value: str) -> bool:
+    """Return whether a value mixes letters and signs as generated passwords do."""
+    signs = len(_SIGNS.findall(value))
+    has_digit = any(map(str.isdigit, value))
+    return (
+        (len(value) >= 12 if signs < 2 or not has_digit else len(value) >= 8)
+        and signs > 0
+        and any(map(str.isupper, value))
+        and any(map(str.islower, value))
+        and not _WORD_IN.search(value)
+        and not _WRAPPED.match(value)
+        and not _EXPRESSION.search(value)
+        and not any(map(str.isspace, value))
+    )
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value is a placeholder, or refers to where a secret is
+    stored."""
+    return len(set(value)) < 3 or (
+        bool(
+            _SIGN_FIRST.match(value)
+            or _PLACEHOLDER.match(value)
+            or _CONTAINS_PLACEHOLDER.search(value, 0, EXPRESSION_CHARS)
+        )
+        and not is_noise(value)
+    )
+
+
+def is_template(value: str) -> bool:
+    """Return whether a password in a URL or command is a placeholder."""
+    return bool(
+        _SIGN_FIRST.match(value)
+        or _TEMPLATE.match(value)
+        or _CONTAINS_PLACEHOLDER.search(value, 0, EXPRESSION_CHARS)
+    ) and not is_noise(value)
+
+
+def is_code(value: str) -> bool:
+    """Return whether an unquoted value is an expression: a call, an attribute, a
+    type."""
+    found = _CODE.match(value, 0, EXPRESSION_CHARS)
+    if not found:
+        return False
+    if is_noise(value) and (_WILD.search(value) or not _nests(value)):
+        return False
+    first = re.split(r"\W", found[0], maxsplit=1)[0]
+    odd = len(_MIXED.findall(first)) + len(_ODD_CAPITALS.findall(first))
+    return odd < 3 and _nests(value[:EXPRESSION_CHARS])
+
+
+def _nests(value: str) -> bool:
+    """Return whether brackets close in order; the last may be open."""
+    opened: list[str] = []
+    for sign in value:
+        if sign in "([{":
+            opened.append(sign)
+        elif sign in _OPENING and (not opened or opened.pop() != _OPENING[sign]):
+            return len(opened) == 0 and value.rstrip(",;)]}").find(sign) < 0
+    return True
+
+
+def is_random(value: str) -> bool:
+    """Return whether a value looks random rather than written by a person."""
+    if len(value) < RANDOM_CHARS or not _PLAIN.match(value) or _DIGEST.match(value):
+        return False
+    if len(set(value)) < 8:
+        return False
+    for part in _PARTS.split(value):
+        changes = len(_MIXED.findall(part)) + len(_ODD_CAPITALS.findall(part))
+        if len(part) >= 8 and changes >= 3:
+            return True
+    return False
+
+
+def is_strong(value: str) -> bool:
+    """Return whether a short value mixes three character classes, as passwords do."""
+    classes = (
+        any(map(str.islower, value)),
+        any(map(str.isupper, value)),
+        any(map(str.isdigit, value)),
+        not value.replace("-", "").replace("_", "").replace(".", "").isalnum(),
+    )
+    return sum(classes) >= 3 and len(value) >= 8
+
+
+def is_generated(value: str) -> bool:
+    """Return whether a value is a password or key even where prose or code stands."""
+    if is_placeholder(value) or is_code(value) or is_path(value):
+        return False
+    if is_random(value):
+        return True
+    has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    is_mixed = (is_strong(value) and has_both) or is_noise(value)
+    return is_mixed and not _WORDY.match(value)
+
+
+def has_uuid(value: str) -> bool:
+    """Return whether a value is a UUID, as some keys are."""
+    return bool(_UUID.match(value))
+
+
+def is_secret(kind: str, value: str, *, is_quoted: bool) -> bool:
+    """Return whether the value of a name is a secret.
+
+    Args:
+        kind: The kind of the name, from ``kind_of_name``.
+        value: The value without quotes.
+        is_quoted: True if it cannot be code: it was quoted, or is in a settings file.
+    """
+    if kind == BASIC:
+        return is_basic_login(value)
+    if not value or is_placeholder(value) or (not is_quoted and is_code(value)):
+        return False
+    if kind == PASSWORD:
+        if len(value) < 4 or any(map(str.isspace, value)):
+            return False
+        if not is_quoted and not (value[0].isalnum() or value[0] in "_'\""):
+            return is_generated(value)
+        return is_quoted or not _IDENTIFIER.match(value)
+    if has_uuid(value):
+        return kind != TOKEN
+    if any(map(str.isspace, value)):
+        return False
+    if is_path(value) or (kind == TOKEN and not value.isascii()):
+        return False
+    return is_random(value) or (is_quoted and is_strong(value))
+
+
+def is_basic_login(value: str) -> bool:
+    """Return whether a Basic value is the base64 of a name, a colon and a password."""
+    try:
+        login = base64.b64decode(value + "=" * (-len(value) % 4)).decode()
+    except ValueError:
+        return False
+    return ":" in login and login.isprintable()
