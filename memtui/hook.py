@@ -42,7 +42,8 @@ def main() -> None:
             words = sys.argv[1:]
             options = dict(zip(words[::2], words[1::2], strict=False))
             spool = options.get("--spool") or spool_folder()
-            write_event(chunks, spool, _name_part(options))
+            is_synced = os.environ.get("MEMTUI_HOOK_FSYNC") == "1"
+            write_event(chunks, spool, _name_part(options), is_synced=is_synced)
     finally:
         # Another exit code can block the agent, and an ordinary exit of the
         # interpreter takes time and may print something.
@@ -87,19 +88,21 @@ def _plain(name: str) -> str:
     return name if is_plain and len(name) <= MAX_NAME_CHARS else ""
 
 
-def write_event(chunks: list[bytes], spool: str, name_part: str) -> None:
+def write_event(
+    chunks: list[bytes], spool: str, name_part: str, *, is_synced: bool
+) -> None:
     """Write one event into a spool.
 
     Args:
         chunks: Its bytes.
         spool: The spool's folder.
         name_part: ``.agent.event`` for the file's name, or "".
+        is_synced: Return once the event is on the disk.
     """
     for folder in ("tmp", "new", "bad"):
         os.makedirs(os.path.join(spool, folder), exist_ok=True)
     name = f"{time.time_ns()}.{os.getpid()}.{os.urandom(8).hex()}{name_part}.json"
     draft = os.path.join(spool, "tmp", name)
-    is_synced = os.environ.get("MEMTUI_HOOK_FSYNC") == "1"
     try:
         _write(draft, chunks, is_synced)
         os.rename(draft, os.path.join(spool, "new", name))

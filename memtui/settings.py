@@ -230,8 +230,8 @@ class Settings:
     jobs_day: str = _setting(
         "0 1 * * *",
         "When the model rolls up days: a cron expression of minute, hour, day of the"
-        " month, month and day of the week, in the store's time zone; seconds may stand"
-        " before them. A run that was missed is made up for.",
+        " month, month and day of the week, after a second if there are six, in the"
+        " store's time zone. A run that was missed is made up for.",
         check=_check_cron,
     )
     jobs_week: str = _setting(

@@ -386,7 +386,7 @@ def write_event(
     at: datetime,
     fields: Mapping[str, object],
 ) -> None:
-    """Write one event to a spool, as a hook does.
+    """Write one event to a spool, as a hook does; it is on the disk afterwards.
 
     The same event written twice with the same time is stored once; so is one with a
     ``source_key``, whenever it is written again.
@@ -405,7 +405,7 @@ def write_event(
     content = make_payload(event, agent, session_id, at, fields)
     mask = os.umask(0o077)
     try:
-        hook.write_event([content], str(spool), "")
+        hook.write_event([content], str(spool), "", is_synced=True)
     except OSError as error:
         raise SpoolError(f"{spool}: {error.strerror or error}") from error
     finally:

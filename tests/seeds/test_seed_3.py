@@ -1,6 +1,7 @@
 """The rows of seed 3, the sequences of the data flow."""
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memtui import store
+from memtui.agents import changes
 from memtui.capture.formats import hooks
 from memtui.model.events import Event
 from memtui.pipeline import rollup
@@ -163,3 +165,47 @@ def test_s3_38_a_tools_result_tells_what_the_tool_did(
     assert json.loads(rows[2][1])["tool_input"] == '{"file_path": "src/auth/retry.rs"}'
     assert any("retry.rs" in one for one in bullets)
     assert not any("u64" in one for one in bullets)
+
+
+def test_s3_12_an_event_that_comes_again_is_not_created(
+    house: Workspace, tmp_path: Path
+) -> None:
+    payload = {"session_id": "s1", "hook_event_name": "UserPromptSubmit"}
+    payload |= {"prompt": "Fix the cart", "timestamp": "2025-03-14T10:00:00Z"}
+    for number in range(2):
+        file = house.paths.spool / "new" / f"{number}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(payload))
+        assert house.pipeline.run_until_idle(lambda _: None) == []
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(HISTORY.read_bytes())
+    for file, created in ((HISTORY, 44), (copy, 0)):
+        importer = house.pipeline.importer()
+        list(importer.run([file]))
+        progress = importer.progress
+        assert (progress.created, progress.already_stored) == (created, 44 - created)
+    with database.connection():
+        assert sessions.count_events()[0] == 45
+
+
+def test_s3_15_an_event_is_on_the_disk_when_it_is_answered(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    sync = os.fsync
+
+    def record(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", record)
+    answer = changes.ingest_event(
+        house, session="mcp:s1", event_type="user_message", text="Feed the walrus."
+    )
+    assert answer.head["created"] is True
+    new = house.paths.spool / "new"
+    (file,) = new.iterdir()
+    assert synced == [str(house.paths.spool / "tmp" / file.name), str(new)]
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        assert list(events.get([answer.head["event_id"]]))

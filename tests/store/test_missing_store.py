@@ -153,7 +153,7 @@ def say(prompt: str, spool: Path) -> None:
         "cwd": "/home/miller/mill",
         "prompt": prompt,
     }
-    hook.write_event([json.dumps(told).encode()], str(spool), "")
+    hook.write_event([json.dumps(told).encode()], str(spool), "", is_synced=False)
 
 
 def until(
