@@ -95,6 +95,7 @@ def transcript_folders() -> dict[str, tuple[Path, ...]]:
             _folder("CODEX_HOME", "~/.codex") / "archived_sessions",
         ),
         "gemini-cli": (Path("~/.gemini/tmp").expanduser(),),
+        "antigravity-cli": (Path("~/.gemini/antigravity-cli/brain").expanduser(),),
         "opencode": (opencode / "opencode.db", opencode / "storage/session"),
         "copilot-cli": (Path("~/.copilot/session-state").expanduser(),),
     }

@@ -119,6 +119,7 @@ _COMMANDS = {
     "claude-code": ("claude", "--resume"),
     "codex": ("codex", "resume"),
     "gemini-cli": ("gemini", "--resume"),
+    "antigravity-cli": ("agy", "--conversation"),
     "opencode": ("opencode", "--session"),
     "copilot-cli": ("copilot", "--resume"),
 }

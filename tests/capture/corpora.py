@@ -29,6 +29,7 @@ PATHS = {
     "copilot-cli": "session-state/s1/events.jsonl",
     "gemini-cli": "tmp/shop/chats/session-1.jsonl",
     "plain": "events.jsonl",
+    "antigravity-cli": "brain/s1/.system_generated/logs/transcript_full.jsonl",
 }
 """Where a file of each format lies."""
 
@@ -69,6 +70,16 @@ def claude() -> Iterator[Fields]:
     yield asked(12, "[Request interrupted by user]", isSidechain=True, parentUuid="u1")
     yield record(13, "custom-title", customTitle="Carts")
     yield asked(14, "copied", forkedFrom={"sessionId": "s0", "messageUuid": "u1"})
+
+    def queue(number: int, operation: str, **more: Any) -> Fields:
+        about = {"type": "queue-operation", "operation": operation, "sessionId": "s1"}
+        return {**about, "timestamp": clock(number), **more}
+
+    yield queue(15, "enqueue", content="in the queue")
+    yield queue(16, "enqueue", content="and behind it")
+    yield queue(17, "dequeue")
+    yield asked(18, "in the queue")
+    yield queue(19, "remove")
 
 
 def codex() -> Iterator[Fields]:
@@ -146,6 +157,24 @@ def gemini() -> Iterator[Fields]:
     yield record(7, "error", "no more tokens")
 
 
+def antigravity() -> Iterator[Fields]:
+    def step(number: int, source: str, kind: str, **more: Any) -> Fields:
+        about = {"step_index": number, "source": source, "type": kind}
+        return {**about, "status": "DONE", "created_at": clock(number), **more}
+
+    asked = "<USER_REQUEST>\nWhy is the cart empty?\n</USER_REQUEST>\n<ADDITIONAL_META>"
+    call = {"name": "run_command", "args": {"CommandLine": "ls", "Cwd": "/home/ada"}}
+    yield step(0, "USER_EXPLICIT", "USER_INPUT", content=asked)
+    yield step(1, "SYSTEM", "CHECKPOINT", content="{{ CHECKPOINT 0 }}\nThe cart")
+    yield step(3, "MODEL", "GENERIC", content=f"Created At: {clock(3)}\ncart.py")
+    yield step(2, "MODEL", "PLANNER_RESPONSE", thinking="Hm.", tool_calls=[call])
+    yield step(4, "MODEL", "PLANNER_RESPONSE", content="I look.", tool_calls=[call])
+    yield step(5, "SYSTEM", "ERROR_MESSAGE", content="no such command")
+    yield step(6, "SYSTEM", "CHECKPOINT", content="{{ CHECKPOINT 1 }}\nSo far")
+    yield step(7, "SYSTEM", "SYSTEM_MESSAGE", content="a notice")
+    yield step(8, "MODEL", "PLANNER_RESPONSE", content="Found it.")
+
+
 def plain() -> Iterator[Fields]:
     about = {"session_id": "s1", "agent": "own", "cwd": "/home/ada/shop"}
     said = {"role": "user", "text": "Why is the cart empty?", "key": "k1"}
@@ -175,6 +204,7 @@ MADE = {
     "copilot-cli": copilot,
     "gemini-cli": gemini,
     "plain": plain,
+    "antigravity-cli": antigravity,
 }
 
 AIDER = f"""

@@ -540,3 +540,21 @@ def test_the_summary_of_a_compaction_becomes_that_of_the_session(
         rows = db.execute_sql("SELECT role, text FROM events").fetchall()
     assert found and found.summary == summary
     assert ("system", whole) in rows
+
+
+def test_a_transcript_that_is_one_array_is_read(
+    house: Workspace, tmp_path: Path
+) -> None:
+    file = tmp_path / "session.json"
+    records = [user(1, "Fix the cart"), assistant(2, text("Fixed."))]
+    file.write_text(json.dumps(records, indent=2))
+    importer = house.pipeline.importer()
+    list(importer.run([file]))
+    assert importer.progress.created == 2
+    records.append(user(3, "Thanks"))
+    file.write_text(json.dumps(records, indent=2))
+    list(importer.run([file]))
+    assert importer.progress.created == 3
+    with database.connection():
+        texts = [t for (t,) in db.execute_sql("SELECT text FROM events ORDER BY at_ms")]
+    assert texts == ["Fix the cart", "Fixed.", "Thanks"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.workspace import Workspace
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 OWN = "01990000-0000-7000-8000-00000000000a"
@@ -579,3 +581,28 @@ def test_a_copy_with_other_text_is_counted() -> None:
         "event_msg/exec_command_end, a copy or empty",
         "event_msg/exec_command_end, a copy with other text",
     ]
+
+
+def test_compressed_rollouts_are_read(tmp_path: Path, house: Workspace) -> None:
+    records = meta(), *ASKED, ITEM
+    raw = "".join(json.dumps(record) + "\n" for record in records).encode()
+    plain = tmp_path / "sessions" / f"rollout-2025-09-01T10-00-00-{OWN}.jsonl"
+    plain.parent.mkdir()
+    plain.write_bytes(raw)
+    list(house.pipeline.importer().run([plain.parent]))
+    packed = plain.with_name(f"{plain.name}.zst")
+    packed.write_bytes(zstandard.compress(raw))
+    plain.unlink()
+    importer = house.pipeline.importer()
+    list(importer.run([plain.parent]))
+    progress = importer.progress
+    assert (progress.files, progress.created, progress.already_stored) == (1, 0, 2)
+    assert [e.text for e in told_in(packed)] == ["Fix it", "Fixed."]
+    packed.write_bytes(b"no rollout at all")
+    with pytest.raises(OSError, match="damaged"):
+        told_in(packed)
+
+
+def told_in(file: Path) -> list[Event]:
+    found = codex.FORMAT.read(file, None, agent="", now=NOW)
+    return [event for event in found if isinstance(event, Event)]

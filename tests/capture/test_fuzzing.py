@@ -79,7 +79,8 @@ def awaited(state: Mapping[str, Any], line: bytes) -> bool:
     calls = [*_calls(state)]
     if any(call["key"] and json.dumps(call["key"]).encode() in line for call in calls):
         return True
-    return '"held": [{' in said or '"held": {' in said
+    held = '"held": [{', '"held": {', '"early_results": [{', '"prompts": [['
+    return any(one in said for one in held)
 
 
 def _calls(state: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from memtui.capture.formats import (
     aider,
+    antigravity,
     claude_code,
     codex,
     copilot,
@@ -22,6 +23,7 @@ FORMATS: tuple[SourceFormat, ...] = (
     codex.FORMAT,
     copilot.FORMAT,
     plain.FORMAT,
+    antigravity.FORMAT,
     gemini.FORMAT,
     opencode.FORMAT,
     aider.FORMAT,

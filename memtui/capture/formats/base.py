@@ -330,6 +330,10 @@ class PendingCalls:
     def __contains__(self, key: str) -> bool:
         return key in self._calls
 
+    def keys(self) -> list[str]:
+        """Return the keys of the calls, in their order."""
+        return list(self._calls)
+
     def get(self, key: str) -> ToolCall:
         """Return a call; one that only has its key if it is not known."""
         return self._calls.get(key) or ToolCall(key)

@@ -5,7 +5,8 @@ program; the first one counts. A tool call and its result are one event, at the 
 time; codex_tools reads both. A fork begins with a copy of another session's records.
 
 The files are in ``$CODEX_HOME/sessions`` (``~/.codex/sessions``), by year, month and
-day; archived ones in ``archived_sessions`` beside it.
+day; archived ones in ``archived_sessions`` beside it. Codex compresses rollouts that
+have not changed for a week.
 """
 
 import re
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from uuid import UUID
 
 from memtui.capture.formats import codex_tools
@@ -39,7 +40,7 @@ from memtui.capture.formats.codex_tools import (
     image_placeholder,
     join_parts,
 )
-from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
+from memtui.capture.formats.jsonl import COMPRESSED, JsonLinesFormat, SessionReader
 from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model.events import (
     Event,
@@ -108,6 +109,9 @@ _Fields = Mapping[str, object]
 
 class CodexFormat(JsonLinesFormat):
     name, title = AGENT, "Codex"
+
+    def matches_path(self, path: PurePath) -> bool:
+        return path.name.endswith((".jsonl", f".jsonl{COMPRESSED}"))
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         return any(_is_own_record(record.fields) for record in head)

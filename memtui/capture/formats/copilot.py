@@ -120,7 +120,16 @@ class _CopilotReader(SessionReader):
         key = as_text(fields.get("id"))
         position = Position(record.line, at, self.session_id, subagent, key)
         is_empty = True
-        for item in READ_TYPES[kind](self, position, data):
+        if kind in _BOUNDARIES:
+            items = iter([self._boundary(position, data, *_BOUNDARIES[kind])])
+        elif kind in _NOTICES:
+            name, *texts = _NOTICES[kind]
+            items = self.notice(position, name, *map(data.get, texts))
+        elif kind in _FACTS:
+            items = iter(())
+        else:
+            items = _READERS[kind](self, position, data)
+        for item in items:
             is_empty = False
             yield item
         if is_empty and self.calls.count == calls:
@@ -208,91 +217,67 @@ class _CopilotReader(SessionReader):
                 call_id,
                 tool_calls.describe_task(first_text(given, "description", "prompt")),
             )
-        yield self._subagent_event(position, EventType.SUBAGENT_START, data)
+        yield self._boundary(position, data, EventType.SUBAGENT_START)
 
-    def _subagent_ended(
-        self, position: Position, data: _Fields
-    ) -> Iterator[ParsedItem]:
-        yield self._subagent_event(position, EventType.SUBAGENT_STOP, data)
-
-    def _subagent_event(
-        self, position: Position, kind: EventType, data: _Fields
+    def _boundary(
+        self, position: Position, data: _Fields, kind: EventType, source: str = ""
     ) -> ParsedItem:
         return self.builder.event(
             position,
             kind,
             as_text(data.get("error")),
+            source=source,
+            reason=as_text(data.get("shutdownType")),
             agent_id=as_text(data.get("toolCallId")),
             agent_type=as_text(data.get("agentName")),
         )
-
-    def _session_start(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        kind = EventType.SESSION_START
-        yield self.builder.event(position, kind, "", source="startup")
-
-    def _session_resume(
-        self, position: Position, data: _Fields
-    ) -> Iterator[ParsedItem]:
-        kind = EventType.SESSION_START
-        yield self.builder.event(position, kind, "", source="resume")
 
     def _compaction(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         if data.get("success") is not False:
             kind, text = EventType.SESSION_START, as_text(data.get("summaryContent"))
             yield self.builder.event(position, kind, text, source="compact")
 
-    def _shutdown(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        reason = as_text(data.get("shutdownType"))
-        yield self.builder.event(position, EventType.SESSION_END, "", reason=reason)
-
     def _abort(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
         yield from self.interrupted(position, with_subagents=True)
         text = f"[aborted: {as_text(data.get('reason')) or 'interrupted'}]"
         yield self.builder.system_message(position, text, "interruption")
 
-    def _notification(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        return self.notice(position, "notification", data.get("content"))
 
-    def _error(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        return self.notice(position, "error", data.get("message"))
+_BOUNDARIES: dict[str, tuple[EventType, str]] = {
+    "session.start": (EventType.SESSION_START, "startup"),
+    "session.resume": (EventType.SESSION_START, "resume"),
+    "session.shutdown": (EventType.SESSION_END, ""),
+    "subagent.completed": (EventType.SUBAGENT_STOP, ""),
+    "subagent.failed": (EventType.SUBAGENT_STOP, ""),
+}
+"""The events of the types that say what began or ended."""
 
-    def _skill(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        return self.notice(position, "skill", data.get("name"), data.get("content"))
+_NOTICES = {
+    "session.error": ("error", "message"),
+    "session.handoff": ("handoff", "summary", "context"),
+    "system.notification": ("notification", "content"),
+    "skill.invoked": ("skill", "name", "content"),
+}
+"""The types of what the program wrote: their kind, and the fields with the text."""
 
-    def _handoff(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        texts = data.get("summary"), data.get("context")
-        return self.notice(position, "handoff", *texts)
+_FACTS = ("session.model_change", "session.context_changed", "session.title_changed")
+"""The types that only say something of the session."""
 
-    def _no_event(self, position: Position, data: _Fields) -> Iterator[ParsedItem]:
-        """Read a record that only says something of the session."""
-        yield from ()
-
-
-_Read = Callable[[_CopilotReader, Position, _Fields], Iterator[ParsedItem]]
-
-READ_TYPES: dict[str, _Read] = {
-    "session.start": _CopilotReader._session_start,
-    "session.resume": _CopilotReader._session_resume,
-    "session.shutdown": _CopilotReader._shutdown,
+_READERS: dict[
+    str, Callable[[_CopilotReader, Position, _Fields], Iterator[ParsedItem]]
+] = {
     "session.compaction_complete": _CopilotReader._compaction,
-    "session.error": _CopilotReader._error,
-    "session.handoff": _CopilotReader._handoff,
-    "session.model_change": _CopilotReader._no_event,
-    "session.context_changed": _CopilotReader._no_event,
-    "session.title_changed": _CopilotReader._no_event,
     "user.message": _CopilotReader._user_message,
     "assistant.message": _CopilotReader._assistant_message,
     "assistant.reasoning": _CopilotReader._reasoning,
     "tool.execution_start": _CopilotReader._tool_start,
     "tool.execution_complete": _CopilotReader._tool_complete,
     "subagent.started": _CopilotReader._subagent_started,
-    "subagent.completed": _CopilotReader._subagent_ended,
-    "subagent.failed": _CopilotReader._subagent_ended,
-    "system.notification": _CopilotReader._notification,
-    "skill.invoked": _CopilotReader._skill,
     "abort": _CopilotReader._abort,
 }
-"""The method that reads each record type."""
+"""The method that reads each other type."""
+
+READ_TYPES = frozenset({*_BOUNDARIES, *_NOTICES, *_FACTS, *_READERS})
 
 
 def _project(repository: str) -> str:

@@ -6,6 +6,7 @@ An event with an unknown name is invalid; it is never taken for a message.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from memtui.capture.formats.base import (
     IN_THE_FUTURE,
@@ -335,14 +336,6 @@ def _stop_failure(payload: Payload) -> Iterator[Event]:
     yield _event(payload, EventType.ASSISTANT_STOP, "")
 
 
-def _subagent_start(payload: Payload) -> Iterator[Event]:
-    return _subagent(payload, EventType.SUBAGENT_START)
-
-
-def _subagent_stop(payload: Payload) -> Iterator[Event]:
-    return _subagent(payload, EventType.SUBAGENT_STOP)
-
-
 def _subagent(payload: Payload, event_type: EventType) -> Iterator[Event]:
     text, agent_id = payload.text("last_assistant_message"), payload.text("agent_id")
     if text.strip() and agent_id:
@@ -362,15 +355,7 @@ def _compaction(payload: Payload) -> Iterator[Event | SkippedRecord]:
         yield SkippedRecord(f"hook {payload.event_name}", payload.line)
 
 
-def _session_start(payload: Payload) -> Iterator[Event]:
-    return _session_boundary(payload, EventType.SESSION_START)
-
-
-def _session_end(payload: Payload) -> Iterator[Event]:
-    return _session_boundary(payload, EventType.SESSION_END)
-
-
-def _session_boundary(payload: Payload, event_type: EventType) -> Iterator[Event]:
+def _boundary(payload: Payload, event_type: EventType) -> Iterator[Event]:
     metadata = {name: payload.text(name) for name in ("source", "reason")}
     yield _event(payload, event_type, "", metadata=metadata)
 
@@ -404,11 +389,11 @@ READ_EVENTS: dict[str, _Read] = {
     "afteragent": _stop,
     "agentstop": _stop,
     "stopfailure": _stop_failure,
-    "subagentstart": _subagent_start,
-    "subagentstop": _subagent_stop,
+    "subagentstart": partial(_subagent, event_type=EventType.SUBAGENT_START),
+    "subagentstop": partial(_subagent, event_type=EventType.SUBAGENT_STOP),
     "postcompact": _compaction,
-    "sessionstart": _session_start,
-    "sessionend": _session_end,
+    "sessionstart": partial(_boundary, event_type=EventType.SESSION_START),
+    "sessionend": partial(_boundary, event_type=EventType.SESSION_END),
     "sessioninfo": _session_info,
 }
 """The function that reads each event, by its name without case and underscores."""

@@ -4,16 +4,21 @@ Whatever is complete is read, the rest is reported. Of a last line without its n
 the complete objects are read; the remainder is pending.
 """
 
+import errno
 import hashlib
 import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
+from tempfile import TemporaryFile
 from typing import BinaryIO, Protocol
+
+from zstandard import ZstdDecompressor, ZstdError
 
 from memtui.capture.formats.base import (
     Cursor,
@@ -38,6 +43,12 @@ from memtui.model.sessions import SessionMetadata
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
 """Longer lines are not read: parsing one would take more than a gigabyte of memory."""
+
+MAX_UNPACKED_BYTES = 4 * 1024**3
+"""The most bytes that are unpacked from one compressed file."""
+
+COMPRESSED = ".zst"
+"""The end of the name of a compressed file."""
 
 RECORDS_PER_CURSOR = 500
 """The number of records read between two cursors."""
@@ -187,14 +198,62 @@ def read_lines(
     Raises:
         OSError: The file cannot be read.
     """
-    with require_regular_file(path).open("rb") as file:
+    with _open(path) as file:
         cursor = start or Cursor()
         if cursor.offset and (reason := _replacement(file, cursor)):
             yield FileReplaced(reason)
             cursor = Cursor()
-        yield from _read_from(
-            file, cursor, make_reader(cursor.state), parser or JSON_LINES
-        )
+        records = None if parser else _read_array(file)
+        reader = make_reader({} if records else cursor.state)
+        if records is None:
+            yield from _read_from(file, cursor, reader, parser or JSON_LINES)
+            return
+        for record in records:
+            yield from read_one(reader, record)
+        yield from reader.finish()
+        offset = file.seek(0, os.SEEK_END)
+        yield Cursor(offset, 0, _fingerprint(file, offset), {}, reader.needs_reread)
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading; a compressed one is unpacked into a temporary file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with require_regular_file(path).open("rb") as file:
+        if path.suffix != COMPRESSED:
+            yield file
+            return
+        with TemporaryFile() as unpacked:
+            try:
+                for chunk in ZstdDecompressor().read_to_iter(file):
+                    if unpacked.tell() > MAX_UNPACKED_BYTES:
+                        raise OSError(errno.EFBIG, "too large when unpacked", str(path))
+                    unpacked.write(chunk)
+            except ZstdError as error:
+                raise OSError(errno.EIO, f"damaged: {error}", str(path)) from error
+            unpacked.seek(0)
+            yield unpacked
+
+
+def _read_array(file: BinaryIO) -> list[Record] | None:
+    """Return the objects of a file that is one JSON array, else None."""
+    file.seek(0)
+    start = file.read(FINGERPRINT_BYTES).decode("utf-8", "replace")
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if not start.lstrip(_SEPARATORS).startswith("[") or size > MAX_RECORD_BYTES:
+        return None
+    try:
+        values = json.loads(_decoded(file.read()), strict=False)
+    except (ValueError, RecursionError):
+        values = None
+    if isinstance(values, list) and all(isinstance(one, dict) for one in values):
+        return [Record(number, fields) for number, fields in enumerate(values, 1)]
+    file.seek(0)
+    return None
 
 
 def _read_from(
@@ -290,8 +349,11 @@ def read_head(path: Path, limit: int) -> list[Record]:
     Raises:
         OSError: The file cannot be read.
     """
-    records: list[Record] = []
-    with require_regular_file(path).open("rb") as file:
+    with _open(path) as file:
+        records = _read_array(file)
+        if records is not None:
+            return records[:limit]
+        records = []
         for number, raw in enumerate(_lines(file), 1):
             parsed = parse_line(raw or b"", number)
             records += [one for one in parsed if isinstance(one, Record)]

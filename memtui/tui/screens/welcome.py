@@ -21,6 +21,7 @@ AGENT_NAMES = {
     "claude-code": "Claude Code",
     "codex": "Codex",
     "gemini-cli": "Gemini CLI",
+    "antigravity-cli": "Antigravity CLI",
     "opencode": "OpenCode",
     "copilot-cli": "Copilot CLI",
     "aider": "Aider",

@@ -1,0 +1,185 @@
+"""Antigravity CLI's conversations: one JSON object a step, one file a conversation.
+
+The files are ``transcript.jsonl`` and, with nothing cut off, ``transcript_full.jsonl``
+in ``~/.gemini/antigravity-cli/brain/<conversation>/.system_generated/logs``; of the two
+the full one is read. Google does not document the format: this is what other programs
+found in them. A tool's result does not name its call. It is that of the first call
+without one, even if it is written before the call, as happens.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path, PurePath
+
+from memtui.capture.formats.base import (
+    HOLD_TIME,
+    InvalidRecord,
+    ParsedItem,
+    PendingRecord,
+    Position,
+    Record,
+    SkippedRecord,
+    ToolCall,
+    as_object,
+    as_objects,
+    as_text,
+    parse_time,
+)
+from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
+from memtui.model.events import EventRole, EventType
+
+AGENT = "antigravity-cli"
+
+_REQUEST = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>\s*", re.DOTALL)
+"""The words of the user, among what the program adds to them."""
+
+_MODEL = re.compile(r"`Model Selection` from .*? to (.+?)\. ")
+_TIMES = re.compile(r"(?:(?:Created|Completed) At: \S+\s*)+")
+_FIRST_CHECKPOINT = "{{ CHECKPOINT 0 }}"
+
+SKIPPED_TYPES = frozenset({"CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE"})
+"""Types that repeat what other steps hold."""
+
+
+class AntigravityFormat(JsonLinesFormat):
+    name, title = AGENT, "Antigravity CLI"
+
+    def matches_path(self, path: PurePath) -> bool:
+        if path.name == "transcript_full.jsonl":
+            return True
+        is_short = path.name == "transcript.jsonl"
+        return is_short and not Path(path).with_name("transcript_full.jsonl").exists()
+
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        names = {"step_index", "source", "type"}
+        return any(names <= record.fields.keys() for record in head)
+
+    def reader(
+        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+    ) -> "_StepReader":
+        return _StepReader(path, now, state)
+
+
+FORMAT = AntigravityFormat()
+
+
+class _StepReader(SessionReader):
+    def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
+        super().__init__(AGENT, now, state)
+        self._now = now
+        folder = path.absolute().parents[2].name
+        self.session_id = folder if path.parent.name == "logs" else path.stem
+        self._early = [
+            Record(int(str(one.get("line"))), as_object(one.get("fields")))
+            for one in as_objects(state.get("early_results"))
+        ]
+        """Results that were written before their calls."""
+
+    def state(self) -> Mapping[str, object]:
+        early = [asdict(record) for record in self._early]
+        return {**super().state(), "early_results": early}
+
+    @property
+    def needs_reread(self) -> bool:
+        return bool(self._early)
+
+    def finish(self) -> Iterator[ParsedItem]:
+        early, self._early = self._early, []
+        for record in early:
+            at = parse_time(record.fields.get("created_at"))
+            if at and self._now - at <= HOLD_TIME:
+                self._early.append(record)
+                yield PendingRecord("a result without its call yet", record.line)
+            else:
+                self.calls.replace(ToolCall(f"step {record.fields.get('step_index')}"))
+                yield from self.read_record(record)
+        yield from super().finish()
+
+    def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        fields, line = record.fields, record.line
+        kind, source = as_text(fields.get("type")), as_text(fields.get("source"))
+        at = self.builder.parse_time(fields.get("created_at"), line)
+        text = as_text(fields.get("content"))
+        if not kind:
+            yield InvalidRecord("a record without type", line)
+            return
+        if kind in SKIPPED_TYPES:
+            yield SkippedRecord(kind, line)
+            return
+        if isinstance(at, InvalidRecord):
+            yield at
+            return
+        self.facts.setdefault("at", at.isoformat())
+        step = as_text(fields.get("step_index"))
+        position = Position(line, at, self.session_id, "", f"step-{step}")
+        if kind == "USER_INPUT":
+            yield from self._user(position, source, text)
+        elif kind == "PLANNER_RESPONSE":
+            yield from self._reply(position, fields)
+        elif kind == "CHECKPOINT" and not text.startswith(_FIRST_CHECKPOINT):
+            yield from self.introduce()
+            start = EventType.SESSION_START
+            yield self.builder.event(position, start, text, source="compact")
+        elif source == "MODEL" or (kind == "ERROR_MESSAGE" and self.calls.keys()):
+            yield from self._result(position, record)
+        elif text.strip():
+            yield from self.introduce()
+            yield self.builder.system_message(position, text, kind.lower())
+        else:
+            yield SkippedRecord(kind, line)
+
+    def _user(self, position: Position, source: str, text: str) -> Iterator[ParsedItem]:
+        if match := _MODEL.search(text):
+            self.learn("model", match[1])
+        yield from self.introduce()
+        match = _REQUEST.search(text)
+        words = match[1] if match else text
+        is_user = source in ("", "USER_EXPLICIT")
+        if words.strip():
+            yield self.builder.event(
+                position,
+                EventType.USER_MESSAGE,
+                words,
+                role=EventRole.USER if is_user else EventRole.SYSTEM,
+                kind="" if is_user else source.lower(),
+                added=_REQUEST.sub("", text).strip() if match else "",
+            )
+        else:
+            yield SkippedRecord("a message without text", position.line)
+
+    def _reply(
+        self, position: Position, fields: dict[str, object]
+    ) -> Iterator[ParsedItem]:
+        calls = as_objects(fields.get("tool_calls"))
+        for call in calls:
+            if "cwd" not in self.facts:
+                self.learn("cwd", as_object(call.get("args")).get("Cwd"))
+        yield from self.introduce()
+        is_empty = not calls
+        if (thought := as_text(fields.get("thinking"))).strip():
+            is_empty = False
+            yield self.builder.thought(position, thought)
+        if (text := as_text(fields.get("content"))).strip():
+            is_empty = False
+            yield self.builder.event(position, EventType.ASSISTANT_MESSAGE, text)
+        for number, call in enumerate(calls):
+            key, name = f"{position.key}-{number}", as_text(call.get("name"))
+            self.calls.replace(ToolCall.make(key, name, call.get("args"), position))
+        if is_empty:
+            yield SkippedRecord("a message without text", position.line)
+        early, self._early = self._early, []
+        for record in early:
+            yield from self.read_record(record)
+
+    def _result(self, position: Position, record: Record) -> Iterator[ParsedItem]:
+        keys = self.calls.keys()
+        if not keys:
+            self._early.append(record)
+            return
+        yield from self.introduce()
+        text = _TIMES.sub("", as_text(record.fields.get("content")), count=1)
+        is_error = "true" if record.fields.get("type") == "ERROR_MESSAGE" else ""
+        call = self.calls.pop(keys[0])
+        yield self.builder.tool_result(position, call, text, is_error=is_error)
