@@ -65,8 +65,7 @@ class Candidate(NamedTuple):
 
     id: int
     """Its rowid in the index: later messages have higher ones."""
-    event: bytes
-    """The event's ULID."""
+    event_id: str
     conversation: int
     """A session's main conversation, or that of a subagent."""
     position: int
@@ -80,11 +79,6 @@ class Candidate(NamedTuple):
     """How many terms the whole conversation has."""
     mask: int
     """Which of the query's terms it contains, one bit for each."""
-
-    @property
-    def event_id(self) -> str:
-        """The event's id."""
-        return decode_id(self.event)
 
 
 @dataclass(slots=True)
@@ -129,11 +123,11 @@ class Candidates:
             query: The query.
             with_tools: Whether the text of tool calls is searched, not only the name.
         """
-        known = {candidate.event for candidate in self.by_id.values()}
+        known = {candidate.event_id for candidate in self.by_id.values()}
         required = self.required
         for position, one in enumerate(events, 1):
-            event, role = encode_id(one.event_id), one.indexed_role
-            if role is None or event in known:
+            role = one.indexed_role
+            if role is None or one.event_id in known:
                 continue
             is_only_name = role is EventRole.TOOL and not with_tools
             text = one.tool if is_only_name else one.text[:UNINDEXED_CHARS]
@@ -146,47 +140,19 @@ class Candidates:
                 self.messages += 1
                 self.length += len(terms)
             matches = mask & required == required if is_only_name else mask
-            matches = matches or not self.terms
-            if matches:
-                self._add_unindexed(one, role, position, len(terms), mask)
-
-    def _add_unindexed(
-        self,
-        one: IndexableEvent,
-        role: EventRole,
-        position: int,
-        length: int,
-        mask: int,
-    ) -> None:
-        for bit in range(len(self.terms)):
-            self.frequencies[bit] += mask >> bit & 1
-        # They count as a conversation of their own: the indexed ones are not read.
-        self.by_id[UNINDEXED_ID + position] = Candidate(
-            UNINDEXED_ID + position,
-            encode_id(one.event_id),
-            -one.session,
-            position,
-            role,
-            length,
-            one.session,
-            length,
-            mask,
-        )
-
-
-_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_VALUES = {letter: value for value, letter in enumerate(_CROCKFORD)}
-
-
-def encode_id(event_id: str) -> bytes:
-    """Return the 16 bytes of an event's ULID."""
-    number = 0
-    for letter in event_id:
-        number = number << 5 | _VALUES[letter]
-    return number.to_bytes(17, "big")[1:]
-
-
-def decode_id(data: bytes) -> str:
-    """Return the event id of 16 bytes."""
-    number = int.from_bytes(data, "big")
-    return "".join(_CROCKFORD[number >> shift & 31] for shift in range(125, -1, -5))
+            if not (matches or not self.terms):
+                continue
+            for bit in range(len(self.terms)):
+                self.frequencies[bit] += mask >> bit & 1
+            # They are a conversation of their own: the indexed ones are not read.
+            self.by_id[UNINDEXED_ID + position] = Candidate(
+                id=UNINDEXED_ID + position,
+                event_id=one.event_id,
+                conversation=-one.session,
+                position=position,
+                role=role,
+                length=len(terms),
+                session=one.session,
+                conversation_length=len(terms),
+                mask=mask,
+            )

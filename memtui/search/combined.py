@@ -266,8 +266,8 @@ def rank(
     best = sorted(ranked.values(), key=lambda one: (-one.rank, -one.session))
     # Ranks say nothing about how good the first hit is: the layers' scores do.
     first = best[:FIRST]
-    by_title = [one.session for one in first if one.is_by_title]
-    titles = messages.title_scores(by_title, query)
+    known = sessions.get_many(one.session for one in first if one.is_by_title)
+    titles = {number: messages.title_score(one, query) for number, one in known.items()}
     most = max((titles.get(one.session, one.best_score) for one in first), default=0.0)
     for one in best:
         one.score = most * one.rank / (best[0].rank or 1.0)

@@ -21,14 +21,14 @@ from pathlib import Path
 
 from memtui.errors import SearchError
 from memtui.model.events import EventRole, to_ms
-from memtui.search import candidates, scoring
+from memtui.search import scoring
 from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
 from memtui.search.index_file import IndexFile, read_meta
 from memtui.search.scoring import SESSION_SUMMARY, SESSION_TITLE
 from memtui.store.index_input import IndexableEvent, SessionTexts
 from memtui.text import analyzer
 
-VERSION = "2"
+VERSION = "3"
 """Raise it when the indexed content changes; existing indexes are then rebuilt."""
 
 EPOCH_MS = 946_684_800_000
@@ -64,10 +64,6 @@ MIN_MESSAGES = 5
 MAX_LISTED_SESSIONS = 400
 """Up to this many sessions are listed in an FTS5 query; more are checked row by row."""
 
-MAX_COPIED_ROWIDS = 150_000
-"""If the sessions of a filter have at most this many messages, their rowids are copied
-into a temporary table; otherwise the conversation of each match is looked up."""
-
 MAX_COUNTED = 10_000
 """Frequencies up to this are counted, higher ones estimated."""
 
@@ -81,7 +77,6 @@ would read all messages with any of them, whatever the limit."""
 PREFIX_CHARS = 3
 """FTS5 has prefix indexes up to this length."""
 
-_ROWS_AT_ONCE = 500
 _LAST_LETTER = "\U0010ffff"
 _SEPARATORS = re.compile(r'[\x00-\x20"\x7f]+')
 """FTS5 would split a term at these."""
@@ -107,7 +102,7 @@ CREATE TABLE conversations (
     UNIQUE (session, subagent)
 );
 CREATE TABLE messages (
-    id INTEGER PRIMARY KEY, event BLOB UNIQUE, conversation INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, event TEXT UNIQUE, conversation INTEGER NOT NULL,
     position INTEGER NOT NULL, role INTEGER NOT NULL, length INTEGER NOT NULL
 );
 CREATE INDEX messages_conversation ON messages (conversation, position)
@@ -357,17 +352,19 @@ def _replace_known(
     conversations: Mapping[tuple[int, str], int],
 ) -> list[_Entry]:
     """Return the entries to insert, in the order of time; remove what they replace."""
-    ids = {
-        name: candidates.encode_id(name)
-        for one in entries
-        for name in (one.event.event_id, *one.event.copy_ids)
-    }
-    known = _find_events(db, list(ids.values()))
+    names = [
+        name for one in entries for name in (one.event.event_id, *one.event.copy_ids)
+    ]
+    rows = db.execute(
+        "SELECT event, id, conversation FROM messages"
+        " WHERE event IN (SELECT value FROM json_each(?))",
+        (json.dumps(names),),
+    )
+    known = {event: (rowid, number) for event, rowid, number in rows}
     fresh, replaced = dict[str, _Entry](), set[tuple[int, int]]()
     for one in entries:
-        here = known.get(ids[one.event.event_id])
-        copies = map(ids.__getitem__, one.event.copy_ids)
-        replaced.update(known[copy] for copy in copies if copy in known)
+        here = known.get(one.event.event_id)
+        replaced.update(known[copy] for copy in one.event.copy_ids if copy in known)
         if here and here[1] == conversations[one.conversation]:
             continue
         if here:
@@ -378,22 +375,6 @@ def _replace_known(
         fresh.values(),
         key=lambda one: (one.event.at_ms, one.event.ordinal, one.event.event_id),
     )
-
-
-def _find_events(
-    db: sqlite3.Connection, events: Sequence[bytes]
-) -> dict[bytes, tuple[int, int]]:
-    """Return the rowid and the conversation of each of these events that is indexed."""
-    known: dict[bytes, tuple[int, int]] = {}
-    for start in range(0, len(events), _ROWS_AT_ONCE):
-        some = events[start : start + _ROWS_AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        rows = db.execute(
-            f"SELECT event, id, conversation FROM messages WHERE event IN ({marks})",
-            some,
-        )
-        known |= {event: (rowid, number) for event, rowid, number in rows}
-    return known
 
 
 def _remove(db: sqlite3.Connection, removed: Iterable[tuple[int, int]]) -> None:
@@ -418,19 +399,14 @@ def _free_rowids(db: sqlite3.Connection, times_ms: Sequence[int]) -> list[int]:
         rowid = max(_rowid(at_ms), least)
         sql = "SELECT 1 FROM messages WHERE id = ?"
         if db.execute(sql, (rowid,)).fetchone():
-            rowid = _next_free(db, rowid)
+            (rowid,) = db.execute(
+                "SELECT id + 1 FROM messages m WHERE id >= ? AND NOT EXISTS (SELECT 1"
+                " FROM messages n WHERE n.id = m.id + 1) ORDER BY id LIMIT 1",
+                (rowid,),
+            ).fetchone()
         rowids.append(rowid)
         least = rowid + 1
     return rowids
-
-
-def _next_free(db: sqlite3.Connection, used: int) -> int:
-    row = db.execute(
-        "SELECT id + 1 FROM messages m WHERE id >= ? AND NOT EXISTS"
-        " (SELECT 1 FROM messages n WHERE n.id = m.id + 1) ORDER BY id LIMIT 1",
-        (used,),
-    ).fetchone()
-    return int(row[0])
 
 
 def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) -> None:
@@ -453,7 +429,7 @@ def _insert(db: sqlite3.Connection, entries: Sequence[tuple[int, int, _Entry]]) 
         [
             (
                 rowid,
-                candidates.encode_id(one.event.event_id),
+                one.event.event_id,
                 conversation,
                 positions.get(rowid, 0),
                 _CODES[one.role],
@@ -574,25 +550,8 @@ class _Lookup:
             " WHERE session IN (SELECT value FROM json_each(?))",
             (json.dumps(sorted(sessions)),),
         )
-        conversations = json.dumps([number for (number,) in rows.fetchall()])
-        in_conversations = "conversation IN (SELECT value FROM json_each(?))"
-        is_copied = (
-            len(sessions) > MAX_LISTED_SESSIONS
-            and self.totals()[0] <= MAX_COPIED_ROWIDS
-        )
-        if is_copied and self._table == "message_terms":
-            # The rollback at the end of the read transaction removes it.
-            self._db.execute("DROP TABLE IF EXISTS temp.allowed")
-            self._db.execute("CREATE TEMP TABLE allowed (id INTEGER PRIMARY KEY)")
-            self._db.execute(
-                "INSERT INTO allowed SELECT id FROM messages"
-                f" WHERE role < {_TOOL} AND {in_conversations} ORDER BY id",
-                (conversations,),
-            )
-            self._conditions.append("+message_terms.rowid IN temp.allowed")
-        else:
-            self._conditions.append(f"m.{in_conversations}")
-            self._values.append(conversations)
+        self._conditions.append("m.conversation IN (SELECT value FROM json_each(?))")
+        self._values.append(json.dumps([number for (number,) in rows.fetchall()]))
 
     def newest(self, match: str, limit: int) -> list[int]:
         """Return the rowids of the newest messages for an FTS5 query, newest first."""

@@ -1,14 +1,13 @@
 """Search in messages: ``SessionSearch`` returns each with the messages around it.
 
 A message of the user weighs more than one of the assistant, a turn that used tools more
-than one that did not. A session's title and summary add up to half of the best score
-among its messages; see ``TITLE_SHARE`` in ``scoring``. The
-limits always hold: 20 hits, 16 messages a window, 1,024 bytes of each.
+than one that did not, and the title and summary of a session more than either; see
+``scoring``. The limits always hold: 20 hits, 16 messages a window, 1,024 bytes of each.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -30,22 +29,9 @@ from memtui.search import query as search_query
 from memtui.search import query_dates, recent, resolve_filters, scoring
 from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
 from memtui.search.message_index import MAX_PER_TERM, MessageIndex
-from memtui.search.query import Query, Word
+from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
-from memtui.search.scoring import (
-    DATE_BOOST,
-    EQUAL_ROLES,
-    K1,
-    ROLE_WEIGHTS,
-    SESSION_SUMMARY,
-    SESSION_TITLE,
-    TITLE_SHARE,
-    TOOL_TURN,
-    WHOLE_WEIGHT,
-    B,
-    MessageScores,
-    RoleWeights,
-)
+from memtui.search.scoring import EQUAL_ROLES, MessageScores, RoleWeights
 from memtui.search.snippets import best_line, find_marks, matching_terms
 from memtui.store import conversations, database, events, index_input, outbox, scopes
 from memtui.store import sessions as store_sessions
@@ -165,12 +151,24 @@ class MessageSearcher:
         if not terms and not query.phrases:
             matches.notes.append(STOP_WORDS)
             return matches
-        with_tools = self._index.with_tools
-        if query.filters.role is EventRole.TOOL and not with_tools:
+        filters, with_tools = query.filters, self._index.with_tools
+        if filters.role is EventRole.TOOL and not with_tools:
             matches.notes.append(NO_TOOL_TEXT)
-        if sessions is None:
-            sessions = scopes.get_sessions(query.filters)
-        within = _message_filter(query, sessions)
+        within = MessageFilter(
+            scopes.get_sessions(filters) if sessions is None else sessions,
+            filters.role,
+            filters.since,
+            filters.until,
+            filters.with_subagents,
+            tuple(
+                (
+                    *map(QueryTerm, word.terms[:-1]),
+                    QueryTerm(word.terms[-1], word.prefix),
+                )
+                for word in query.excluded
+                if analyzer.is_indexed(word.text)
+            ),
+        )
         if terms:
             found, unindexed = self._find(terms, query, within, matches)
         else:
@@ -179,7 +177,7 @@ class MessageSearcher:
             matches.notes.append(NO_TERM.format(len(unindexed)))
         passing = [one for one in unindexed if _passes(one, within)]
         found.add_unindexed(passing, query, with_tools=with_tools)
-        self._rank(found, query, role_weights, matches)
+        self._score(found, query, role_weights, matches)
         return matches
 
     def _find(
@@ -190,35 +188,35 @@ class MessageSearcher:
         matches: MessageMatches,
     ) -> tuple[Candidates, list[IndexableEvent]]:
         """Search the index; return what it finds and the events that it lacks."""
-        if not self._index.exists():
-            matches.notes.append(NO_INDEX)
-            return Candidates(terms), index_input.read_newest(READ_WITHOUT_INDEX)
-        # Read these first: they may be indexed while the index is searched.
-        ranges, waiting = outbox.list_latest_events(MAX_UNINDEXED)
-        unindexed = index_input.read_ranges(ranges)[-MAX_UNINDEXED:]
-        try:
-            status = self._index.status()
-            found = self._index.search(
-                terms,
-                within,
-                required=query.phrase_terms,
-                with_titles=not (within.is_of_messages or query.needs_text),
-            )
-        except SearchError:
-            log.exception("the message index cannot be searched")
-            matches.notes.append(DAMAGED)
-            return Candidates(terms), index_input.read_newest(READ_WITHOUT_INDEX)
-        matches.titles = found.titles
-        if not status.is_complete:
-            matches.notes.append(REBUILDING.format(status.events_read))
-        elif waiting > MAX_UNINDEXED:
-            matches.notes.append(BEHIND.format(waiting))
-        if found.common:
-            common = ", ".join(found.common)
-            matches.notes.append(TOO_COMMON.format(MAX_PER_TERM, common))
-        return found, unindexed
+        note = NO_INDEX
+        if self._index.exists():
+            # Read these first: they may be indexed while the index is searched.
+            ranges, waiting = outbox.list_latest_events(MAX_UNINDEXED)
+            unindexed = index_input.read_ranges(ranges)[-MAX_UNINDEXED:]
+            try:
+                status = self._index.status()
+                found = self._index.search(
+                    terms,
+                    within,
+                    required=query.phrase_terms,
+                    with_titles=not (within.is_of_messages or query.needs_text),
+                )
+            except SearchError:
+                log.exception("the message index cannot be searched")
+                note = DAMAGED
+            else:
+                if not status.is_complete:
+                    matches.notes.append(REBUILDING.format(status.events_read))
+                elif waiting > MAX_UNINDEXED:
+                    matches.notes.append(BEHIND.format(waiting))
+                if found.common:
+                    common = ", ".join(found.common)
+                    matches.notes.append(TOO_COMMON.format(MAX_PER_TERM, common))
+                return found, unindexed
+        matches.notes.append(note)
+        return Candidates(terms), index_input.read_newest(READ_WITHOUT_INDEX)
 
-    def _rank(
+    def _score(
         self,
         found: Candidates,
         query: Query,
@@ -226,7 +224,6 @@ class MessageSearcher:
         matches: MessageMatches,
     ) -> None:
         scores = scoring.score_messages(found, role_weights)
-        required = found.required
         counted = zip(
             found.terms, found.frequencies, scoring.message_idfs(found), strict=True
         )
@@ -236,11 +233,22 @@ class MessageSearcher:
         idfs = {term: idf for term, _, idf in parts}
         matches.unknown = [term for term, count, _ in parts if not count]
         most = sum(idfs.values()) * scoring.MAX_TERM_SCORE or 1.0
-        bonus_of = scoring.text_bonus(query, idfs)
-        matches.texts = _text_scores(found.titles, query, idfs, bonus_of)
+        required, bonus_of = found.required, scoring.text_bonus(query, idfs)
+        matches.titles = found.titles
+        texts = store_sessions.get_texts([*found.titles][:MAX_TEXTS])
+        average = found.length / max(found.messages, 1) or 1.0
+        for number, both in texts.items():
+            title, summary = ((matching_terms(t, query), len(t.split())) for t in both)
+            if score := scoring.score_texts(title, summary, idfs, average):
+                matches.texts[number] = score + bonus_of("\n".join(both))
         for one, event in self._read(found, scores, query):
             score, bonus = scores.messages.get(one.id, 0.0), bonus_of(event.text)
-            share = (one.mask & required).bit_count() / (len(parts) or 1)
+            own = 1.0
+            if query.words and not query.has_only_stop_words:
+                share = (one.mask & required).bit_count() / (len(parts) or 1)
+                own = min(1.0, (score + bonus) / most) * share
+                if query.phrases:
+                    own = max(own, model_hits.MIN_GOOD)
             matches.messages.append(
                 RankedMessage(
                     one.session,
@@ -248,7 +256,7 @@ class MessageSearcher:
                     score + bonus,
                     scores.windows.get(one.id, 0.0) + bonus,
                     scores.conversations.get(one.conversation, 0.0),
-                    _score(score / most, share, query),
+                    own,
                 )
             )
 
@@ -299,31 +307,12 @@ def _query_terms(query: Query) -> list[QueryTerm]:
         for term in query.terms[:MAX_TERMS]
     ]
     return found + [
-        QueryTerm(word.whole, word.whole * word.is_prefix, WHOLE_WEIGHT, is_whole=True)
+        QueryTerm(
+            word.whole, word.whole * word.is_prefix, scoring.WHOLE_WEIGHT, is_whole=True
+        )
         for word in query.words
         if word.whole
     ]
-
-
-def _message_filter(query: Query, sessions: frozenset[int] | None) -> MessageFilter:
-    filters = query.filters
-    return MessageFilter(
-        sessions,
-        filters.role,
-        filters.since,
-        filters.until,
-        filters.with_subagents,
-        tuple(
-            _word_terms(word)
-            for word in query.excluded
-            if analyzer.is_indexed(word.text)
-        ),
-    )
-
-
-def _word_terms(word: Word) -> tuple[QueryTerm, ...]:
-    *first, last = word.terms
-    return (*map(QueryTerm, first), QueryTerm(last, word.prefix))
 
 
 def _passes(one: IndexableEvent, within: MessageFilter) -> bool:
@@ -337,57 +326,11 @@ def _passes(one: IndexableEvent, within: MessageFilter) -> bool:
     )
 
 
-def _score(ratio: float, share: float, query: Query) -> float:
-    """Return a message's score; one that has a phrase is good."""
-    if not query.words or query.has_only_stop_words:
-        return 1.0
-    score = min(1.0, ratio) * share
-    return max(score, model_hits.MIN_GOOD) if query.phrases else score
-
-
-# Titles of sessions
-
-
-def _text_scores(
-    sessions: Iterable[int],
-    query: Query,
-    idfs: Mapping[str, float],
-    bonus_of: Callable[[str], float],
-) -> dict[int, float]:
-    """Return the scores of the title and summary of sessions, as of one message.
-
-    As in the titles of nodes, the length does not matter.
-    """
-    scores = {}
-    for number, texts in store_sessions.get_texts(list(sessions)[:MAX_TEXTS]).items():
-        title, summary = (matching_terms(text, query) for text in texts)
-        score = 0.0
-        for term, idf in idfs.items():
-            weight = SESSION_TITLE * (term in title) + SESSION_SUMMARY * (
-                term in summary
-            )
-            score += idf * weight * (K1 + 1) / (weight + K1 * (1 - B))
-        if score:
-            scores[number] = score + bonus_of("\n".join(texts))
-    return scores
-
-
-def title_scores(sessions: Iterable[int], query: Query) -> dict[int, float]:
-    """Return how much of a query the title and summary of each session have, 0 to 1."""
-    known = store_sessions.get_many(sessions)
-    return {number: title_score(one, query) for number, one in known.items()}
-
-
 def title_score(session: Session, query: Query) -> float:
     """Return how much of a query the title and summary of a session have, 0 to 1."""
     terms = matching_terms(f"{session.title}\n{session.summary}", query)
-    prefixes = {word.terms[-1]: word.prefix for word in query.words if word.is_prefix}
-    found = [
-        term in terms
-        or (term in prefixes and any(t.startswith(prefixes[term]) for t in terms))
-        for term in query.terms
-    ]
-    return sum(found) / len(found) if found else 0.0
+    found = [word for word in query.words if word.matches(terms)]
+    return len(found) / len(query.words) if query.words else 0.0
 
 
 def title_snippet(session: Session, query: Query) -> Snippet:
@@ -452,15 +395,20 @@ class SessionSearch:
             with database.connection():
                 query, unknown = resolve_filters.resolve(recent_query or query)
                 if recent_query is not None:
-                    ranked, notes = _recent(query), recent.notes(dated)
+                    newest = conversations.list_recent_messages(
+                        query.filters, MAX_RECENT
+                    )
+                    ranked = [_RankedHit(n, 1.0, event, 1.0) for n, event in newest]
+                    notes = recent.notes(dated)
                     dated = replace(dated, periods=())
                 else:
-                    matches = self._searcher.search(query, ROLE_WEIGHTS)
+                    matches = self._searcher.search(query, scoring.ROLE_WEIGHTS)
                     ranked, notes = _rank(matches, dated), tuple(matches.notes)
                 if is_one_each:
-                    ranked = _best_of_each(ranked)
+                    best = {one.session: one for one in reversed(ranked)}
+                    ranked = [one for one in ranked if best[one.session] is one]
                 some = ranked[: max(0, min(limit, MAX_HITS))]
-                hits = _with_scores(list(_hits(some, query, before, after)))
+                hits = tuple(_hits(some, query, before, after))
             result = replace(
                 result,
                 hits=hits,
@@ -484,30 +432,34 @@ class _RankedHit:
     """That of the message, 0 to 1."""
 
 
-def _recent(query: Query) -> list[_RankedHit]:
-    found = conversations.list_recent_messages(query.filters, MAX_RECENT)
-    return [_RankedHit(number, 1.0, event, 1.0) for number, event in found]
-
-
-def _best_of_each(ranked: Sequence[_RankedHit]) -> list[_RankedHit]:
-    best: dict[int, _RankedHit] = {}
-    for one in ranked:
-        best.setdefault(one.session, one)
-    return list(best.values())
-
-
 def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
-    """Return messages, and sessions where only the title matches, best first."""
-    best = max(matches.titles.values(), default=0.0) or 1.0
+    """Return messages, and sessions where only the title matches, best first.
+
+    A rank is the sum of the scores of a message, of its window and of its conversation,
+    each against the best one. A session's title and summary count as a conversation
+    with this message alone.
+    """
+    some = matches.messages
+    best = max([0.0, *matches.texts.values(), *(one.message for one in some)]) or 1.0
+    best_window = max((one.window for one in some), default=0.0) or 1.0
+    best_conversation = max((one.conversation for one in some), default=0.0) or 1.0
+    best_title = max(matches.titles.values(), default=0.0) or 1.0
     titles = {
-        number: TITLE_SHARE * score / best for number, score in matches.titles.items()
+        number: scoring.TITLE_SHARE * score / best_title
+        for number, score in matches.titles.items()
     }
-    ranks, texts = _message_ranks(matches, dated)
+    texts = {number: 3 * score / best for number, score in matches.texts.items()}
+    ranks = []
+    for one in some:
+        own = one.message / best
+        if conversations.next_tool(one.session, one.event):
+            own *= scoring.TOOL_TURN
+        rank = own + one.window / best_window + one.conversation / best_conversation
+        rank *= scoring.DATE_BOOST if dated.covers(one.event.timestamp) else 1.0
+        ranks.append((rank, one))
     ranked = []
-    for rank, one in sorted(
-        zip(ranks, matches.messages, strict=True), key=lambda pair: -pair[0]
-    ):
-        # The text of the session counts for its best message.
+    for rank, one in sorted(ranks, key=lambda pair: -pair[0]):
+        # The texts of the session count for its best message.
         rank = max(rank, texts.pop(one.session, 0.0)) + titles.get(one.session, 0.0)
         ranked.append(_RankedHit(one.session, rank, one.event, one.score))
     with_messages = {one.session for one in ranked}
@@ -519,106 +471,62 @@ def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
     return sorted(ranked, key=lambda one: -one.rank)
 
 
-def _message_ranks(
-    matches: MessageMatches, dated: DatedQuery
-) -> tuple[list[float], dict[int, float]]:
-    """Return the ranks of messages and of sessions for their texts.
-
-    A rank is the sum of the scores of a message, of its window and of its conversation,
-    each against the best one. A text counts as a conversation with this message alone.
-    """
-    some = matches.messages
-    best_text = max(matches.texts.values(), default=0.0)
-    best = max((one.message for one in some), default=0.0)
-    best = max(best, best_text) or 1.0
-    best_window = max((one.window for one in some), default=0.0) or 1.0
-    best_conversation = max((one.conversation for one in some), default=0.0) or 1.0
-
-    ranks = []
-    for one in some:
-        own = one.message / best
-        if conversations.next_tool(one.session, one.event):
-            own *= TOOL_TURN
-        total = own + one.window / best_window + one.conversation / best_conversation
-        total *= DATE_BOOST if dated.covers(one.event.timestamp) else 1.0
-        ranks.append(total)
-    return ranks, {number: 3 * one / best for number, one in matches.texts.items()}
-
-
-def _with_scores(hits: Sequence[tuple[float, MessageHit]]) -> tuple[MessageHit, ...]:
-    """Return hits with scores that fall as their ranks do."""
-    best = max((hit.score for _, hit in hits), default=0.0)
-    most = max((rank for rank, _ in hits), default=0.0) or 1.0
-    return tuple(replace(hit, score=best * rank / most) for rank, hit in hits)
-
-
 def _hits(
     ranked: Sequence[_RankedHit], query: Query, before: int, after: int
-) -> Iterator[tuple[float, MessageHit]]:
-    """Yield (rank, hit)."""
-    known = store_sessions.get_many(one.session for one in ranked)
-    positions = conversations.count_messages_before(
-        [(one.session, one.event) for one in ranked if one.event]
-    )
-    for one in ranked:
-        session, event = known.get(one.session), one.event
-        if session is None:
-            continue
+) -> Iterator[MessageHit]:
+    """Yield hits, with scores that fall as their ranks do."""
+    sessions = store_sessions.get_many(one.session for one in ranked)
+    with_events = [(one.session, one.event) for one in ranked if one.event]
+    positions = conversations.count_messages_before(with_events)
+    windows = conversations.read_windows(with_events, before, after)
+    known = [one for one in ranked if one.session in sessions]
+    scores = [
+        one.score if one.event else title_score(sessions[one.session], query)
+        for one in known
+    ]
+    best, most = max(scores, default=0.0), max((o.rank for o in known), default=0.0)
+    for one in known:
+        session, event = sessions[one.session], one.event
+        score = best * one.rank / (most or 1.0)
         if event is None:
-            yield one.rank, _title_hit(one.session, session, query)
+            first = conversations.first_message(one.session)
+            yield MessageHit(
+                session,
+                first.subagent if first else "",
+                first.event_id if first else "",
+                -1,
+                score,
+                (),
+                title_snippet(session, query),
+            )
             continue
-        position = positions[event.event_id]
-        window = tuple(_window(one.session, event, position, query, before, after))
-        yield (
-            one.rank,
-            MessageHit(
-                session, event.subagent, event.event_id, position, one.score, window
-            ),
+        number = positions[event.event_id]
+        around = windows[event.event_id]
+        at = number - [one.event_id for one, _ in around].index(event.event_id)
+        window = []
+        for other, tool in around:
+            is_match = other.event_id == event.event_id
+            window.append(_window_message(other, tool, at, query, is_match=is_match))
+            # Other events have the number of the next message.
+            at += other.is_message
+        yield MessageHit(
+            session, event.subagent, event.event_id, number, score, tuple(window)
         )
 
 
-def _title_hit(number: int, session: Session, query: Query) -> MessageHit:
-    """Return the first message of a session where only the title matches."""
-    first = conversations.first_message(number)
-    return MessageHit(
-        session,
-        first.subagent if first else "",
-        first.event_id if first else "",
-        -1,
-        title_score(session, query),
-        (),
-        title_snippet(session, query),
-    )
-
-
-def _window(
-    session: int, event: Event, position: int, query: Query, before: int, after: int
-) -> Iterator[WindowMessage]:
-    """Yield a message and those around it."""
-    earlier, later = conversations.messages_around(session, event, before, after)
-    at = position - len(earlier)
-    for one in (*earlier, event, *later):
-        yield _window_message(session, one, at, query, is_match=one is event)
-        # Other events have the number of the next message.
-        at += one.is_message
-
-
 def _window_message(
-    session: int, event: Event, position: int, query: Query, *, is_match: bool
+    event: Event, next_tool: str, number: int, query: Query, *, is_match: bool
 ) -> WindowMessage:
     text = _cut(event.text, query, is_match=is_match)
     tool = event.metadata.get("tool_name", "")
-    if event.role is EventRole.ASSISTANT:
-        tool = conversations.next_tool(session, event)
-    marks = tuple(find_marks(text, query)) if is_match else ()
     return WindowMessage(
         event_id=event.event_id,
-        msg_idx=position,
+        msg_idx=number,
         role=event.role,
         at=event.timestamp,
-        snippet=Snippet(text, marks),
+        snippet=Snippet(text, tuple(find_marks(text, query)) if is_match else ()),
         is_truncated=text != event.text,
-        tool_name=tool,
+        tool_name=next_tool if event.role is EventRole.ASSISTANT else tool,
         is_match=is_match,
     )
 

@@ -96,10 +96,12 @@ class QuoteSearch:
         result = self._search.find(text, limit=max(1, limit), filters=filters)
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
-        if not result.hits or query.filters.needs_nodes:
+        if result.is_recent or query.filters.needs_nodes:
             return QuoteResult(result, result.hits)
         with database.connection():
             query, _ = resolve_filters.resolve(query)
+            if not result.hits:
+                return QuoteResult(result, (), *self._check_words(query, (), (), {}))
             hits = {
                 number: hit
                 for hit in result.hits[:SESSIONS]
@@ -137,10 +139,11 @@ class QuoteSearch:
         words = [word for word in query.words if word.is_specific]
         missing = [w for w in words if not any(map(w.matches, terms.values()))]
         covered = [sum(w.matches(own) for w in words) for own in terms.values()]
+        anywhere = Query("", filters=replace(EVERYTHING, scope=query.filters.scope))
         unknown = [
             word.text
             for word in missing
-            if not self._searcher.search(replace(query, words=(word,))).messages
+            if not self._searcher.search(replace(anywhere, words=(word,))).messages
         ]
         return max(covered, default=0) / (len(words) or 1), tuple(unknown)
 

@@ -14,7 +14,7 @@ on labelled conversations that is as good, and the index need not store how ofte
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -424,6 +424,36 @@ def _bm25(counts: Mapping[int, float], idfs: Sequence[float], length: float) -> 
     total = 0.0
     for bit, count in counts.items():
         total += idfs[bit] * count * (K1 + 1) / (count + length)
+    return total
+
+
+def score_texts(
+    title: tuple[Collection[str], int],
+    summary: tuple[Collection[str], int],
+    idfs: Mapping[str, float],
+    average: float,
+) -> float:
+    """Return the BM25F of the title and the summary of a session, as of a message.
+
+    Only what they are longer than a message makes a difference.
+
+    Args:
+        title: The terms of the query in the title, and its length.
+        summary: The same of the summary.
+        idfs: Those of the terms.
+        average: The average length of a message.
+    """
+    total = 0.0
+    weights = [
+        (terms, weight / (1 - B + B * max(0.0, length / average - 1)))
+        for weight, (terms, length) in (
+            (SESSION_TITLE, title),
+            (SESSION_SUMMARY, summary),
+        )
+    ]
+    for term, idf in idfs.items():
+        weight = sum(own for terms, own in weights if term in terms)
+        total += idf * weight * (K1 + 1) / (weight + K1)
     return total
 
 

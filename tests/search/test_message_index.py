@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from memtui.errors import SearchError
 from memtui.model.events import EventRole, EventType, from_ms
 from memtui.search import index_file, message_index, scoring
-from memtui.search.candidates import Candidates, MessageFilter, QueryTerm, encode_id
+from memtui.search.candidates import Candidates, MessageFilter, QueryTerm
 from memtui.search.message_index import EPOCH_MS, MessageIndex
 from memtui.store.index_input import IndexableEvent
 from memtui.text import analyzer
@@ -205,8 +205,6 @@ def test_filters_hold(index: MessageIndex, monkeypatch: pytest.MonkeyPatch) -> N
     # However many sessions there are, and however frequent the term is.
     monkeypatch.setattr(message_index, "MAX_LISTED_SESSIONS", 0)
     check()
-    monkeypatch.setattr(message_index, "MAX_COPIED_ROWIDS", 0)
-    check()
 
 
 def test_filters_hold_for_frequent_terms(
@@ -214,9 +212,8 @@ def test_filters_hold_for_frequent_terms(
 ) -> None:
     monkeypatch.setattr(message_index, "MAX_PER_TERM", 5)
     index.add([message(n, "red blue", session=n % 3) for n in range(90)])
-    for listed, copied in ((400, 0), (0, 400), (0, 0)):
+    for listed in (400, 0):
         monkeypatch.setattr(message_index, "MAX_LISTED_SESSIONS", listed)
-        monkeypatch.setattr(message_index, "MAX_COPIED_ROWIDS", copied)
         within = MessageFilter(sessions=frozenset([1]))
         result = search(index, "red", within)
         assert sorted(masks(result)) == [76, 79, 82, 85, 88]
@@ -521,8 +518,3 @@ def test_a_closed_index_can_be_searched_and_keeps_nothing_open(
         pass
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         db.execute("SELECT 1")
-
-
-def test_event_ids_keep_their_order_as_bytes() -> None:
-    ids = [event_id(n) for n in (0, 1, 32, 10**9)]
-    assert [encode_id(one) for one in ids] == sorted(encode_id(one) for one in ids)

@@ -24,7 +24,7 @@ def candidate(
     number: int, mask: int, *, conversation: int = 1, length: int = 30
 ) -> Candidate:
     return Candidate(
-        number, b"", conversation, number, EventRole.USER, length, 1, 600, mask
+        number, "", conversation, number, EventRole.USER, length, 1, 600, mask
     )
 
 
