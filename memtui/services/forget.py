@@ -8,7 +8,7 @@ anywhere in between, the next forgetting, or whoever removes traces, continues.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, tzinfo
 from pathlib import Path
@@ -384,13 +384,14 @@ def _list_event_texts() -> Iterator[str]:
         yield text
         # The first line of a tool call is ours: the record has its input and output.
         yield text.partition("\n")[2]
-        tool_input = ""
-        with suppress(ValueError):
-            tool_input = json.loads(metadata or "{}").get("tool_input", "")
+        try:
+            tool_input = json.loads(metadata or "{}").get("tool_input", "null")
+        except ValueError:  # Somebody has damaged it.
+            tool_input = metadata
         try:
             yield from _list_strings(json.loads(tool_input))
         except ValueError:
-            yield tool_input or metadata
+            yield tool_input
 
 
 def _list_strings(value: Any) -> Iterator[str]:
@@ -455,14 +456,14 @@ def resolve_forgotten(
         return [_resolve_date(words, zone)]
     found: dict[Tombstone, None] = {}
     for word in map(clean, words):
-        subjects = [word.rstrip("/")] if kind is TombstoneKind.PROJECT else []
-        if subjects and not project_folder(word):
-            subjects = tombstones.find_projects(word)
-            _check_unique(word, subjects)
-        if subjects and tombstones.exists(Tombstone(kind, subjects[0])):
-            found[Tombstone(kind, subjects[0])] = None
-        else:
-            found |= dict.fromkeys(_resolve_word(kind, word))
+        subject = word.rstrip("/")
+        if kind is TombstoneKind.PROJECT and not project_folder(word):
+            forgotten = tombstones.find_projects(word)
+            _check_unique(word, forgotten)
+            subject = forgotten[0] if forgotten else ""
+        tombstone = Tombstone(kind, subject)
+        is_known = kind is TombstoneKind.PROJECT and tombstones.exists(tombstone)
+        found |= dict.fromkeys([tombstone] if is_known else _resolve_word(kind, word))
     return list(found)
 
 

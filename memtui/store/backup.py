@@ -277,17 +277,17 @@ def find_damages() -> list[str]:
 
     Takes a second for a few hundred megabytes.
     """
-    rows = db.execute_sql(f"PRAGMA quick_check({MAX_DAMAGES})").fetchall()
+    rows = database.fetch(f"PRAGMA quick_check({MAX_DAMAGES})")
     found = [str(message) for (message,) in rows]
     if found != ["ok"]:
         return found
-    rows = db.execute_sql(
+    rows = database.fetch(
         'SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check()'
         " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2"
     )
     damages = [
         f"{count:,} of {table} refer to {parent} that are not there"
-        for table, parent, count in rows.fetchall()
+        for table, parent, count in rows
     ]
     if unreadable := _count_unreadable_events():
         damages.append(f"{unreadable:,} of events cannot be read and are skipped")
@@ -303,4 +303,4 @@ def _count_unreadable_events() -> int:
         f"SELECT count(*) FROM events WHERE type NOT IN ({types})"
         f" OR role NOT IN ({roles}) OR (metadata <> '' AND NOT json_valid(metadata))"
     )
-    return int(db.execute_sql(sql).fetchone()[0])
+    return int(database.fetch_value(sql))

@@ -47,8 +47,6 @@ BUSY_TIMEOUT_S = 5.0
 MIN_FREE_BYTES = 65_536
 """With less free space a disk counts as full: a database page may not fit."""
 
-DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
-
 MAX_RETRY_MS = 6 * 3_600_000
 """The longest wait before a failed step is retried, in milliseconds."""
 
@@ -87,28 +85,22 @@ def check_file() -> None:
     Raises:
         StoreGoneError: Nothing is there, or another store.
     """
-    try:
-        _check_file(str(path()))
-    except StoreGoneError:
-        checkpoint()
-        raise
-
-
-def _check_file(path: str) -> None:
-    expected = _open_file
-    if expected is None or expected.path != path:
+    expected, file = _open_file, str(path())
+    if expected is None or expected.path != file:
         return
     try:
-        inode = _read_inode(path)
+        inode = _read_inode(file)
     except OSError as error:
         expected.was_missing = True
-        raise StoreGoneError(MISSING.format(path)) from error
+        checkpoint()
+        raise StoreGoneError(MISSING.format(file)) from error
     # An inode number may have been reused by another file.
     if inode == expected.inode and not expected.was_missing:
         return
     expected.was_missing = True
-    if read_identity(path) != expected.identity:
-        raise StoreGoneError(REPLACED.format(path))
+    if read_identity(file) != expected.identity:
+        checkpoint()
+        raise StoreGoneError(REPLACED.format(file))
     expected.inode, expected.was_missing = inode, False
 
 
@@ -254,7 +246,7 @@ def last_rowids(count: int) -> tuple[int, int]:
 
     Only in the transaction that inserted them, and for a table without integer key.
     """
-    last = int(db.execute_sql("SELECT last_insert_rowid()").fetchone()[0])
+    last = int(fetch_value("SELECT last_insert_rowid()"))
     return last - count + 1, last
 
 
@@ -276,14 +268,9 @@ def _insert_sql(table: Any, conflict: str) -> str:
 
 def existing_keys(table: type[peewee.Model], keys: Iterable[str]) -> set[str]:
     """Return those of these primary keys that the table has."""
-    meta = table._meta
-    column = meta.primary_key.column_name
-    rows = db.execute_sql(
-        f"SELECT {column} FROM {meta.table_name}"
-        f" WHERE {column} IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(keys)),),
-    )
-    return {row[0] for row in rows.fetchall()}
+    name, column = table._meta.table_name, table._meta.primary_key.column_name
+    sql = f"SELECT {column} FROM {name} WHERE {column} {IN_JSON}"
+    return {key for (key,) in fetch(sql, json.dumps(list(keys)))}
 
 
 IN_JSON = "IN (SELECT value FROM json_each(?))"
@@ -331,10 +318,9 @@ def next_id(table: type[peewee.Model]) -> int:
     Only in the transaction that uses it. For a table without AUTOINCREMENT, return the
     first key above all others.
     """
-    last = table.select(peewee.fn.MAX(table._meta.primary_key)).scalar() or 0
+    last = table.select(peewee.fn.MAX(table._meta.primary_key)).scalar()
     sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
-    used = db.execute_sql(sql, (table._meta.table_name,)).fetchone()
-    return max(int(last), int(used[0]) if used else 0) + 1
+    return max(last or 0, fetch_value(sql, table._meta.table_name) or 0) + 1
 
 
 @contextmanager
@@ -374,22 +360,18 @@ def _first_message(error: BaseException) -> str:
     return message
 
 
-def is_disk_full(error: BaseException) -> bool:
+def is_disk_full(error: BaseException | None) -> bool:
     """Return whether an error was caused by a full disk."""
-    chain: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None and link not in chain:
-        chain.append(link)
-        link = link.__cause__ or link.__context__
-    return any(map(_reports_disk_full, chain))
-
-
-def _reports_disk_full(error: BaseException) -> bool:
-    message = str(error)
-    if isinstance(error, peewee.OperationalError | sqlite3.OperationalError):
-        return "full" in message or ("I/O" in message and not _has_room(path()))
-    is_full = isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS
-    return is_full or message.startswith(DISK_FULL)
+    while error is not None:
+        message = str(error)
+        if isinstance(error, peewee.OperationalError | sqlite3.OperationalError):
+            is_full = "full" in message or ("I/O" in message and not _has_room(path()))
+        else:
+            is_full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        if is_full or message.startswith(DISK_FULL):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _has_room(path: Path) -> bool:

@@ -1,11 +1,10 @@
 """Grips: each is stored once, under an id that follows from its content."""
 
-import json
 from collections.abc import Iterable, Sequence
 
 from memtui.model.events import from_ms, to_ms
 from memtui.model.grips import Grip
-from memtui.store.database import IN_JSON, fetch, fetch_value, insert
+from memtui.store.database import fetch, fetch_value, insert
 from memtui.store.schema import GripRow
 
 _SHOWN_GRIPS = (
@@ -37,13 +36,6 @@ def get(grip_ids: Iterable[str]) -> dict[str, Grip]:
     """Return grips by their ids; skip unknown ones."""
     rows = GripRow.select().where(GripRow.id.in_(list(grip_ids)))
     return {row.id: _to_grip(row) for row in rows}
-
-
-def get_excerpts(grip_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return the node and the excerpt of grips by their ids; skip unknown ones."""
-    sql = f"SELECT id, node_id, excerpt FROM grips WHERE id {IN_JSON}"
-    rows = fetch(sql, json.dumps(grip_ids))
-    return {grip_id: (node_id, excerpt) for grip_id, node_id, excerpt in rows}
 
 
 def list_of_node(node_id: str) -> list[Grip]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from memtui.model.events import MESSAGES, EventRole, EventType
-from memtui.store.database import db
+from memtui.store.database import IN_JSON, fetch, fetch_value
 from memtui.store.outbox import EventRange
 
 _SELECT = (
@@ -60,51 +60,44 @@ class SessionTexts(NamedTuple):
 def read_ranges(ranges: Iterable[EventRange]) -> list[IndexableEvent]:
     """Return the events of these ranges that are still stored, ordered by id."""
     sql = f"{_SELECT} WHERE e.rowid BETWEEN ? AND ?"
-    rows = [
-        row
-        for one in ranges
-        for row in db.execute_sql(sql, (one.first, one.last)).fetchall()
-    ]
+    rows = [row for one in ranges for row in fetch(sql, one.first, one.last)]
     return list(_read(sorted(rows)))
 
 
 def read_before(event_id: str, limit: int) -> list[IndexableEvent]:
     """Return the events before one (before all for ""), the latest first."""
     sql = f"{_SELECT} WHERE e.id < ? ORDER BY e.id DESC LIMIT ?"
-    return list(_read(db.execute_sql(sql, (event_id or "~", limit)).fetchall()))
+    return list(_read(fetch(sql, event_id or "~", limit)))
 
 
 def read_newest(limit: int) -> list[IndexableEvent]:
     """Return the newest messages, ordered by id."""
     sql = f"{_SELECT} WHERE e.{_ARE_MESSAGES} ORDER BY e.id DESC LIMIT ?"
-    rows = db.execute_sql(sql, (limit,)).fetchall()
-    return list(_read(reversed(rows)))
+    return list(_read(reversed(fetch(sql, limit))))
 
 
 def count_messages() -> int:
     """Return how many messages are stored."""
-    sql = f"SELECT count(*) FROM events WHERE {_ARE_MESSAGES}"
-    return int(db.execute_sql(sql).fetchone()[0])
+    return int(fetch_value(f"SELECT count(*) FROM events WHERE {_ARE_MESSAGES}"))
 
 
 def list_sessions() -> list[int]:
     """Return the numbers of all sessions."""
-    rows = db.execute_sql("SELECT id FROM sessions").fetchall()
-    return [number for (number,) in rows]
+    return [number for (number,) in fetch("SELECT id FROM sessions")]
 
 
 def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
     """Return what sessions are indexed by, besides their messages."""
-    rows = db.execute_sql(
+    rows = fetch(
         "SELECT s.id, coalesce(nullif(s.title, ''), s.first_prompt),"
         " s.summary || char(10) || coalesce((SELECT"
         " group_concat(v.headline, char(10)) FROM segments g"
         " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id ="
         " n.latest_id WHERE g.session_id = s.id), '') FROM sessions s"
-        " WHERE s.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(sessions)),),
+        f" WHERE s.id {IN_JSON}",
+        json.dumps(sorted(sessions)),
     )
-    return list(map(SessionTexts._make, rows.fetchall()))
+    return list(map(SessionTexts._make, rows))
 
 
 def _read(rows: Iterable[tuple[Any, ...]]) -> Iterator[IndexableEvent]:

@@ -364,24 +364,6 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
     return found
 
 
-def get_texts(node_ids: Sequence[str]) -> dict[str, str]:
-    """Return the whole content of nodes as one text each; skip unknown ones."""
-    texts = {}
-    for name, title, headline, keywords, bullets in fetch(
-        "SELECT n.node_id, v.title, v.headline, v.keywords, ("
-        "SELECT group_concat(text, char(10)) FROM ("
-        "SELECT b.text FROM bullets b WHERE b.version_id = n.latest_id"
-        " AND NOT b.is_withheld ORDER BY b.position))"
-        " FROM nodes n LEFT JOIN node_versions v ON v.id = n.latest_id"
-        f" WHERE n.node_id {IN_JSON}",
-        json.dumps(node_ids),
-    ):
-        words = " ".join(word for word, *_ in json.loads(keywords or "[]"))
-        lines = [title or calendar.title(name), headline or "", words]
-        texts[name] = "\n".join([*lines, bullets] if bullets is not None else lines)
-    return texts
-
-
 def read_keywords(
     under: str | None, scope: Scope = ALL, *, prefixes: Iterable[Collection[str]] = ()
 ) -> Iterator[tuple[str, list[str]]]:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtui.store.database import db, next_id
+from memtui.store.database import IN_JSON, db, fetch, next_id
 from memtui.store.schema import SegmentRow, SessionRow
 
 HASH_FORMAT = "<i"
@@ -121,13 +121,9 @@ def hash_term(term: str) -> int:
 
 def _read_keys(segment_ids: Iterable[str]) -> dict[str, set[TermKey]]:
     """Return the stored terms of segments; missing segments are left out."""
-    rows = db.execute_sql(
-        "SELECT id, session_id, terms FROM segments"
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(segment_ids)),),
-    ).fetchall()
+    sql = f"SELECT id, session_id, terms FROM segments WHERE id {IN_JSON}"
     found: dict[str, set[TermKey]] = {}
-    for name, session, packed in rows:
+    for name, session, packed in fetch(sql, json.dumps(list(segment_ids))):
         start_s, *terms = (
             struct.unpack(f"<{len(packed) // 4}i", packed) if packed else (0,)
         )
@@ -144,17 +140,15 @@ def _replace_keys(before: set[TermKey], after: set[TermKey]) -> None:
 
 def _read_starts(numbers: Iterable[int]) -> dict[int, int]:
     """Return when sessions began, in seconds."""
-    rows = SessionRow.select(SessionRow.id, SessionRow.created_ms).where(
-        SessionRow.id.in_(list(numbers))
-    )
-    return {number: at_ms // 1000 for number, at_ms in rows.tuples()}
+    sql = f"SELECT id, created_ms / 1000 FROM sessions WHERE id {IN_JSON}"
+    return dict(fetch(sql, json.dumps(list(numbers))))
 
 
 def _session_counter() -> Callable[[int], int]:
     """Return a function that tells how many sessions began before a second."""
     step = max(1, next_id(SessionRow) // MAX_START_TIMES)
     sql = "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
-    starts = [start_s for (start_s,) in db.execute_sql(sql, (step,)).fetchall()]
+    starts = [start_s for (start_s,) in fetch(sql, step)]
     return lambda at_s: bisect_left(starts, at_s) * step
 
 
@@ -169,11 +163,11 @@ def _read_sessions_with_terms(
     Returns:
         The numbers of the sessions, and for common terms an estimate of their count.
     """
-    values = (start_s, max_sessions, json.dumps(list(hashes.values())))
+    values = start_s, max_sessions, json.dumps(list(hashes.values()))
     sessions: dict[int, set[int]] = {}
     counts: dict[int, int] = {}
     total = count_before(start_s)
-    for number, found in db.execute_sql(_SESSIONS_WITH_TERM, values).fetchall():
+    for number, found in fetch(_SESSIONS_WITH_TERM, *values):
         *numbers, first_s = json.loads(found)
         sessions[number] = set(numbers)
         if len(numbers) == max_sessions:

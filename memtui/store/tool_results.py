@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from memtui.model.events import Event
 from memtui.store import events
-from memtui.store.database import db
+from memtui.store.database import fetch
 
 _NEWEST_FIRST = "ORDER BY id DESC LIMIT ?"
 
@@ -33,6 +33,6 @@ def _read(sql: str, parts: Sequence[str], limit: int) -> list[tuple[int, Event]]
         part.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")
         for part in parts
     ]
-    rows = db.execute_sql(sql, (f"%{'%'.join(escaped)}%", limit)).fetchall()
+    rows = fetch(sql, f"%{'%'.join(escaped)}%", limit)
     found = events.get(event_id for event_id, _ in rows)
     return [(int(n), found[event_id]) for event_id, n in rows if event_id in found]
