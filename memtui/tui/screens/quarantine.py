@@ -67,6 +67,8 @@ class QuarantineList(ItemList["QuarantineEntry"]):
         self.total = total
         items = {entry.name: entry for entry in entries}
         if items == self.items:
+            # A request for more may have been replaced by this reload.
+            self._request_more()
             return
         if returning not in items:
             returning = self.current.name if self.current else ""
@@ -82,11 +84,13 @@ class QuarantineList(ItemList["QuarantineEntry"]):
         self.add_options(map(self._option, new))
 
     def watch_highlighted(self, highlighted: int | None) -> None:
-        """Ask for more entries near the end of the list."""
         super().watch_highlighted(highlighted)
-        if highlighted is None or highlighted >= self.total - PREFETCH:
-            return
-        if highlighted >= len(self.items) - PREFETCH:
+        self._request_more()
+
+    def _request_more(self) -> None:
+        """Ask for more entries near the end of the list."""
+        count, near = len(self.items), (self.highlighted or 0) + PREFETCH
+        if count < self.total and near >= count:
             self.post_message(MoreRequested())
 
     def _option(self, entry: "QuarantineEntry") -> Option:

@@ -122,6 +122,7 @@ def _fit(text: str, name: str, cells: int) -> str:
 class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     """Moves a cursor through the sessions."""
 
+    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"session-list--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
@@ -239,7 +240,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=self.cursor - height + 1, animate=False)
         self.refresh()
 
-    async def _on_click(self, event: events.Click) -> None:
+    def on_click(self, event: events.Click) -> None:
         """Move the cursor there, or open the row it is on already."""
         index = event.y + self.scroll_offset.y
         if index == self.cursor:

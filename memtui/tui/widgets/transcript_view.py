@@ -203,6 +203,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     ``replace_turns``.
     """
 
+    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"transcript--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
         "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
@@ -539,7 +540,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def action_open(self) -> None:
         self.post_message(TurnSelected())
 
-    async def _on_click(self, event: events.Click) -> None:
+    def on_click(self, event: events.Click) -> None:
         """Move the cursor there, or open the turn it is on already."""
         index = self.buffer.at_line(event.y + self._top)
         if index is None:
