@@ -78,7 +78,13 @@ def _report_lines(report: Report) -> Iterator[str]:
     yield f"{plural(wrong, 'thing')} to fix." if wrong else "Everything is well."
     yield from _activity_lines(report)
     for kind, title in SKIPPED_TITLES.items():
-        rows = [(one.reason, one.count) for one in report.skipped if one.kind is kind]
+        rows = [
+            (f"{one.reason} ({plural(one.words, 'word')})", one.count)
+            if one.words
+            else (one.reason, one.count)
+            for one in report.skipped
+            if one.kind is kind
+        ]
         yield from _table(title, rows)
         if kind is ProblemKind.DAMAGED:
             yield from _damaged_lines(report.latest_damaged)

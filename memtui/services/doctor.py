@@ -90,21 +90,14 @@ class SkippedRecords:
     reason: str
     kind: ProblemKind
     count: int
+    words: int
+    """The number of words in records of a type that is not stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedCount:
     name: str
     count: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadType:
-    """Records that contain words but are not stored."""
-
-    reason: str
-    count: int
-    words: int
 
 
 @dataclass(slots=True)
@@ -119,7 +112,6 @@ class Report:
     activity: list[SourceActivity] = field(default_factory=list)
     redacted: list[NamedCount] = field(default_factory=list)
     unknown_types: list[NamedCount] = field(default_factory=list)
-    unread: list[UnreadType] = field(default_factory=list)
     zone: tzinfo = UTC
 
     @property
@@ -492,8 +484,10 @@ class Doctor:
         with database.connection():
             report.activity = cursors.list_activity()
             report.redacted = [NamedCount(*row) for row in problems.list_redactions()]
-            report.unread = [UnreadType(*row) for row in problems.list_unread_types()]
-        skipped = [SkippedRecords(*row) for row in status.list_skipped()]
+            words = {reason: n for reason, _, n in problems.list_unread_types()}
+        skipped = [
+            SkippedRecords(*row, words.get(row[0], 0)) for row in status.list_skipped()
+        ]
         skipped.sort(key=lambda one: one.kind is not ProblemKind.DAMAGED)
         report.skipped = skipped
         report.unknown_types = [

@@ -137,3 +137,30 @@ def test_what_was_taken_out_and_left_out_is_counted(
     words = ask(words=True)
     assert "zork" in words
     assert "ghp_" not in words
+
+
+def test_the_words_of_records_that_are_not_stored_are_counted(
+    home: Path, ask: Ask, tmp_path: Path
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    records = [
+        {"type": "user", "message": {"content": "Fix the cart"}},
+        {"type": "sermon", "message": {"content": "Four words in here"}},
+    ]
+    common = {"sessionId": "s1", "timestamp": "2025-03-14T10:00:00Z"}
+    lines = [json.dumps(one | common | {"uuid": one["type"]}) for one in records]
+    file.write_text("".join(f"{line}\n" for line in lines))
+    run_memtui(home, "import", str(file))
+    (skipped,) = [row for row in ask()["skipped"] if "sermon" in row["reason"]]
+    assert (skipped["count"], skipped["words"]) == (1, 4)
+    assert "(4 words)" in ask(words=True)
+
+
+def test_records_from_the_future_are_explained(home: Path, ask: Ask) -> None:
+    payload = {"session_id": "s1", "hook_event_name": "UserPromptSubmit"}
+    payload |= {"prompt": "Hello", "timestamp": "2999-01-01T00:00:00Z"}
+    (home / "spool" / "new" / "1.json").write_text(json.dumps(payload))
+    run_memtui(home, "work", "--until-idle")
+    (found,) = [f for f in ask()["findings"] if f["subject"] == "clock"]
+    assert "1 skipped record is from the future" in found["message"]
+    assert "memtui quarantine retry --all" in found["remedy"]
