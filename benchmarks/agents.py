@@ -32,7 +32,7 @@ from memtui.workspace import Workspace
 BUDGETS = (500, 1_000, 2_000)
 """Within how many tokens the share of the questions is told."""
 
-STEP = 500
+STEP = replies.DEFAULT_TOKENS
 """What one answer may cost, in tokens."""
 
 QUOTED_CHARS = 80

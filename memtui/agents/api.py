@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from memtui.agents import replies
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 MAX_TEXT_CHARS: Final = 100_000
+
+STEP_TOKENS: Final = 300
+"""The budget of one step from the years down to the words: there are about five."""
 
 MAX_FIELDS: Final = 50
 """How many fields a map may have."""
@@ -142,6 +145,8 @@ class Tool:
     parameters: tuple[Parameter, ...] = ()
     is_core: bool = False
     """Offered over MCP unless all tools are asked for."""
+    default_tokens: int = replies.DEFAULT_TOKENS
+    """The budget of its answers unless the caller gives one."""
     is_writing: bool = False
     """Changes something: offered only where that was allowed."""
     is_idempotent: bool = True
@@ -150,7 +155,8 @@ class Tool:
     @property
     def parameters_with_budget(self) -> tuple[Parameter, ...]:
         """Its parameters over MCP and HTTP, where what it reads has a budget."""
-        return self.parameters if self.is_writing else (*self.parameters, MAX_TOKENS)
+        budget = replace(MAX_TOKENS, default=self.default_tokens)
+        return self.parameters if self.is_writing else (*self.parameters, budget)
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of its arguments."""
@@ -295,6 +301,7 @@ TOOLS: Final = (
         "toc",
         (_PARENT,),
         is_core=True,
+        default_tokens=STEP_TOKENS,
     ),
     Tool(
         "expand_grip",
@@ -309,6 +316,7 @@ TOOLS: Final = (
             _TEXT_OFFSET,
         ),
         is_core=True,
+        default_tokens=STEP_TOKENS,
     ),
     Tool(
         "list_sessions",

@@ -5,9 +5,13 @@ as ``?key=``. It answers only requests that name this machine as their host and 
 from no web page, takes JSON of a bounded size, and lets no page read the answer.
 """
 
+import io
 import json
 import secrets
+import socket
 import sys
+import threading
+import time
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
@@ -26,7 +30,10 @@ PREFIX = "/api/v0/"
 MAX_BODY_BYTES = 64 * 1024
 
 TIMEOUT_S = 10.0
-"""How long a request may take to arrive."""
+"""How long all of a request may take to arrive, and all of an answer to be read."""
+
+MAX_THREADS = 64
+"""How many requests are answered at once."""
 
 KEY_BYTES = 24
 _USAGE = f'POST {PREFIX}retrieve_memory {{"query": "…"}} as application/json'
@@ -66,10 +73,54 @@ class _RequestError(Exception):
 
 
 class _Server(ThreadingHTTPServer):
+    """A server with a limited number of threads; further connections wait."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._free_threads = threading.BoundedSemaphore(MAX_THREADS)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer a request on a thread of its own, or refuse it if none gets free."""
+        if self._free_threads.acquire(timeout=TIMEOUT_S):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer a request."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free_threads.release()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Print an error, unless the client has gone: that is none."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
+
+
+class _RequestReader(io.RawIOBase):
+    """Reads a request, all of which must arrive before a deadline."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._deadline_s = time.monotonic() + TIMEOUT_S
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what has arrived.
+
+        Raises:
+            TimeoutError: The deadline has passed.
+        """
+        left_s = self._deadline_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left_s)
+        return self._connection.recv_into(buffer)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -78,8 +129,12 @@ class _Handler(BaseHTTPRequestHandler):
     runner: ToolRunner
     key: str
     tools: dict[str, api.Tool]
-    timeout = TIMEOUT_S
     server_version, sys_version = "memtui", ""
+
+    def setup(self) -> None:
+        """Limit the time for the request as a whole, not for each part of it."""
+        super().setup()
+        self.rfile = io.BufferedReader(_RequestReader(self.connection))
 
     def do_POST(self) -> None:
         """Call a tool."""
@@ -169,6 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
         body = text.encode("utf-8", "replace")
+        self.connection.settimeout(TIMEOUT_S)
         self.send_response(status)
         if status is HTTPStatus.METHOD_NOT_ALLOWED:
             self.send_header("Allow", "POST")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _STARTED_S = time.perf_counter()
 
+_TAG_CHARACTERS = dict.fromkeys(range(0xE0000, 0xE0080))
+
 _CUTS = (600, 300, 150, 80, 40, 20)
 """The lengths an error message is cut to, until it fits ``--max-tokens``."""
 
@@ -36,8 +38,9 @@ _PROBLEMS = {
 
 
 def print_lines(lines: Iterable[str]) -> None:
+    """Print lines, without the invisible tag characters that can hide text."""
     for line in lines:
-        sys.stdout.write(f"{line}\n")
+        sys.stdout.write(f"{line}\n".translate(_TAG_CHARACTERS))
     sys.stdout.flush()
 
 

@@ -11,12 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import memories, replies, routing, search, sessions, toc
+from memtui.agents import (
+    history,
+    memories,
+    replies,
+    routing,
+    search,
+    sessions,
+    toc,
+)
 from memtui.agents.memories import SUMMARY_CHARS
 from memtui.agents.replies import Item, Reply
 from memtui.agents.routing import Strategy
 from memtui.model import citations, events
-from memtui.model.events import EventRole, EventType
+from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.services import browse
@@ -29,6 +37,7 @@ from tests.conftest import HISTORY
 from tests.message_factory import AT, index_messages, make_message, store_messages
 
 ASSISTANT = EventRole.ASSISTANT
+COUNTER = tokens.ESTIMATING_COUNTER
 
 OWN = Settings(store_time_zone="UTC", summaries_provider="extractive")
 """A calendar that does not depend on the machine, and no model."""
@@ -571,3 +580,138 @@ def test_a_route_tells_what_was_said_and_no_summary_twice(
     assert len(said) == len(set(said))
     text = replies.fit_text(found, 1_000, full_house.counter).text
     assert "mutex around the refresh" in text
+
+
+def test_a_file_is_told_with_why_it_was_changed(full_house: Workspace) -> None:
+    (change,) = history.search_file(full_house, "settings.py").items
+    assert change["request"] == "Make it sliding, one hour."
+    assert change["changes"] == ["Edit: shop/settings.py"]
+    assert change["outcome"].startswith("The session now slides")
+    assert change["session"] == "claude-code:shop-1"
+    opened = sessions.expand_grip(full_house, change["id"])
+    assert "settings.py" in replies.write_text(opened)
+    # A part of a name is another name.
+    for name in ("ettings.py", "settings.p", "no/such.py", "%", ""):
+        found = history.search_file(full_house, name)
+        assert not found.items and found.notes, name
+
+
+def test_changes_to_a_file_come_newest_first(full_house: Workspace) -> None:
+    def edit(at: float, old: str, new: str) -> Event:
+        given = {"file_path": "/zoo/pool.py", "old_string": old, "new_string": new}
+        return events.make(
+            agent="claude-code",
+            session_id="zoo",
+            timestamp=AT + timedelta(seconds=at),
+            event_type=EventType.TOOL_RESULT,
+            text="Edit: /zoo/pool.py\nok",
+            source_key=f"edit {at}",
+            metadata={"tool_name": "Edit", "tool_input": json.dumps(given)},
+        )
+
+    store_messages(
+        make_message("Make the pool deeper.", 1, session="zoo"),
+        edit(2, "depth = 1", "depth = 2"),
+        make_message("The pool is 2 m deep.", 3, session="zoo", role=ASSISTANT),
+        make_message("And warmer.", 4, session="zoo"),
+        edit(5, "warmth = 10", "warmth = 20"),
+        edit(6, "", "heating = True"),
+    )
+    newest, oldest = history.search_file(full_house, "zoo/pool.py").items
+    assert newest["request"] == "And warmer." and newest["count"] == 2
+    assert newest["changes"][0].endswith("“warmth = 10” became “warmth = 20”")
+    assert (oldest["request"], oldest["outcome"]) == (
+        "Make the pool deeper.",
+        "The pool is 2 m deep.",
+    )
+
+
+ERROR = """Traceback (most recent call last):
+  File "/home/ada/zoo/pool.py", line 31, in fill
+    pump.start()
+PumpError: pump 0x7f3a at /dev/ttyUSB0 did not answer within 30 s"""
+
+
+def test_an_error_is_told_with_what_fixed_it(full_house: Workspace) -> None:
+    def result(at: float, tool: str, text: str) -> Event:
+        given = {"file_path": "/zoo/pump.py"} if tool == "Edit" else {"command": "run"}
+        return events.make(
+            agent="claude-code",
+            session_id="zoo",
+            timestamp=AT + timedelta(seconds=at),
+            event_type=EventType.TOOL_RESULT,
+            text=text,
+            source_key=f"call {at}",
+            metadata={"tool_name": tool, "tool_input": json.dumps(given)},
+        )
+
+    store_messages(
+        make_message("Start the pump.", 1, session="zoo"),
+        result(2, "Bash", f"Bash: run\n{ERROR}"),
+        result(3, "Edit", "Edit: /zoo/pump.py\nok"),
+        make_message("The baud rate was wrong.", 4, session="zoo", role=ASSISTANT),
+    )
+    other = ERROR.replace("0x7f3a", "0x1111").replace("ada", "bob").replace("30", "60")
+    for asked in (ERROR, other, "pumperror: pump 0x9 at /x/ttyUSB0 did not answer"):
+        (found,) = history.search_error(full_house, asked).items
+        assert found["error"].startswith("PumpError: pump 0x7f3a")
+        assert found["changes"] == ["Edit: /zoo/pump.py"]
+        assert found["outcome"] == "The baud rate was wrong."
+    for asked in ("PumpError: the pump is gone", "1 2 3", "", "%_%_%_%", "\x00" * 9):
+        reply = history.search_error(full_house, asked)
+        assert not reply.items and reply.notes
+
+
+def test_what_takes_a_statement_back_is_told_beside_it(full_house: Workspace) -> None:
+    store_messages(
+        make_message("Which food does the walrus get?", 1, session="zoo"),
+        make_message(
+            "The walrus gets herring from tank two.", 2, session="zoo", role=ASSISTANT
+        ),
+        make_message("Scratch that, tank two is empty.", 3, session="zoo"),
+        make_message("Then it waits.", 4, session="zoo", role=ASSISTANT),
+    )
+    index_messages(full_house)
+    for ask in (search.search_memory, routing.route):
+        items = [
+            one for one in ask(full_house, "walrus herring").items if "snippet" in one
+        ]
+        places = [n for n, one in enumerate(items) if "retracts" in one]
+        assert len(places) == 1
+        (at_place,) = places
+        assert items[at_place]["snippet"] == "Scratch that, tank two is empty."
+        assert items[at_place]["retracts"] == items[at_place - 1]["id"]
+        text = replies.fit_text(ask(full_house, "walrus herring"), 900, COUNTER).text
+        assert "later, taking that back: " in text
+
+
+def test_what_stands_below_a_node_is_searched_too(full_house: Workspace) -> None:
+    day, year = "toc:day:2024-01-18", "toc:year:2024"
+    (below,) = [
+        one
+        for one in toc.search_node(full_house, year, "cannot cross threads").items
+        if "Rc" in one["text"]
+    ]
+    assert below["node_id"].startswith("toc:segment:2024-01-18:")
+    assert toc.search_node(full_house, day, "Rc threads").items
+    child, *_ = toc.search_children(full_house, "Rc cannot cross threads", year).items
+    assert child["node_id"] == "toc:month:2024-01"
+    assert child["found_in"].startswith("toc:segment:2024-01-18:")
+
+
+def test_the_certainty_of_a_route_follows_from_the_words_it_covers(
+    full_house: Workspace,
+) -> None:
+    def head(question: str) -> Item:
+        return routing.route(full_house, question).head
+
+    sure = head("How do we refresh a JWT without forcing a logout?")
+    assert sure["band"] in {"good", "excellent"} and not sure["unknown_words"]
+    for question, unknown in (
+        ("Why did we choose Kafka for the basket sessions?", ["Kafka"]),
+        ("kafka partitions", ["kafka", "partitions"]),
+    ):
+        told = head(question)
+        assert (told["band"], told["unknown_words"]) == ("weak", unknown)
+        notes = routing.route(full_house, question).notes
+        assert f"In no message: {', '.join(unknown)}." in notes

@@ -12,6 +12,7 @@ from memtui.cli import arguments, main
 from memtui.text import fencing
 from memtui.workspace import Workspace
 from tests.cli_runner import run_at_terminal
+from tests.message_factory import make_message, store_messages
 
 GOLDEN = Path(__file__).parents[1] / "data" / "asked.json"
 """The answers of the commands below; delete it to have the tests write it again."""
@@ -192,3 +193,20 @@ def test_what_can_not_be_meant_is_a_wrong_command_line(
         assert main.main(["--home", str(home), *words, "--json"]) == 2
         error = json.loads(capsys.readouterr().out)["error"]
         assert (error["code"], error["hint"][-6:]) == ("usage", "--help")
+
+
+def test_invisible_tag_characters_are_not_printed(
+    full_house: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    store_messages(
+        make_message(f"A walrus{hidden}", session=f"s{hidden}", agent=f"bot{hidden}")
+    )
+    full_house.stop()
+    home = full_house.paths.store.parent
+    for words in (["stats"], ["sessions"], ["search", "walrus"]):
+        for more in ([], ["--json"]):
+            assert main.main(["--home", str(home), *words, *more]) == 0
+            printed = capsys.readouterr().out
+            assert not any(0xE0000 <= ord(char) <= 0xE007F for char in printed)
+            assert "bot" in printed or words[0] == "search"

@@ -1,5 +1,6 @@
 """``memtui serve``: access control and answers."""
 
+import contextlib
 import http.client
 import json
 import socket
@@ -155,3 +156,39 @@ def test_who_goes_away_is_no_error_and_a_broken_off_body_is_told(
         text = b"".join(iter(lambda: broken.recv(4096), b"")).decode()
     assert text.startswith("HTTP/1.0 400 ")
     assert "the body broke off before its 40 bytes were there" in text
+
+
+def test_a_request_as_a_whole_has_a_time_limit(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "TIMEOUT_S", 1.0)
+    with socket.create_connection(("127.0.0.1", port)) as slow:
+        slow.settimeout(20)
+        slow.sendall(b"POST / HTTP/1.1\r\n")
+        began_s = time.monotonic()
+        # A line now and then is not enough to keep a thread.
+        with contextlib.suppress(OSError):
+            while time.monotonic() < began_s + 10:
+                slow.sendall(b"X-More: 1\r\n")
+                time.sleep(0.1)
+        assert time.monotonic() - began_s < 5
+
+
+def test_threads_are_limited_and_others_wait_for_one(
+    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "MAX_THREADS", 2)
+    server = http_server.create(ToolRunner(lambda: full_house), 0, KEY)
+    thread = threading.Thread(target=server.serve_forever)
+    before = threading.active_count()
+    thread.start()
+    port = server.server_port
+    idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(6)]
+    time.sleep(0.5)
+    assert threading.active_count() <= before + 1 + 2
+    for one in idle:
+        one.close()
+    assert post(port, '{"query": "token"}')[0] == 200
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -3,9 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from memtui.agents import replies, sessions, toc
+from memtui.agents.api import TOOLS, ToolRunner
 from memtui.model.nodes import TocLevel
 from memtui.search import query_dates
 from memtui.services import browse
+from memtui.store import database
+from memtui.store.schema import BulletRow
+from memtui.text.tokens import estimate
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
@@ -56,3 +61,95 @@ def test_s0_43_the_3pm_meeting_is_a_time() -> None:
     assert period.end == datetime(2024, 1, 18, 15, 30, tzinfo=UTC)
     assert dated.words == "what did we decide meeting"
     assert not query_dates.parse("the job that runs at 3pm", now, UTC).periods
+
+
+def agent_text(house: Workspace, tool: str, **arguments: object) -> str:
+    """Return what an agent is answered within the default budget."""
+    answer = ToolRunner(lambda: house).call(
+        next(one for one in TOOLS if one.name == tool), arguments
+    )
+    assert answer.problem is None, answer
+    return answer.text
+
+
+def test_s0_19_children_are_shown_beside_bullets_in_the_default_budget(
+    full_house: Workspace,
+) -> None:
+    for node_id, child in (
+        ("toc:year:2024", "toc:month:2024-01"),
+        ("toc:month:2024-01", "toc:week:2024-W03"),
+        ("toc:week:2024-W03", "toc:day:2024-01-15"),
+        ("toc:day:2024-01-15", "toc:segment:2024-01-15:"),
+    ):
+        text = agent_text(full_house, "get_node", node_id=node_id)
+        assert child in text and "[grip:" in text, text
+
+
+def test_s0_22_the_walk_from_the_years_to_the_words_takes_few_tokens(
+    full_house: Workspace,
+) -> None:
+    texts = [agent_text(full_house, "get_toc_root")]
+    for node_id in (
+        "toc:year:2024",
+        "toc:month:2024-01",
+        "toc:week:2024-W03",
+        "toc:day:2024-01-15",
+    ):
+        texts.append(agent_text(full_house, "get_node", node_id=node_id))
+    grip = texts[-1].partition("[grip:")[2].partition("]")[0]
+    texts.append(agent_text(full_house, "expand_grip", grip_id=f"grip:{grip}"))
+    assert "EXCERPT" in texts[-1]
+    assert sum(map(estimate, texts)) <= 1_500
+
+
+def test_s0_25_and_31_a_node_has_exact_times(full_house: Workspace) -> None:
+    node = replies.write_data(toc.get_node(full_house, "toc:day:2024-01-15"))
+    assert node["start_time"] == "2024-01-15T00:00:00.000Z"
+    assert node["end_time"] == "2024-01-15T23:59:59.999Z"
+
+
+def test_s0_26_and_28_bullets_and_children_are_lists(full_house: Workspace) -> None:
+    node = replies.write_data(toc.get_node(full_house, "toc:day:2024-01-15"))
+    assert {"text", "grip_ids", "verdict"} <= node["bullets"][0].keys()
+    assert node["bullets"][0]["verdict"] in {"supported", "weak", "unsupported"}
+    assert node["child_node_ids"] == [one["node_id"] for one in node["children"]]
+    assert len(node["child_node_ids"]) == 1
+
+
+def test_s0_34_and_37_a_grip_names_its_events_in_reading_order(
+    full_house: Workspace,
+) -> None:
+    node = toc.get_node(full_house, "toc:day:2024-01-15").items
+    grip_ids = [name for one in node for name in one.get("grip_ids", ())]
+    for grip_id in grip_ids:
+        reply = sessions.expand_grip(full_house, grip_id)
+        found = replies.write_data(reply)
+        first, last = found["excerpt"][0], found["excerpt"][-1]
+        assert found["grip"]["event_id_start"].startswith(first["id"][4:])
+        assert found["grip"]["event_id_end"].startswith(last["id"][4:])
+        told = [*found["before"], *found["excerpt"], *found["after"]]
+        assert [one["at"] for one in told] == sorted(one["at"] for one in told)
+        text = replies.fit_text(reply, 2_000, full_house.counter).text
+        headings = [line for line in text.splitlines() if line.isupper()]
+        assert headings == [
+            name.upper() for name in ("before", "excerpt", "after") if found[name]
+        ]
+
+
+def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_house: Workspace) -> None:
+    text = agent_text(full_house, "browse_keyword", keyword="basket")
+    assert "Sessions time out after ten minutes" in text
+    assert "keywords: " in text
+
+
+def test_a3_verdicts_are_in_the_text_that_agents_read(full_house: Workspace) -> None:
+    with database.transaction():
+        database.db.execute_sql("DROP TRIGGER bullets_no_update")
+        BulletRow.update(support="weak").where(
+            BulletRow.text.contains("sliding window")
+        ).execute()
+    supported = agent_text(full_house, "teleport", query="SESSION_TTL login")
+    assert ": ✓ The timeout is SESSION_TTL" in supported
+    for tool in ("teleport", "retrieve_memory"):
+        text = agent_text(full_house, tool, query="sliding window refresh")
+        assert "~ We can implement a sliding window" in text, text

@@ -1,5 +1,7 @@
 """The rows of seed 4, the format of what is retrieved."""
 
+import re
+
 import pytest
 
 from memtui.agents import memories
@@ -17,3 +19,16 @@ def test_s4_13_and_15_a_query_without_a_topic_gives_the_latest_memories(
     found = full_house.search.find(query, limit=5)
     assert found.is_recent
     assert [one.node_id for one in found.hits] == [one.node_id for one in latest]
+
+
+def test_s4_04_a_summary_says_nothing_twice_and_ends_its_sentences(
+    full_house: Workspace,
+) -> None:
+    for query in ("mutex tabs", "token refresh", "basket timeout", "memchr log"):
+        for item in memories.retrieve_memory(full_house, query).items:
+            assert "?." not in item["summary"] and ".." not in item["summary"]
+            said = [
+                part.strip(" ✓~✗.!?")
+                for part in re.split(r"(?<=[.!?]) ", item["summary"])
+            ]
+            assert len(said) == len(set(said)), item["summary"]

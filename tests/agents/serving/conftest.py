@@ -12,6 +12,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
+from memtui.agents.replies import DEFAULT_TOKENS
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.text.tokens import estimate
@@ -42,7 +43,7 @@ class Agent:
         answer = self.call(tool, **told)
         text = said(answer)
         assert not answer.is_error, text
-        assert estimate(text) <= told.get("max_tokens", 1_000)
+        assert estimate(text) <= told.get("max_tokens", DEFAULT_TOKENS)
         return text
 
     def fail(self, tool: str, **told: Any) -> str:

@@ -341,7 +341,7 @@ def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
         file.write_bytes(b"damaged")
     with served(home, "--structured", "--tools=all") as agent:
         assert "index is missing or damaged" in agent.ask("teleport", query="basket")
-        page = agent.call("get_node", node_id=DAY).structured_content
+        page = agent.call("get_node", node_id=DAY, max_tokens=900).structured_content
         assert page["node_id"] == DAY
         assert page["bullets"]
         assert page["child_node_ids"]
