@@ -341,7 +341,8 @@ def template() -> str:
         if setting.unit:
             lines.append(f"# In {setting.unit}.")
         if setting.choices:
-            lines.append(f"# One of: {', '.join(setting.choices)}.")
+            choices = textwrap.wrap(f"One of: {', '.join(setting.choices)}.", 86)
+            lines += [f"# {line}" for line in choices]
         lines.append(f"# {setting.key} = {to_toml(setting.default)}")
     return "\n".join(lines) + "\n"
 

@@ -55,6 +55,7 @@ def test_every_agent_is_listed_with_what_is_found_of_it(
         "claude-code",
         "codex",
         "gemini-cli",
+        "antigravity-cli",
         "opencode",
         "copilot-cli",
         "aider",
