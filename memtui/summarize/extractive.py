@@ -98,7 +98,7 @@ def _candidates(
         is_minor = False
         for position, part in enumerate(parts):
             if part.is_heading:
-                is_minor = cues.is_minor_heading(part.text)
+                is_minor = bool(cues.is_minor_heading(part.text))
             half = SENTENCES_PER_MESSAGE // 2
             if half <= position <= last - half:
                 continue

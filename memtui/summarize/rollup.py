@@ -162,9 +162,9 @@ def _headline_wording(text: str, free_chars: int) -> float:
     score = HEADLINE_WORDING * cues.wording_score(text)
     score -= QUESTION_PENALTY * text.endswith(("?", "？"))
     score -= CUT_PENALTY * text.endswith("…")
-    score -= REFERENCE_PENALTY * cues.starts_with_reference(text)
+    score -= REFERENCE_PENALTY * bool(cues.starts_with_reference(text))
     score -= ROUTINE_PENALTY * cues.is_routine(text)
-    score -= STEP_PENALTY * cues.is_work_step(text)
+    score -= STEP_PENALTY * bool(cues.is_work_step(text))
     score -= CLAUSES_PENALTY * (len(titles.split_clauses(text)) > 1)
     return score - LENGTH_PENALTY * max(0, len(text) - free_chars)
 

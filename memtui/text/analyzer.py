@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
+from typing import TypeVar
 
 from memtui.text.stemmer import stem, word_prefixes
 from memtui.text.stopwords import STOP_WORDS
@@ -23,10 +24,6 @@ MAX_TEXT_CHARS = 400_000
 
 MAX_WORD_CHARS = 160
 """Only this much of a word is read: a longer one is a blob, not a word."""
-
-PATH_SUFFIXES = 4
-"""Number of suffixes of a path that are terms: ``a/b/c.py`` also gives ``b/c.py`` and
-``c.py``."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Khmer
@@ -142,10 +139,9 @@ def split_word(word: str) -> tuple[WordPart, ...]:
     size = len(word)
     whole = _APOSTROPHE_S.sub("", fold(word)).replace("’", "'")
     found = [WordPart(0, size, _forms(whole) if len(made) == 1 else (whole,))]
+    # ``a/b/c.py`` also gives ``b/c.py`` and ``c.py``.
     cuts = [at + 1 for at, char in enumerate(word) if char == "/"]
-    found += [
-        WordPart(at, size, (fold(word[at:]),)) for at in cuts[1 - PATH_SUFFIXES :]
-    ]
+    found += [WordPart(at, size, (fold(word[at:]),)) for at in cuts[-3:]]
     if word[0] in "#@" or (word[0] in "vV" and word[1:2].isdigit()):
         found.append(WordPart(1, size, (fold(word[1:]),)))
     return (*found, *(part for part in made if len(part.terms[0]) > 1))
@@ -199,23 +195,11 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
 
 
-WORD_CACHE_SIZE = 65_536
-"""Number of words cached with their terms: most words occur again."""
+WORD_CACHE_SIZE, PHRASE_CACHE_SIZE = 65_536, 4_096
+"""Number of words and of phrases cached with their terms."""
 
 PHRASE_CHARS = 600
 """A text up to this length (a title, a sentence) is cached as a whole."""
-
-PHRASE_CACHE_SIZE = 4_096
-"""Number of phrases cached with their query terms."""
-
-PATTERN_CACHE_SIZE = 512
-"""Number of compiled prefilter patterns cached."""
-
-PREFILTER_CACHE_SIZE, PREFILTER_WORDS = 16, 8_192
-"""Number of queries with cached prefilter results, and of words in each."""
-
-SPLIT_CACHE_SIZE = 1_024
-"""Number of matching words cached with their parts."""
 
 
 def terms(text: str) -> list[str]:
@@ -269,27 +253,32 @@ def term_prefilter(wanted: Iterable[str]) -> Callable[[str], object]:
     return _prefilter(frozenset(wanted)).__getitem__
 
 
-class _PrefilterCache(dict[str, bool]):
-    """Words and whether they may match; each is tested once."""
+_Made = TypeVar("_Made")
 
-    def __init__(self, wanted: frozenset[str]) -> None:
-        self._search = _prefix_search(wanted)
 
-    def __missing__(self, word: str) -> bool:
-        if len(self) >= PREFILTER_WORDS:
+class _WordCache(dict[str, _Made]):
+    """A cache of what words give; cleared when full.
+
+    A plain dictionary, since it is used for every word of every text and ``lru_cache``
+    takes twice as long.
+    """
+
+    def __init__(self, work_out: Callable[[str], _Made], size: int) -> None:
+        self._work_out, self._size = work_out, size
+
+    def __missing__(self, word: str) -> _Made:
+        if len(self) >= self._size:
             self.clear()
-        found = self[word] = bool(self._search(word))
+        found = self[word] = self._work_out(word)
         return found
 
 
-_prefilter = lru_cache(maxsize=PREFILTER_CACHE_SIZE)(_PrefilterCache)
-
-
-@lru_cache(maxsize=PATTERN_CACHE_SIZE)
-def _prefix_search(wanted: frozenset[str]) -> Callable[[str], object]:
+@lru_cache(64)
+def _prefilter(wanted: frozenset[str]) -> _WordCache[object]:
     starts = sorted({head for start in wanted for head in word_prefixes(start)})
     alternatives = "|".join(map(re.escape, starts)) or r"(?!)"
-    return re.compile(rf"[^\x00-\x7f]|{alternatives}", re.IGNORECASE).search
+    likely = re.compile(rf"[^\x00-\x7f]|{alternatives}", re.IGNORECASE)
+    return _WordCache(likely.search, 8_192)
 
 
 def find_spans(
@@ -323,7 +312,7 @@ def _find_query_terms(text: str) -> tuple[str, ...]:
     return tuple(result or dict.fromkeys(fold(word) for word in found))
 
 
-_phrase_query_terms = lru_cache(maxsize=PHRASE_CACHE_SIZE)(_find_query_terms)
+_phrase_query_terms = lru_cache(PHRASE_CACHE_SIZE)(_find_query_terms)
 
 
 def _find_matches(
@@ -369,23 +358,6 @@ def is_indexed(word: str) -> bool:
     return bool(_TERMS[word])
 
 
-class _WordCache(dict[str, tuple[str, ...]]):
-    """A cache of what words give; cleared when full.
-
-    A plain dictionary, since it is used for every word of every text and ``lru_cache``
-    takes twice as long.
-    """
-
-    def __init__(self, work_out: Callable[[str], tuple[str, ...]]) -> None:
-        self._work_out = work_out
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        if len(self) >= WORD_CACHE_SIZE:
-            self.clear()
-        found = self[word] = self._work_out(word)
-        return found
-
-
 def _terms(word: str) -> tuple[str, ...]:
     """Return the terms of a word; none for a stop word."""
     word = word[:MAX_WORD_CHARS]
@@ -414,14 +386,10 @@ def _word_query_terms(word: str) -> tuple[str, ...]:
     alone = len(inner) == 1 and inner[0].end - inner[0].start == len(word)
     if not alone and min(map(len, forms)) == 1:
         return _terms(word)[:1]
-    return _general_terms(inner) or _terms(word)[:1]
+    found = [part.terms[-1] for part in inner if part.terms[0] not in STOP_WORDS]
+    return tuple(found) or _terms(word)[:1]
 
 
-_TERMS, _QUERY_TERMS = _WordCache(_terms), _WordCache(_word_query_terms)
-
-
-def _general_terms(parts: Collection[WordPart]) -> tuple[str, ...]:
-    return tuple(part.terms[-1] for part in parts if part.terms[0] not in STOP_WORDS)
-
-
-_split_cached = lru_cache(maxsize=SPLIT_CACHE_SIZE)(split_word)
+_TERMS = _WordCache(_terms, WORD_CACHE_SIZE)
+_QUERY_TERMS = _WordCache(_word_query_terms, WORD_CACHE_SIZE)
+_split_cached = lru_cache(1_024)(split_word)

@@ -2,7 +2,7 @@
 
 import re
 
-_ANNOUNCEMENT = re.compile(
+is_announcement = re.compile(
     r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
     r"|continue|also)\b"
@@ -11,9 +11,10 @@ _ANNOUNCEMENT = re.compile(
     r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
     r"|going\s+to\s|time\s+to\s|checking\b|looking\s+at|reading\s+the)",
     re.IGNORECASE,
-)
+).match
+"""Matches what somebody is about to do: "Let me check the tests."."""
 
-_PLEASANTRY = re.compile(
+is_pleasantry = re.compile(
     r"(?:you(?:'|’)re\s+(?:absolutely\s+)?right|perfect|great|excellent|awesome|good\s+(?:"
     r"question|catch|point|idea|news|call)|nice|sure|of\s+course|absolutely|got\s+it"
     r"|understood|thanks?|thank\s+you|sorry|i\s+apologi[sz]e|my\s+apologies|here(?:'|’)s"
@@ -25,7 +26,8 @@ _PLEASANTRY = re.compile(
     r"|(?:would|do|should|can|could|shall|what\s+would|how\s+would|which\s+would|want)\s+"
     r"(?:you|i|me)\b.*\?$|want\s+me\s+to|let\s+me\s+know|please\s+(?:let|provide|proceed))",
     re.IGNORECASE,
-)
+).match
+"""Matches what is polite without content: "You're absolutely right!"."""
 
 _DECIDES = re.compile(
     r"\b(?:decid\w+|decision|chos\w+|choose|opted|agreed|instead\s+of|rather\s+than"
@@ -58,38 +60,14 @@ _PLACE = re.compile(
     r"|sh|sql|java|rb|c|h|cpp|vue|svelte)\b|`[^`]+`|#\d+|\b\d+\s+(?:tests?|files?|of)\b"
 )
 
-_BONUSES = (
-    (_DECIDES, 0.15),
-    (_FIXES, 0.15),
-    (_FAILS, 0.12),
-    (_OPEN, 0.1),
-    (_PLACE, 0.1),
-)
-"""The bonus for each kind of wording."""
-
-_GENERIC_HEADING = re.compile(
+is_generic_heading = re.compile(
     r"(?:[\d.]+\s*)?(?:context|overview|summary|verification|files?\b.*|changes|goal|steps?"
     r"|background|notes?|plan|approach|implementation|testing|tests?|conclusion|what\b.*"
     r"|next steps?|key\b.*|problem|solution|usage|details|requirements|example.*"
     r"|results?|phase \d+.*|step \d+.*)\s*:?$",
     re.IGNORECASE,
-)
-
-ANNOUNCEMENT_PENALTY = 0.9
-"""The penalty for saying what one is about to do."""
-
-PLEASANTRY_PENALTY = 1.2
-"""The penalty for polite phrases without content."""
-
-TABLE_WORDS, TABLE_DISTINCT_SHARE = 12, 0.65
-"""A run of at least this many words, with a smaller share of distinct ones, was a table
-or a log."""
-
-FRAGMENT_PENALTY, FRAGMENT_WORDS = 0.12, 6
-"""The penalty for a fragment of a list: fewer words than this, without a full stop."""
-
-LOG_LINE_PENALTY = 0.5
-"""The penalty for a line of a log pasted into prose."""
+).match
+"""Matches a heading that names a part of a document, not its subject."""
 
 _LOG_BEGINS = re.compile(
     r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
@@ -108,7 +86,7 @@ _LOG_CONTAINS = (
 )
 """Separate patterns, since each is several times as fast as one for all."""
 
-_SMALL_TALK = re.compile(
+is_small_talk = re.compile(
     r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?|great"
     r"|nice|cool|good|perfect|right|sure|done|hi|hey|hello|wth|wtf)\b\W*)*"
     r"(?:(?:and |so |now )*(?:i(?:'ve| have)?(?: now)? (?:see|got it|get it|understand)"
@@ -119,7 +97,8 @@ _SMALL_TALK = re.compile(
     r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go on"
     r"|you decide|up to you)(?: now| again| then)*)?\W*",
     re.IGNORECASE,
-)
+).fullmatch
+"""Matches a clause without content: "ah, now it works", "how's it going?"."""
 
 _NEEDS_CONTEXT = re.compile(
     r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"
@@ -139,10 +118,11 @@ _INTERJECTION = re.compile(
     re.IGNORECASE,
 )
 
-_REFERENCE = re.compile(
+starts_with_reference = re.compile(
     r"(?:these|this|that|it|they|those|all|our|here|there|previously|now|also|both)\b",
     re.IGNORECASE,
-)
+).match
+"""Matches a sentence that starts with a word such as "this" or "it"."""
 
 _ROUTINE = re.compile(
     r"\b(?:tests?|lint|typecheck|checks?|hooks?|build)\b.{0,40}\b(?:pass(?:es|ed|ing)?|clean"
@@ -156,19 +136,21 @@ _MAY_BE_ROUTINE = re.compile(
 )
 """Every routine sentence contains one of these; a faster test than ``_ROUTINE``."""
 
-_WORK_STEP = re.compile(
+is_work_step = re.compile(
     r"(?:check|read|run|re-?run|look|watch|test|commit|push|merge|rebase|review|summari[sz]e"
     r"|go (?:on|for)|continue|list|search(?:ed)? for|what|did|could|why|who|when|“"
     r"|(?:i|we)(?:'ve| have| see| saw|'re)?)\b",
     re.IGNORECASE,
-)
+).match
+"""Matches a title that names a step of the work, not its subject."""
 
-_MINOR_HEADING = re.compile(
+is_minor_heading = re.compile(
     r"(?:[\d.]+\s*)?(?:verif|files?\b|testing\b|tests?\b|manual|critical files"
     r"|out of scope|references?\b|what (?:this|does)|collateral|risks?\b"
     r"|checklist|acceptance)",
     re.IGNORECASE,
-)
+).match
+"""Matches the heading of a section that is not what the message is about."""
 
 
 def is_log_line(sentence: str) -> bool:
@@ -177,43 +159,20 @@ def is_log_line(sentence: str) -> bool:
         one.search(sentence) for one in _LOG_CONTAINS
     ):
         return True
+    # Many words of which few are distinct were a table or a log.
     words = sentence.split()
-    return len(words) >= TABLE_WORDS and len(set(words)) < TABLE_DISTINCT_SHARE * len(
-        words
-    )
-
-
-def is_small_talk(clause: str) -> bool:
-    """Return whether a clause has no content: "ah, now it works", "how's it going?"."""
-    return _SMALL_TALK.fullmatch(clause) is not None
+    return len(words) >= 12 and len(set(words)) < 0.65 * len(words)
 
 
 def needs_context(sentence: str) -> bool:
     """Return whether a sentence continues an earlier one and says too little alone."""
-    return starts_with_reference(sentence) or _NEEDS_CONTEXT.match(sentence) is not None
-
-
-def starts_with_reference(sentence: str) -> bool:
-    """Return whether a sentence starts with a word such as "this" or "it"."""
-    return _REFERENCE.match(sentence) is not None
+    return bool(starts_with_reference(sentence) or _NEEDS_CONTEXT.match(sentence))
 
 
 def is_routine(sentence: str) -> bool:
     """Return whether a sentence states what is true of all work: that the tests
     pass."""
-    if not _MAY_BE_ROUTINE.search(sentence.lower()):
-        return False
-    return _ROUTINE.search(sentence) is not None
-
-
-def is_work_step(title: str) -> bool:
-    """Return whether a title names a step of the work, not its subject."""
-    return _WORK_STEP.match(title) is not None
-
-
-def is_minor_heading(heading: str) -> bool:
-    """Return whether a section with this heading is not what the message is about."""
-    return _MINOR_HEADING.match(heading) is not None
+    return bool(_MAY_BE_ROUTINE.search(sentence.lower()) and _ROUTINE.search(sentence))
 
 
 def strip_interjection(sentence: str) -> str:
@@ -223,36 +182,21 @@ def strip_interjection(sentence: str) -> str:
     return rest if len(rest) > 1 else sentence
 
 
-def is_announcement(sentence: str) -> bool:
-    """Return whether it says what somebody is about to do: "Let me check the
-    tests."."""
-    return _ANNOUNCEMENT.match(sentence) is not None
-
-
-def is_pleasantry(sentence: str) -> bool:
-    """Return whether it is polite without content: "You're absolutely right!"."""
-    return _PLEASANTRY.match(sentence) is not None
-
-
-def is_generic_heading(heading: str) -> bool:
-    """Return whether a heading names a part of a document, not its subject."""
-    return _GENERIC_HEADING.match(heading) is not None
-
-
 def wording_score(sentence: str) -> float:
     """Return what the wording adds to a sentence's score: -1 to 0.6."""
     lower = sentence.lower()
-    score = sum(bonus for cue, bonus in _BONUSES if cue.search(lower))
+    cues = (_DECIDES, 0.15), (_FIXES, 0.15), (_FAILS, 0.12), (_OPEN, 0.1), (_PLACE, 0.1)
+    score = sum(bonus for cue, bonus in cues if cue.search(lower))
     if is_pleasantry(sentence):
-        score -= PLEASANTRY_PENALTY
+        score -= 1.2
     elif is_announcement(sentence):
-        score -= ANNOUNCEMENT_PENALTY
+        score -= 0.9
     if is_log_line(sentence):
-        score -= LOG_LINE_PENALTY
+        score -= 0.5
     if sentence.endswith((":", "：")):
         score -= 0.5
-    elif sentence[-1:].isalnum() and sentence.count(" ") + 1 < FRAGMENT_WORDS:
-        score -= FRAGMENT_PENALTY
+    elif sentence[-1:].isalnum() and sentence.count(" ") < 5:
+        score -= 0.12  # A fragment of a list.
     if sentence.count("`") > 6 or sentence.count("(") > 4:
         score -= 0.2
     return score
