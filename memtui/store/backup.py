@@ -20,6 +20,7 @@ from memtui.model.events import EventRole, EventType, from_ms
 from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
 from memtui.store.tombstones import Tombstone, TombstoneKind
+from memtui.text.quantities import plural
 
 COPY_PAGES = 4096
 """How many pages are copied at a time (16 MB), so that Ctrl+C is noticed."""
@@ -290,7 +291,7 @@ def find_damages() -> list[str]:
         for table, parent, count in rows
     ]
     if unreadable := _count_unreadable_events():
-        damages.append(f"{unreadable:,} of events cannot be read and are skipped")
+        damages.append(f"{plural(unreadable, 'event')} cannot be read")
     return damages
 
 

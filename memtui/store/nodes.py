@@ -272,8 +272,9 @@ def list_children(
 
 def _list_shown(*where: Any, limit: int | None = None) -> list[str]:
     """Return the ids of nodes that have a version and fulfil conditions."""
-    rows = NodeRow.select(NodeRow.node_id).join(VersionRow).where(*where)
-    return [name for (name,) in _newest_first(rows).limit(limit).tuples()]
+    rows = NodeRow.select(NodeRow.node_id).join(VersionRow)
+    found = _newest_first(rows.where(*where) if where else rows)
+    return [name for (name,) in found.limit(limit).tuples()]
 
 
 def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list[str]:
@@ -286,9 +287,9 @@ def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list
     return _list_shown(is_child, *scopes.conditions(scope))
 
 
-def list_newest(limit: int, scope: Scope = ALL) -> list[str]:
+def list_newest(limit: int) -> list[str]:
     """Return the ids of the latest nodes of all levels, newest first."""
-    return _list_shown(*scopes.conditions(scope), limit=limit)
+    return _list_shown(limit=limit)
 
 
 def list_recent(filters: Filters, limit: int) -> list[str]:

@@ -492,32 +492,7 @@ class JobRunRow(Table):
         indexes: ClassVar = ((("job", "id"), False),)
 
 
-TABLES = (
-    MetaRow,
-    SessionRow,
-    EventRow,
-    SourceCopyRow,
-    ThoughtRow,
-    SubagentRow,
-    SegmentRow,
-    TermRow,
-    VersionRow,
-    GenerationRow,
-    NodeRow,
-    BulletRow,
-    GripRow,
-    BulletGripRow,
-    OutboxRow,
-    CheckpointRow,
-    CursorRow,
-    SourceActivityRow,
-    RedactionRow,
-    TombstoneRow,
-    ProblemRow,
-    JobRow,
-    JobRunRow,
-    UnlockRow,
-)
+TABLES = Table.__subclasses__()
 
 INDEXES = (
     "CREATE INDEX events_source_hash ON events (source_hash)"

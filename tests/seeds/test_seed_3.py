@@ -53,7 +53,7 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
     run_memtui(home, "reindex")
     assert f"{event_id} cannot be read" in caplog.text
     told = run_memtui(home, "doctor", code=1).stdout
-    assert "1 of events cannot be read" in told
+    assert "1 event cannot be read" in told
 
 
 def test_s3_79_pages_go_on_after_an_event_that_cannot_be_read(
