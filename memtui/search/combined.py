@@ -5,11 +5,11 @@ each layer adds to its rank.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
-from memtui.model.events import Event, to_ms
+from memtui.model.events import to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import (
     CombinedHit,
@@ -20,8 +20,6 @@ from memtui.model.hits import (
     IndexMatch,
     Snippet,
 )
-from memtui.model.nodes import TocEntry, TocNode
-from memtui.model.sessions import Session
 from memtui.search import hydrate, messages, query_dates, recent, resolve_filters
 from memtui.search import query as search_query
 from memtui.search.messages import (
@@ -58,28 +56,14 @@ SNIPPET_CHARS = 8_000
 """How many characters of a message are searched for its best line."""
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLead:
-    """A node or grip that matches, and the segment and session it leads to."""
-
-    match: IndexMatch
-    session: int
-    at: datetime
-    """The start of the segment."""
-
-    @property
-    def source(self) -> HitSource:
-        """Its layer."""
-        return HitSource.GRIPS if self.match.kind is HitKind.GRIP else HitSource.NODES
-
-
 @dataclass(slots=True)
 class RankedSession:
     """A session that matches, with the best match of each layer."""
 
     session: int
     message: RankedMessage | None = None
-    leads: dict[HitSource, NodeLead] = field(default_factory=dict)
+    leads: dict[HitSource, tuple[IndexMatch, datetime]] = field(default_factory=dict)
+    """The best node and grip, each with the start of the segment it leads to."""
     scores: dict[str, float] = field(default_factory=dict)
     """The best score of each layer."""
     rank: float = 0.0
@@ -88,32 +72,15 @@ class RankedSession:
     """0 to 1."""
 
     @property
-    def best_score(self) -> float:
-        """The best score of a message or node, 0 to 1."""
-        scores = (lead.match.score for lead in self.leads.values())
-        return max([self.message.score if self.message else 0.0, *scores])
-
-    @property
-    def best_lead(self) -> NodeLead | None:
-        """The best node or grip."""
-        return max(self.leads.values(), key=lambda one: one.match.score, default=None)
+    def matches(self) -> list[IndexMatch]:
+        """The node and the grip, the best first."""
+        found = [match for match, _ in self.leads.values()]
+        return sorted(found, key=lambda match: -match.score)
 
     @property
     def is_by_title(self) -> bool:
         """Whether only the session's title or summary matches."""
         return self.message is None and not self.leads
-
-    @property
-    def sources(self) -> frozenset[HitSource]:
-        """The layers that match."""
-        found = {source for source in HitSource if self.scores.get(source)}
-        return frozenset(found | ({HitSource.MESSAGES} if self.message else set()))
-
-    @property
-    def times(self) -> list[datetime]:
-        """The times of what matches."""
-        own = [self.message.event.timestamp] if self.message else []
-        return own + [lead.at for lead in self.leads.values()]
 
     def add_score(self, layer: str, score: float) -> bool:
         """Keep a score if it is the best of its layer, and return True then."""
@@ -198,14 +165,16 @@ class CombinedSearch:
             MessageMatches() if filters.needs_nodes else self._searcher.search(query)
         )
         nodes = NodeMatches() if filters.role else self._teleport.rank(query, MAX_NODES)
-        leads = _leads(nodes.matches, scopes.get_sessions(filters))
-        ranked = rank(found, leads, dated, query)[: max(0, limit)]
-        shown = [
-            lead.match
-            for one in ranked
-            if not one.message
-            for lead in one.leads.values()
+        allowed = scopes.get_sessions(filters)
+        starts = segments.get_starts(match.landing_id for match in nodes.matches)
+        leads = [
+            (number, match, at)
+            for match in nodes.matches
+            for number, at in [starts.get(match.landing_id, (0, None))]
+            if at and (allowed is None or number in allowed)
         ]
+        ranked = _rank(found, leads, dated, query)[: max(0, limit)]
+        shown = [match for one in ranked if not one.message for match in one.matches]
         hits = {hit.target_id: hit for hit in hydrate.hits(shown, query)}
         notes = (*result.notes, *unknown, *found.notes, nodes.note)
         suggestion = nodes.suggestion
@@ -221,92 +190,63 @@ class CombinedSearch:
         )
 
 
-# Ranking
-
-
-def _leads(
-    matches: Sequence[IndexMatch], allowed: Collection[int] | None
-) -> list[NodeLead]:
-    """Return the matches that lead to a segment of an allowed session.
-
-    Args:
-        matches: Nodes and grips.
-        allowed: The numbers of the sessions; None for all.
-    """
-    known = segments.get_starts(match.landing_id for match in matches)
-    return [
-        NodeLead(match, *known[match.landing_id])
-        for match in matches
-        if match.landing_id in known
-        and (allowed is None or known[match.landing_id][0] in allowed)
-    ]
-
-
-def rank(
-    found: MessageMatches, leads: Iterable[NodeLead], dated: DatedQuery, query: Query
+def _rank(
+    found: MessageMatches,
+    leads: Sequence[tuple[int, IndexMatch, datetime]],
+    dated: DatedQuery,
+    query: Query,
 ) -> list[RankedSession]:
     """Return the sessions that match, the best first.
 
     Args:
         found: The messages and titles that match.
-        leads: The nodes and grips that match.
+        leads: The sessions that nodes and grips lead to, with these and the start of
+            the segment.
         dated: The periods of the query.
         query: The query.
     """
     ranked: dict[int, RankedSession] = {}
-    _add_messages(ranked, found, dated)
-    for number, score in found.titles.items():
-        one = ranked.setdefault(number, RankedSession(number))
-        one.add_score(HitSource.TITLES, score)
-    for lead in leads:
-        one = ranked.setdefault(lead.session, RankedSession(lead.session))
-        if one.add_score(lead.source, lead.match.score):
-            one.leads[lead.source] = lead
-    _set_ranks(ranked.values(), dated)
-    best = sorted(ranked.values(), key=lambda one: (-one.rank, -one.session))
-    # Ranks say nothing about how good the first hit is: the layers' scores do.
-    first = best[:FIRST]
-    known = sessions.get_many(one.session for one in first if one.is_by_title)
-    titles = {number: messages.title_score(one, query) for number, one in known.items()}
-    most = max((titles.get(one.session, one.best_score) for one in first), default=0.0)
-    for one in best:
-        one.score = most * one.rank / (best[0].rank or 1.0)
-    return best
 
+    def of(number: int) -> RankedSession:
+        return ranked.setdefault(number, RankedSession(number))
 
-def _add_messages(
-    ranked: dict[int, RankedSession], found: MessageMatches, dated: DatedQuery
-) -> None:
-    most = _most(one.message for one in found.messages)
-    most_window = _most(one.window for one in found.messages)
-    best: dict[int, float] = {}
+    most = max((one.message for one in found.messages), default=0.0) or 1.0
+    most_window = max((one.window for one in found.messages), default=0.0) or 1.0
+    best_message: dict[int, float] = {}
     for message in found.messages:
-        number = message.session
-        one = ranked.setdefault(number, RankedSession(number))
+        one = of(message.session)
         one.add_score(MESSAGE, message.message)
         one.add_score(WINDOW, message.window)
         one.add_score(CONVERSATION, message.conversation)
         own = message.message / most + message.window / most_window
         own *= DATE_BOOST if dated.covers(message.event.timestamp) else 1.0
-        if own > best.get(number, -1.0):
-            best[number], one.message = own, message
-
-
-def _set_ranks(ranked: Collection[RankedSession], dated: DatedQuery) -> None:
+        if own > best_message.get(message.session, -1.0):
+            best_message[message.session], one.message = own, message
+    for number, score in found.titles.items():
+        of(number).add_score(HitSource.TITLES, score)
+    for number, match, at in leads:
+        source = HitSource.GRIPS if match.kind is HitKind.GRIP else HitSource.NODES
+        if of(number).add_score(source, match.score):
+            of(number).leads[source] = match, at
     for layer, weight in LAYER_WEIGHTS.items():
-        most = _most(one.scores.get(layer, 0.0) for one in ranked)
-        for one in ranked:
-            one.rank += weight * one.scores.get(layer, 0.0) / most
-    for one in ranked:
-        if any(map(dated.covers, one.times)):
-            one.rank *= DATE_BOOST
-
-
-def _most(scores: Iterable[float]) -> float:
-    return max(scores, default=0.0) or 1.0
-
-
-# Hits
+        top = max((x.scores.get(layer, 0.0) for x in ranked.values()), default=0.0)
+        for one in ranked.values():
+            one.rank += weight * one.scores.get(layer, 0.0) / (top or 1.0)
+    for one in ranked.values():
+        times = [at for _, at in one.leads.values()]
+        times += [one.message.event.timestamp] if one.message else []
+        one.rank *= DATE_BOOST if any(map(dated.covers, times)) else 1.0
+    best = sorted(ranked.values(), key=lambda one: (-one.rank, -one.session))
+    # Ranks say nothing about how good the first hit is: the layers' scores do.
+    first = best[:FIRST]
+    by_title = sessions.get_many(one.session for one in first if one.is_by_title)
+    scores = [messages.title_score(session, query) for session in by_title.values()]
+    for one in first:
+        scores += [one.message.score] if one.message else []
+        scores += [match.score for match in one.matches]
+    for one in best:
+        one.score = max(scores, default=0.0) * one.rank / (best[0].rank or 1.0)
+    return best
 
 
 def _hits(
@@ -320,96 +260,57 @@ def _hits(
         query: The query.
     """
     known = sessions.get_many(one.session for one in ranked)
-    events = {one.session: _event(one) for one in ranked}
-    times = {
-        number: (number, to_ms(event.timestamp))
-        for number, event in events.items()
-        if event
-    }
-    segment_at = segments.find_at(times.values())
-    places = {
-        one.session: one.best_lead.match.landing_id for one in ranked if one.best_lead
-    }
-    places |= {number: segment_at.get(time, "") for number, time in times.items()}
-    entries = {
-        entry.node_id: entry
-        for entry in store_nodes.get_entries(list(set(places.values())))
-    }
-    unsure = {places[one.session] for one in ranked if one.message and not one.leads}
-    summaries = {node.node_id: node for node in store_nodes.get_many(list(unsure))}
+    events = {one.session: one.message.event for one in ranked if one.message}
     for one in ranked:
-        if one.session in known:
-            place = places.get(one.session, "")
-            hit = _hit(one, known[one.session], entries.get(place), nodes, query)
-            event = events[one.session]
-            if event and one.is_by_title:
-                hit = replace(
-                    hit,
-                    at=event.timestamp,
-                    event_id=event.event_id,
-                    subagent=event.subagent,
-                )
-            is_summarized = place not in unsure or _is_summarized(
-                one.message, summaries.get(place), query
-            )
-            yield replace(hit, is_unsummarized=not is_summarized)
-
-
-def _event(one: RankedSession) -> Event | None:
-    """Return the message that matches; the first one if only the title does."""
-    if one.message:
-        return one.message.event
-    return conversations.first_message(one.session) if one.is_by_title else None
-
-
-def _hit(
-    one: RankedSession,
-    session: Session,
-    entry: TocEntry | None,
-    nodes: Mapping[str, Hit],
-    query: Query,
-) -> CombinedHit:
-    message, grip = one.message, one.leads.get(HitSource.GRIPS)
-    leads = sorted(one.leads.values(), key=lambda lead: -lead.match.score)
-    shown = [
-        nodes[lead.match.target_id] for lead in leads if lead.match.target_id in nodes
-    ]
-    if message:
-        at, snippet = message.event.timestamp, _snippet(message.event.text, query)
-    elif shown:
-        at, snippet = leads[0].at, shown[0].snippet
-    else:
-        at, snippet = session.created_at, messages.title_snippet(session, query)
-    return CombinedHit(
-        agent=session.agent,
-        session_id=session.session_id,
-        subagent=message.event.subagent if message else "",
-        project=session.project,
-        title=(entry.headline or entry.title) if entry else session.title,
-        at=at,
-        node_id=entry.node_id if entry else "",
-        event_id=message.event.event_id if message else "",
-        grip_id=grip.match.target_id if grip else "",
-        role=message.event.role if message else None,
-        snippet=snippet,
-        score=one.score,
-        layers=one.sources,
-        is_unsummarized=False,
-    )
-
-
-def _snippet(text: str, query: Query) -> Snippet:
-    lines = [line for line in text[:SNIPPET_CHARS].splitlines() if line.strip()]
-    line = best_line(lines or [""], query)
-    return Snippet(line, tuple(find_marks(line, query)))
-
-
-def _is_summarized(
-    message: RankedMessage | None, node: TocNode | None, query: Query
-) -> bool:
-    """Return True if a summary has all terms of the query that the message has."""
-    if message is None or node is None:
-        return False
-    summary = "\n".join(text for _, text in node_texts(node))
-    text = message.event.text[:SNIPPET_CHARS]
-    return matching_terms(text, query) <= matching_terms(summary, query)
+        # Of a session that matches by its title, the first message is shown.
+        if one.is_by_title and (first := conversations.first_message(one.session)):
+            events[one.session] = first
+    places = {one.session: one.matches[0].landing_id for one in ranked if one.leads}
+    times = {number: (number, to_ms(e.timestamp)) for number, e in events.items()}
+    segment_at = segments.find_at(times.values())
+    places |= {number: segment_at.get(time, "") for number, time in times.items()}
+    found = store_nodes.get_entries(list(set(places.values())))
+    entries = {entry.node_id: entry for entry in found}
+    unsure = [places[one.session] for one in ranked if one.message and not one.leads]
+    summaries = {node.node_id: node for node in store_nodes.get_many(unsure)}
+    for one in ranked:
+        session = known.get(one.session)
+        if session is None:
+            continue
+        message, event = one.message, events.get(one.session)
+        entry = entries.get(places.get(one.session, ""))
+        shown = [nodes[m.target_id] for m in one.matches if m.target_id in nodes]
+        is_summarized = bool(one.leads) or message is None
+        if message:
+            text = message.event.text[:SNIPPET_CHARS]
+            lines = [line for line in text.splitlines() if line.strip()]
+            line = best_line(lines or [""], query)
+            snippet = Snippet(line, tuple(find_marks(line, query)))
+            node = summaries.get(places[one.session])
+            if node and not one.leads:
+                summary = "\n".join(text for _, text in node_texts(node))
+                terms = matching_terms(summary, query)
+                is_summarized = matching_terms(text, query) <= terms
+        elif shown:
+            snippet = shown[0].snippet
+        else:
+            snippet = messages.title_snippet(session, query)
+        times_of = [at for m, at in one.leads.values() if m == one.matches[0]]
+        layers = {source for source in HitSource if one.scores.get(source)}
+        grip = one.leads.get(HitSource.GRIPS)
+        yield CombinedHit(
+            agent=session.agent,
+            session_id=session.session_id,
+            subagent=event.subagent if event else "",
+            project=session.project,
+            title=(entry.headline or entry.title) if entry else session.title,
+            at=event.timestamp if event else (*times_of, session.created_at)[0],
+            node_id=entry.node_id if entry else "",
+            event_id=event.event_id if event else "",
+            grip_id=grip[0].target_id if grip else "",
+            role=message.event.role if message else None,
+            snippet=snippet,
+            score=one.score,
+            layers=frozenset(layers | ({HitSource.MESSAGES} if message else set())),
+            is_unsummarized=not is_summarized,
+        )
