@@ -11,11 +11,12 @@ from memtui.agents.replies import Item, Reply
 from memtui.agents.toc import NO_TIME, NO_TOKEN
 from memtui.errors import UsageError
 from memtui.model import citations
+from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import is_event_id, to_ms
 from memtui.model.scope import Scope
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.services.grip_events import AFTER, BEFORE, expand
+from memtui.services.grip_events import expand
 from memtui.services.sessions import SessionDetails
 from memtui.store import database
 from memtui.store import events as store_events
@@ -255,8 +256,8 @@ def expand_grip(
     workspace: "Workspace",
     grip_id: str,
     *,
-    before: int = BEFORE,
-    after: int = AFTER,
+    before: int = CONTEXT_EVENTS,
+    after: int = CONTEXT_EVENTS,
     text_offset: int = 0,
 ) -> Reply:
     """List the events before a citation, those that it names, and those after it.

@@ -14,9 +14,6 @@ from memtui.services import conversation
 from memtui.services.conversation import ConversationInfo, ConversationKey
 from memtui.store import backup
 
-MAX_TITLE_CHARS = 60
-"""How much of the title is used in a file name."""
-
 MAX_PASSES = 5
 """How often Markdown is parsed again: without HTML more of it may be HTML."""
 
@@ -27,7 +24,7 @@ def file_name(about: ConversationInfo, zone: tzinfo) -> str:
     """Return a file name for a session: its day and its title."""
     session = about.session
     words = re.findall(r"\w+", session.title.lower())
-    title = "-".join(words)[:MAX_TITLE_CHARS].strip("-") or session.session_id[:8]
+    title = "-".join(words)[:60].strip("-") or session.session_id[:8]
     return f"{session.created_at.astimezone(zone):%Y-%m-%d}-{title}.md"
 
 
@@ -80,12 +77,10 @@ def _header(
 
 
 def _read_events(whose: ConversationKey) -> Iterator[Event]:
-    page = conversation.read_after(whose, None)
-    while page.turns:
-        yield from (turn.event for turn in page.turns)
-        if page.at_end:
-            return
-        page = conversation.read_after(whose, page.turns[-1].position)
+    position = None
+    while turns := conversation.read_after(whose, position).turns:
+        yield from (turn.event for turn in turns)
+        position = turns[-1].position
 
 
 def _event_lines(event: Event, time: str) -> Iterator[str]:

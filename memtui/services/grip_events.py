@@ -1,24 +1,18 @@
 """Read the events that a bullet or a search result rests on, and those around them."""
 
 from memtui.model import citations
+from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, clean
 from memtui.model.grips import Expansion, Grip
 from memtui.store import database, events, grips, nodes, sessions
-
-BEFORE = citations.CONTEXT_EVENTS
-"""How many events before the excerpt are read by default."""
-
-AFTER = citations.CONTEXT_EVENTS
-"""How many events after it are read by default."""
-
-SEARCH_SOURCE = "search"
-"""The source of an event that was found by a search, without a grip."""
 
 WINDOW_MS = 3_600_000
 """How long before and after the excerpt the events around it may lie."""
 
 
-def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansion:
+def expand(
+    grip_id: str, *, before: int = CONTEXT_EVENTS, after: int = CONTEXT_EVENTS
+) -> Expansion:
     """Return the events of a grip and those around them, of the same session.
 
     The window reaches from an hour before the first event of the excerpt to an hour
@@ -45,7 +39,11 @@ def expand(grip_id: str, *, before: int = BEFORE, after: int = AFTER) -> Expansi
 
 
 def expand_event(
-    event_id: str, excerpt: str = "", *, before: int = BEFORE, after: int = AFTER
+    event_id: str,
+    excerpt: str = "",
+    *,
+    before: int = CONTEXT_EVENTS,
+    after: int = CONTEXT_EVENTS,
 ) -> Expansion:
     """Return an event and those around it, of the same session.
 
@@ -59,7 +57,7 @@ def expand_event(
         event = events.get([event_id]).get(event_id)
         if event is None:
             return Expansion()
-        found = Grip("", excerpt, event_id, event_id, event.timestamp, SEARCH_SOURCE)
+        found = Grip("", excerpt, event_id, event_id, event.timestamp, "search")
         return _around(found, event, event, max(before, 0), max(after, 0))
 
 

@@ -20,11 +20,12 @@ from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
+from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventRole
 from memtui.model.grips import Expansion
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.services import grip_events
-from memtui.text import analyzer, date_format
+from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionRequested, SourceRequested
 from memtui.tui.widgets.detail_pane import DetailPane
@@ -72,7 +73,7 @@ class SourcePane(Vertical):
         """The search result that is shown; None for the source of a bullet."""
         self._requested = SourceRequested("", 0, 0, PLACEHOLDER)
         self._is_loading = False
-        self._context_size = grip_events.BEFORE
+        self._context_size = CONTEXT_EVENTS
 
     def compose(self) -> ComposeResult:
         yield PaneTitle("Source")
@@ -262,6 +263,8 @@ def find_marks(
         verdict: The verdict on the bullet, if known.
         excerpt: The excerpt of the grip, marked where the verdict quotes no event.
     """
+    from memtui.text import analyzer  # not needed at the start
+
     verdict = verdict or SUPPORTED
     event_ids = {event.event_id for event in events}
     spans = [span for span in verdict.spans if span.event_id in event_ids]
