@@ -170,11 +170,7 @@ class MessageIndex(IndexFile):
         return {"with_tools": int(self.with_tools), **dict.fromkeys(counts, 0)}
 
     def status(self) -> IndexStatus:
-        """Return what the index contains.
-
-        Raises:
-            SearchError: It is missing or damaged.
-        """
+        """Return what the index contains."""
         with self._reading() as db:
             meta = read_meta(db)
         return IndexStatus(
@@ -191,9 +187,6 @@ class MessageIndex(IndexFile):
 
         An event that has moved to another session is indexed anew, and copies of an
         event under other ids are removed.
-
-        Raises:
-            SearchError: The index is missing, damaged or in use.
         """
         entries = self._analyze(events)
         with self._writing() as db:
@@ -204,9 +197,6 @@ class MessageIndex(IndexFile):
 
         Args:
             events: The latest first; none if there are no more.
-
-        Raises:
-            SearchError: The index is missing, damaged or in use.
         """
         entries = self._analyze(events)
         with self._writing() as db:
@@ -218,11 +208,7 @@ class MessageIndex(IndexFile):
             _increase(db, "events_read", len(events))
 
     def set_session_texts(self, sessions: Iterable[SessionTexts]) -> None:
-        """Index the titles and summaries of sessions, in place of the old ones.
-
-        Raises:
-            SearchError: The index is missing, damaged or in use.
-        """
+        """Index the titles and summaries of sessions, in place of the old ones."""
         rows = [
             (
                 one.session,
@@ -272,9 +258,6 @@ class MessageIndex(IndexFile):
             within: Which messages may be returned.
             required: Terms that each message must contain.
             with_titles: Whether to score the titles of sessions as well.
-
-        Raises:
-            SearchError: The index is missing or damaged.
         """
         with self._reading() as db:
             found = Candidates(terms)

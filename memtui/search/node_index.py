@@ -77,11 +77,7 @@ class NodeIndex(IndexFile):
         super().__init__(folder / "nodes.db", VERSION, _SCHEMA, keep_open=True)
 
     def delete(self) -> None:
-        """Delete the index, or that of an earlier version.
-
-        Raises:
-            SearchError: It cannot be deleted.
-        """
+        """Delete the index, or that of an earlier version."""
         super().delete()
         folder = self.path.parent
         with self._translate_errors():
@@ -94,30 +90,19 @@ class NodeIndex(IndexFile):
         Args:
             documents: The documents to add.
             node_ids: The nodes whose documents are deleted first.
-
-        Raises:
-            SearchError: The index is missing or damaged.
         """
         with self._writing() as db:
             _delete(db, node_ids)
             _add(db, documents)
 
     def count(self) -> int:
-        """Return how many documents there are.
-
-        Raises:
-            SearchError: The index is missing or damaged.
-        """
+        """Return how many documents there are."""
         with self.reading() as reader:
             return reader.size
 
     @contextmanager
     def reading(self) -> Iterator["NodeReader"]:
-        """Read one state of the index.
-
-        Raises:
-            SearchError: The index is missing or damaged.
-        """
+        """Read one state of the index."""
         with self._reading() as db:
             yield NodeReader(db)
 
