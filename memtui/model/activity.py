@@ -20,11 +20,6 @@ def count_by_part(
     """Count the messages of a year's months, a month's weeks or a week's days.
 
     The parts of a day have three hours each; a segment has none.
-
-    Args:
-        node_id: The node.
-        start_ms: Its start, in milliseconds.
-        children: The nodes below it: id, start, messages.
     """
     here = calendar.period(node_id)
     parts = {
@@ -111,12 +106,7 @@ class ScopedNode:
 def shares_of_level(
     level: TocLevel, days: Mapping[str, ScopeShare]
 ) -> dict[str, ScopeShare]:
-    """Return the shares of the nodes of a level.
-
-    Args:
-        level: A year, month, week or day.
-        days: The shares of days, by their ids.
-    """
+    """Return the shares of the nodes of a level."""
     found: dict[str, ScopeShare] = {}
     for day_id, share in days.items():
         node_id = calendar.ancestor_id(day_id, level)
@@ -126,12 +116,7 @@ def shares_of_level(
 
 
 def children_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildCounts:
-    """Return the children of the nodes of a level.
-
-    Args:
-        level: A year, month or week.
-        days: The shares of days, by their ids.
-    """
+    """Return the children of the nodes of a level."""
     below = level.child() or TocLevel.DAY
     found: dict[str, Counter[str]] = {}
     for day_id, share in days.items():

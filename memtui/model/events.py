@@ -335,13 +335,7 @@ def make_thought(
 ) -> Thought:
     """Make a thought; equal input gives the same id.
 
-    Args:
-        agent: The program.
-        session_id: The agent's id of the session.
-        at: The source's time; must be aware.
-        text: The text.
-        key: Its id in the source; if empty, the text is used instead.
-        subagent: The subagent, if any.
+    The key is its id in the source; if empty, the text is used instead.
 
     Raises:
         EventRefused: The session has no id, there is no text, or the time is before

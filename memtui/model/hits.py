@@ -41,11 +41,7 @@ _ADVICE = {
 
 
 def score_band(score: float) -> ScoreBand:
-    """Return the band of a score; a limit belongs to the band above it.
-
-    Args:
-        score: 0 to 1.
-    """
+    """Return the band of a score; a limit belongs to the band above it."""
     if score >= MIN_EXCELLENT:
         return ScoreBand.EXCELLENT
     if score >= MIN_GOOD:

@@ -14,10 +14,6 @@ _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
 def project_folder(root: str, cwd: str = "") -> str:
     """Return the folder that tells a project from others of the same name.
 
-    Args:
-        root: The folder of the repository, if known.
-        cwd: The working folder of the session.
-
     Returns:
         Its absolute path; "" if none is known.
     """

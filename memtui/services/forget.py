@@ -124,10 +124,6 @@ class Forget:
     def run(self, kind: TombstoneKind, words: Sequence[str]) -> ForgetResult:
         """Forget what the user names.
 
-        Args:
-            kind: Events, sessions, projects, or everything before a date.
-            words: Their ids or names, or the date.
-
         Raises:
             MemtuiError: A word names nothing, or something cannot be deleted.
         """
@@ -323,11 +319,6 @@ def delete_from_spool(
     """Delete forgotten records from hook files; return the number of files.
 
     This must run in a transaction that sees the tombstones.
-
-    Args:
-        spool: The spool.
-        matcher: Finds the records.
-        is_dry_run: Only count the files.
     """
     count = 0
     for folder, file in spool.all_files():
@@ -409,12 +400,6 @@ def resolve(
     kind: TombstoneKind, words: Sequence[str], zone: tzinfo, now_ms: int
 ) -> list[Tombstone]:
     """Return the tombstones for what the user names; inside a connection.
-
-    Args:
-        kind: Events, sessions, projects, or everything before a date.
-        words: Their ids or names, or the date.
-        zone: The store's time zone, in which the date begins.
-        now_ms: The current time, in milliseconds.
 
     Raises:
         MemtuiError: A word names nothing, or more than one project.

@@ -76,9 +76,6 @@ class Redaction:
     def run(self, *, is_dry_run: bool = False) -> RedactionResult:
         """Remove all secrets.
 
-        Args:
-            is_dry_run: Only count them; nothing changes.
-
         Raises:
             MemtuiError: Something is in use or cannot be written; what was done stays,
                 and another run does the rest.
@@ -195,10 +192,7 @@ def redact_spool(
 ) -> tuple[int, Counter[str]]:
     """Remove the secrets from all hook files.
 
-    Args:
-        spool: The spool.
-        now: The current time; young drafts are left to their hook.
-        is_dry_run: Only count.
+    Young drafts are left to their hook.
 
     Returns:
         The number of files with a secret, and of secrets of each kind.

@@ -100,10 +100,7 @@ def add(
 ) -> AddResult:
     """Add the new events of a batch, with the source copies of those with provenance.
 
-    Args:
-        batch: The events.
-        route: The route of those without provenance.
-        count_tokens: Counts the tokens of those that are new.
+    The route is that of events without provenance.
     """
     by_route: dict[str, list[Event]] = {}
     for event in batch:

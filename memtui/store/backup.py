@@ -54,9 +54,7 @@ class StoreInfo:
 def create(file: Path, *, may_replace: bool = False) -> StoreInfo:
     """Copy the open store into a file of its own.
 
-    Args:
-        file: The copy; only its owner may read it.
-        may_replace: Whether an existing file may be replaced.
+    Only its owner may read it.
 
     Raises:
         StoreError: It cannot be written, exists already, or the store is damaged.
@@ -73,9 +71,7 @@ def create(file: Path, *, may_replace: bool = False) -> StoreInfo:
 def replacement(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
     """Yield a temporary file that becomes this file at the end, if no error occurs.
 
-    Args:
-        file: The file; only its owner may read it.
-        may_replace: Whether an existing file may be replaced.
+    Only its owner may read it.
 
     Raises:
         StoreError: It cannot be written, or exists already.
@@ -142,9 +138,7 @@ def read_info(file: Path) -> StoreInfo:
 def check(file: Path, *, is_quick: bool = False) -> None:
     """Check that a store, or a copy of one, is undamaged.
 
-    Args:
-        file: The database.
-        is_quick: Skip the comparison of indexes with their tables.
+    A quick check skips the comparison of indexes with their tables.
 
     Raises:
         StoreError: It is damaged.
@@ -252,9 +246,6 @@ def _database_files(file: Path) -> list[Path]:
 
 def open_read_only(path: Path) -> int:
     """Open a store without changing anything, also on a read-only disk.
-
-    Args:
-        path: The database file, which exists.
 
     Returns:
         Its schema version.

@@ -83,12 +83,7 @@ def list_page(
 
     Skipping an event takes 0.6 µs: its text is not read.
 
-    Args:
-        number: The session's number in the store.
-        subagent: The subagent; empty for the main conversation.
-        offset: How many events to skip.
-        limit: The maximum number of events.
-        is_all: Return tool results and boundaries too, not only messages.
+    Without ``is_all``, tool results and boundaries are left out.
     """
     condition = "" if is_all else f"AND {_IS_MESSAGE}"
     sql = f"SELECT id {_EVENTS} {condition} {_ASCENDING} LIMIT ? OFFSET ?"
@@ -108,15 +103,7 @@ def list_positions(
     last: EventPosition,
     limit: int,
 ) -> list[EventPosition]:
-    """Return the last positions between two, both included, in their order.
-
-    Args:
-        number: The session's number in the store.
-        subagent: The subagent; empty for the main conversation.
-        first: The first position; None for the beginning.
-        last: The last position.
-        limit: The maximum number.
-    """
+    """Return the last positions between two, both included, in their order."""
     condition = f"({_POSITION}) <= (?, ?, ?)"
     if first:
         condition += f" AND ({_POSITION}) >= (?, ?, ?)"
@@ -230,8 +217,7 @@ def first_message(number: int) -> Event | None:
 def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
     """Count the messages before each of some events in its conversation.
 
-    Args:
-        pairs: (session's number, event); each conversation is read once.
+    Each conversation is read once.
 
     Returns:
         The counts, by the events' ids.
@@ -314,12 +300,7 @@ def _list_session_messages(
 
 
 def read_segment(segment: SegmentRange, context_ms: int) -> tuple[Segment, list[Event]]:
-    """Return a segment with its events, and the events just before it.
-
-    Args:
-        segment: The segment.
-        context_ms: How far back the events before it reach, in milliseconds.
-    """
+    """Return a segment with its events, and the events just before it."""
     start_ms = segment.start_ms - context_ms
     found = events.between(segment.number, start_ms, segment.end_ms)
     own = _filter_segment(segment, found)

@@ -161,10 +161,7 @@ def _find_without_route(
 ) -> Iterator[tuple[bytes, StoredEvent]]:
     """Find events by their fingerprints that have no copy of a route yet.
 
-    Args:
-        prints: The fingerprints.
-        route: The route.
-        number: The session whose copies count; the event's own when None.
+    Copies in the session of a number count, or in the event's own when None.
     """
     copies = SourceCopyRow.select().where(
         SourceCopyRow.event == EventRow.id, SourceCopyRow.session.is_null()
@@ -248,11 +245,7 @@ def add(
 
 
 def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
-    """Replace events by better copies of them, which are stored already.
-
-    Args:
-        better: The replacement of each event that goes.
-    """
+    """Replace events by better copies of them, which are stored already."""
     if not better:
         return
     rows = []

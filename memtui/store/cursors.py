@@ -143,9 +143,6 @@ def delete_all() -> None:
 def delete_of_sessions(sessions: Iterable[tuple[str, str]]) -> list[str]:
     """Delete the cursors whose saved state may contain text of sessions.
 
-    Args:
-        sessions: Their agents and names.
-
     Returns:
         The paths of the files, which are read again from their start.
     """

@@ -304,10 +304,6 @@ def is_due(column: Any, now_ms: int) -> Any:
 
     A time further ahead than the longest wait was set by a clock that has been set back
     since.
-
-    Args:
-        column: The time of the retry, in milliseconds.
-        now_ms: The current time, in milliseconds.
     """
     return (column <= now_ms) | (column > now_ms + MAX_RETRY_MS)
 

@@ -73,10 +73,7 @@ def add(
     another session already is stored as a copy; if it is the better copy, it replaces
     the other.
 
-    Args:
-        batch: The events.
-        route: The way they came: ``hook``, ``transcript``, ``jsonl``.
-        count_tokens: Counts the tokens of those that are new.
+    ``count_tokens`` is called with those that are new.
     """
     allowed = tombstones.filter_events(batch, route=route)
     unknown = {event.event_id: event for event in allowed}
@@ -117,11 +114,7 @@ def _match(
 ) -> tuple[dict[str, StoredEvent], dict[StoredEvent, StoredEvent]]:
     """Find which of these events are stored already as another copy.
 
-    Args:
-        unknown: The events.
-        several_routes: The sessions with events that came by another route.
-        numbers: The numbers of all their sessions.
-        route: The way they came.
+    ``several_routes`` are the sessions with events that came by another route.
 
     Returns:
         The stored events by the ids of their copies; and the stored events that are
@@ -228,12 +221,7 @@ def find_stored(event: Event) -> str:
 
 
 def outline(number: int, *, start_ms: int = 0) -> list[Event]:
-    """Return a session's events without text, subagents' included, in their order.
-
-    Args:
-        number: The session's number in the store.
-        start_ms: Leave out events before this time, in milliseconds.
-    """
+    """Return a session's events without text, subagents' included, in their order."""
     rows = fetch(
         "SELECT e.id, '', e.at_ms, e.type, e.role, '', '', '', e.subagent, e.ordinal,"
         f" e.tokens FROM events e WHERE e.session_id = ? AND e.at_ms >= ? {_IN_ORDER}",
@@ -248,11 +236,7 @@ def between(
 ) -> list[Event]:
     """Return a session's events between two times, both included, in their order.
 
-    Args:
-        number: The session's number in the store.
-        start_ms: The first time, in milliseconds.
-        end_ms: The last time, in milliseconds.
-        subagent: The subagent; the main conversation when empty, all when None.
+    Events of all conversations are returned when the subagent is None.
     """
     condition = "e.session_id = ? AND e.at_ms BETWEEN ? AND ?"
     values: list[object] = [number, start_ms, end_ms]
@@ -274,13 +258,7 @@ def list_in_time(
 ) -> list[Event]:
     """Return events of a time range in the order of their ids, which is that of time.
 
-    Args:
-        start_ms: The start, in milliseconds; None for the first event.
-        end_ms: The end, itself left out; None for the last event.
-        after: Only events after this id; "" for all.
-        limit: The maximum number of events.
-        scope: The agent and project.
-        session: Only sessions of this id.
+    The end of the range is left out.
     """
     conditions = {
         "e.id >= ?": lowest_id(start_ms) if start_ms is not None else "",
@@ -333,12 +311,7 @@ def thoughts_between(
 ) -> list[Thought]:
     """Return a session's thoughts between two times, both included, in their order.
 
-    Args:
-        number: The session's number in the store.
-        start_ms: The first time, in milliseconds.
-        end_ms: The last time, in milliseconds.
-        subagent: The subagent; the main conversation when empty, all when None.
-        limit: The maximum number, the first ones; all when None.
+    Thoughts of all conversations are returned when the subagent is None.
     """
     rows = (
         ThoughtRow.select(ThoughtRow, SessionRow)

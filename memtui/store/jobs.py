@@ -87,14 +87,7 @@ def start_run(job: Job, reason: RunReason, now_ms: int) -> int:
 def update_run(
     number: int, now_ms: int, progress: RunProgress, waiting: int | None
 ) -> None:
-    """Add the progress of a run since its last update.
-
-    Args:
-        number: The run.
-        now_ms: The current time, in milliseconds.
-        progress: What it did since then.
-        waiting: How much is left to do; None if that is not known.
-    """
+    """Add the progress of a run since its last update."""
     left = {} if waiting is None else {"waiting": waiting}
     JobRunRow.update(
         heartbeat_ms=now_ms,
@@ -110,12 +103,7 @@ def end_run(
 ) -> None:
     """Note the end of a run.
 
-    Args:
-        number: The run.
-        result: How it ended.
-        now_ms: The current time, in milliseconds.
-        error: The error message; its secrets are removed.
-        skipped: How many times of its schedule passed meanwhile.
+    ``skipped`` is how many times of its schedule passed meanwhile.
     """
     JobRunRow.update(
         heartbeat_ms=now_ms,

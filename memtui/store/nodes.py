@@ -342,8 +342,7 @@ def delete(node_ids: Iterable[str]) -> None:
 def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
     """Return keywords and bullets of nodes; reading whole nodes takes thrice as long.
 
-    Args:
-        node_ids: The ids; unknown ones are skipped.
+    Unknown nodes are skipped.
     """
     ids = json.dumps(list(node_ids))
     found: dict[str, NodeWords] = {
@@ -370,11 +369,9 @@ def read_keywords(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield segments with their keywords, newest first.
 
-    Args:
-        under: The node that contains the segments, or the segment itself; all if None.
-        scope: The agent, project and keyword.
-        prefixes: For each of these groups, the keywords contain a word with one of the
-            prefixes. This is a fast filter: words that are not ASCII pass it.
+    ``under`` is the node that contains the segments, or the segment itself. For each
+    group of prefixes, the keywords contain a word with one of them; this is a fast
+    filter: words that are not ASCII pass it.
     """
     keywords = VersionRow.keywords
     where = [NodeRow.level == "segment", *scopes.conditions(scope, under=under)]

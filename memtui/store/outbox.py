@@ -79,10 +79,7 @@ def add_segment_updates(events: Iterable[tuple[str, int, int]]) -> None:
 def add_events(first: int, last: int, at_ms: int) -> None:
     """Have added events indexed.
 
-    Args:
-        first: The rowid of the first one; those up to the last were added with it.
-        last: The rowid of the last one.
-        at_ms: The time of the earliest of them, in milliseconds.
+    Their rowids are those from the first to the last.
     """
     insert(OutboxRow, [(None, INDEX_EVENT, f"{first}-{last}", at_ms, None)])
 
@@ -129,8 +126,7 @@ def list_events(limit: int) -> list[EventRange]:
 def list_latest_events(count: int) -> tuple[list[EventRange], int]:
     """Return the latest events that are not indexed yet, and the number of all these.
 
-    Args:
-        count: How many events about; only whole rows are returned.
+    Only whole rows are returned: about as many events as the count.
     """
     ranges: list[EventRange] = []
     found = 0

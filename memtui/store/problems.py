@@ -132,13 +132,7 @@ def count_rows(kind: ProblemKind, *, besides: str) -> int:
 def list_latest(
     limit: int | None = None, *, kind: ProblemKind | None = None, besides: str = ""
 ) -> list[Problem]:
-    """Return problems, the latest first.
-
-    Args:
-        limit: The maximum number; all when None.
-        kind: Only problems of this kind.
-        besides: A source to leave out.
-    """
+    """Return problems, the latest first."""
     rows = ProblemRow.select().order_by(
         ProblemRow.last_ms.desc(), ProblemRow.source, ProblemRow.reason
     )
@@ -174,9 +168,6 @@ def list_unread_types(limit: int | None = None) -> list[tuple[str, int, int]]:
     """Return the types of records that contain words but are not stored.
 
     Each with the number of records and of their words, most words first.
-
-    Args:
-        limit: The maximum number; all when None.
     """
     words = fn.SUM(ProblemRow.words)
     rows = (

@@ -43,14 +43,7 @@ def list_segments(now_ms: int, limit: int) -> list[str]:
 def list_parents(
     level: TocLevel, now_ms: int, limit: int, *, before_ms: int
 ) -> list[str]:
-    """Return nodes above segments with no pending work below them, the newest first.
-
-    Args:
-        level: Their level.
-        now_ms: The current time, in milliseconds.
-        limit: The maximum number.
-        before_ms: Only nodes that start before this time, in milliseconds.
-    """
+    """Return nodes above segments with no pending work below them, the newest first."""
     rows = _select(level).where(
         NodeRow.start_ms < before_ms,
         ~NodeRow.is_dirty,

@@ -17,10 +17,7 @@ from memtui.store.schema import NodeRow
 def add(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
     """Have nodes rolled up, and create those and their ancestors that are missing.
 
-    Args:
-        node_ids: Days, weeks, months or years.
-        zone: The store's time zone.
-        start_ms: The earliest time to do it; a node that is due earlier stays so.
+    A node that is due earlier than ``start_ms`` stays so.
     """
     names = set(node_ids)
     paths = {ancestor for name in names for ancestor in calendar.path(name)}
@@ -55,14 +52,7 @@ def _is_delayed() -> Any:
 def list_due(
     level: TocLevel, now_ms: int, limit: int, *, after_ms: int | None = None
 ) -> list[str]:
-    """Return nodes of a level to roll up now, oldest first.
-
-    Args:
-        level: The level.
-        now_ms: The current time, in milliseconds.
-        limit: The maximum number.
-        after_ms: Only nodes that start after this time, in milliseconds.
-    """
+    """Return nodes of a level to roll up now, oldest first."""
     is_after = NodeRow.start_ms > (-(2**62) if after_ms is None else after_ms)
     rows = (
         NodeRow.select(NodeRow.node_id)
@@ -91,12 +81,7 @@ def count_failing(now_ms: int) -> int:
 
 
 def set_done(node_id: str, *, is_live: bool) -> None:
-    """Remove a node from the queue.
-
-    Args:
-        node_id: The node.
-        is_live: Whether it contains an open segment.
-    """
+    """Remove a node from the queue."""
     NodeRow.update(is_dirty=False, is_live=is_live, attempts=0, retry_ms=0).where(
         NodeRow.node_id == node_id
     ).execute()

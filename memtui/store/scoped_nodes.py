@@ -99,9 +99,7 @@ def find_first_and_last_day() -> tuple[str, str] | None:
 def find_neighbours(level: TocLevel, at_ms: int) -> list[str]:
     """Return the ids of the nodes of a level just before and after a moment.
 
-    Args:
-        level: The level.
-        at_ms: The moment, in milliseconds; a node that starts then is before it.
+    A node that starts at the moment is before it.
     """
     rows = NodeRow.select(NodeRow.node_id).where(NodeRow.level == level.value)
     before = rows.where(NodeRow.start_ms <= at_ms).order_by(NodeRow.start_ms.desc())
@@ -125,10 +123,7 @@ def _count_under(node_ids: Iterable[str]) -> dict[str, NodeCounts]:
 def _select_days(days: DayRange, *columns: Any, where: Iterable[Any] = ()) -> Any:
     """Return rows of days: the id, four counts of segments, and other columns.
 
-    Args:
-        days: The days.
-        columns: Other columns, aggregated over the segments with their versions.
-        where: Conditions on the segments.
+    The columns are aggregated over the segments that fulfil the conditions.
     """
     # The parent of a segment is its day, which an index has in order.
     day = NodeRow.parent_id
@@ -209,11 +204,7 @@ def list_children(
 ) -> list[TocEntry]:
     """Return the entries of a node's children narrowed to a scope, newest first.
 
-    Args:
-        parent_id: The node; None for the years.
-        offset: How many to skip.
-        limit: The maximum number.
-        scope: The scope; entries above a segment have their activity in it.
+    Entries above a segment have their activity in the scope.
     """
     try:
         level = calendar.period(parent_id).level.child() if parent_id else TocLevel.YEAR
@@ -342,10 +333,7 @@ def _narrow_entries(
 ) -> list[TocEntry]:
     """Return entries narrowed to a scope, without those not in it.
 
-    Args:
-        entries: The entries, of any levels.
-        days: The shares of all their days.
-        scope: The scope.
+    ``days`` are the shares of all their days.
     """
     levels = {entry.level for entry in entries} - {TocLevel.SEGMENT}
     shares = _shares_of_levels(levels, days)

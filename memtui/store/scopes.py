@@ -67,9 +67,7 @@ def conditions(scope: Scope, *, under: str | None = None) -> Iterator[Any]:
     A node above the segments lists its agents and its projects, but not which of them
     belong together, and not all its keywords: the segments below it decide.
 
-    Args:
-        scope: The scope.
-        under: A node that contains all candidates, so that fewer segments are read.
+    ``under`` is a node that contains all candidates, so that fewer segments are read.
     """
     yield SQL("1")
     if scope.agent:

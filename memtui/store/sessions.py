@@ -84,13 +84,7 @@ def open_number(agent: str, session_id: str, at_ms: int) -> int:
 def add_events(
     new: Sequence[Event], opened: dict[SessionKey, SessionRow], route: str
 ) -> None:
-    """Update counts, times and first prompts for new events.
-
-    Args:
-        new: The events.
-        opened: All sessions of the batch.
-        route: The way the batch came.
-    """
+    """Update counts, times and first prompts for new events."""
     by_session: dict[SessionKey, list[Event]] = {key: [] for key in opened}
     for event in new:
         by_session[event.agent, event.session_id].append(event)
@@ -302,10 +296,7 @@ def from_row(row: SessionRow) -> Session:
 def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
     """Return the agents and names of sessions of a name.
 
-    Args:
-        name: The name, or its beginning.
-        agent: The agent; any if empty.
-        is_prefix: Whether the name is only a beginning.
+    With ``is_prefix`` the name is only a beginning.
     """
     key = SessionRow.name
     first, last = prefix_range(name)

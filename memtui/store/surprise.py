@@ -67,10 +67,8 @@ class SegmentTerms:
 def add(segments: Sequence[SegmentTerms], score: Score, max_sessions: int) -> None:
     """Score segments and store their terms for later ones.
 
-    Args:
-        segments: Each is compared with those before it, too.
-        score: The scoring function.
-        max_sessions: How many of the sessions with a common term are read.
+    Each is compared with those before it, too. At most ``max_sessions`` of the sessions
+    with a common term are read.
     """
     before = _read_keys([segment.segment_id for segment in segments])
     starts = _read_starts({segment.number for segment in segments})

@@ -199,9 +199,7 @@ def _find_forgotten(keys: Sequence[tuple[str, str, str, int]]) -> set[str]:
 def covers_project(project: str, folder: str) -> bool:
     """Return whether a project was forgotten.
 
-    Args:
-        project: Its name.
-        folder: Its folder, which tells it from others of its name; "" if not known.
+    Its folder tells it from others of its name.
     """
     subject = folder or project
     return bool(subject) and exists(Tombstone(TombstoneKind.PROJECT, subject))

@@ -73,10 +73,8 @@ def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
 
     Nodes that are finished need a version by a model from then on.
 
-    Args:
-        nodes: Each node, and whether it contains an open segment. The number and the
-            time of creation are set here.
-        now_ms: The current time, in milliseconds.
+    Each comes with whether it contains an open segment; its number and time of creation
+    are set here.
     """
     names = [node.node_id for node, _ in nodes]
     rows = _insert([node for node, _ in nodes], now_ms)
@@ -129,10 +127,6 @@ def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
 
 def add_from_model(node: TocNode, now_ms: int) -> bool:
     """Add a model's version and show it unless it is rejected or one is pinned.
-
-    Args:
-        node: The version, with the reason of its rejection if it is rejected.
-        now_ms: The current time, in milliseconds.
 
     Returns:
         Whether it is shown now.
@@ -188,11 +182,7 @@ def latest_id() -> int:
 
 
 def list_since(version_id: int) -> tuple[int, list[str]]:
-    """Return the nodes with later versions than one, and the key of the last of these.
-
-    Args:
-        version_id: A key this function returned; 0 for all versions.
-    """
+    """Return the nodes with later versions than one, and the key of the last of these."""
     rows = (
         VersionRow.select(VersionRow.id, VersionRow.node_id)
         .where(VersionRow.id > version_id)
