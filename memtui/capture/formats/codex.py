@@ -259,11 +259,10 @@ class _RolloutReader(SessionReader):
             self._learn(rollout, at)
             if kind == "collab_agent_spawn_end":
                 yield from self._subagent_started(payload)
-            is_known = kind in SKIPPED_KINDS
-            reason = rollout.label
-            yield SkippedRecord(
-                reason if is_known else f"unknown record type {reason}", line
-            )
+            unknown = "" if kind in SKIPPED_KINDS else "unknown record type "
+            is_fact = kind in ("thread_name_updated", "collab_agent_spawn_end")
+            reason = f"{unknown}{rollout.label}"
+            yield SkippedRecord(reason, line, is_stored_elsewhere=is_fact)
         elif isinstance(parsed, InvalidRecord):
             yield parsed
         else:
