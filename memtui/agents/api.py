@@ -155,7 +155,7 @@ class Tool:
     @property
     def parameters_with_budget(self) -> tuple[Parameter, ...]:
         """Its parameters over MCP and HTTP, where what it reads has a budget."""
-        budget = replace(MAX_TOKENS, default=self.default_tokens)
+        budget = replace(PARAMETERS["max_tokens"], default=self.default_tokens)
         return self.parameters if self.is_writing else (*self.parameters, budget)
 
     def schema(self) -> dict[str, Any]:
@@ -192,321 +192,275 @@ class Tool:
         return reply
 
 
-def _limit(default: int, maximum: int, what: str) -> Parameter:
-    return Parameter("limit", f"how many {what}", "integer", default, False, 1, maximum)
+_ID = "an id from an answer, such as toc:day:2025-03-14"
+_WHEN = '"last week", "in March", "2025-03-14"'
 
 
-def _around(side: str, default: int, maximum: int, what: str) -> Parameter:
-    text = f"how many {what} {side} it"
-    return Parameter(side, text, "integer", default, False, 0, maximum)
+def _number(name: str, description: str, maximum: int = 10_000_000) -> Parameter:
+    least = 1 if name == "limit" else 0
+    return Parameter(name, description, "integer", minimum=least, maximum=maximum)
 
 
-MAX_TOKENS: Final = Parameter(
-    "max_tokens",
-    "the size of the answer",
-    "integer",
-    replies.DEFAULT_TOKENS,
-    minimum=replies.MIN_TOKENS,
-    maximum=20_000,  # clients cut what is longer
-)
+PARAMETERS: Final = {
+    one.name: one
+    for one in (
+        Parameter(
+            "query",
+            'words to find; also "an exact phrase", -without, project:NAME,'
+            " agent:codex, after:2025-03, last week",
+        ),
+        Parameter("question", "the whole question"),
+        Parameter("path", "the path, or the end of it"),
+        Parameter("error", "the message, or the whole output"),
+        Parameter("keyword", "one or several words"),
+        Parameter("when", _WHEN),
+        Parameter("node_id", f"{_ID}; without it, all years"),
+        Parameter("grip_id", "grip:... or evt:..."),
+        Parameter("session", "agent:id; to read, the beginning of the id is enough"),
+        Parameter("subagent", "the messages of this subagent"),
+        Parameter("agent", "the agent's name, such as codex", max_chars=100),
+        Parameter("project", "only this project"),
+        Parameter("token", "continue where the previous page ended"),
+        _number("limit", "how many results", 200),
+        _number("offset", "how many to skip"),
+        _number("before", "how many before it", 20),
+        _number("after", "how many after it", 20),
+        _number("text_offset", "continue a text that was cut at this character"),
+        _number("detail_limit", "how many memories may include messages", 20),
+        Parameter("sender", "who started the session", max_chars=100),
+        Parameter("title", max_chars=200),
+        Parameter("summary", max_chars=2_000),
+        Parameter("role", choices=("user", "assistant")),
+        Parameter("text"),
+        Parameter("timestamp", "ISO 8601; default: now"),
+        Parameter(
+            "message_id",
+            "an id of your own; text sent again with the same id is stored once",
+            max_chars=200,
+        ),
+        Parameter(
+            "event_type",
+            choices=tuple(
+                one.value
+                for one in EventType
+                if one not in (EventType.SUBAGENT_START, EventType.SUBAGENT_STOP)
+            ),
+        ),
+        Parameter("tool_name", max_chars=200),
+        Parameter("tool_use_id", max_chars=200),
+        Parameter("cwd", "the working folder", max_chars=4_096),
+        Parameter("metadata", "further fields, stored with the event", "object"),
+        Parameter("jobs", "default: all", "array", choices=(*Job, ALL_JOBS)),
+        Parameter(
+            "max_tokens",
+            "the size of the answer",
+            "integer",
+            minimum=replies.MIN_TOKENS,
+            maximum=20_000,  # clients cut what is longer
+        ),
+    )
+}
+"""All parameters by name; each means the same to every tool."""
 
-_TIMES = '"last week", "in March", "2025-03-14"'
-_NODE_ID = "an id from an answer, such as toc:day:2025-03-14"
-_NODE = Parameter("node_id", _NODE_ID, is_required=True)
-_PARENT = Parameter("node_id", f"{_NODE_ID}; without it, all years")
-_QUERY = Parameter(
-    "query",
-    'words to find; also "an exact phrase", -without, project:NAME, agent:codex,'
-    " after:2025-03, last week",
-    is_required=True,
-)
-_WORDS = Parameter("query", "words to find", is_required=True)
-_SESSION = Parameter(
-    "session", "agent:id, or the beginning of the id", is_required=True
-)
-_AGENT = Parameter("agent", "only sessions of this agent, such as codex")
-_PROJECT = Parameter("project", "only sessions of this project")
-_TOKEN = Parameter("token", "continue where the previous page ended")
-_OFFSET = Parameter(
-    "offset", "how many to skip", "integer", 0, minimum=0, maximum=10_000_000
-)
-_TEXT_OFFSET = Parameter(
-    "text_offset",
-    "continue a text that was cut, from this character on",
-    "integer",
-    0,
-    minimum=0,
-    maximum=10_000_000,
-)
-_WHOLE_SESSION = Parameter("session", "the whole id, agent:id", is_required=True)
-_AT = Parameter("timestamp", "ISO 8601; default: now")
-_MESSAGE_ID = Parameter(
-    "message_id",
-    "an id of your own; text sent again with the same id is stored once",
-    max_chars=200,
-)
-_CWD = Parameter("cwd", "the working folder", max_chars=4_096)
-_JOBS = Parameter("jobs", "default: all", "array", choices=(*Job, ALL_JOBS))
+
+def _tool(name: str, module: str, signature: str, text: str, **more: Any) -> Tool:
+    """Make a tool.
+
+    Args:
+        name: Its name.
+        module: The module beside this one that has the function.
+        signature: Its parameters: ``query! limit=8`` has a required one and a default.
+        text: When to choose it.
+        more: Further fields.
+    """
+    parameters = []
+    for word in signature.split():
+        key, _, default = word.rstrip("!").partition("=")
+        parameters.append(
+            replace(
+                PARAMETERS[key],
+                default=int(default) if default else None,
+                is_required=word.endswith("!"),
+            )
+        )
+    return Tool(name, text, module, tuple(parameters), **more)
+
+
+def _writing_tool(name: str, signature: str, text: str, **more: Any) -> Tool:
+    return _tool(name, "changes", signature, text, is_writing=True, **more)
+
 
 # A new tool may also have to be named in INSTRUCTIONS and PROMPT_TEXT of mcp_server,
 # and in COMMANDS of cli.output if a command does the same.
 TOOLS: Final = (
-    Tool(
+    _tool(
         "route",
+        "routing",
+        "question! limit=8",
         "Answer any question about past work; start here if unsure. Searches by the"
         " times and words of the question. Says how certain the result is, and which"
         " words occur nowhere.",
-        "routing",
-        (
-            Parameter("question", "the whole question", is_required=True),
-            _limit(8, 50, "summaries"),
-        ),
         is_core=True,
     ),
-    Tool(
+    _tool(
         "search_memory",
+        "search",
+        "query! limit=20",
         "Find specific words (a name, a command, a decision) in all messages and"
         " summaries. Returns short quotes with citations, and later messages that take"
         " a quote back.",
-        "search",
-        (_QUERY, _limit(20, 50, "quotes")),
         is_core=True,
     ),
-    Tool(
+    _tool(
         "search_file",
+        "history",
+        "path! limit=10",
         "What was done to a file and why: each change, newest first, with the request"
         " that led to it and its outcome. Use it before you change a file.",
-        "history",
-        (
-            Parameter("path", "the path, or the end of it", is_required=True),
-            _limit(10, 50, "requests"),
-        ),
         is_core=True,
     ),
-    Tool(
+    _tool(
         "search_error",
+        "history",
+        "error! limit=5",
         "Where an error occurred before and what fixed it. Paths and numbers in the"
         " error may differ.",
-        "history",
-        (
-            Parameter("error", "the message, or the whole output", is_required=True),
-            _limit(5, 20, "sessions"),
-        ),
         is_core=True,
     ),
-    Tool(
+    _tool(
         "get_node",
+        "toc",
+        "node_id",
         "Open a summary of a year, month, week, day or segment (toc:...): its bullets"
         " with citations and verdicts, and its children.",
-        "toc",
-        (_PARENT,),
         is_core=True,
         default_tokens=STEP_TOKENS,
     ),
-    Tool(
+    _tool(
         "expand_grip",
+        "sessions",
+        f"grip_id! before={CONTEXT_EVENTS} after={CONTEXT_EVENTS} text_offset=0",
         "Read the original messages behind a citation (grip:... or evt:...), with those"
         " before and after. Use it before you rely on a claim, and to read a long text"
         " in full.",
-        "sessions",
-        (
-            Parameter("grip_id", "grip:... or evt:...", is_required=True),
-            _around("before", CONTEXT_EVENTS, 20, "events"),
-            _around("after", CONTEXT_EVENTS, 20, "events"),
-            _TEXT_OFFSET,
-        ),
         is_core=True,
         default_tokens=STEP_TOKENS,
     ),
-    Tool(
+    _tool(
         "list_sessions",
+        "sessions",
+        "agent project offset=0 limit=10",
         "List past sessions, latest first.",
-        "sessions",
-        (_AGENT, _PROJECT, _OFFSET, _limit(10, 100, "sessions")),
         is_core=True,
     ),
-    Tool(
+    _tool(
         "list_messages",
-        "Read a session page by page, oldest message first.",
         "sessions",
-        (
-            _SESSION,
-            _OFFSET,
-            _limit(10, 100, "messages"),
-            Parameter("subagent", "the messages of this subagent"),
-            _TEXT_OFFSET,
-        ),
+        "session! offset=0 limit=10 subagent text_offset=0",
+        "Read a session page by page, oldest message first.",
         is_core=True,
     ),
-    Tool(
+    _tool(
         "retrieve_memory",
+        "memories",
+        "query! limit=5 detail_limit",
         "Get the few memories that match best, as Markdown: summaries, and for key"
         " moments the messages.",
-        "memories",
-        (
-            _QUERY,
-            _limit(5, 20, "memories"),
-            Parameter(
-                "detail_limit",
-                "how many memories may include messages",
-                "integer",
-                minimum=0,
-                maximum=20,
-            ),
-        ),
     ),
-    Tool(
+    _tool(
         "teleport",
+        "search",
+        "query! limit=8",
         "Find summaries and citations by specific words, each with its score.",
-        "search",
-        (_QUERY, _limit(8, 50, "hits")),
     ),
-    Tool(
+    _tool(
         "search_sessions",
-        "Find messages by their words, each with the messages around it.",
         "search",
-        (
-            _QUERY,
-            _limit(5, 20, "hits"),
-            _around("before", 4, 15, "messages"),
-            _around("after", 4, 15, "messages"),
-        ),
+        "query! limit=5 before=4 after=4",
+        "Find messages by their words, each with the messages around it.",
     ),
-    Tool("get_toc_root", "List the years that have sessions, newest first.", "toc"),
-    Tool(
+    _tool(
+        "get_toc_root", "toc", "", "List the years that have sessions, newest first."
+    ),
+    _tool(
         "browse_toc",
+        "toc",
+        "node_id limit=10 token project",
         "List the children of a node page by page, newest first.",
-        "toc",
-        (_PARENT, _limit(10, 100, "children"), _TOKEN, _PROJECT),
     ),
-    Tool(
+    _tool(
         "browse_time",
+        "toc",
+        "when! project",
         "Find the summaries of a time given in words.",
-        "toc",
-        (Parameter("when", _TIMES, is_required=True), _PROJECT),
     ),
-    Tool(
+    _tool(
         "browse_keyword",
+        "toc",
+        "keyword! node_id limit=10",
         "List the segments with a keyword, newest first.",
-        "toc",
-        (
-            Parameter("keyword", "one or several words", is_required=True),
-            _PARENT,
-            _limit(10, 100, "segments"),
-        ),
     ),
-    Tool(
+    _tool(
         "search_node",
+        "toc",
+        "node_id! query! limit=5",
         "Search the summaries of one node and all below it.",
-        "toc",
-        (_NODE, _WORDS, _limit(5, 50, "matches")),
     ),
-    Tool(
+    _tool(
         "search_children",
-        "Find which children of a node match, by their summaries and all below them.",
         "toc",
-        (_PARENT, _WORDS, _limit(5, 50, "children")),
+        "node_id query! limit=5",
+        "Find which children of a node match, by their summaries and all below them.",
     ),
-    Tool(
+    _tool(
         "get_events",
+        "sessions",
+        "when limit=20 token project session",
         "Read everything that was said in a time or in a session, oldest first.",
-        "sessions",
-        (
-            Parameter("when", f"{_TIMES}; default: all of the session"),
-            _limit(20, 200, "events"),
-            _TOKEN,
-            _PROJECT,
-            Parameter("session", _SESSION.description),
-        ),
     ),
-    Tool(
+    _tool(
         "get_session_meta",
-        "Get the title, project, times, sender and summary of one session.",
         "sessions",
-        (_SESSION,),
+        "session!",
+        "Get the title, project, times, sender and summary of one session.",
     ),
-    Tool(
+    _tool(
         "scheduler_status",
+        "changes",
+        "",
         "See when summaries are made, and whether memtui is running.",
-        "changes",
     ),
-    Tool(
+    _writing_tool(
         "new_session",
+        "title agent sender cwd timestamp",
         "Start a session to add messages to; returns its id.",
-        "changes",
-        (
-            Parameter("title", max_chars=200),
-            Parameter("agent", "the program that is speaking", max_chars=100),
-            Parameter("sender", "who started the session", max_chars=100),
-            _CWD,
-            _AT,
-        ),
-        is_writing=True,
         is_idempotent=False,
     ),
-    Tool(
+    _writing_tool(
         "append_message",
+        "session! role! text! timestamp message_id",
         "Add a message to a session; returns its event_id.",
-        "changes",
-        (
-            _WHOLE_SESSION,
-            Parameter("role", choices=("user", "assistant"), is_required=True),
-            Parameter("text", is_required=True),
-            _AT,
-            _MESSAGE_ID,
-        ),
-        is_writing=True,
         is_idempotent=False,
     ),
-    Tool(
+    _writing_tool(
         "ingest_event",
+        "session! event_type! text timestamp message_id tool_name tool_use_id cwd"
+        " metadata",
         "Add an event of any type to a session, such as a tool's result; returns its"
         " event_id and whether it was created.",
-        "changes",
-        (
-            _WHOLE_SESSION,
-            Parameter(
-                "event_type",
-                choices=tuple(
-                    one.value
-                    for one in EventType
-                    if one not in (EventType.SUBAGENT_START, EventType.SUBAGENT_STOP)
-                ),
-                is_required=True,
-            ),
-            Parameter("text"),
-            _AT,
-            _MESSAGE_ID,
-            Parameter("tool_name", max_chars=200),
-            Parameter("tool_use_id", max_chars=200),
-            _CWD,
-            Parameter("metadata", "further fields, kept with the event", "object"),
-        ),
-        is_writing=True,
         is_idempotent=False,
     ),
-    Tool(
-        "set_session_title",
-        "Set the title of a session.",
-        "changes",
-        (_WHOLE_SESSION, Parameter("title", is_required=True, max_chars=200)),
-        is_writing=True,
+    _writing_tool(
+        "set_session_title", "session! title!", "Set the title of a session."
     ),
-    Tool(
+    _writing_tool(
         "set_session_summary",
+        "session! summary!",
         "Set the summary of a session; searches use it.",
-        "changes",
-        (_WHOLE_SESSION, Parameter("summary", is_required=True, max_chars=2_000)),
-        is_writing=True,
     ),
-    *(
-        Tool(f"scheduler_{name}", text, "changes", (_JOBS,), is_writing=True)
-        for name, text in (
-            ("pause", "Pause jobs that make summaries."),
-            ("resume", "Resume paused jobs."),
-            ("run_now", "Run jobs that make summaries now."),
-        )
-    ),
+    _writing_tool("scheduler_pause", "jobs", "Pause jobs that make summaries."),
+    _writing_tool("scheduler_resume", "jobs", "Resume paused jobs."),
+    _writing_tool("scheduler_run_now", "jobs", "Run jobs that make summaries now."),
 )
 """All tools, in the order agents are shown them: the core tools first."""
 
@@ -622,7 +576,7 @@ class ToolRunner:
         """Call a tool; an error is an answer too."""
         try:
             checked = tool.check(arguments)
-            limit = checked.get(MAX_TOKENS.name, MAX_TOKENS.default)
+            limit = checked.get("max_tokens", tool.default_tokens)
             if not tool.is_writing and self._is_empty():
                 return self._answer(
                     replies.empty_store(), limit, tokens.ESTIMATING_COUNTER

@@ -4,7 +4,6 @@ import functools
 import json
 import signal
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 from typing import Any, Final
 
 import anyio
@@ -41,8 +40,8 @@ Answer from the memory of past conversations, with memtui's tools:
 1. Search. route(question="…") suits any question and says how certain the result is.
    search_memory(query="…") finds specific words, search_file(path="…") what was done
    to a file, search_error(error="…") what fixed an error.
-2. Check the score: from 0.8 on, open it; from 0.5 on, open it and check it; from 0.3 on,
-   compare several hits; below that, search with other words.
+2. Check the score: from 0.8 on, open it; from 0.5 on, open it and check it; from 0.3
+   on, compare several hits; below that, search with other words.
 3. Open the source of each claim that you use: expand_grip(grip_id="grip:…") takes evt:…
    as well; get_node(node_id="toc:…") opens a summary.
 4. Answer in your own words, with a citation in square brackets behind each claim. If
@@ -56,61 +55,28 @@ MAX_NAME_CHARS = 80
 """How much of an unknown name is repeated in an error."""
 
 
-class MessageReader:
-    """Wraps the SDK's stream of messages: those it cannot read are answered too."""
+async def _read_messages(reading: Any, valid: Any, writing: Any) -> None:
+    """Pass on the messages that can be read, and answer the others.
 
-    def __init__(self, reading: Any, writing: Any) -> None:
-        """Wrap the SDK's streams."""
-        self._reading, self._writing = reading, writing
-
-    @property
-    def last_context(self) -> Any:
-        """The context of the sender of the last message; the SDK asks for it."""
-        return self._reading.last_context
-
-    async def receive(self) -> SessionMessage | Exception:
-        """Return the next message that can be read."""
-        while True:
-            item: SessionMessage | Exception = await self._reading.receive()
+    Args:
+        reading: The SDK's stream of what a client sends.
+        valid: Where readable messages go.
+        writing: The SDK's stream of answers.
+    """
+    async with valid:
+        async for item in reading:
             if not isinstance(item, ValidationError):
-                return item
+                await valid.send(item)
+                continue
             errors = [(error["type"], error["input"]) for error in item.errors()]
             kind, line = errors[0]
             if kind != "json_invalid":
                 ids = [raw.get("id") for _, raw in errors if isinstance(raw, dict)]
-                await self._writing.send(_refusal(ids, types.INVALID_REQUEST))
+                await writing.send(_refusal(ids, types.INVALID_REQUEST))
             elif repaired := _repair(line):
-                return repaired
+                await valid.send(repaired)
             elif line.strip():
-                await self._writing.send(_refusal((), types.PARSE_ERROR))
-
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._reading.aclose()
-
-    def __aiter__(self) -> "MessageReader":
-        """Iterate over the messages."""
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        """Return the next message."""
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> "MessageReader":
-        """Enter the stream's context."""
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the stream."""
-        await self.aclose()
+                await writing.send(_refusal((), types.PARSE_ERROR))
 
 
 def _repair(line: str) -> SessionMessage | None:
@@ -167,9 +133,11 @@ async def _serve(handlers: "_Handlers") -> None:
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
-    async with stdio_server() as (reading, writing):
-        reader = MessageReader(reading, writing)
-        await server.run(reader, writing, server.create_initialization_options())
+    options = server.create_initialization_options()
+    passing, valid = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    async with stdio_server() as (reading, writing), anyio.create_task_group() as group:
+        group.start_soon(_read_messages, reading, passing, writing)
+        await server.run(valid, writing, options)
 
 
 class _Handlers:

@@ -18,7 +18,7 @@ from memtui.search import resolve_filters
 from memtui.services import sessions
 from memtui.services.grip_events import expand
 from memtui.services.sessions import SessionDetails
-from memtui.store import database
+from memtui.store import database, scopes
 from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
 from memtui.text import dates, fencing
@@ -43,11 +43,13 @@ def list_sessions(
     limit: int = 20,
 ) -> Reply:
     """List a page of the sessions, the latest first."""
+    with database.connection():
+        scope, unknown = scopes.resolve_names(Scope(agent, project))
     page = sessions.list_sessions(
-        agent=agent, project=project, offset=offset, limit=limit
+        agent=scope.agent, project=scope.project, offset=offset, limit=limit
     )
-    scope = Scope(agent, project)
     none = f"No session is of {scope}." if scope.is_narrow else "There is no session."
+    none = " ".join(unknown) or none
     items = [formatting.session(one) for one in page.sessions]
     reply = Reply("sessions", items, LineWriter(workspace.zone).session)
     return _as_page(reply, page.offset, page.total, none)

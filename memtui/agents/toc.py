@@ -4,11 +4,10 @@ Any id, token or text is legal: what is not there gives an empty reply with a no
 """
 
 import heapq
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ from memtui.search import query as search_query
 from memtui.search.query import Query
 from memtui.search.scoring import NodeField
 from memtui.services import browse
-from memtui.store import database
+from memtui.store import database, scopes
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates, stemmer
 
@@ -53,6 +52,7 @@ NO_NODE = "There is no such node. Start from the top: get_toc_root."
 IS_GRIP = "That is no node but a citation: expand_grip opens it."
 NO_TOKEN = "There is no such token: this is the beginning."
 NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
+CUT_SEARCH = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
 HIDDEN = "Bullets that rest on other work than {} are left out: {}."
 _OFFSET = re.compile("[0-9]{1,9}")
 
@@ -73,25 +73,18 @@ def browse_toc(
     agent: str = "",
     project: str = "",
 ) -> Reply:
-    """List a page of a node's children, or of the years, newest first.
-
-    Args:
-        workspace: Where to look.
-        node_id: The parent; the years without one.
-        limit: How many children.
-        token: Where the page begins, as the page before it said.
-        agent: Of this agent's work alone.
-        project: Of this project's work alone.
-    """
-    scope, digits = Scope(agent, project), token.strip()
+    """List a page of a node's children, or of the years, newest first."""
+    with database.connection():
+        scope, unknown = scopes.resolve_names(Scope(agent, project))
+    digits = token.strip()
     is_known = bool(_OFFSET.fullmatch(digits))
     offset = int(digits) if is_known else 0
     found = browse.list_children(node_id, offset=offset, limit=limit + 1, scope=scope)
     page = found[:limit]
     notes = [NO_TOKEN] if token and not is_known else []
     if not page:
-        nothing = f"Nothing here is of {scope}." if scope.is_narrow else ""
-        notes.append(nothing or "Nothing is here.")
+        nothing = f"Nothing of {scope} is here." if scope.is_narrow else ""
+        notes += unknown or [nothing or "Nothing is here."]
 
     def next_page(count: int) -> Item:
         has_more = count < len(found)
@@ -222,7 +215,7 @@ def browse_keyword(
     scope = Scope(agent, project)
     terms = {*analyzer.query_terms(keyword[: search_query.MAX_CHARS])}
     if not terms:
-        return _matching_nodes([], scope)
+        return _matching("nodes", (), limit, scope)
     with database.connection():
         starts = [stemmer.word_prefixes(term) for term in terms]
         parent = store_nodes.resolve_id(node_id) if node_id else None
@@ -246,7 +239,7 @@ def browse_keyword(
         f"Of the segments that may have it the newest {MAX_SEGMENTS:,} were searched:"
         " a longer word, or a node_id, finds older ones."
     )
-    return _matching_nodes(items, scope, limit, [note] if is_cut else [])
+    return _matching("nodes", items, limit, scope, note if is_cut else "")
 
 
 def _with_terms(
@@ -277,14 +270,7 @@ def search_node(
             # A wide node repeats what stands below it: the narrowest one is named.
             items[item["text"]] = item
     best = sorted(items.values(), key=lambda item: -item["score"])
-    return Reply(
-        "finds",
-        best[:limit],
-        _match_line,
-        notes=_search_notes(bool(best), is_cut),
-        has_more=len(best) > limit,
-        more_hint="a larger limit gives more",
-    )
+    return _matching("finds", best, limit, ALL, CUT_SEARCH if is_cut else "")
 
 
 def search_children(
@@ -302,7 +288,7 @@ def search_children(
     """
     scope, parsed = Scope(agent, project), search_query.parse(query, workspace.zone)
     if parsed.is_empty:
-        return _matching_nodes([], scope)
+        return _matching("nodes", (), limit, scope)
     with database.connection():
         parent = [store_nodes.resolve_id(node_id)] if node_id else None
         children = store_nodes.list_ids_under(parent, scope)[:MAX_CHILDREN]
@@ -319,8 +305,7 @@ def search_children(
                 found[child] = best | formatting.node(entries[child])
     items = sorted(found.values(), key=lambda one: one["start_time"], reverse=True)
     items.sort(key=lambda one: -one["score"])
-    notes = _search_notes(bool(items), is_cut)
-    return _matching_nodes(items, scope, limit, notes if items else ())
+    return _matching("nodes", items, limit, scope, CUT_SEARCH if is_cut else "")
 
 
 def _list_below(node_ids: Sequence[str], scope: Scope) -> tuple[list[str], bool]:
@@ -346,21 +331,15 @@ def _matches(node: TocNode, parsed: Query) -> list[Item]:
     ]
 
 
-def _search_notes(has_items: bool, is_cut: bool) -> list[str]:
-    notes = [] if has_items else [nothing_found()]
-    cut = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
-    return [*notes, *([cut] if is_cut else [])]
-
-
-def _matching_nodes(
-    items: Sequence[Item], scope: Scope, limit: int = LIMIT, notes: Sequence[str] = ()
+def _matching(
+    name: str, items: Sequence[Item], limit: int, scope: Scope, note: str = ""
 ) -> Reply:
-    page = items[:limit]
+    nothing = "" if items or note else nothing_found(scope)
     return Reply(
-        "nodes",
-        page,
+        name,
+        items[:limit],
         _match_line,
-        notes=notes if page or notes else (nothing_found(scope),),
+        notes=tuple(filter(None, [nothing, note])),
         more_hint="a larger limit gives more",
         has_more=len(items) > limit,
     )
@@ -377,105 +356,56 @@ def _match_line(item: Item) -> str:
     return f"{start} {item['field']}: {item['text']}{source}"
 
 
-# The outline
+HALF_LEVEL_DAYS = 60.0
+"""An entry so much older than the newest year is opened as late as one level below."""
 
-
-HALF_LIFE_DAYS = 30.0
-"""An entry so much older than the newest is worth half."""
-
-DEPTH_FACTOR = 0.8
-"""What an entry is worth against its parent, of the same age and size."""
-
-FRAME_TOKENS, ENVELOPE_TOKENS = 50, 90
-"""What stands around the entries costs, as text and as JSON."""
-
-DEPTHS = {level: depth for depth, level in enumerate(TocLevel)}
-
-Branches = dict[str, list[TocEntry]]
-"""The entries of an outline by their parent's id; the years under ""."""
+ENTRY_TOKENS = 10
+"""An entry of the table of contents costs at least so much."""
 
 
 def outline(
-    workspace: "Workspace",
-    limit: int | None,
-    *,
-    agent: str = "",
-    project: str = "",
-    is_json: bool = False,
+    workspace: "Workspace", limit: int | None, *, agent: str = "", project: str = ""
 ) -> Reply:
-    """Return the table of contents, all of it or as much as a budget holds.
-
-    It begins with the years and opens first what is recent and what has many messages.
-    An entry never stands without its parents.
+    """Return the table of contents, all of it or what is wide and recent first.
 
     Args:
         workspace: Where to look.
-        limit: The budget in tokens; None for all of it.
+        limit: The budget it is for, in tokens; None for all of it.
         agent: Of this agent's work alone.
         project: Of this project's work alone.
-        is_json: It is written as JSON, where an entry costs more.
     """
-    lines, counter = LineWriter(workspace.zone), workspace.counter
+    lines, scope = LineWriter(workspace.zone), Scope(agent, project)
+    levels = list(TocLevel)
+    queue: list[tuple[float, tuple[int, ...], TocEntry]] = []
+    newest: datetime | None = None
 
-    def describe(entry: TocEntry) -> Item:
-        return formatting.node(entry) | {"depth": DEPTHS[entry.level]}
+    def add_children(parent: str, place: tuple[int, ...]) -> None:
+        nonlocal newest
+        children = browse.list_children(parent, limit=MAX_CHILDREN, scope=scope)
+        for number, entry in enumerate(children):
+            newest = newest or entry.end_time
+            days = (newest - entry.end_time) / timedelta(days=1)
+            rank = levels.index(entry.level) + days / HALF_LEVEL_DAYS
+            # Parents rank before their children, so that none stands alone.
+            heapq.heappush(queue, (rank, (*place, number), entry))
 
-    def line(item: Item) -> str:
-        return "  " * int(item["depth"]) + lines.node(item)
-
-    def price(entry: TocEntry) -> int:
-        item = describe(entry)
-        text = f"{replies.dumps(item)}," if is_json else f"{line(item)}\n"
-        return replies.cost(text, counter)
-
-    if limit is not None:
-        limit -= ENVELOPE_TOKENS if is_json else FRAME_TOKENS
-    branches, is_all = _choose(limit, price, Scope(agent, project))
+    chosen: list[tuple[tuple[int, ...], TocEntry]] = []
+    add_children("", ())
+    while queue and (limit is None or len(chosen) * ENTRY_TOKENS < limit):
+        _, place, entry = heapq.heappop(queue)
+        chosen.append((place, entry))
+        if entry.level is not TocLevel.SEGMENT:
+            add_children(entry.node_id, place)
+    shown = sorted(range(len(chosen)), key=lambda number: chosen[number][0])
     return Reply(
         "lines",
-        [describe(entry) for entry in _in_order(branches, "")],
-        line,
-        notes=() if branches[""] else ("Nothing is stored yet.",),
+        [
+            formatting.node(entry) | {"depth": len(place) - 1}
+            for place, entry in sorted(chosen, key=lambda one: one[0])
+        ],
+        lambda item: "  " * int(item["depth"]) + lines.node(item),
+        notes=() if chosen else ("Nothing is stored yet.",),
         hint="get_node NODE_ID, or a larger budget, opens more",
-        has_more=not is_all,
+        has_more=bool(queue),
+        priority=sorted(range(len(chosen)), key=lambda place: shown[place]),
     )
-
-
-def _choose(
-    limit: int | None, price: Callable[[TocEntry], int], scope: Scope
-) -> tuple[Branches, bool]:
-    """Choose the entries that are worth most; tell whether these are all."""
-    years = browse.list_children(limit=MAX_CHILDREN, scope=scope)
-    newest = max((year.end_time for year in years), default=None)
-    branches: Branches = {"": []}
-    queue = [(-_worth(year, newest), year.node_id, "", year) for year in years]
-    heapq.heapify(queue)
-    spent = 0
-    while queue:
-        _, node_id, parent, entry = heapq.heappop(queue)
-        spent += price(entry) if limit is not None else 0
-        if limit is not None and spent > limit and branches[""]:
-            return branches, False
-        branches.setdefault(parent, []).append(entry)
-        if entry.level is not TocLevel.SEGMENT:
-            for child in browse.list_children(node_id, limit=MAX_CHILDREN, scope=scope):
-                worth = _worth(child, newest)
-                heapq.heappush(queue, (-worth, child.node_id, node_id, child))
-    return branches, True
-
-
-def _worth(entry: TocEntry, newest: datetime | None) -> float:
-    days = (newest - entry.end_time).total_seconds() / 86_400 if newest else 0.0
-    recent = math.pow(0.5, max(days, 0.0) / HALF_LIFE_DAYS)
-    dense = math.log1p(entry.counts.messages)
-    depth = DEPTHS[entry.level]
-    # A year is always worth more than what is in it.
-    first = 1.0 if depth else 10.0
-    return first * (recent + 0.05) * dense * math.pow(DEPTH_FACTOR, depth)
-
-
-def _in_order(branches: Branches, parent: str) -> Iterator[TocEntry]:
-    children = branches.get(parent, [])
-    for entry in sorted(children, key=lambda one: one.start_time, reverse=True):
-        yield entry
-        yield from _in_order(branches, entry.node_id)

@@ -35,8 +35,7 @@ def run(args: Namespace, context: Context) -> int:
     scope = {"agent": args.agent, "project": args.project}
     with context.workspace(or_empty=True) as workspace:
         if args.command == "toc":
-            tokens = args.max_tokens
-            reply = toc.outline(workspace, tokens, **scope, is_json=args.json)
+            reply = toc.outline(workspace, args.max_tokens, **scope)
         else:
             question = " ".join(args.query)
             reply = routing.route(workspace, question, limit=args.limit, **scope)
@@ -70,7 +69,7 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
         name, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"{pair!r} is not KEY=VALUE")
-        if name == api.MAX_TOKENS.name:
+        if name == "max_tokens":
             raise UsageError("the budget of a command is --max-tokens N")
         before = arguments.get(name)
         several = [*before, value] if isinstance(before, list) else [before, value]

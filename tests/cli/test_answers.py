@@ -160,7 +160,7 @@ def test_call_takes_what_the_tool_takes(
         (["nosuch"], "there is no tool 'nosuch'"),
         (["expand_grip"], "grip_id is missing"),
         (["get_node", "toc:day:2024-01-18"], "is not KEY=VALUE"),
-        (["browse_toc", "limit=0"], "limit is a whole number from 1 to 100"),
+        (["browse_toc", "limit=0"], "limit is a whole number from 1 to 200"),
         (["browse_toc", "depth=1"], "there is no 'depth' here"),
         (["browse_toc", "max_tokens=90"], "--max-tokens N"),
     ):
