@@ -136,30 +136,30 @@ class Workspace:
     def teleport(self) -> "Teleport":
         from memtui.search.nodes import Teleport
 
-        return Teleport(self.paths.index, self.zone, _utc_now)
+        return Teleport(self.paths.index, self.zone, self.now)
 
     @cached_property
     def search(self) -> "CombinedSearch":
         from memtui.search.combined import CombinedSearch
 
         return CombinedSearch(
-            self.teleport, self._message_searcher, self.zone, _utc_now
+            self.teleport, self._message_searcher, self.zone, self.now
         )
 
     @cached_property
     def session_search(self) -> "SessionSearch":
         from memtui.search.messages import SessionSearch
 
-        return SessionSearch(self._message_searcher, self.zone, _utc_now)
+        return SessionSearch(self._message_searcher, self.zone, self.now)
 
     @cached_property
     def quotes(self) -> "QuoteSearch":
         from memtui.search.quotes import QuoteSearch
 
-        return QuoteSearch(self.search, self._message_searcher, self.zone, _utc_now)
+        return QuoteSearch(self.search, self._message_searcher, self.zone, self.now)
 
     def now(self) -> datetime:
-        return _utc_now()
+        return datetime.now(UTC)
 
     @cached_property
     def counter(self) -> "TokenCounter":
@@ -200,7 +200,7 @@ class Workspace:
     @property
     def jobs(self) -> "JobsController":
         """Access to the model's jobs and the queues of the pipeline."""
-        return JobsController(self, _utc_now)
+        return JobsController(self, self.now)
 
     @property
     def schedules(self) -> "Schedules":
@@ -228,7 +228,7 @@ class Workspace:
             ),
             counter=self.counter,
             summarizer=ExtractiveSummarizer(),
-            clock=_utc_now,
+            clock=self.now,
             agent="agent",
             with_subagents=settings.segments_include_subagents,
             with_tools=settings.search_include_tools,
@@ -396,10 +396,6 @@ class Workspace:
             log.exception("the retry failed")
             errors = (str(reason) or repr(reason),)
         report(replace(retried, problems=retried.problems + errors))
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 def has_active_worker(paths: Paths) -> bool | None:
