@@ -101,12 +101,6 @@ class NodeCounts:
     """Events of subagents: stored, but not summarized."""
 
 
-def last_moment(level: TocLevel, end_time: datetime) -> datetime:
-    """Return the last moment before the end of a node, to the millisecond."""
-    is_segment = level is TocLevel.SEGMENT
-    return end_time if is_segment else end_time - timedelta(milliseconds=1)
-
-
 @dataclass(frozen=True, slots=True)
 class TocNode:
     """A version of a node with all its content.
@@ -148,7 +142,8 @@ class TocNode:
     @property
     def last_time(self) -> datetime:
         """The last moment of the period, or the time of a segment's last event."""
-        return last_moment(self.level, self.end_time)
+        is_segment = self.level is TocLevel.SEGMENT
+        return self.end_time - timedelta(milliseconds=0 if is_segment else 1)
 
     @property
     def is_by_model(self) -> bool:
@@ -185,11 +180,6 @@ class TocEntry:
     activity: tuple[int, ...] = ()
     """The number of messages in each month of a year, week of a month, day of a week,
     or three hours of a day; empty if not requested."""
-
-    @property
-    def last_time(self) -> datetime:
-        """The last moment of the period, or the time of a segment's last event."""
-        return last_moment(self.level, self.end_time)
 
 
 @dataclass(frozen=True, slots=True)

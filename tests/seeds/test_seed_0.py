@@ -21,8 +21,9 @@ def test_s0_31_a_day_ends_with_its_last_moment(full_house: Workspace) -> None:
     assert node is not None
     assert (node.last_time - node.start_time) == timedelta(days=1, milliseconds=-1)
     assert f"{node.last_time:%H:%M:%S}" == "23:59:59"
-    (segment, *_) = browse.list_children("toc:day:2024-01-15")
-    assert segment.level is TocLevel.SEGMENT
+    (entry, *_) = browse.list_children("toc:day:2024-01-15")
+    segment = browse.get_node(entry.node_id)
+    assert segment is not None and segment.level is TocLevel.SEGMENT
     assert segment.last_time == segment.end_time
 
 
