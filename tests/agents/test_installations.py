@@ -188,6 +188,67 @@ def test_opencodes_plugin_tells_a_turn_and_never_throws(
     assert {(e.agent, e.session_id) for e in told} == {("opencode", "s")}
 
 
+TURN_2 = """
+import memtui from PLUGIN
+const hooks = {}
+const domain = (name) => ({
+  hook: async (one, does) => { hooks[`${name}.${one}`] = does },
+})
+const events = []
+const event = (type, data) => events.push({ type, data })
+event("session.created", { sessionID: "s" })
+event("session.created", { sessionID: "child", parentID: "s" })
+event("something.new", undefined)
+const text = { sessionID: "s", assistantMessageID: "m", ordinal: 0, text: "Because." }
+event("session.text.ended", text)
+event("session.idle", { sessionID: "child" })
+event("session.idle", { sessionID: "s" })
+event("session.deleted", { sessionID: "s" })
+const subscribe = async function* () { yield* events }
+await memtui.setup({
+  location: { directory: "/home/ada/shop" },
+  event: { subscribe },
+  session: domain("session"),
+  tool: domain("tool"),
+})
+await new Promise((done) => setTimeout(done, 100))
+await hooks["session.prompt"]({ sessionID: "s", prompt: { text: "Why?" } })
+await hooks["session.prompt"]({ sessionID: "child", prompt: { text: "Look." } })
+await hooks["session.prompt"](undefined)
+const call = { tool: "bash", sessionID: "child", id: "c", input: { command: "ls" } }
+const content = [{ type: "text", text: "a.py" }]
+await hooks["tool.execute.after"]({ ...call, status: "completed", result: { content } })
+const error = { message: "no shell" }
+await hooks["tool.execute.after"]({ ...call, id: "d", status: "error", error })
+await memtui.setup({})
+"""
+
+
+def test_opencodes_plugin_tells_a_turn_of_version_2(
+    machine: Machine, tmp_path: Path
+) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs node")
+    plugin = tmp_path / "memtui.mjs"
+    shutil.copy(put("opencode", machine), plugin)
+    turn = tmp_path / "turn.mjs"
+    turn.write_text(TURN_2.replace("PLUGIN", json.dumps(str(plugin))))
+    subprocess.run([node, str(turn)], check=True, timeout=60)
+    told = wait_for(machine, 8)
+    assert sorted((e.event_type.value, e.text, e.subagent) for e in told) == [
+        ("assistant_message", "Because.", ""),
+        ("assistant_stop", "", ""),
+        ("session_end", "", ""),
+        ("session_start", "", ""),
+        ("subagent_stop", "", ""),
+        ("tool_result", "bash: ls\na.py", "child"),
+        ("tool_result", "bash: ls\nno shell", "child"),
+        ("user_message", "Why?", ""),
+    ]
+    assert {(e.agent, e.session_id) for e in told} == {("opencode", "s")}
+
+
 def wait_for(machine: Machine, count: int) -> list[Event]:
     """The events in the spool, once there are so many."""
     assert machine.spool is not None
