@@ -20,9 +20,6 @@ _UNITS = (
 WEEKS_FROM, MONTHS_FROM, YEARS_FROM = 11, 46, 346
 """The ages in days from which ``ago`` counts in a unit."""
 
-LAST_MONTH_FROM = 28
-"""The age in days from which "last month" says more than a number of weeks."""
-
 
 def clock(at: datetime, zone: tzinfo) -> str:
     """Format a time of day: "09:30"."""
@@ -161,7 +158,7 @@ def calendar_age(at: datetime, now: datetime, zone: tzinfo) -> str:
         return _count_ago(count, "day")
     last_month = today.replace(day=1) - DAY
     is_last_month = (on.year, on.month) == (last_month.year, last_month.month)
-    if count >= LAST_MONTH_FROM and is_last_month:
+    if count >= 28 and is_last_month:
         return "last month"
     if count < MONTHS_FROM:
         return _count_ago(round(count / 7), "week")

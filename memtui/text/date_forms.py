@@ -21,19 +21,8 @@ WEEK = timedelta(days=7)
 MINUTES_OF_DAY = 24 * 60
 BLANK = r"\s{1,3}"
 
-LOOK_BACK = 9
-"""How many years back a date may lie: a 29 February is at most eight years away."""
-
-LOOK_BACK_MONTHS = 48
-"""How many months are searched for a day like Friday the 31st."""
-
-RECENT = timedelta(days=14)
-"""How far back "recently" goes."""
-
 CLOCK_SLACK = timedelta(minutes=30)
-
-AROUND_SLACK = timedelta(hours=1)
-"""A time of day stands for the time around it; with "around", for more of it."""
+"""A time of day stands for the time around it."""
 
 PARTS = {
     "morning": (5 * 60, 12 * 60),
@@ -197,7 +186,8 @@ class Recurring:
     def latest(self, day: date) -> Days | None:
         """Return the last one that has begun by a day."""
         number = (day.toordinal() - 1) // 7 if self.is_weekly else day.year
-        for one in range(number, number - LOOK_BACK, -1):
+        # A 29 February is at most eight years away.
+        for one in range(number, number - 9, -1):
             try:
                 days = self.days_of(one)
             except (ValueError, OverflowError):
@@ -227,16 +217,12 @@ def _yearly(month: int, count: int = 1) -> Recurring:
 
 
 WEEKEND = _weekly(5, 2 * DAY)
-NAMED = {name: _yearly(month) for name, month in MONTHS.items()}
-
-
-NAMED |= {name: _yearly(month, 3) for name, month in SEASONS.items()}
-
-
-NAMED |= {name: _weekly(day) for name, day in (WEEKDAYS | SHORT_WEEKDAYS).items()}
-
-
-NAMED |= {"weekend": WEEKEND}
+NAMED = (
+    {name: _yearly(month) for name, month in MONTHS.items()}
+    | {name: _yearly(month, 3) for name, month in SEASONS.items()}
+    | {name: _weekly(day) for name, day in (WEEKDAYS | SHORT_WEEKDAYS).items()}
+    | {"weekend": WEEKEND}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,15 +354,6 @@ def _milliseconds(match: Match, context: DateContext) -> Phrase | None:
     return Phrase(*match.span(), exact=(start, end), needs=needs, is_definite=True)
 
 
-def _iso_week(match: Match, context: DateContext) -> Phrase | None:
-    day = date.fromisocalendar(int(match["year"]), int(match["number"]), 1)
-    return _definite(match, week(day))
-
-
-def _iso_month(match: Match, context: DateContext) -> Phrase | None:
-    return _definite(match, months(int(match["year"]), int(match["number"])))
-
-
 def _numeric(match: Match, context: DateContext) -> Phrase | None:
     day, month = int(match["day"]), int(match["number"])
     if match["mark"] == "/":
@@ -411,7 +388,7 @@ def _date(match: Match, context: DateContext) -> Phrase | None:
 def _day_of_month(match: Match, context: DateContext) -> Phrase | None:
     """Read "the 3rd" and "Friday the 13th"."""
     weekday = (WEEKDAYS | SHORT_WEEKDAYS).get(match["weekday"] or "")
-    for ago in range(LOOK_BACK_MONTHS):
+    for ago in range(48):
         month = calendar_unit(context.today, "month", ago)
         day = month.first + (int(match["day"]) - 1) * DAY
         has_begun = month.first <= day <= min(context.today, month.after - DAY)
@@ -442,18 +419,10 @@ def _months(match: Match, context: DateContext) -> Phrase | None:
     return _latest(match, context, recurring, "month")
 
 
-def _season(match: Match, context: DateContext) -> Phrase | None:
-    return _latest(match, context, NAMED[match["season"]], "season")
-
-
 def _quarter(match: Match, context: DateContext) -> Phrase | None:
     number = match["number"]
     recurring = _yearly(3 * (ORDINALS.get(number) or int(number)) - 2, 3)
     return _latest(match, context, recurring, "" if number in ORDINALS else "quarter")
-
-
-def _half(match: Match, context: DateContext) -> Phrase | None:
-    return _latest(match, context, _yearly(6 * int(match["number"]) - 5, 6))
 
 
 def _week(match: Match, context: DateContext) -> Phrase | None:
@@ -463,11 +432,6 @@ def _week(match: Match, context: DateContext) -> Phrase | None:
     phrase = _latest(match, context, recurring)
     is_soft = not match["iso"] and not match["year"]
     return replace(phrase, is_soft=is_soft) if phrase else None
-
-
-def _weekday(match: Match, context: DateContext) -> Phrase | None:
-    needs = "weekday" if match["weekday"] in SHORT_WEEKDAYS else ""
-    return _latest(match, context, NAMED[match["weekday"]], needs)
 
 
 def _weekdays(match: Match, context: DateContext) -> Phrase | None:
@@ -484,10 +448,6 @@ def _year(match: Match, context: DateContext) -> Phrase | None:
         return None
     days = months(year, 1, 12)
     return Phrase(*match.span(), days=days, needs="year", is_definite=True)
-
-
-def _part_of_day(match: Match, context: DateContext) -> Phrase | None:
-    return Phrase(*match.span(), hours=Hours(*PARTS[match["part"]]), needs="day")
 
 
 def _hour(match: Match, context: DateContext) -> Phrase | None:
@@ -514,7 +474,7 @@ def _clock(match: Match, context: DateContext) -> Phrase | None:
     at = 60 * (hour % 12 + 12 * (half == "p") if half else hour)
     at += int(match["minute"] or 0)
     way = (match["way"] or "").strip()
-    slack = CLOCK_SLACK if way in ("", "at") else AROUND_SLACK
+    slack = CLOCK_SLACK * (1 if way in ("", "at") else 2)
     hours = Hours(at, at, slack)
     needs = "" if way or half else "day"
     low = lowered(context.text[max(0, match.start() - 8) :][:60])
@@ -564,16 +524,6 @@ def _today(match: Match, context: DateContext) -> Phrase | None:
     return _definite(match, one_day(context.today - days * DAY))
 
 
-def _tonight(match: Match, context: DateContext) -> Phrase | None:
-    days, hours = one_day(context.today), Hours(*PARTS["night"])
-    return Phrase(*match.span(), days=days, hours=hours, is_definite=True)
-
-
-def _recently(match: Match, context: DateContext) -> Phrase | None:
-    days = Days(context.today - RECENT, context.today + DAY)
-    return Phrase(*match.span(), days=days, is_definite=True, is_soft=True)
-
-
 def _amount(match: Match) -> tuple[int, int, Unit]:
     """Return the least and the most that a count means, and its unit."""
     if short := match["short_unit"]:
@@ -600,17 +550,6 @@ def _ago(match: Match, context: DateContext) -> Phrase | None:
     return _definite(match, Days(first, min(last, context.today) + DAY))
 
 
-def _up_to_now(match: Match, context: DateContext) -> Phrase | None:
-    """Read "the last 7 days": from a midnight, or a moment, up to now."""
-    _, count, unit = _amount(match)
-    return _rolling(match, context, count, unit)
-
-
-def _past_unit(match: Match, context: DateContext) -> Phrase | None:
-    """Read "the past week", the seven days up to now."""
-    return _rolling(match, context, 1, UNITS[match["unit"]])
-
-
 def _rolling(
     match: Match, context: DateContext, count: int, unit: Unit
 ) -> Phrase | None:
@@ -619,12 +558,6 @@ def _rolling(
         return Phrase(*match.span(), exact=exact, is_definite=True)
     first = back(context.today, unit, count)
     return _definite(match, Days(first, context.today + DAY))
-
-
-def _beginning(match: Match, context: DateContext) -> Phrase | None:
-    return _definite(
-        match, calendar_unit(context.today, match["unit"], 0).part(0, 1, 3)
-    )
 
 
 def _last_or_this(match: Match, context: DateContext) -> Phrase | None:
@@ -663,15 +596,6 @@ def _before_last(match: Match, context: DateContext) -> Phrase | None:
     recurring = NAMED[match["name"]]
     last = _over(recurring, context.today)
     return _definite(match, recurring.latest(last.first - DAY)) if last else None
-
-
-def _the_weekend(match: Match, context: DateContext) -> Phrase | None:
-    return _definite(match, WEEKEND.latest(context.today))
-
-
-def _unread(match: Match, context: DateContext) -> Phrase | None:
-    """Skip a phrase whose parts alone would be read as another time."""
-    return None
 
 
 def _either(names: Iterable[str]) -> str:
@@ -735,30 +659,47 @@ _ISO_TIME = f"{YEAR}-[0-9]{{2}}-[0-9]{{2}}(?:[t ]{_ISO_CLOCK})?"
 _ISO_DATE = f"{YEAR}[-/][0-9]{{2}}[-/][0-9]{{2}}"
 
 _FORMS: list[tuple[str, Reader]] = [
-    # Idioms that are not read.
-    (rf"(?:{{count}} (?:week|fortnight)s?) (?:ago )?last (?:{_WEEKDAY})", _unread),
+    # Idioms whose parts alone would be read as another time.
     (
-        rf"{{count}} (?:week|fortnight)s? (?:on (?:{_WEEKDAY})|today|tomorrow)",
-        _unread,
+        rf"(?:{{count}} (?:week|fortnight)s?) (?:ago )?last (?:{_WEEKDAY})"
+        r"|(?!last|this|past|previous)[0-9a-z]{1,12} (?:week|fortnight)s?"
+        rf" (?:on (?:{_WEEKDAY})|today|tomorrow)"
+        rf"|(?:last )?(?:{_WEEKDAY}) (?:week|fortnight)(?=\s{{0,3}}(?:$|[?.!,;)]))"
+        rf"|not last (?:{_UNIT})",
+        lambda m, c: None,
     ),
-    (
-        rf"(?:last )?(?:{_WEEKDAY}) (?:week|fortnight)(?=\s{{0,3}}(?:$|[?.!,;)]))",
-        _unread,
-    ),
-    (rf"not last (?:{_UNIT})", _unread),
     # Counted from now.
     (r"(?P<word>today|yesterday|(?:the )?day before yesterday)", _today),
-    ("tonight", _tonight),
-    ("recently|lately|the other (?:day|night|evening|week)", _recently),
+    (
+        "tonight",
+        lambda m, c: Phrase(
+            *m.span(),
+            days=one_day(c.today),
+            hours=Hours(*PARTS["night"]),
+            is_definite=True,
+        ),
+    ),
+    (
+        "recently|lately|the other (?:day|night|evening|week)",
+        lambda m, c: Phrase(
+            *m.span(),
+            days=Days(c.today - 2 * WEEK, c.today + DAY),
+            is_definite=True,
+            is_soft=True,
+        ),
+    ),
     (
         r"(?<!half\s)(?<!than\s)(?:(?:about|around|roughly) )?{amount} (?:ago|back)",
         _ago,
     ),
-    ("(?:(?:the|these) )?(?:last|past|previous) {amount}", _up_to_now),
+    (
+        "(?:(?:the|these) )?(?:last|past|previous) {amount}",
+        lambda m, c: _rolling(m, c, *_amount(m)[1:]),
+    ),
     (
         r"(?:(?:(?:the|this) )?past|(?:in|over|during|within) the last"
         rf"|(?:the )?last(?= fortnight)) (?P<unit>{_UNIT}|hour|fortnight)(?! of\b)",
-        _past_unit,
+        lambda m, c: _rolling(m, c, 1, UNITS[m["unit"]]),
     ),
     (
         f"(?:the )?(?P<name>{_UNIT}|{_either(_CLEAR_NAMES - SHORT_MONTHS)})"
@@ -767,7 +708,7 @@ _FORMS: list[tuple[str, Reader]] = [
     ),
     (
         r"(?:(?:beginning|start) of|early (?:in|on)) the {unit}(?! of\b)",
-        _beginning,
+        lambda m, c: _definite(m, calendar_unit(c.today, m["unit"], 0).part(0, 1, 3)),
     ),
     (
         rf"(?P<which>last|this|previous|preceding|past) (?P<name>{_UNIT}"
@@ -775,7 +716,7 @@ _FORMS: list[tuple[str, Reader]] = [
         r"(?! of\b)",
         _last_or_this,
     ),
-    ("the weekend", _the_weekend),
+    ("the weekend", lambda m, c: _definite(m, WEEKEND.latest(c.today))),
     # From a calendar.
     (
         rf"{_ISO_TIME}(?:/|\.\.)(?:{_ISO_TIME}|{_ISO_CLOCK})",
@@ -789,8 +730,16 @@ _FORMS: list[tuple[str, Reader]] = [
         _iso,
     ),
     (r"(?P<ms>1[0-9]{12})(?:(?:\s?[-/]\s?|\.\.)(?P<ms2>1[0-9]{12}))?", _milliseconds),
-    ("{year}-?w{number}", _iso_week),
-    ("{year}-(?P<number>0[1-9]|1[0-2])", _iso_month),
+    (
+        "{year}-?w{number}",
+        lambda m, c: _definite(
+            m, week(date.fromisocalendar(int(m["year"]), int(m["number"]), 1))
+        ),
+    ),
+    (
+        "{year}-(?P<number>0[1-9]|1[0-2])",
+        lambda m, c: _definite(m, months(int(m["year"]), int(m["number"]))),
+    ),
     (r"{day}(?P<mark>[/.]){number}[/.]{year}", _numeric),
     ("{day}-{month}-{year}", _date),
     (
@@ -806,16 +755,24 @@ _FORMS: list[tuple[str, Reader]] = [
     ("{month}{of_year}", _month),
     ("q(?P<number>[1-4])(?:(?:/| (?:of )?){year})?", _quarter),
     (r"{ordinal} quarter{of_year}(?! of\b)", _quarter),
-    ("h(?P<number>[12])(?:/| (?:of )?){year}", _half),
+    (
+        "h(?P<number>[12])(?:/| (?:of )?){year}",
+        lambda m, c: _latest(m, c, _yearly(6 * int(m["number"]) - 5, 6)),
+    ),
     (r"(?P<iso>(?:iso|calendar) )?week {number}{of_year}(?! of\b)", _week),
-    ("{season}{of_year}", _season),
+    ("{season}{of_year}", lambda m, c: _latest(m, c, NAMED[m["season"]], "season")),
     (
         "(?:{weekday},? )?the {day}(?:st|nd|rd|th)(?=\\s{0,3}"
         "(?:$|[?.!;:)]|(?:we|i|did|was|were|when|why|what|to|until)\\b))",
         _day_of_month,
     ),
     ("{weekday}-{weekday2}", _weekdays),
-    ("{weekday}", _weekday),
+    (
+        "{weekday}",
+        lambda m, c: _latest(
+            m, c, NAMED[m["weekday"]], "weekday" * (m["weekday"] in SHORT_WEEKDAYS)
+        ),
+    ),
     # From a clock.
     (
         r"{hour}(?::{minute})?{half}?(?:\s?-\s?| (?:to|until|till|and) )"
@@ -830,7 +787,10 @@ _FORMS: list[tuple[str, Reader]] = [
     ),
     (r"(?<=between\s){hour} and (?P<hour2>[0-9]{1,2})", _hours),
     (r"at {hour}(?: o'?clock)?{clause}", _hour),
-    ("(?:(?:in )?the )?{part}", _part_of_day),
+    (
+        "(?:(?:in )?the )?{part}",
+        lambda m, c: Phrase(*m.span(), hours=Hours(*PARTS[m["part"]]), needs="day"),
+    ),
     ("{year}{no_quantity}", _year),
 ]
 """The forms; of two that begin alike, the longer one is first."""

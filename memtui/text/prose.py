@@ -13,12 +13,6 @@ from memtui.text import analyzer
 MESSAGE_CHARS = 20_000
 """Only this much of a message is read."""
 
-PROSE_LINE_CHARS = 2_000
-"""A longer line is not prose but a log, a blob or a minified file."""
-
-ABBREVIATION_CHARS = 12
-"""Number of characters before a full stop checked for an abbreviation."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
@@ -124,7 +118,7 @@ def split_paragraph(paragraph: str) -> list[str]:
     start = 0
     for end in _END.finditer(paragraph):
         part = paragraph[start : end.end()].strip()
-        if part and not _ABBREVIATION.search(part[-ABBREVIATION_CHARS:]):
+        if part and not _ABBREVIATION.search(part[-12:]):
             found.append(part)
             start = end.end()
     found.append(paragraph[start:])
@@ -141,22 +135,21 @@ def shorten(text: str, limit: int) -> str:
     return (head[:cut] if cut > limit // 2 else head[:-1]).rstrip(" ,;:.-–—(…") + "…"
 
 
-MIN_SHORTENED_SHARE = 0.4
-"""The minimum share of its limit that a shortened line keeps to end with a sentence or
-clause; otherwise it ends with a word."""
-
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 
 _CLAUSE_END = re.compile(r"[,;:](?=\s)|\s[–—-](?=\s)|[，；：、]")
 
 
 def shorten_to_sentences(line: str, limit: int) -> str:
-    """Shorten a line to its first sentences, else to its first clauses or words."""
+    """Shorten a line to its first sentences, else to its first clauses or words.
+
+    Sentences or clauses that fill less than two fifths of the limit are too short.
+    """
     if len(line) <= limit:
         return line
     for pattern, ending in ((_SENTENCE_END, ""), (_CLAUSE_END, "…")):
         ends = list(pattern.finditer(line, 0, limit))
-        if ends and ends[-1].end() >= MIN_SHORTENED_SHARE * limit:
+        if ends and ends[-1].end() >= 0.4 * limit:
             end = ends[-1].start() if ending else ends[-1].end()
             return f"{line[:end].rstrip()}{ending}"
     head, _, _ = line[: limit - 1].rpartition(" ")
@@ -169,13 +162,12 @@ def strip_markup(line: str) -> str:
         line = _LINK.sub(r"\1", line)
     if any(mark in line for mark in "<*_~"):
         parts = _TICKED.split(_STRONG_TICKED.sub(r"\1", line))
-        parts[::2] = [_strip_inline(part) for part in parts[::2]]
+        parts[::2] = [
+            _EMPHASIS.sub(r"\1", _STRONG.sub("", _TAG.sub(" ", part)))
+            for part in parts[::2]
+        ]
         line = "".join(parts)
     return _BLANKS.sub(" ", _LEAD.sub("", line)).strip(" |")
-
-
-def _strip_inline(prose: str) -> str:
-    return _EMPHASIS.sub(r"\1", _STRONG.sub("", _TAG.sub(" ", prose)))
 
 
 def _blocks(text: str) -> Iterator[Sentence]:
@@ -213,7 +205,7 @@ def _wraps(run: str, following: str) -> bool:
 
 def _is_noise(line: str) -> bool:
     """Return whether a line is code, a table, a log or injected text, not prose."""
-    if len(line) > PROSE_LINE_CHARS or _NOISE.match(line):
+    if len(line) > 2_000 or _NOISE.match(line):
         return True
     if line.lstrip().startswith("|") or line.count("|") > 2:
         return True
@@ -243,7 +235,6 @@ _SENTENCE_ENDS = re.compile(
 )
 
 _MARKUP = re.compile(r"(?:[#>|*+•\-–—=~_`\s✅❌✓✗☐☑]+|\d+[.)]\s|\[[ xX]?\]\s)+")
-_EXCERPT_TRAIL = " \t|*`#_=~"
 
 
 def best_excerpt(text: str, weights: Mapping[str, float]) -> str:
@@ -280,7 +271,7 @@ def _candidates(text: str) -> Iterator[str]:
         led = _MARKUP.match(text, start, end)
         if led is not None and led.end() < end:
             start = led.end()
-        rest = text[start:end].rstrip(_EXCERPT_TRAIL)
+        rest = text[start:end].rstrip(" \t|*`#_=~")
         while rest:
             part = truncate(rest, EXCERPT_CHARS)
             yield part

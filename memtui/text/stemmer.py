@@ -7,15 +7,14 @@ forms get the stem of their base form. Stems are compared, never shown.
 
 import re
 
-MIN_PREFIX_LETTERS = 2
-"""A word and its stem share at least this many first letters."""
-
 MIN_STEMMED_LETTERS = 4
 """Shorter words are their own stem."""
 
 _VOWEL = re.compile("[aeiouy]")
 _MEASURE = re.compile("[aeiouy]+[^aeiouy]+")
 _ENGLISH = re.compile("[a-z]+")
+_SHORT = re.compile("[^aeiouy][aeiouy][^aeiouywx]$")
+"""Matches a root that ends in consonant, vowel, consonant, like "hop"."""
 
 _DERIVED = (
     ("ization", "ize"),
@@ -83,7 +82,7 @@ def word_prefixes(start: str) -> set[str]:
     if not _ENGLISH.fullmatch(start):
         return {start}
     irregular = {form for form, root in _ROOTS.items() if root.startswith(start)}
-    return {start[: max(MIN_PREFIX_LETTERS, len(start) - 1)]} | irregular
+    return {start[: max(2, len(start) - 1)]} | irregular
 
 
 def stem(word: str) -> str:
@@ -136,24 +135,11 @@ def _restored(root: str) -> str:
         return root + "e"
     if root[-1] == root[-2] and root[-1] not in "aeioulsz":
         return root[:-1]
-    if _measure(root) == 1 and _is_short(root):
-        return root + "e"
-    return root
+    return root + "e" if _measure(root) == 1 and _SHORT.search(root) else root
 
 
 def _measure(root: str) -> int:
     return len(_MEASURE.findall(root))
-
-
-def _is_short(root: str) -> bool:
-    """Return whether a root ends in consonant, vowel, consonant, like "hop"."""
-    return (
-        len(root) > 2
-        and not _VOWEL.match(root[-1])
-        and root[-1] not in "wx"
-        and _VOWEL.match(root[-2]) is not None
-        and not _VOWEL.match(root[-3])
-    )
 
 
 _ROOTS = {form: stem(form) for form in _IRREGULAR}

@@ -2,17 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from memtui.text import analyzer, cues, prose, stopwords
 from memtui.text.prose import Sentence, shorten
 
 TITLE_CHARS = 80
 """The maximum length of a title or headline."""
-
-REQUEST_SENTENCES = 9
-"""Number of sentences of a request that are read."""
 
 MIN_CONTENT_WORDS = 2
 """A title has at least this many content words."""
@@ -26,9 +23,6 @@ refers to something and says little; says hardly anything."""
 
 MANY_CONTENT_WORDS = 4
 """With this many content words a title is clear despite a reference."""
-
-MIN_CHARS_BEFORE_AND = 30
-"""A title cut before an "and" has at least this many characters."""
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
 
@@ -104,8 +98,7 @@ _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORE
 _REMNANT = re.compile(r":\s\S{1,4}$")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTitle:
+class RequestTitle(NamedTuple):
     """The title made from a request, and how good it is."""
 
     title: str
@@ -114,7 +107,7 @@ class RequestTitle:
 
 def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
     """Return the title of a request; None if it has none."""
-    parts = list(islice(sentences, REQUEST_SENTENCES))
+    parts = list(islice(sentences, 9))
     best: RequestTitle | None = None
     for sentence in parts:
         text = sentence.text
@@ -221,7 +214,11 @@ def shorten_title(text: str, limit: int = TITLE_CHARS) -> str:
 def _cut_at_clause(text: str, limit: int) -> str:
     """Return the longest beginning that makes sense alone; "" if there is none."""
     for pattern in _ENDINGS:
-        places = list(_matches_within(pattern, text, limit))
+        places = [
+            found.start()
+            for found in pattern.finditer(text)
+            if len(text[: found.start()].rstrip(" ,")) <= limit
+        ]
         for before, place in reversed(list(zip([0, *places], places, strict=False))):
             head = text[:place].rstrip(" ,")
             is_scrap = before and text[before:place].count(" ") < MIN_CONTENT_WORDS
@@ -232,20 +229,12 @@ def _cut_at_clause(text: str, limit: int) -> str:
         head = text[: end.start()]
         is_pair = "," in head or _PAIRED.search(head)
         if (
-            len(head) > MIN_CHARS_BEFORE_AND
+            len(head) > 30
             and not is_pair
             and count_content_words(head) > MIN_CONTENT_WORDS
         ):
             return head
     return ""
-
-
-def _matches_within(pattern: re.Pattern[str], text: str, limit: int) -> Iterator[int]:
-    """Yield where a pattern matches within the first ``limit`` characters."""
-    for found in pattern.finditer(text):
-        if len(text[: found.start()].rstrip(" ,")) > limit:
-            return
-        yield found.start()
 
 
 def drop_unbalanced(text: str) -> str:
@@ -297,26 +286,19 @@ _COMMAND = re.compile(r"/[\w:.-]+")
 def session_title(text: str) -> str:
     """Return a title for a session from what its user wrote; "" if there is none."""
     read = _ATTACHMENT.sub(" ", text[:SESSION_TEXT_CHARS])
-    sentences = prose.message_sentences(read)
-    request = title_from_request(sentences)
-    is_good = request is not None and request.score >= LIKELY
-    if request is not None and is_good and not request.title.endswith("…"):
+    request = title_from_request(prose.message_sentences(read))
+    if request and request.score >= LIKELY and not request.title.endswith("…"):
         return request.title
-    return "" if prose.is_continuation(read) else _first_line(read)
+    if prose.is_continuation(read):
+        return ""
+    # The first line that does not only introduce the next, as written.
+    lines = [prose.strip_markup(line.lstrip("# ")) for line in read.split("\n")]
+    found = [line for line in lines if line]
+    led_to = [line for line in found if not line.endswith((":", "："))]
+    return shorten(next(iter(led_to or found), "").rstrip(" :："), SESSION_TITLE_CHARS)
 
 
 def is_informative(line: str) -> bool:
     """Return whether a line says what a session was about."""
-    if _COMMAND.fullmatch(line):
-        return False
-    count = count_content_words(line)
-    return count > (1 if cues.is_pleasantry(line) else 0)
-
-
-def _first_line(text: str) -> str:
-    """Return the first line that does not only introduce the next, as written."""
-    lines = [prose.strip_markup(line.lstrip("# ")) for line in text.split("\n")]
-    found = [line for line in lines if line]
-    led_to = [line for line in found if not line.endswith((":", "："))]
-    line = next(iter(led_to or found), "")
-    return prose.shorten(line.rstrip(" :："), SESSION_TITLE_CHARS)
+    least = 1 if cues.is_pleasantry(line) else 0
+    return not _COMMAND.fullmatch(line) and count_content_words(line) > least

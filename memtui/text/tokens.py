@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation
 
+from memtui import files
 from memtui.errors import VocabularyError
 
 ESTIMATOR_NAME = "estimate-1"
@@ -106,9 +107,6 @@ VOCABULARY_FILE = hashlib.sha1(
 ).hexdigest()
 """The name of the file in tiktoken's cache."""
 
-FETCH_TIMEOUT_S = 60.0
-"""The total time a download may take."""
-
 
 def find_vocabulary(folder: Path) -> Path | None:
     """Return the vocabulary's file in tiktoken's cache or in ``folder``."""
@@ -138,44 +136,26 @@ def load_counter(folder: Path) -> TokenCounter:
     return TokenCounter(f"tiktoken-{ENCODING}", count)
 
 
-def fetch_vocabulary(
-    folder: Path, *, deadline_s: float = FETCH_TIMEOUT_S, url: str = VOCABULARY_URL
-) -> Path:
+def fetch_vocabulary(folder: Path) -> Path:
     """Download the vocabulary; the only download that memtui ever makes.
 
     Raises:
-        VocabularyError: It could not be downloaded in time, or has another checksum.
+        VocabularyError: It could not be downloaded, or has another checksum.
     """
-    import threading
     import urllib.request
 
-    answer: list[bytes | Exception] = []
-
-    def read() -> None:
-        try:
-            with urllib.request.urlopen(url, timeout=deadline_s) as reply:
-                answer.append(reply.read())
-        except (OSError, ValueError) as error:
-            answer.append(error)
-
-    thread = threading.Thread(target=read, daemon=True)
-    thread.start()
-    thread.join(deadline_s)
-    if not answer:
-        raise VocabularyError(f"{url} did not answer within {deadline_s:.0f} s")
-    if isinstance(answer[0], Exception):
-        raise VocabularyError(f"{url} could not be fetched: {answer[0]}")
-    return _keep(answer[0], folder)
-
-
-def _keep(content: bytes, folder: Path) -> Path:
+    try:
+        with urllib.request.urlopen(VOCABULARY_URL, timeout=60) as reply:
+            content: bytes = reply.read()
+    except OSError as error:
+        raise VocabularyError(
+            f"{VOCABULARY_URL} could not be fetched: {error}"
+        ) from error
     if _checksum(content) != VOCABULARY_SHA256:
         raise VocabularyError("the fetched vocabulary has another checksum; not kept")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / f"{VOCABULARY_FILE}.part"
-        unfinished.write_bytes(content)
-        unfinished.replace(folder / VOCABULARY_FILE)
+        files.write_atomically(folder / VOCABULARY_FILE, content)
     except OSError as error:
         raise VocabularyError(
             f"{folder} cannot be written: {error.strerror}"
