@@ -32,10 +32,6 @@ OLD_MARK = "memtui-index"
 MAX_POSTINGS = 40_000
 """How many postings of a query's rarer terms are read to find documents."""
 
-MIN_COMMON_POSTINGS = 4_000
-"""Before a term with this many postings is read, the search checks whether it can still
-change the matches."""
-
 ONE_TERM = 65_536.0
 """Added to the sum of a document's weights for each term it has, so that one number
 holds both: the weights of all terms together stay far below."""
@@ -248,7 +244,7 @@ class NodeReader:
             levels = replace(Filters(), levels=query.filters.levels)
             of_levels = self._passing(levels, None, (), ()) or frozenset()
             allowed = of_levels if allowed is None else allowed & of_levels
-        sums, left_out = self._add_up(terms, allowed, limit)
+        sums, left_out = self._add_up(terms)
         passing = sums if allowed is None else sums.keys() & allowed
         best = nlargest(limit, ((_total(sums[n]), n) for n in passing))
         most = sum(term.idf for term in terms) * len(terms)
@@ -300,32 +296,25 @@ class NodeReader:
         return frozenset(number for (number,) in rows.fetchall())
 
     def _add_up(
-        self, terms: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
+        self, terms: Sequence[WeightedTerm]
     ) -> tuple[dict[int, float], list[str]]:
         """Return ONE_TERM for each term a document has, plus the terms' weights.
 
         The rarest terms come first. When ``MAX_POSTINGS`` have been read, the others
-        count in the documents found so far; they are returned too if these may be too
-        few.
+        count in the documents found so far, and are returned too.
         """
         sums: dict[int, float] = {}
         left_out: list[str] = []
         room = MAX_POSTINGS
-        rest = sorted(terms, key=lambda term: term.postings)
-        while rest:
-            term, size = rest[0], rest[0].postings
-            is_enough = size >= MIN_COMMON_POSTINGS and _are_enough(
-                sums, rest, allowed, limit
-            )
-            is_cut = bool(sums) and (is_enough or size > room)
-            best = self._best_forms(term, among=sums if is_cut else None)
-            if size > room and not is_enough:
+        for term in sorted(terms, key=lambda term: term.postings):
+            if term.postings > room:
                 left_out.append(term.term)
+            is_cut = bool(sums) and term.postings > room
+            best = self._best_forms(term, among=sums if is_cut else None)
             both = {n: sums[n] + best[n] for n in sums.keys() & best.keys()}
             sums |= best
             sums |= both
-            room -= size
-            del rest[0]
+            room -= term.postings
         return sums, left_out
 
     def _best_forms(
@@ -386,19 +375,6 @@ class NodeReader:
             if number in sums and (allowed is None or number in allowed)
         ]
         return max(passing, default=(0.0, 0, ""))[2]
-
-
-def _are_enough(
-    sums: Mapping[int, float],
-    rest: Sequence[WeightedTerm],
-    allowed: frozenset[int] | None,
-    limit: int,
-) -> bool:
-    """Return True if no document with only the rest of the terms can be a match."""
-    passing = sums if allowed is None else sums.keys() & allowed
-    best = nlargest(limit, (_total(sums[n]) for n in passing))
-    most = sum(term.idf for term in rest) * len(rest)
-    return len(best) == limit > 0 and best[-1] >= most
 
 
 def _total(found: float) -> float:

@@ -369,13 +369,12 @@ def _score_windows(
         while end < len(some) and positions[end] <= one.position + WINDOW_AFTER:
             end += 1
         length = K1 * (1 - B + B * (whole + extra[end] - extra[first]) / whole)
-        if end - first == 1:
+        if end - first == 1:  # most windows
             weight = role_weights[one.role]
-            score = total(one.mask) * weight * (K1 + 1) / (weight + length)
+            scores[one.id] = total(one.mask) * weight * (K1 + 1) / (weight + length)
         else:
             counts = _count_terms(some[first:end], role_weights)
-            score = _bm25(counts, idfs, length)
-        scores[one.id] = score
+            scores[one.id] = _bm25(counts, idfs, length)
     return scores
 
 
@@ -464,13 +463,14 @@ def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float
         query: The query.
         idfs: Those of its terms.
     """
-    wholes = {word.exact for word in query.words if word.exact}
-    known = _TermsOfWords(frozenset([*idfs, *wholes]))
+    wanted = {*idfs, *(word.exact for word in query.words if word.exact)}
+    typed_text = query.text.strip().casefold()
+    may_match = analyzer.term_prefilter(wanted)
 
     def bonus(text: str) -> float:
         positions: dict[str, list[int]] = {}
         for at, word in enumerate(analyzer.words(text[:BONUS_CHARS])):
-            for term in known[word]:
+            for term in analyzer.word_terms(word) if may_match(word) else ():
                 positions.setdefault(term, []).append(at)
         total = 0.0
         for one, other in pairwise(query.terms):
@@ -482,37 +482,15 @@ def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float
         for typed in query.words:
             if typed.exact in positions:
                 total += EXACT_FORM * max(idfs.get(term, 0.0) for term in typed.terms)
-        return total + _verbatim_bonus(text, query, idfs)
+        folded = text.casefold()
+        for typed in query.words:
+            if len(typed.terms) > 1 and typed.text.casefold() in folded:
+                total += sum(idfs.get(term, 0.0) for term in typed.terms)
+        if not typed_text.isalnum() and typed_text in folded:
+            total += VERBATIM * sum(idfs.values())
+        return total
 
     return bonus
-
-
-class _TermsOfWords(dict[str, tuple[str, ...]]):
-    """The wanted ones among the terms of each word; a word is analyzed once."""
-
-    def __init__(self, wanted: frozenset[str]) -> None:
-        self._wanted, self._may_match = wanted, analyzer.term_prefilter(wanted)
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        found: tuple[str, ...] = ()
-        if self._may_match(word):
-            terms = analyzer.word_terms(word)
-            found = tuple(term for term in terms if term in self._wanted)
-        self[word] = found
-        return found
-
-
-def _verbatim_bonus(text: str, query: Query, idfs: Mapping[str, float]) -> float:
-    """Score the query, or an identifier in it, that occurs exactly as typed."""
-    folded = text.casefold()
-    total = 0.0
-    for word in query.words:
-        if len(word.terms) > 1 and word.text.casefold() in folded:
-            total += sum(idfs.get(term, 0.0) for term in word.terms)
-    typed = query.text.strip().casefold()
-    if not typed.isalnum() and typed in folded:
-        total += VERBATIM * sum(idfs.values())
-    return total
 
 
 def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:

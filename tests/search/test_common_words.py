@@ -22,30 +22,6 @@ from tests.search.documents import (
 )
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "file test ",
-        f"{make_word(5)} file test code ",
-        "code ",
-        f"{make_word(12)} q",
-        "fi te co",
-    ],
-)
-def test_less_work_finds_the_same(
-    index: NodeIndex, query: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    everything = make_documents(1200)
-    for start in range(0, 1200, 300):
-        index.update(everything[start : start + 300], [])
-    whole = [(m.target_id, m.score) for m in find(index, query, 2000).matches]
-    monkeypatch.setattr(node_index, "MIN_COMMON_POSTINGS", 10)
-    few = find(index, query, 15)
-    assert few.skipped_terms == ()
-    expected = [value for _, value in whole[:15]]
-    assert [match.score for match in few.matches] == pytest.approx(expected)
-
-
 def test_beside_a_rare_word_a_common_one_finds_nothing_more(
     index: NodeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
