@@ -57,15 +57,6 @@ class TurnRange:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRange:
-    """The part of a conversation that is shown: at least one event."""
-
-    positions: tuple[EventPosition, ...]
-    at_start: bool
-    at_end: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ConversationUpdate:
     """What has changed in a conversation that is shown."""
 
@@ -126,21 +117,21 @@ def read_around(key: ConversationKey, position: EventPosition) -> TurnRange:
 
 
 def find_update(
-    key: ConversationKey, shown: ShownRange, here: EventPosition, most: int
+    key: ConversationKey, shown: TurnRange, here: EventPosition, most: int
 ) -> ConversationUpdate | None:
     """Return what is new after the part that is shown, or changed within it.
 
     Args:
         key: The conversation.
-        shown: The part that is shown.
+        shown: The part that is shown: at least one turn.
         here: The position to stay at.
         most: How many events are read where some were inserted or deleted.
     """
     with database.connection():
-        number, places = _number(key), shown.positions
+        number, places = _number(key), [turn.position for turn in shown.turns]
         first = None if shown.at_start else places[0]
         span = first, places[-1], len(places) + 1
-        if conversations.list_positions(number, key.subagent, *span) != [*places]:
+        if conversations.list_positions(number, key.subagent, *span) != places:
             turns = _around(number, key, here, most // 2)
             return ConversationUpdate(turns, replaces=True)
         if not shown.at_end:

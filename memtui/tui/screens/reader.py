@@ -25,7 +25,6 @@ from memtui.services.conversation import (
     ConversationKey,
     ConversationLength,
     ConversationUpdate,
-    ShownRange,
     Turn,
     TurnRange,
 )
@@ -327,8 +326,7 @@ class ReaderScreen(BaseScreen[None]):
         if here is None:
             self._open()
             return
-        places = tuple(turn.position for turn in window.turns)
-        shown = ShownRange(places, window.is_first, window.is_last)
+        shown = TurnRange((*window.turns,), window.is_first, window.is_last)
         pairs = zip(window.turns, window.rendered, strict=True)
         known = {turn.event.event_id: (turn, lines) for turn, lines in pairs}
         layout, expanded = self._turn_layout(), frozenset(self._expanded)
