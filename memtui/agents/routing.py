@@ -30,6 +30,7 @@ from memtui.search.query_dates import DatedQuery
 from memtui.search.quotes import QuoteResult
 from memtui.search.scoring import DATE_BOOST
 from memtui.services import browse
+from memtui.store import database, scopes
 from memtui.text.dates import DatePeriod
 
 if TYPE_CHECKING:
@@ -85,19 +86,15 @@ def route(
 ) -> Reply:
     """Answer a question by the strategy that fits it, and say which that is.
 
-    Args:
-        workspace: Where to look.
-        question: In any words.
-        limit: How many hits, and how many nodes; twice as many quotes.
-        agent: Of this agent's work alone.
-        project: Of this project's work alone.
+    The limit is that of summaries; there are twice as many quotes.
     """
     zone = workspace.zone
     dated = query_dates.parse(question, workspace.now(), zone)
     filters = replace(EVERYTHING, scope=Scope(agent, project))
     parsed = search_query.parse(dated.words, zone, filters)
     # Filters of the question hold for browsing too.
-    scope = parsed.filters.scope
+    with database.connection():
+        scope, nothing_of = scopes.resolve_names(parsed.filters.scope)
     strategy, why = choose_strategy(parsed, dated.periods)
     by_period = {
         period: browse.list_covering(period.start, period.end, zone, scope)
@@ -125,8 +122,10 @@ def route(
     items[1:1] = describe_quotes(quoted.quotes)
     items += [formatting.node(node) for node in nodes[:limit]]
     read = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
-    missing = [f"Nothing is stored for {one.text}." for one in read if not one.has_hits]
-    if quoted.unknown:
+    missing = nothing_of or [
+        f"Nothing is stored for {one.text}." for one in read if not one.has_hits
+    ]
+    if quoted.unknown and not nothing_of:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
     band = model_hits.score_band(score)
     head: Item = {
@@ -161,12 +160,7 @@ def route(
 def choose_strategy(
     parsed: Query, periods: Sequence[DatePeriod]
 ) -> tuple[Strategy, str]:
-    """Choose how a question is answered, and say why.
-
-    Args:
-        parsed: The question without its dates.
-        periods: The times it names.
-    """
+    """Choose how a question with these times is answered, and say why."""
     named = specific_words(parsed)
     words = ", ".join(named[:5])
     time = "; ".join(period.label for period in periods)

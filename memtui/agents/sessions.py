@@ -106,14 +106,7 @@ def list_messages(
 ) -> Reply:
     """List a page of the messages of a session, oldest first.
 
-    Args:
-        workspace: Where to look.
-        session: Its ``[agent:]id`` or the beginning of that.
-        offset: How many to leave out.
-        limit: How many.
-        subagent: Of this subagent's conversation.
-        text_offset: How many characters of the first message to leave out.
-        all_events: Tool results and boundaries as well.
+    ``text_offset`` is for the first message; ``all_events`` adds the results of tools.
 
     Raises:
         MemtuiError: The session has no such subagent.
@@ -187,14 +180,8 @@ def get_events(
 ) -> Reply:
     """List a page of the events of a time or a session, oldest first.
 
-    Args:
-        workspace: Where to look.
-        when: A time in words; of several the first counts.
-        limit: How many.
-        token: The id of the last event of the page before, whole or as it is cited.
-        agent: Of this agent's sessions alone.
-        project: Of this project alone.
-        session: Of this session alone: ``[agent:]id`` or the beginning of that.
+    Of several times the first counts. A token is the id of the last event of the page
+    before, whole or as it is cited.
 
     Raises:
         UsageError: Neither a time nor a session is given.
@@ -264,12 +251,7 @@ def expand_grip(
 ) -> Reply:
     """List the events before a citation, those that it names, and those after it.
 
-    Args:
-        workspace: Where to look.
-        grip_id: The id or citation of a grip or an event.
-        before: How many events before it.
-        after: How many events after it.
-        text_offset: How many characters of its first event to leave out.
+    ``text_offset`` is for the first event that it names.
     """
     found = expand(grip_id, before=before, after=after)
     if found.grip is None:

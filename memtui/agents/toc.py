@@ -374,7 +374,9 @@ def outline(
         agent: Of this agent's work alone.
         project: Of this project's work alone.
     """
-    lines, scope = LineWriter(workspace.zone), Scope(agent, project)
+    lines = LineWriter(workspace.zone)
+    with database.connection():
+        scope, unknown = scopes.resolve_names(Scope(agent, project))
     levels = list(TocLevel)
     queue: list[tuple[float, tuple[int, ...], TocEntry]] = []
     newest: datetime | None = None
@@ -397,6 +399,8 @@ def outline(
         if entry.level is not TocLevel.SEGMENT:
             add_children(entry.node_id, place)
     shown = sorted(range(len(chosen)), key=lambda number: chosen[number][0])
+    nothing = f"of {scope}" if scope.is_narrow else "yet"
+    nothing = " ".join(unknown) or f"Nothing is stored {nothing}."
     return Reply(
         "lines",
         [
@@ -404,7 +408,7 @@ def outline(
             for place, entry in sorted(chosen, key=lambda one: one[0])
         ],
         lambda item: "  " * int(item["depth"]) + lines.node(item),
-        notes=() if chosen else ("Nothing is stored yet.",),
+        notes=() if chosen else (nothing,),
         hint="get_node NODE_ID, or a larger budget, opens more",
         has_more=bool(queue),
         priority=sorted(range(len(chosen)), key=lambda place: shown[place]),

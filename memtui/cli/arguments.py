@@ -8,6 +8,8 @@ from typing import Any, NoReturn
 
 from memtui.model.bounds import check_number
 
+MAX_PORT = 65_535
+
 MIN_TOKENS, MAX_TOKENS = 50, 100_000
 
 
@@ -38,6 +40,9 @@ class Parser(argparse.ArgumentParser):
 
     def add_argument(self, *names: Any, **details: Any) -> argparse.Action:
         """Add an argument, and remember the list of words."""
+        if details.get("nargs") == "*":
+            # Without a default, argparse asks for what may be missing.
+            details.setdefault("default", [])
         action = super().add_argument(*names, **details)
         if not action.option_strings and action.nargs in ("*", "+"):
             self._list = action

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 
 from memtui.cli import output
-from memtui.cli.arguments import Parser
+from memtui.cli.arguments import Parser, whole_number
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.nodes import NodeStatus, TocHistory, TocNode, TocVersion
@@ -23,7 +23,7 @@ def add_options(parser: Parser, command: str) -> None:
         parser.add_argument(
             "number",
             nargs="?",
-            type=int,
+            type=whole_number(1),
             metavar="N",
             help="its version, as versions lists them; default: the one shown",
         )

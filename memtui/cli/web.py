@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from importlib.util import find_spec
 
-from memtui.cli.arguments import Parser, whole_number
+from memtui.cli.arguments import MAX_PORT, Parser, whole_number
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 
@@ -23,7 +23,7 @@ def add_options(parser: Parser, command: str) -> None:
     )
     parser.add_argument(
         "--port",
-        type=whole_number(0),
+        type=whole_number(0, MAX_PORT),
         default=8421,
         metavar="N",
         help="the port (default 8421; 0 takes any that is free)",

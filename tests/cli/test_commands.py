@@ -307,3 +307,24 @@ def test_nothing_of_a_scope_is_said_so(home: Path) -> None:
     for words in (("sessions",), ("show",), ("search", "mutex")):
         assert "nowhere" in run_memtui(home, *words, *none).stdout
     assert asked(home, "show", "--project", "shop")["children"]
+
+
+def test_an_unknown_agent_or_project_is_named(home: Path) -> None:
+    for words in (["show"], ["toc"], ["sessions"], ["search", "mutex"], ["ask", "x"]):
+        said = run_memtui(home, *words, "--agent", "nobody").stdout
+        assert "Nothing is stored for the agent “nobody”." in said
+        assert "In no message" not in said
+        said = run_memtui(home, *words, "--project", "nowhere").stdout
+        assert "Nothing is stored for the project “nowhere”." in said
+        # Each exists, but not both together.
+        said = run_memtui(home, *words, "--agent", "codex", "--project", "shop").stdout
+        assert "“" not in said
+    assert "toc:year:2024" in run_memtui(home, "show", "--project", "SHOP").stdout
+    assert "shop-1" in run_memtui(home, "sessions", "--project", "SHOP").stdout
+
+
+def test_a_missing_word_is_the_only_one_asked_for(home: Path) -> None:
+    said = run_memtui(home, "hooks", code=2).stderr
+    assert "the following arguments are required: action\n" in said
+    said = run_memtui(home, "serve", "--port", "65536", code=2).stderr
+    assert "must be a whole number from 0 to 65,535" in said
