@@ -28,15 +28,24 @@ def explain_verdict(bullet: Bullet) -> str:
         case Support.SUPPORTED:
             return "".join(moved)
         case Support.WEAK:
-            reasons = [*_contradictions(bullet), *_low_coverage(features)][:MAX_REASONS]
-            reasons = reasons or [_other_weakness(bullet)]
+            from memtui.summarize.grounding import details
+
+            reasons = [*_list_weaknesses(bullet)][:MAX_REASONS]
+            if not reasons and details.says_too_little(bullet.text):
+                reasons = ["too short to check"]
+            reasons = reasons or ["not all of it is in the source"]
             return f"weak: {'; '.join((*reasons, *moved))}"
         case _:
-            return f"unsupported: {_unsupported_reason(features)}"
+            reason = "part of it is not in the source"
+            if not features.covered:
+                reason = "nothing like it is in the source"
+            elif features.covered < WEAK_SHARE:
+                reason = f"only {_percent(features)} of its wording is in the source"
+            return f"unsupported: {reason}"
 
 
-def _contradictions(bullet: Bullet) -> Iterator[str]:
-    """Yield what contradicts the bullet, the clearest first."""
+def _list_weaknesses(bullet: Bullet) -> Iterator[str]:
+    """Yield what the source lacks or contradicts, the clearest first."""
     from memtui.summarize.grounding import negation
 
     features = bullet.verdict.features
@@ -50,27 +59,8 @@ def _contradictions(bullet: Bullet) -> Iterator[str]:
     if features.opposites:
         word = _word_of_stem(bullet.text, features.opposites[0][0])
         yield f"the source says the opposite of “{word}”"
-
-
-def _other_weakness(bullet: Bullet) -> str:
-    from memtui.summarize.grounding import details
-
-    if details.says_too_little(bullet.text):
-        return "too short to check"
-    return "not all of it is in the source"
-
-
-def _low_coverage(features: VerdictFeatures) -> Iterator[str]:
     if features.covered < SUPPORTED_SHARE:
         yield f"{_percent(features)} of its wording is in the source"
-
-
-def _unsupported_reason(features: VerdictFeatures) -> str:
-    if not features.covered:
-        return "nothing like it is in the source"
-    if features.covered < WEAK_SHARE:
-        return f"only {_percent(features)} of its wording is in the source"
-    return "part of it is not in the source"
 
 
 def _percent(features: VerdictFeatures) -> str:
