@@ -19,7 +19,7 @@ from memtui.pipeline import summarization
 from memtui.pipeline.progress import ModelStatus
 from memtui.pipeline.schedule import DueJob, JobScheduler
 from memtui.pipeline.summarization import NewVersion, ParentWork, SegmentWork
-from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
+from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     database,
     grips,
@@ -256,10 +256,7 @@ class Rewriter:
     def _retry_later(self, name: str, error: str) -> RewriteOutcome:
         """Try this node again later, other nodes first."""
         with database.transaction():
-            at_ms = next_retry_ms(
-                rewrite_queue.count_attempts(name) + 1, to_ms(self._clock())
-            )
-            rewrite_queue.set_failed(name, at_ms)
+            rewrite_queue.set_failed(name, to_ms(self._clock()))
         return RewriteOutcome(RewriteResult.FAILED, error)
 
     def _reject(

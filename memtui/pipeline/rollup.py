@@ -13,7 +13,7 @@ from memtui.model.events import from_ms, to_ms
 from memtui.model.nodes import TocLevel
 from memtui.pipeline import summarization
 from memtui.pipeline.summarization import NewVersion
-from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
+from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import database, jobs, nodes, outbox, rollup_queue, segments, versions
 from memtui.summarize.summarizer import Summarizer
 
@@ -106,9 +106,7 @@ class RollupStage:
         if not isinstance(result, Exception):
             return None
         with database.transaction():
-            rollup_queue.set_failed(
-                name, next_retry_ms(rollup_queue.count_attempts(name), now_ms)
-            )
+            rollup_queue.set_failed(name, now_ms)
         return result
 
     def _roll_up(self, name: str, now_ms: int) -> None:

@@ -16,7 +16,7 @@ from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.sessions import Session
 from memtui.model.summaries import Summary
-from memtui.pipeline.worker import ChangedNodes, next_retry_ms, try_item
+from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     conversations,
     database,
@@ -308,8 +308,7 @@ class SummaryStage:
             )
             segments.set_summarized(done)
             for item, _ in failed:
-                tries = segments.count_attempts(item.name)
-                segments.set_failed(item.name, next_retry_ms(tries, now_ms))
+                segments.set_failed(item.name, now_ms)
             self._mark_parents([item.name for item in work])
         if failed:
             item, error = failed[-1]

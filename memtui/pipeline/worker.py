@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from memtui.errors import StoreError, StoreGoneError
-from memtui.store.database import MAX_RETRY_MS
 
 log = logging.getLogger(__name__)
 
@@ -168,9 +167,6 @@ class ChangedNodes:
         return taken
 
 
-MIN_RETRY_MS = 60_000
-"""The first wait before an item that failed is tried again."""
-
 T = TypeVar("T")
 
 
@@ -187,8 +183,3 @@ def try_item(action: Callable[[], T]) -> T | Exception:
     except Exception as error:
         log.exception("one item failed")
         return error
-
-
-def next_retry_ms(failures: int, now_ms: int) -> int:
-    """Return when to try again; the wait doubles with each failure."""
-    return int(now_ms + min(MIN_RETRY_MS * 2 ** min(failures, 20), MAX_RETRY_MS))

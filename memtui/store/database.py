@@ -47,6 +47,9 @@ BUSY_TIMEOUT_S = 5.0
 MIN_FREE_BYTES = 65_536
 """With less free space a disk counts as full: a database page may not fit."""
 
+MIN_RETRY_MS = 60_000
+"""The shortest wait, after the first failure."""
+
 MAX_RETRY_MS = 6 * 3_600_000
 """The longest wait before a failed step is retried, in milliseconds."""
 
@@ -317,6 +320,11 @@ def next_id(table: type[peewee.Model]) -> int:
     last = table.select(peewee.fn.MAX(table._meta.primary_key)).scalar()
     sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
     return max(last or 0, fetch_value(sql, table._meta.table_name) or 0) + 1
+
+
+def next_retry_ms(failures: int, now_ms: int) -> int:
+    """Return when to try again; the wait doubles with each failure."""
+    return int(now_ms + min(MIN_RETRY_MS * 2 ** min(failures, 20), MAX_RETRY_MS))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 from peewee import SQL, fn
 
 from memtui.model.nodes import TocLevel
-from memtui.store.database import db, is_due
+from memtui.store.database import db, is_due, next_retry_ms
 from memtui.store.schema import NodeRow
 
 _IS_REQUESTED = SQL("requested_ms > 0")
@@ -85,17 +85,13 @@ def remove(node_id: str) -> None:
     ).where(NodeRow.node_id == node_id).execute()
 
 
-def count_attempts(node_id: str) -> int:
-    """Return how often a model has failed at a node since it last changed."""
+def set_failed(node_id: str, now_ms: int) -> None:
+    """Count a model's failure and have it tried again later, other nodes first."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
-    return int(row.model_attempts) if row else 0
-
-
-def set_failed(node_id: str, retry_ms: int) -> None:
-    """Count a model's failure, to be retried at a time in milliseconds."""
-    NodeRow.update(
-        model_attempts=NodeRow.model_attempts + 1, model_retry_ms=retry_ms
-    ).where(NodeRow.node_id == node_id).execute()
+    if row is not None:
+        row.model_retry_ms = next_retry_ms(row.model_attempts + 1, now_ms)
+        row.model_attempts += 1
+        row.save(only=[NodeRow.model_attempts, NodeRow.model_retry_ms])
 
 
 def add_outdated(summarizer_prefix: str) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from memtui.model import calendar
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocLevel
-from memtui.store.database import existing_keys, insert, is_due
+from memtui.store.database import existing_keys, insert, is_due, next_retry_ms
 from memtui.store.schema import NodeRow
 
 
@@ -87,14 +87,10 @@ def set_done(node_id: str, *, is_live: bool) -> None:
     ).execute()
 
 
-def set_failed(node_id: str, retry_ms: int) -> None:
-    """Count a failed roll-up, to be retried at a time in milliseconds."""
-    NodeRow.update(attempts=NodeRow.attempts + 1, retry_ms=retry_ms).where(
-        NodeRow.node_id == node_id
-    ).execute()
-
-
-def count_attempts(node_id: str) -> int:
-    """Return how often a node's roll-up has failed since it last succeeded."""
+def set_failed(node_id: str, now_ms: int) -> None:
+    """Count a failed roll-up and have it tried again later."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
-    return int(row.attempts) if row else 0
+    if row is not None:
+        row.retry_ms = next_retry_ms(row.attempts, now_ms)
+        row.attempts += 1
+        row.save(only=[NodeRow.attempts, NodeRow.retry_ms])

@@ -10,7 +10,14 @@ from peewee import fn
 
 from memtui.model.events import from_ms
 from memtui.store import surprise
-from memtui.store.database import IN_JSON, fetch, fetch_value, insert, is_due
+from memtui.store.database import (
+    IN_JSON,
+    fetch,
+    fetch_value,
+    insert,
+    is_due,
+    next_retry_ms,
+)
 from memtui.store.schema import SegmentRow
 
 GROWTH = (3, 2)
@@ -239,17 +246,13 @@ def set_summarized(segments: Sequence[SegmentRange]) -> None:
     ).execute()
 
 
-def set_failed(segment_id: str, retry_ms: int) -> None:
-    """Count a failed summary, to be retried at a time in milliseconds."""
-    SegmentRow.update(attempts=SegmentRow.attempts + 1, retry_ms=retry_ms).where(
-        SegmentRow.id == segment_id
-    ).execute()
-
-
-def count_attempts(segment_id: str) -> int:
-    """Return how often a segment's summary has failed since it last changed."""
+def set_failed(segment_id: str, now_ms: int) -> None:
+    """Count a failed summary and have it tried again later."""
     row = SegmentRow.get_or_none(SegmentRow.id == segment_id)
-    return int(row.attempts) if row else 0
+    if row is not None:
+        row.retry_ms = next_retry_ms(row.attempts, now_ms)
+        row.attempts += 1
+        row.save(only=[SegmentRow.attempts, SegmentRow.retry_ms])
 
 
 def count_of_session(number: int) -> int:

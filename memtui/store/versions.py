@@ -182,7 +182,7 @@ def latest_id() -> int:
 
 
 def list_since(version_id: int) -> tuple[int, list[str]]:
-    """Return the nodes with later versions than one, and the key of the last of these."""
+    """Return the nodes with later versions than one, and the key of the last one."""
     rows = (
         VersionRow.select(VersionRow.id, VersionRow.node_id)
         .where(VersionRow.id > version_id)
