@@ -538,14 +538,9 @@ class Answer:
     """What a tool answers, within its budget."""
 
     text: str
-    data: dict[str, Any] | None = None
-    """The same for programs, where it was asked for."""
     problem: Problem | None = None
     """Why there is no answer."""
 
-
-INTERNAL: Final = "internal"
-"""The code of an error nobody expected."""
 
 MAX_ERROR_CHARS: Final = 600
 
@@ -558,17 +553,14 @@ class ToolRunner:
         open_workspace: "Callable[[], Workspace]",
         *,
         has_store: Callable[[], bool] = lambda: True,
-        with_data: bool = False,
     ) -> None:
         """Make a runner; nothing is opened yet.
 
         Args:
             open_workspace: Opens it, making a store where there is none.
             has_store: Tells whether there is a store: a question makes none.
-            with_data: Answer with data besides text.
         """
         self._open, self._has_store = open_workspace, has_store
-        self._with_data = with_data
         self._workspace: Workspace | None = None
         self._lock = threading.Lock()
 
@@ -578,18 +570,17 @@ class ToolRunner:
             checked = tool.check(arguments)
             limit = checked.get("max_tokens", tool.default_tokens)
             if not tool.is_writing and self._is_empty():
-                return self._answer(
-                    replies.empty_store(), limit, tokens.ESTIMATING_COUNTER
-                )
-            workspace = self.workspace()
-            reply = tool.run(workspace, checked)
-            return self._answer(reply, limit, workspace.counter)
+                reply, counter = replies.empty_store(), tokens.ESTIMATING_COUNTER
+            else:
+                workspace = self.workspace()
+                reply, counter = tool.run(workspace, checked), workspace.counter
+            return Answer(replies.fit_text(reply, limit, counter).text)
         except MemtuiError as error:
             return failed(error)
         except Exception as error:  # nobody else would learn of it
             log.exception("%s failed", tool.name)
             hint = "ask the person to look into memtui's log"
-            return _failure(Problem(INTERNAL, type(error).__name__, hint))
+            return _failure("internal", type(error).__name__, hint)
 
     def read_resource(self, uri: str) -> str:
         """Return the text of a resource.
@@ -638,46 +629,24 @@ class ToolRunner:
     def _is_empty(self) -> bool:
         return self._workspace is None and not self._has_store()
 
-    def _answer(self, reply: Reply, limit: int, counter: tokens.TokenCounter) -> Answer:
-        if not self._with_data:
-            return Answer(replies.fit_text(reply, limit, counter).text)
-        text = replies.fit_text(reply, limit // 2, counter)
-        rest = limit - text.tokens
-        if rest < replies.MIN_TOKENS:
-            return Answer(text.text)
-        data = replies.fit_json(reply, rest, counter, lambda data: data)
-        return Answer(text.text, json.loads(data.text))
-
 
 def failed(error: MemtuiError) -> Answer:
     """Return an error for agents: its hints name tools instead of commands."""
     found = replies.problem(error)
-    hint = found.hint or (
-        "see the tool's schema" if found.code == replies.USAGE else ""
-    )
-    hint = _name_tools(hint)
-    if _COMMANDS_FOR_PEOPLE.search(hint):
+    hint = found.hint or ("see the tool's schema" * (found.code == replies.USAGE))
+    # Commands that no tool replaces are for people.
+    if re.search(r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b", hint):
         hint = f"ask the person to do this: {hint}"
-    message = _name_tools(found.message)
-    return _failure(Problem(found.code, _short(message), _short(hint)))
+    return _failure(found.code, found.message, hint)
 
 
-def _failure(problem: Problem) -> Answer:
-    hint = f" Hint: {problem.hint}." if problem.hint else ""
-    return Answer(f"error {problem.code}: {problem.message}.{hint}", problem=problem)
-
-
-_COMMANDS_FOR_PEOPLE: Final = re.compile(
-    r"\bmemtui (?:config|doctor|hooks|quarantine|reindex)\b"
-)
-"""Commands that no tool replaces."""
-
-
-def _name_tools(text: str) -> str:
-    text = re.sub(r"memtui sessions\b", "list_sessions()", text)
-    text = re.sub(r"memtui show\b", "get_toc_root()", text)
-    return text.replace("see the commands: memtui --help", "see the tool's schema")
-
-
-def _short(text: str) -> str:
-    return neutralize_line(text)[:MAX_ERROR_CHARS].rstrip(".")
+def _failure(code: str, message: str, hint: str) -> Answer:
+    texts = []
+    for text in (message, hint):
+        text = re.sub(r"memtui sessions\b", "list_sessions()", text)
+        text = re.sub(r"memtui show\b", "get_toc_root()", text)
+        text = text.replace("see the commands: memtui --help", "see the tool's schema")
+        texts.append(neutralize_line(text)[:MAX_ERROR_CHARS].rstrip("."))
+    problem = Problem(code, *texts)
+    hint = f" Hint: {problem.hint}." if hint else ""
+    return Answer(f"error {code}: {problem.message}.{hint}", problem)

@@ -55,13 +55,7 @@ MIN_ERROR_CHARS = 6
 
 
 def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
-    """List what was done to a file and why, newest first.
-
-    Args:
-        workspace: Where to look.
-        path: The file's path, or the end of it.
-        limit: How many requests.
-    """
+    """List what was done to a file and why, newest first: an item for each request."""
     items: list[Item] = []
     with database.connection():
         name = path.strip()
@@ -171,13 +165,7 @@ def _replaced(call: Event) -> tuple[str, str]:
 
 
 def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply:
-    """List where an error occurred before, newest first, and what followed it.
-
-    Args:
-        workspace: Where to look.
-        error: The text of the error: a line of it, or all of it.
-        limit: How many sessions.
-    """
+    """List where an error occurred before, newest first: an item for each session."""
     pattern = error_pattern(error)
     items: list[Item] = []
     if pattern:

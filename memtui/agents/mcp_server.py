@@ -161,10 +161,10 @@ class _Handlers:
         answer = await anyio.to_thread.run_sync(
             self._runner.call, tool, params.arguments or {}
         )
-        content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
-        if answer.problem:
-            return types.CallToolResult(content=content, is_error=True)
-        return types.CallToolResult(content=content, structured_content=answer.data)
+        return types.CallToolResult(
+            content=[types.TextContent(text=answer.text)],
+            is_error=answer.problem is not None,
+        )
 
     async def list_resources(
         self, context: object, params: types.PaginatedRequestParams | None

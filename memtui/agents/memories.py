@@ -20,8 +20,8 @@ from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import Query
 from memtui.store import database, events, segments, surprise
-from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
+from memtui.store.segments import SegmentRange
 from memtui.text import analyzer, date_format
 
 if TYPE_CHECKING:
@@ -58,40 +58,38 @@ def retrieve_memory(
     detail_limit: int | None = None,
     filters: Filters = EVERYTHING,
 ) -> Reply:
-    """Return the memories that match best.
-
-    Args:
-        workspace: Where to look.
-        query: Any text.
-        limit: How many memories.
-        detail_limit: How many may have details: see ``has_details``.
-        filters: Further conditions on the hits.
-    """
+    """Return the memories that match best, some with messages (``has_details``)."""
     quoted = workspace.quotes.find(query, filters=filters)
     found = quoted.found
     parsed = search_query.parse(query, workspace.zone)
-    matches = [
-        _session_quotes(hit, quoted.quotes)
-        for hit in found.hits[: min(limit, MAX_MEMORIES)]
-    ]
+    hits = found.hits[: min(limit, MAX_MEMORIES)]
+    # Ranked by the score of the session, but told by its best quotes.
+    matches = []
+    for hit in hits:
+        own = [one for one in quoted.quotes if one.session_id == hit.session_id]
+        matches.append([one for one in own if one.event_id] or [hit])
+    items = []
     with database.connection():
         names = [first.node_id for first, *_ in matches if first.node_id]
         surprises = surprise.get(names)
         nodes = {node.node_id: node for node in store_nodes.get_many(names)}
-        items = []
-        for rank, (hit, several) in enumerate(
-            zip(found.hits, matches, strict=False), 1
-        ):
-            node_id = several[0].node_id
-            unexpected = surprises.get(node_id)
-            item = _memory(
-                workspace, rank, several[0], nodes.get(node_id), parsed, unexpected
-            )
-            # Ranked by the score of the session, not by that of its best quote.
-            item["score"] = None if found.is_recent else round(hit.score, 2)
-            if has_details(rank, unexpected, detail_limit, len(matches)):
-                details = _details(node_id, several)
-                item |= {"details": details} if details else {}
+        for rank, (hit, quotes) in enumerate(zip(hits, matches, strict=True), 1):
+            node = nodes.get(quotes[0].node_id)
+            unexpected = surprises.get(quotes[0].node_id)
+            segment = segments.get(quotes[0].node_id)
+            ended = _ended(segment, quotes[0], node)
+            item: Item = {
+                "rank": rank,
+                "score": None if found.is_recent else round(hit.score, 2),
+                "is_key_moment": is_key_moment(unexpected),
+                "when": date_format.calendar_age(
+                    ended, workspace.now(), workspace.zone
+                ),
+                "summary": formatting.one_line(_summary(quotes[0], node, parsed)),
+                "cite": _cite(quotes[0], node),
+            }
+            if segment and has_details(rank, unexpected, detail_limit, len(hits)):
+                item["details"] = _details(segment, quotes)
             items.append(item)
     return Reply(
         "memories",
@@ -151,39 +149,14 @@ def markdown(item: Item) -> str:
     return "\n".join(lines)
 
 
-def _memory(
-    workspace: "Workspace",
-    rank: int,
-    hit: CombinedHit,
-    node: TocNode | None,
-    parsed: Query,
-    surprise: float | None,
-) -> Item:
-    ended = _ended(hit, node)
-    return {
-        "rank": rank,
-        "score": None,
-        "is_key_moment": is_key_moment(surprise),
-        "when": date_format.calendar_age(ended, workspace.now(), workspace.zone),
-        "summary": formatting.one_line(_summary(hit, node, parsed)),
-        "cite": _cite(hit, node),
-    }
-
-
-def _session_quotes(
-    hit: CombinedHit, quotes: Sequence[CombinedHit]
-) -> Sequence[CombinedHit]:
-    """Return the quotes of messages of a hit's session; the hit itself without any."""
-    mine = [quote for quote in quotes if quote.session_id == hit.session_id]
-    return [quote for quote in mine if quote.event_id] or [hit]
-
-
-def _ended(hit: CombinedHit, node: TocNode | None) -> "datetime":
+def _ended(
+    segment: SegmentRange | None, hit: CombinedHit, node: TocNode | None
+) -> "datetime":
     """Return the time of the last message: a session may end days later."""
-    segment = segments.get(hit.node_id) if hit.node_id else None
     if segment is None:
         return node.end_time if node else hit.at
-    last_ms = events.last_message_ms(segment.number, segment.start_ms, segment.end_ms)
+    times = segment.number, segment.start_ms, segment.end_ms
+    last_ms = events.last_message_ms(*times)
     return from_ms(last_ms) if last_ms is not None else hit.at
 
 
@@ -221,23 +194,20 @@ def _cite(hit: CombinedHit, node: TocNode | None) -> str:
     return citations.cite_grip(next(grip_ids, ""))
 
 
-def _details(node_id: str, quotes: Sequence[CombinedHit]) -> list[Item]:
+def _details(segment: SegmentRange, quotes: Sequence[CombinedHit]) -> list[Item]:
     """Return the messages of a segment, those that match marked."""
-    segment = segments.get(node_id) if node_id else None
-    if segment is None:
-        return []
-    found = store_events.between(segment.number, segment.start_ms, segment.end_ms)
+    found = events.between(segment.number, segment.start_ms, segment.end_ms)
     messages = [event for event in found if event.is_message and event.text]
-    parts: dict[str, list[str]] = {}
-    for quote in quotes:
-        if quote.role:
-            parts.setdefault(quote.event_id, []).append(quote.snippet.text)
     is_long = sum(len(event.text) for event in messages) > WHOLE_CHARS
     details = []
     for event in messages:
-        some = parts.get(event.event_id)
-        in_part = some and is_long and len(event.text) > SHORT_CHARS
-        text = " … ".join(some) if some and in_part else event.text
+        parts = [
+            quote.snippet.text
+            for quote in quotes
+            if quote.role and quote.event_id == event.event_id
+        ]
+        in_part = parts and is_long and len(event.text) > SHORT_CHARS
+        text = " … ".join(parts) if in_part else event.text
         item: Item = {"role": event.role.value, "text": text}
-        details.append(item | ({"is_match": True} if some else {}))
+        details.append(item | ({"is_match": True} if parts else {}))
     return details

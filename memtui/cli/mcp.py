@@ -50,11 +50,6 @@ def add_options(parser: Parser, command: str) -> None:
         help="which tools to offer (default: core, those needed most)",
     )
     parser.add_argument(
-        "--structured",
-        action="store_true",
-        help="answer with data beside the text: for programs, not for models",
-    )
-    parser.add_argument(
         "--project",
         action="store_true",
         help="in the settings of this folder's project, not in your own",
@@ -81,13 +76,11 @@ def run(args: Namespace, context: Context) -> int:
 
     if sys.stdin.isatty():
         print(AT_A_TERMINAL, file=sys.stderr)
-    runner = api.ToolRunner(
-        context.open_workspace, has_store=context.has_store, with_data=args.structured
-    )
-    only_core = args.tools == "core"
     mcp_server.run(
-        runner,
-        api.available_tools(with_writing=args.allow_write, only_core=only_core),
+        api.ToolRunner(context.open_workspace, has_store=context.has_store),
+        api.available_tools(
+            with_writing=args.allow_write, only_core=args.tools == "core"
+        ),
     )
     return 0
 

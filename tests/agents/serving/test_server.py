@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from memtui.agents import api, replies
+from memtui.agents import api
 from memtui.agents.api import TOOLS, Tool, ToolRunner
 from memtui.cli import mcp
 from memtui.cli.context import Context
@@ -321,30 +321,13 @@ def test_a_prompt_teaches_the_way(agent: Agent) -> None:
         agent.get(agent.client.get_prompt, "other", {})
 
 
-@pytest.mark.parametrize("most", [50, 120, 500])
-def test_lines_and_data_keep_within_one_budget(full_home: Path, most: int) -> None:
-    house = Workspace(in_home(full_home), Settings())
-    runner = ToolRunner(lambda: house, with_data=True)
-    tool = next(one for one in TOOLS if one.name == "get_events")
-    told = runner.call(tool, {"when": "January 2024", "max_tokens": most})
-    assert told.problem is None
-    data = replies.dumps(told.data) if told.data else ""
-    cost = [replies.cost(one, house.counter) for one in (told.text, data)]
-    assert sum(cost) <= most
-    assert (told.data is not None) is (most > 50)
-    house.stop()
-
-
 def test_a_damaged_store_and_a_damaged_index_are_said(tmp_path: Path) -> None:
     home = filled(tmp_path / "home")
     for file in (home / "index").iterdir():
         file.write_bytes(b"damaged")
-    with served(home, "--structured", "--tools=all") as agent:
+    with served(home, "--tools=all") as agent:
         assert "index is missing or damaged" in agent.ask("teleport", query="basket")
-        page = agent.call("get_node", node_id=DAY, max_tokens=900).structured_content
-        assert page["node_id"] == DAY
-        assert page["bullets"]
-        assert page["child_node_ids"]
+        assert "[grip:" in agent.ask("get_node", node_id=DAY)
         with sqlite3.connect(home / "memory.db") as store:
             store.execute("DROP TABLE nodes")
         assert agent.fail("get_toc_root").startswith("error store")
