@@ -3,7 +3,7 @@
 import sys
 import threading
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,9 +62,10 @@ def _path(text: str) -> Path:
 
 
 def run(args: Namespace, context: Context) -> int:
+    files = _find_files(args.paths) if args.command == "import" else []
     with context.workspace(create=args.command != "reindex") as workspace:
         if args.command == "import":
-            return _import(args, workspace)
+            return _import(args, workspace, files)
         return _work(args, workspace)
 
 
@@ -130,21 +131,27 @@ def _progress_bar(*, as_json: bool) -> Iterator[ShowProgress]:
         yield show
 
 
-def _import(args: Namespace, workspace: "Workspace") -> int:
-    files = []
-    for path in args.paths:
-        found = formats.find_files(path)
-        if not found:
-            raise MemtuiError(f"no conversations were found in {path}")
-        files += found
-    if not args.paths:
+def _find_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files to import: those at the paths, or of every agent found.
+
+    Raises:
+        MemtuiError: There are none at one of the paths, or none at all.
+    """
+    if not paths:
         folders = [path for some in transcript_folders().values() for path in some]
         existing = [path for path in folders if path.exists()]
-        files = [file for path in existing for file in formats.find_files(path)]
-    if not files:
+        if files := [file for path in existing for file in formats.find_files(path)]:
+            return files
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
+    for path in paths:
+        if not formats.find_files(path):
+            raise MemtuiError(f"no conversations were found in {path}")
+    return [file for path in paths for file in formats.find_files(path)]
+
+
+def _import(args: Namespace, workspace: "Workspace", files: Sequence[Path]) -> int:
     with _progress_bar(as_json=args.json) as show:
         importer = workspace.pipeline.importer()
         for imported in importer.run(files):

@@ -245,6 +245,8 @@ def test_what_cannot_be_imported_is_said_so(home: Path, tmp_path: Path) -> None:
         ("/dev/null", "neither a file nor a folder", 1),
     ):
         assert problem in run_memtui(home, "import", path, code=code).stderr
+        run_memtui(tmp_path / "new", "import", path, code=code)
+        assert not (tmp_path / "new").exists()
 
 
 def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:
