@@ -322,35 +322,29 @@ class Workspace:
         """
         folders = [one.folder for one in histories]
         agents = {one.agent for one in histories} if is_watched else set()
-        threading.Thread(
-            target=self._import,
-            args=(folders, agents, report),
-            name="import",
-            daemon=True,
-        ).start()
 
-    def _import(
-        self, folders: Sequence[Path], agents: set[str], report: ReportProgress
-    ) -> None:
-        from memtui.capture import formats
+        def run() -> None:
+            from memtui.capture import formats
 
-        error = ""
-        done = total = 0
-        try:
-            total = sum(len(formats.find_files(folder)) for folder in folders)
-            for imported in self.pipeline.importer().run(folders):
-                done = imported.files
-                report(self._import_progress(done, total, imported.waiting_reason))
-            if agents:
-                self.set_watched(agents)
-        except Exception as reason:  # nothing else reports an error of this thread
-            log.exception("the import failed")
-            error = str(reason) if isinstance(reason, MemtuiError) else repr(reason)
-        report(self._import_progress(done, total, error))
+            error = ""
+            done = total = 0
+            try:
+                total = sum(len(formats.find_files(folder)) for folder in folders)
+                for imported in self.pipeline.importer().run(folders):
+                    done = imported.files
+                    reason = imported.waiting_reason
+                    report(self._import_progress(done, total, reason))
+                if agents:
+                    self.set_watched(agents)
+            except Exception as failure:  # nothing else reports an error of this thread
+                log.exception("the import failed")
+                is_known = isinstance(failure, MemtuiError)
+                error = str(failure) if is_known else repr(failure)
+            report(self._import_progress(done, total, error))
 
-    def _import_progress(
-        self, done: int, total: int, error: str = ""
-    ) -> "PipelineProgress":
+        threading.Thread(target=run, name="import", daemon=True).start()
+
+    def _import_progress(self, done: int, total: int, error: str) -> "PipelineProgress":
         from memtui.pipeline.progress import PipelineProgress, count_pending
 
         queued, problems = count_pending()
@@ -377,25 +371,21 @@ class Workspace:
             report: Called with the result, once the transcripts have been read again.
                 The files of hooks are left to the pipeline.
         """
-        threading.Thread(
-            target=self._retry, args=(names, report), name="retry", daemon=True
-        ).start()
-
-    def _retry(
-        self, names: Sequence[str] | None, report: "Callable[[RetryResult], None]"
-    ) -> None:
         from memtui.services.quarantine import RetryResult
 
-        retried = RetryResult((), (), ())
-        errors: tuple[str, ...] = ()
-        try:
-            retried = self.quarantine.retry(names)
-            for _ in self.pipeline.importer().run(retried.files):
-                pass
-        except Exception as reason:  # nothing else reports an error of this thread
-            log.exception("the retry failed")
-            errors = (str(reason) or repr(reason),)
-        report(replace(retried, problems=retried.problems + errors))
+        def run() -> None:
+            retried = RetryResult((), (), ())
+            errors: tuple[str, ...] = ()
+            try:
+                retried = self.quarantine.retry(names)
+                for _ in self.pipeline.importer().run(retried.files):
+                    pass
+            except Exception as reason:  # nothing else reports an error of this thread
+                log.exception("the retry failed")
+                errors = (str(reason) or repr(reason),)
+            report(replace(retried, problems=retried.problems + errors))
+
+        threading.Thread(target=run, name="retry", daemon=True).start()
 
 
 def has_active_worker(paths: Paths) -> bool | None:
