@@ -146,7 +146,6 @@ _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s/\"'`\\]{1,64}[`\"']? ?/ ?(?=\S)"
 )
 _SET = re.compile(r"(?:\bset +(?:-[a-zA-Z]+ +)+|\bsetx +|\b(?:ENV|ARG) +)$")
-_SECRET_SET = re.compile(r"\bsecret set +$")
 _SPACE = re.compile(r"(?P<gap> {0,3})(?P<sign> )(?=[^\s-])")
 
 # gh secret set TOKEN --body secret
@@ -234,8 +233,6 @@ class NamedValue:
     sign: str
     is_tight: bool
     """True if there is no space between the sign and the value."""
-    after: str
-    """The character that follows; "" at the end."""
 
     @property
     def end(self) -> int:
@@ -244,48 +241,42 @@ class NamedValue:
 
 def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
     """Return the value assigned to the name at a span; None if there is none."""
-    if text[end - 1] in "sS" and (found := _LIST_ITEM.match(text, end)):
-        return _read_value(text, start, end, found, is_key=bool(found["closed"]))
-    found = _ASSIGNS.match(text, end)
-    if found:
+    before = text[max(0, start - _BEFORE_CHARS) : start]
+    found = _LIST_ITEM.match(text, end) if text[end - 1] in "sS" else None
+    if found := found or _ASSIGNS.match(text, end):
         is_key = bool(found["closed"]) and found["closed"][-1] != "`"
         return _read_value(text, start, end, found, is_key=is_key)
-    if text.startswith("-", start) and (found := _FLAG.match(text, end)):
-        return _read_value(text, start, end, found, is_key=False)
-    if text[start - 1 : start] == "<" and (tagged := _XML.match(text, end)):
-        return NamedValue(tagged[1], tagged.start(1), True, ">", True, "<")
-    if text[end : end + 1] in (" ", "\t", "\n", "\r") and (
-        found := _match_spaced(text, start, end)
-    ):
-        return _read_value(text, start, end, found, is_key=False)
-    for separator in (_CALL, _VALUE_FIELD, _ARGUMENT, _IS):
-        if separator is _ARGUMENT and text[start - 1 : start] not in ("'", '"'):
-            continue
-        if found := separator.match(text, end):
-            return _read_value(text, start, end, found, is_key=False)
-    before = text[max(0, start - _BEFORE_CHARS) : start]
-    if _BEFORE_CELL.search(before) and (found := _CELL.match(text, end)):
-        return _read_value(text, start, end, found, is_key=False)
-    return None
+    if before.endswith("<") and (tagged := _XML.match(text, end)):
+        return NamedValue(tagged[1], tagged.start(1), True, ">", True)
+    found = (
+        (_FLAG.match(text, end) if text[start] == "-" else None)
+        or _match_spaced(text, start, end, before)
+        or _CALL.match(text, end)
+        or _VALUE_FIELD.match(text, end)
+        or (_ARGUMENT.match(text, end) if before.endswith(("'", '"')) else None)
+        or _IS.match(text, end)
+        or (_CELL.match(text, end) if _BEFORE_CELL.search(before) else None)
+    )
+    return _read_value(text, start, end, found, is_key=False) if found else None
 
 
-def _match_spaced(text: str, start: int, end: int) -> re.Match[str] | None:
+def _match_spaced(text: str, start: int, end: int, before: str) -> re.Match[str] | None:
     """Match the separator where a command separates name and value by spaces."""
-    before = text[max(0, start - _BEFORE_CHARS) : start]
-    name = text[start:end].lower()
+    if not text[end : end + 1].isspace():
+        return None
     if _SET.search(before):
         return _SPACE.match(text, end)
-    if _SECRET_SET.search(before):
+    if before.rstrip(" ").endswith("secret set"):
         return _BODY_FLAG.match(text, end)
-    if name == "password":
-        if before[-1:].isspace():
-            netrc = text[max(0, start - 300) : start]
-            if _NETRC.search(netrc):
-                return _BLANK.match(text, end)
-        return _SQL.match(text, end)
-    if name in ("credential", "credentials", "creds"):
-        return _LOGIN_PAIR.match(text, end)
-    return _NEXT.match(text, end) if name in ("pass", "pw") else None
+    match text[start:end].lower():
+        case "password":
+            is_netrc = _NETRC.search(text, max(0, start - 300), start)
+            return (_BLANK if is_netrc else _SQL).match(text, end)
+        case "credential" | "credentials" | "creds":
+            return _LOGIN_PAIR.match(text, end)
+        case "pass" | "pw":
+            return _NEXT.match(text, end)
+    return None
 
 
 def _read_value(
@@ -294,20 +285,16 @@ def _read_value(
     sign, at = found["sign"], found.end()
     if found.re is _IS:
         sign = "is"
-    is_tight = (
-        not found["gap"]
-        and text[end : found.start("sign")].strip(" \t")
-        == (text[end : found.start("sign")])
-    )
-    opened = _VALUE_OPENS.match(text, at)
-    if opened:
+    lead = text[end : found.start("sign")]
+    is_tight = not found["gap"] and lead == lead.strip(" \t")
+    if opened := _VALUE_OPENS.match(text, at):
         is_json = is_key and found["closed"][-1] == '"'
         return _read_quoted(text, opened, sign, is_tight=is_tight, is_json=is_json)
     if is_key:
         return None
     if found.re is _CELL:
         cell = _CELL_VALUE.match(text, at)
-        return NamedValue(cell[0], at, False, sign, True, "|") if cell else None
+        return NamedValue(cell[0], at, False, sign, True) if cell else None
     before = text[start - 1 : start]
     name = text[start:end]
     is_setting = found.re in _COMMANDS or (
@@ -332,9 +319,8 @@ def _read_value(
         value = _NEXT_SETTING.split(value, maxsplit=1)[0].rstrip(";)")
     if not value:
         return None
-    after = text[at + len(value) : at + len(value) + 1]
     is_quoted = is_setting or shape in (_QUERY, _ENCODED)
-    return NamedValue(value, at, is_quoted, sign, is_tight, after)
+    return NamedValue(value, at, is_quoted, sign, is_tight)
 
 
 def _read_quoted(
@@ -362,8 +348,7 @@ def _read_quoted(
             return None
     if is_doubtful and not (is_noise(value) or is_random(value)):
         return None
-    after = text[at + len(value) : at + len(value) + 1]
-    return NamedValue(value, at, True, sign, is_tight, after)
+    return NamedValue(value, at, True, sign, is_tight)
 
 
 def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
@@ -389,16 +374,26 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     if not kind:
         return
     value = value_of_name(text, start, end)
-    if value and is_folder and ("/" in value.text or not is_generated(value.text)):
+    if not value or value.text.lower() in word.replace("_", ""):
         return
-    if value and value.text.lower() in name.replace("_", "").lower():
+    if is_folder and ("/" in value.text or not is_generated(value.text)):
         return
-    if value and _is_value_of(name, kind, value, text, start):
+    is_sql = value.sign == "" and (
+        name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start)
+    )
+    # A token of authorization may be a UUID, that of a session is an id.
+    judged = SECRET if kind == TOKEN and "auth" in word else kind
+    after = text[value.end : value.end + 1]
+    if (
+        (is_sql and is_secret(judged, value.text, is_quoted=True))
+        or _is_secret_value(judged, value, after)
+        or _is_passphrase(name, kind, value)
+    ):
         yield value.start, value.end, kind
         while joined := _JOINED.match(text, value.end):
-            value = NamedValue(joined[1], joined.start(1), True, "+", True, "")
+            value = NamedValue(joined[1], joined.start(1), True, "+", True)
             yield value.start, value.end, kind
-    elif value and len(value.text) > LONG_CHARS and not value.is_quoted:
+    elif len(value.text) > LONG_CHARS and not value.is_quoted:
         yield value.start, value.end, ""
 
 
@@ -413,40 +408,29 @@ _JOINED = re.compile(
 """The rest of a string that is joined from several."""
 
 
-def _is_value_of(
-    name: str, kind: str, value: NamedValue, text: str, start: int
-) -> bool:
-    if kind == TOKEN and "auth" in name.lower():
-        kind = SECRET  # which may be a UUID
-    if value.sign == "" and (
-        name.isupper() or _BEFORE_SQL.search(text, max(0, start - 80), start)
-    ):
-        return is_secret(kind, value.text, is_quoted=True)
-    return is_secret_value(kind, value) or is_passphrase(name, kind, value)
-
-
-def is_secret_value(kind: str, value: NamedValue) -> bool:
-    """Return whether the value of a name of some kind is a secret."""
+def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
+    """Return whether the value of a name is a secret; ``after`` is what follows it."""
+    secret = value.text
     if value.sign in _PROSE and not (value.sign == " " and value.is_quoted):
-        is_uuid = kind in (KEY, SECRET) and has_uuid(value.text)
-        return is_uuid or is_generated(value.text.rstrip(",;:.)"))
-    if is_secret(kind, value.text, is_quoted=value.is_quoted):
+        is_uuid = kind in (KEY, SECRET) and has_uuid(secret)
+        return is_uuid or is_generated(secret.rstrip(",;:.)"))
+    if is_secret(kind, secret, is_quoted=value.is_quoted):
         return True
-    if kind != PASSWORD or is_code(value.text):
+    if (
+        kind != PASSWORD
+        or is_code(secret)
+        or not is_secret(kind, secret, is_quoted=True)
+    ):
         return False
-    if is_random(value.text) and is_secret(kind, value.text, is_quoted=True):
+    if is_random(secret):
         return True
     if value.sign == "=" and not value.is_tight:
-        return bool(not value.text.isalnum()) and is_generated(value.text)
-    return (
-        value.after not in (",", ")", ".", "(", "[")
-        and any(map(str.isdigit, value.text))
-        and any(map(str.isalpha, value.text))
-        and is_secret(kind, value.text, is_quoted=True)
-    )
+        return not secret.isalnum() and is_generated(secret)
+    has_digit = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
+    return has_digit and after not in (",", ")", ".", "(", "[")
 
 
-def is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
+def _is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
     """Return whether a value is a password of several words, as in a setting."""
     return (
         kind == PASSWORD
@@ -455,8 +439,7 @@ def is_passphrase(name: str, kind: str, value: NamedValue) -> bool:
         and value.is_tight
         and value.sign == "="
         and " " in value.text.strip()
-        and not is_placeholder(value.text)
-        and not is_template(value.text)
+        and _no_template(value.text)
     )
 
 
@@ -469,11 +452,10 @@ _HEADER = re.compile(
     re.IGNORECASE,
 )
 
-_COOKIES = re.compile(
-    rf"(?:{_QUOTE})?[ \t]{{0,4}}[:= ][ \t]{{0,4}}(?:{_QUOTE})?"
-    r"((?:[\w.-]{1,80}=[^;\s\"'`\\]{0,4096};?[ ]?){1,60})"
+_COOKIE_NAME = re.compile(
+    rf"cookie(?:{_QUOTE})?[ \t]{{0,4}}[:= ][ \t]{{0,4}}(?:{_QUOTE})?", re.IGNORECASE
 )
-
+_COOKIES = re.compile(r"(?:[\w.-]{1,80}=[^;\s\"'`\\]{0,4096};?[ ]?){1,60}")
 _COOKIE = re.compile(r"([\w.-]{1,80})=([^;\s\"'`\\]{8,})")
 
 _SESSION = re.compile(
@@ -489,10 +471,7 @@ _WEBHOOK = re.compile(
     r"|[\w.-]+\.webhook\.office\.com/webhookb2)/([A-Za-z0-9_@/-]{20,})"
 )
 
-_CURL_COOKIE = re.compile(
-    rf"curl\b[^\n|;]{{0,400}}? (?:-b|--cookie)[ =]?{_OPENS}(?=[\w.-]{{1,80}}=)"
-)
-_COOKIE_LIST = re.compile(r"(?:[\w.-]{1,80}=[^;\s\"'`\\]{0,4096};?[ ]?){1,60}")
+_CURL_COOKIE = re.compile(rf"curl\b[^\n|;]{{0,400}}? (?:-b|--cookie)[ =]?{_OPENS}")
 
 _LOGIN_FLAG = re.compile(
     rf"curl\b[^\n|;]{{0,400}}? (?:-u|--user)[ =]?({_OPENS})[^\s:\"'`\\$,\]}}]{{1,128}}:"
@@ -532,15 +511,12 @@ def _header(text: str, at: int) -> Iterator[SecretSpan]:
 
 
 def _cookie(text: str, at: int) -> Iterator[SecretSpan]:
-    line = _COOKIES.match(text, at + len("cookie"))
+    lead = _COOKIE_NAME.match(text, at) or _CURL_COOKIE.match(text, at)
+    line = _COOKIES.match(text, lead.end()) if lead else None
     if not line:
         return
     yield *line.span(), ""
-    yield from _cookies_in(text, line.start(1), line.end(1))
-
-
-def _cookies_in(text: str, start: int, end: int) -> Iterator[SecretSpan]:
-    for cookie in _COOKIE.finditer(text, start, end):
+    for cookie in _COOKIE.finditer(text, *line.span()):
         name, value = cookie[1], cookie[2]
         if is_placeholder(value) or is_code(value):
             continue
@@ -562,12 +538,6 @@ def _url(text: str, at: int) -> Iterator[SecretSpan]:
         last = found[1].rstrip("/").rpartition("/")[2]
         if len(last) >= 16 and len(set(last)) >= 8:
             yield *found.span(1), "webhook"
-
-
-def _curl_cookie(text: str, at: int) -> Iterator[SecretSpan]:
-    found = _CURL_COOKIE.match(text, at)
-    if found and (line := _COOKIE_LIST.match(text, found.end())):
-        yield from _cookies_in(text, *line.span())
 
 
 def _command_value(text: str, at: int, opened: str = "") -> Iterator[SecretSpan]:
@@ -846,7 +816,7 @@ _RULES: tuple[tuple[bytes, bytes, Rule], ...] = (
     (b"://", b"@", _url),
     (b"://", b"hook", _url),
     (b"curl", b" -", _login_flag),
-    (b"curl", b" -", _curl_cookie),
+    (b"curl", b" -", _cookie),
     (b" -p", b" -", _password_flag),
     (b"redis-cli", b" -", _redis),
     (b"htpasswd", b"pass", _htpasswd),

@@ -11,6 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -27,9 +28,6 @@ MIN_CHARS = 8
 NAME_CHARS = 64
 """Texts up to this length are cached."""
 
-PASSES = 4
-"""The most times a text is checked; the second pass rarely finds anything."""
-
 PRIVATE, CUT_KEY = "private", "cut key"
 
 _TAG = re.compile(
@@ -38,16 +36,10 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 
-_TAG_LEAD = 12
-"""A tag starts at most this many characters before its name."""
-
 _LINE_STARTS = re.compile(r"(?:[\n\r]|\\[nr]|(?:[:,\[{]\s?|^)\\*\")(?:[ \t]|\\+t)*$")
 """Matches before the start of a line, or of a JSON string that was cut."""
 
-_MAX_CUT_KEY_CHARS, _MIN_CUT_KEY_CHARS = 300, 14
-"""The length of a key whose end was cut off."""
-
-_ESCAPED = re.compile(r"\\u00([2-7][0-9a-fA-F])")
+_ESCAPED = re.compile(r"\\u00(?!22|5[cC])[2-7][0-9a-fA-F]")
 _INVISIBLE = re.compile(
     "[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
     r"|\\++u(?:00ad|180e|200[b-f]|206[0-4]|feff)",
@@ -57,14 +49,12 @@ _INVISIBLE = re.compile(
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
-_NAME_TABLE = bytes(
-    code if chr(code).isascii() and (chr(code).isalnum() or chr(code) in "_-.") else 32
+_RUN_TABLE = bytes(
+    ord("x") if re.match(r"[\w.-]", chr(code), re.ASCII) else ord(" ")
     for code in range(256)
 )
-"""Translates all bytes that names do not contain to spaces."""
-
-_RUN_TABLE = bytes(32 if byte == 32 else ord("x") for byte in _NAME_TABLE)
-"""Translates bytes of names to "x", so that ``_RUN`` finds runs of a key's length."""
+"""Translates bytes of names to "x" and others to spaces, so that ``_RUN`` finds runs of
+a key's length."""
 _RUN = b"x" * secret_patterns.MIN_KEY_CHARS
 
 _NOT_KEY_START = re.compile(
@@ -106,39 +96,24 @@ def redact_fragment(text: str) -> RedactedText:
     redacted = _redact(text, is_fragment=True)
     if "\\u00" not in text:
         return redacted
-    read = _redact(_ESCAPED.sub(_unescape, text), is_fragment=True)
+    plain = _ESCAPED.sub(lambda letter: chr(int(letter[0][2:], 16)), text)
+    read = _redact(plain, is_fragment=True)
     return read if len(read.kinds) > len(redacted.kinds) else redacted
-
-
-def _unescape(escaped: re.Match[str]) -> str:
-    letter = chr(int(escaped[1], 16))
-    return escaped[0] if letter in '"\\' else letter
 
 
 def _redact(text: str, *, is_fragment: bool) -> RedactedText:
     kinds: list[str] = []
     if len(text) < MIN_CHARS:
         return RedactedText(text, ())
-    for _ in range(PASSES):
+    for _ in range(4):  # The second pass rarely finds anything.
         plain = text.encode("ascii", "replace")
-        lowered = plain.lower()
-        spans = (
-            _find_private(text, is_fragment=is_fragment)
-            if _has_private_tag(lowered)
-            else []
-        )
-        if not spans:
-            name_chars = plain.translate(_RUN_TABLE)
-            spans = [
-                *_find_keys(text, name_chars),
-                *secret_context.find_secrets(text, lowered, name_chars),
-                *(
-                    _find_cut_keys(text, name_chars)
-                    if _may_be_cut(text, lowered)
-                    else ()
-                ),
-                *_find_split_keys(text, lowered),
-            ]
+        lowered, name_chars = plain.lower(), plain.translate(_RUN_TABLE)
+        spans = _find_private(text, lowered, is_fragment=is_fragment) or [
+            *_find_keys(text, name_chars),
+            *secret_context.find_secrets(text, lowered, name_chars),
+            *_find_cut_keys(text, lowered, name_chars),
+            *_find_split_keys(text, lowered),
+        ]
         if not spans:
             break
         text, removed = _replace_spans(text, spans)
@@ -215,22 +190,17 @@ def _find_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
             past = key[0]
 
 
-def _may_be_cut(text: str, lowered: bytes) -> bool:
-    return not text.isascii() or b"u2026" in lowered
-
-
-def _find_cut_keys(text: str, name_chars: bytes) -> Iterable[SecretSpan]:
+def _find_cut_keys(
+    text: str, lowered: bytes, name_chars: bytes
+) -> Iterable[SecretSpan]:
     """Find keys that were cut off, by the ellipsis that follows."""
-    for sign in ("…", "\\u2026"):
-        at = text.find(sign)
-        while at >= 0:
-            end = at - (text[at - 1] == "\\") if at else 0
-            start = name_chars.rfind(b" ", max(0, end - _MAX_CUT_KEY_CHARS), end) + 1
-            if end - start >= _MIN_CUT_KEY_CHARS and secret_patterns.is_cut_key(
-                text, start, end
-            ):
-                yield start, end, CUT_KEY
-            at = text.find(sign, at + 1)
+    if text.isascii() and b"u2026" not in lowered:
+        return
+    for ellipsis in re.finditer(r"…|\\++u2026", text):
+        end = ellipsis.start()
+        start = name_chars.rfind(b" ", max(0, end - 300), end) + 1
+        if end - start >= 14 and secret_patterns.is_cut_key(text, start, end):
+            yield start, end, CUT_KEY
 
 
 def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
@@ -269,22 +239,15 @@ def _keys_of_run(text: str, at: int, end: int) -> Iterable[SecretSpan]:
         at = key[0]
 
 
-def _has_private_tag(lowered: bytes) -> bool:
-    at = lowered.find(b"private")
-    while at >= 0:
-        before = lowered[max(0, at - _TAG_LEAD) : at]
-        if b"<" in before or b"u003c" in before or b"&lt;" in before:
-            return True
-        at = lowered.find(b"private", at + 1)
-    return False
-
-
-def _find_private(text: str, *, is_fragment: bool) -> list[SecretSpan]:
+def _find_private(text: str, lowered: bytes, *, is_fragment: bool) -> list[SecretSpan]:
     """Find the text in private tags; in JSON, within each string."""
-    if text.lstrip()[:1] in ("{", "[", '"') and _is_json(text):
-        strings = [found.span(1) for found in _STRINGS.finditer(text)]
-    else:
-        strings = [(0, len(text))]
+    if b"private" not in lowered or not _TAG.search(text):
+        return []
+    strings = [(0, len(text))]
+    if text.lstrip()[:1] in ("{", "[", '"'):
+        with suppress(ValueError, RecursionError):
+            json.loads(text)
+            strings = [found.span(1) for found in _STRINGS.finditer(text)]
     return [
         span
         for start, end in strings
@@ -318,29 +281,11 @@ def _starts_line(text: str, start: int, tag: re.Match[str]) -> bool:
     return bool(_LINE_STARTS.search(before)) and not (before[-1] == '"' and is_mention)
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _replace_spans(text: str, spans: Iterable[SecretSpan]) -> tuple[str, list[str]]:
-    """Return the text with marks for the spans, and the kinds of these."""
-    parts: list[str] = []
-    kinds: list[str] = []
-    copied = 0
-    for start, end, kind in _merge_spans(spans):
-        parts += text[copied:start], redaction_mark(kind)
-        kinds.append(kind)
-        copied = end
-    return "".join([*parts, text[copied:]]), kinds
+    """Return the text with marks for the spans, and the kinds of these.
 
-
-def _merge_spans(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
-    """Return the spans in order, overlapping ones merged under the more specific
-    kind."""
+    Overlapping spans are merged under the more specific kind.
+    """
     apart: list[SecretSpan] = []
     for start, end, kind in sorted(spans, key=lambda span: span[:2]):
         if apart and start < apart[-1][1]:
@@ -349,7 +294,12 @@ def _merge_spans(spans: Iterable[SecretSpan]) -> list[SecretSpan]:
             apart[-1] = (first, max(last, end), kind)
         else:
             apart.append((start, end, kind))
-    return apart
+    parts: list[str] = []
+    copied = 0
+    for start, end, kind in apart:
+        parts += text[copied:start], redaction_mark(kind)
+        copied = end
+    return "".join([*parts, text[copied:]]), [kind for *_, kind in apart]
 
 
 _BY_NAME = frozenset(
