@@ -292,7 +292,9 @@ def _count_unreadable_events() -> int:
         ", ".join(f"'{one}'" for one in kind) for kind in (EventType, EventRole)
     )
     sql = (
-        f"SELECT count(*) FROM events WHERE type NOT IN ({types})"
-        f" OR role NOT IN ({roles}) OR (metadata <> '' AND NOT json_valid(metadata))"
+        f"SELECT count(*) FROM events e WHERE type NOT IN ({types})"
+        f" OR role NOT IN ({roles}) OR (metadata <> '' AND CASE"
+        " WHEN NOT json_valid(metadata) OR json_type(metadata) <> 'object' THEN 1 ELSE"
+        " EXISTS (SELECT 1 FROM json_each(e.metadata) WHERE type <> 'text') END)"
     )
     return int(database.fetch_value(sql))

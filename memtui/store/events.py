@@ -184,13 +184,20 @@ def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
                 EventType(kind),
                 EventRole(role),
                 text,
-                json.loads(metadata) if metadata else {},
+                _parse_metadata(metadata) if metadata else {},
                 *rest,
             )
         except (ValueError, TypeError, OverflowError) as error:
             if event_id not in unreadable:
                 log.warning("event %s cannot be read: %s", event_id, error)
                 unreadable.add(event_id)
+
+
+def _parse_metadata(stored: str) -> dict[str, str]:
+    fields = json.loads(stored)
+    if isinstance(fields, dict) and all(isinstance(v, str) for v in fields.values()):
+        return fields
+    raise ValueError("its metadata is not a map of texts")
 
 
 def get(event_ids: Iterable[str]) -> dict[str, Event]:

@@ -22,8 +22,8 @@ from tests.cli_runner import run_memtui
 from tests.conftest import HISTORY
 
 
-@pytest.fixture
-def damaged_home(tmp_path: Path) -> tuple[Path, str]:
+@pytest.fixture(params=["metadata = '{'", "metadata = '[1]'", "type = 'no type'"])
+def damaged_home(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
     """A home with an event that cannot be read, and the event's id."""
     home = tmp_path / "home"
     run_memtui(home, "import", str(HISTORY))
@@ -33,7 +33,7 @@ def damaged_home(tmp_path: Path) -> tuple[Path, str]:
             " WHERE s.name = 'shop-1' ORDER BY e.at_ms LIMIT 1 OFFSET 2"
         ).fetchone()
         opened.execute("INSERT INTO events_unlocked VALUES (1)")
-        opened.execute("UPDATE events SET metadata = '{' WHERE id = ?", (event_id,))
+        opened.execute(f"UPDATE events SET {request.param} WHERE id = ?", (event_id,))
         opened.execute("DELETE FROM events_unlocked")
     return home, event_id
 
@@ -50,6 +50,7 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
     assert len(found) == 43
     assert "basket" in run_memtui(home, "search", "basket").stdout
     run_memtui(home, "expand", f"evt:{event_id}")
+    run_memtui(home, "search", "make it slide")
     run_memtui(home, "reindex")
     assert f"{event_id} cannot be read" in caplog.text
     told = run_memtui(home, "doctor", code=1).stdout
