@@ -114,7 +114,11 @@ def test_line_ends_and_links_stay_what_they_are(file: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("segments.max_gap_min", "soon", "max_gap_min is a number from 0.01, not 'soon'"),
+        (
+            "segments.max_gap_min",
+            "soon",
+            "max_gap_min is a number from 0.01, not 'soon'",
+        ),
         ("segments.max_tokens", "0", "max_tokens is a whole number from 1"),
         ("log.level", "infos", "did you mean info?"),
         ("jobs.day", "0 25 * * *", "that is no hour"),

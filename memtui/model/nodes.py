@@ -65,6 +65,20 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
+_LABELS: dict[BulletKind, str] = {
+    kind: kind.value
+    for kind in BulletKind
+    if kind
+    not in (
+        BulletKind.NOTE,
+        BulletKind.OUTCOME,
+        BulletKind.WORK,
+        BulletKind.PROJECT,
+    )
+}
+"""The labels of bullets whose text alone does not say what it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bullet:
     """A sentence of a node, with the grips that support it and its verdict."""
@@ -77,6 +91,14 @@ class Bullet:
     session_id: str = ""
     effort: float = 0.0
     """How much work it was."""
+
+    @property
+    def labelled(self) -> str:
+        """The text with its label, as in "left open: …"."""
+        label = (
+            self.project if self.kind is BulletKind.PROJECT else _LABELS.get(self.kind)
+        )
+        return f"{label}: {self.text}" if label else self.text
 
     @property
     def support(self) -> Support:
@@ -239,5 +261,5 @@ def node_text(node: TocNode) -> str:
     for bullet in node.bullets:
         note = "" if bullet.has_support else " (unsupported)"
         grip = f" [{bullet.grip_ids[0]}]" if bullet.grip_ids else ""
-        lines.append(f"* {' '.join(bullet.text.split())}{note}{grip}")
+        lines.append(f"* {' '.join(bullet.labelled.split())}{note}{grip}")
     return "\n".join(filter(None, lines))

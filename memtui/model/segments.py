@@ -20,6 +20,10 @@ class Segment:
     events: tuple[Event, ...]
     overlap_events: tuple[Event, ...] = ()
     is_open: bool = False
+    earlier_prompts: tuple[Event, ...] = ()
+    """The user's last messages before it, the latest first."""
+    session_title: str = ""
+    """The agent's own title of the session, if the segment is the start of it."""
 
     @property
     def start_time(self) -> datetime:

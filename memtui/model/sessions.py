@@ -83,6 +83,8 @@ class Session:
     """The session whose beginning it shares."""
     summary: str = ""
     """A summary written by its client, if any."""
+    agent_title: str = ""
+    """The agent's own title, if there is one."""
 
 
 @dataclass(frozen=True, slots=True)

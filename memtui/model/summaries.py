@@ -1,5 +1,6 @@
 """Summaries as they are written, before their bullets are checked."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,6 +25,12 @@ class BulletKind(StrEnum):
     """The work on a project in a week or a longer period."""
 
 
+FACTS = frozenset(
+    (BulletKind.COMMIT, BulletKind.TESTS, BulletKind.FILES, BulletKind.STATE)
+)
+"""What calls show; a model's version of a segment contains them, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftBullet:
     """A bullet as a summarizer writes it.
@@ -42,6 +49,18 @@ class DraftBullet:
     """The session of the work; "" for several."""
     effort: float = 0.0
     """How much work it was, to choose the most important pieces of a period."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectTotals:
+    """The work on a project in a period."""
+
+    sessions: int
+    days: int
+    commits: int
+
+
+NO_TOTALS: Mapping[str, ProjectTotals] = {}
 
 
 @dataclass(frozen=True, slots=True)

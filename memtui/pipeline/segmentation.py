@@ -7,7 +7,6 @@ from the one before the earliest new event on are cut again.
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, tzinfo
-from itertools import pairwise
 
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms
@@ -79,10 +78,13 @@ class SegmentationStage:
             known for known in new_segments if before.get(known.segment_id) != known
         ]
         segments.save(changed)
-        # A segment's end is the context of the next one: summarize that one again.
-        names = {known.segment_id for known in changed}
+        # What comes before a segment names the work it continues: summarize again all
+        # that follow the first change.
+        starts = [one.start_ms for one in (*changed, *(before[name] for name in gone))]
         segments.request_summaries(
-            b.segment_id for a, b in pairwise(new_segments) if a.segment_id in names
+            one.segment_id
+            for one in new_segments
+            if starts and one.start_ms > min(starts)
         )
         outbox.add_nodes(gone, to_ms(now))
         rollup_queue.add({_day_of(name) for name in gone}, self._zone)

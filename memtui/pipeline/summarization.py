@@ -15,7 +15,7 @@ from memtui.model.grips import Grip
 from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.sessions import Session
-from memtui.model.summaries import Summary
+from memtui.model.summaries import FACTS, ProjectTotals, Summary
 from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     conversations,
@@ -39,11 +39,15 @@ from memtui.summarize.draft import GroundedSummary, sanitize
 from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
 from memtui.summarize.segmenter import SegmentRules, overlap_before
-from memtui.summarize.summarizer import Summarizer
+from memtui.summarize.summarizer import ExtractiveSummarizer, Summarizer
 from memtui.text import secrets
 
 SOURCE = "segment_summarizer"
 """The ``source`` of the grips of segments."""
+
+
+EARLIER_PROMPTS = 8
+"""How many prompts before a segment are read, to find the request it continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class SegmentWork:
     segment: Segment
     agent: str
     project: str
+    session_id: str
 
     @property
     def name(self) -> str:
@@ -80,10 +85,12 @@ class SegmentWork:
         """Return a hash of the input. Events never change, so their ids suffice."""
         bounds = self.range
         counts = f"{bounds.is_open} {bounds.subagent_events} {self.project}"
-        overlap = (event.event_id for event in self.segment.overlap_events)
+        counts += f" {self.segment.session_title}"
+        before = (*self.segment.overlap_events, *self.segment.earlier_prompts)
+        earlier = (event.event_id for event in before)
         events = (event.event_id for event in self.segment.events)
         return hashing.content_hash(
-            _identity_key(identity, attempt), counts, *overlap, "", *events
+            _identity_key(identity, attempt), counts, *earlier, "", *events
         )
 
     def make_version(
@@ -104,10 +111,19 @@ class SegmentWork:
             weighed: The weights of the words, if known already.
         """
         segment, bounds = self.segment, self.range
-        cleaned = _redact_draft(sanitize(draft))
-        grounded = summarize_draft.ground_segment(
-            cleaned, segment.events, node_id=self.name, source=SOURCE
+        cleaned = _redact_draft(sanitize(self._with_work(draft)))
+        ground = partial(
+            summarize_draft.ground_segment,
+            events=segment.events,
+            node_id=self.name,
+            source=SOURCE,
         )
+        grounded = ground(cleaned)
+        if draft.generation.model:
+            extract = self._with_work(self.draft(ExtractiveSummarizer()))
+            facts = [one for one in extract.bullets if one.kind in FACTS]
+            found = ground(_redact_draft(replace(extract, bullets=tuple(facts))))
+            grounded = grounded.with_facts(found)
         node = TocNode(
             node_id=self.name,
             level=TocLevel.SEGMENT,
@@ -131,6 +147,14 @@ class SegmentWork:
         whole = _with_summary(node, grounded, cleaned, identity, digest)
         return NewVersion(whole, grounded.grips, bounds.is_open)
 
+    def _with_work(self, draft: Summary) -> Summary:
+        """Return a draft whose bullets name their project and session."""
+        bullets = (
+            replace(one, project=self.project, session_id=self.session_id)
+            for one in draft.bullets
+        )
+        return replace(draft, bullets=tuple(bullets))
+
 
 @dataclass(frozen=True, slots=True)
 class ParentWork:
@@ -141,10 +165,14 @@ class ParentWork:
     """The oldest first, none of them pending."""
     is_live: bool
     zone: tzinfo
+    totals: Mapping[str, ProjectTotals]
+    """The work on each project in the period."""
 
     def draft(self, summarizer: Summarizer, attempt: int = 0) -> Summary:
         level = calendar.period(self.name).level
-        return summarizer.summarize_children(level, self.children, attempt=attempt)
+        return summarizer.summarize_children(
+            level, self.children, totals=self.totals, attempt=attempt
+        )
 
     def input_hash(self, identity: str, attempt: int = 0) -> str:
         """Return a hash of the input: the children and the hashes of their input."""
@@ -163,6 +191,12 @@ class ParentWork:
         grounded = summarize_draft.ground_parent(
             cleaned, self.children, conversations.read_grips
         )
+        if draft.generation.model:
+            extract = _redact_draft(self.draft(ExtractiveSummarizer()))
+            found = summarize_draft.ground_parent(
+                extract, self.children, conversations.read_grips
+            )
+            grounded = grounded.with_facts(found)
         node = TocNode(
             node_id=self.name,
             level=level,
@@ -194,8 +228,19 @@ def read_segment_work(
     overlap_ms = round(rules.overlap_s * 1000)
     found, earlier = conversations.read_segment(bounds, overlap_ms)
     overlap = overlap_before(earlier, found.events[0], rules)
-    whole = replace(found, overlap_events=overlap)
-    return SegmentWork(bounds, whole, session.agent, session.project)
+    title = session.agent_title if segments.is_first(bounds) else ""
+    prompts = conversations.list_prompts_before(
+        bounds.number, found.events[0], EARLIER_PROMPTS
+    )
+    whole = replace(
+        found,
+        overlap_events=overlap,
+        earlier_prompts=tuple(prompts),
+        session_title=title,
+    )
+    return SegmentWork(
+        bounds, whole, session.agent, session.project, session.session_id
+    )
 
 
 def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
@@ -204,7 +249,9 @@ def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
     children = tuple(
         c for c in nodes.get_many(ids) if c.status is not NodeStatus.PENDING
     )
-    return ParentWork(name, children, bool(nodes.filter_live(ids)), zone)
+    start, end = map(to_ms, calendar.bounds(name, zone))
+    totals = nodes.project_totals(start, end)
+    return ParentWork(name, children, bool(nodes.filter_live(ids)), zone, totals)
 
 
 def _redact_draft(draft: Summary) -> Summary:
@@ -232,7 +279,7 @@ def _with_summary(
     is_models = bool(draft.generation.model)
     return replace(
         node,
-        bullets=grounded.bullets,
+        bullets=(*grounded.bullets, *grounded.facts),
         withheld=grounded.withheld,
         summarizer=identity,
         input_hash=digest,

@@ -214,6 +214,16 @@ def first_message(number: int) -> Event | None:
     return None
 
 
+def list_prompts_before(number: int, event: Event, limit: int) -> list[Event]:
+    """Return the user's last messages before an event, the latest first."""
+    sql = (
+        f"SELECT id {_EVENTS} AND ({_POSITION}) < (?, ?, ?)"
+        " AND type = 'user_message' AND role = 'user'"
+        f" {_DESCENDING} LIMIT ?"
+    )
+    return _read(sql, number, event.subagent, *event.position, limit)
+
+
 def count_messages_before(pairs: Iterable[tuple[int, Event]]) -> dict[str, int]:
     """Count the messages before each of some events in its conversation.
 

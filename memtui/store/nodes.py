@@ -33,6 +33,7 @@ from memtui.model.summaries import (
     GenerationStats,
     Keyword,
     KeywordOrigin,
+    ProjectTotals,
 )
 from memtui.store import scopes, versions
 from memtui.store.database import IN_JSON, fetch, fetch_value, prefix_range
@@ -246,6 +247,27 @@ def _read_bullets(
         )
         found.setdefault(version, ([], []))[is_withheld].append(bullet)
     return found
+
+
+def project_totals(start_ms: int, end_ms: int) -> dict[str, ProjectTotals]:
+    """Return the work on each project in a time range.
+
+    Each segment has one bullet with the state of its work, and one for each commit.
+    """
+    rows = fetch(_PROJECT_TOTALS, start_ms, end_ms)
+    return {project: ProjectTotals(*counts) for project, *counts in rows}
+
+
+_PROJECT_TOTALS = """
+SELECT bullets.project,
+       COUNT(DISTINCT CASE bullets.kind WHEN 'state' THEN bullets.session_id END),
+       COUNT(DISTINCT nodes.parent_id),
+       SUM(bullets.kind = 'commit')
+  FROM nodes JOIN bullets ON bullets.version_id = nodes.latest_id
+ WHERE nodes.level = 'segment' AND nodes.start_ms >= ? AND nodes.start_ms < ?
+   AND bullets.kind IN ('state', 'commit')
+ GROUP BY bullets.project
+"""
 
 
 def list_child_ids(node_id: str) -> list[str]:

@@ -172,6 +172,25 @@ def request_session_summaries(number: int) -> None:
     SegmentRow.update(needs_summary=True).where(SegmentRow.session == number).execute()
 
 
+def is_first(segment: SegmentRange) -> bool:
+    """Return whether a segment is the first of its session."""
+    earlier = SegmentRow.select().where(
+        SegmentRow.session == segment.number, SegmentRow.start_ms < segment.start_ms
+    )
+    return not earlier.exists()
+
+
+def request_first_summary(number: int) -> None:
+    """Have the first segment of a session summarized again."""
+    first = (
+        SegmentRow.select(fn.MIN(SegmentRow.start_ms))
+        .where(SegmentRow.session == number)
+        .scalar()
+    )
+    if first is not None:
+        request_summary_at(number, first)
+
+
 def request_summary_at(number: int, at_ms: int) -> None:
     """Have a session's segment at a time summarized again."""
     SegmentRow.update(needs_summary=True).where(

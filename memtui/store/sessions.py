@@ -20,7 +20,7 @@ from memtui.model.sessions import (
     SessionOrder,
     SubagentMetadata,
 )
-from memtui.store import meta, outbox, scopes, tombstones
+from memtui.store import meta, outbox, scopes, segments, tombstones
 from memtui.store.database import (
     LIKE_ESCAPE,
     case_variants,
@@ -199,6 +199,8 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
         SessionRow.update(changes).where(SessionRow.id == row.id).execute()
     if not changes.keys().isdisjoint(("title", "summary")):
         outbox.add_sessions([row.id])
+    if "title" in changes:
+        segments.request_first_summary(row.id)
     if "forked_from" in changes:
         request_owner_update([row.id])
     return row.id if "project" in changes else None
@@ -290,6 +292,7 @@ def from_row(row: SessionRow) -> Session:
         created_by=row.created_by,
         forked_from=row.forked_from,
         summary=row.summary,
+        agent_title=" ".join(row.title.split()),
     )
 
 

@@ -4,7 +4,7 @@ Drafts of all summarizers pass here. Bullets of a model that the source does not
 are withheld: stored, but neither shown nor rolled up.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,12 +14,20 @@ from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.segments import counted_text
 from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
-from memtui.model.verdicts import SourceQuote, Support, Verdict
+from memtui.model.verdicts import (
+    EventQuote,
+    SourceQuote,
+    Support,
+    Verdict,
+    VerdictFeatures,
+    hash_quote,
+)
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.claims import ChildBullet
+from memtui.summarize.grounding.matching import worst
 from memtui.summarize.grounding.passages import PassageIndex
-from memtui.text import prose
+from memtui.text import analyzer, prose
 
 MIN_SUPPORTED_SHARE = 0.5
 """A model's summary with fewer supported or weak bullets is rejected."""
@@ -41,11 +49,17 @@ class GroundedSummary:
     withheld: tuple[Bullet, ...] = ()
     grips: tuple[Grip, ...] = ()
     """The new grips; inherited ones exist already."""
+    facts: tuple[Bullet, ...] = ()
+    """Bullets of the extract that a model's version contains, too."""
 
     @property
     def rejection(self) -> str:
         """Why a model's draft is not good enough to be shown; "" if it is."""
         return _rejection([one.support for one in (*self.bullets, *self.withheld)])
+
+    def with_facts(self, extract: "GroundedSummary") -> "GroundedSummary":
+        """Return a model's summary with the bullets of an extract after its own."""
+        return replace(self, facts=extract.bullets, grips=(*self.grips, *extract.grips))
 
 
 def rejection_reason(draft: Summary, texts: Sequence[str]) -> str:
@@ -83,6 +97,8 @@ def ground_segment(
         node_id: The segment.
         source: The process that asks, recorded with the grips.
     """
+    if not _is_models(draft):
+        return _ground_extract(draft, events, node_id=node_id, source=source)
     passages = EventPassages(events)
     anchored = anchoring.create_grips(
         draft.bullets, events, node_id=node_id, source=source
@@ -109,6 +125,62 @@ def ground_segment(
     return _separate_unsupported(title, bullets, new_grips, is_models=_is_models(draft))
 
 
+def _ground_extract(
+    draft: Summary, events: Sequence[Event], *, node_id: str, source: str
+) -> GroundedSummary:
+    """Ground bullets that were taken from known events: these are their grips."""
+    grips: dict[str, Grip] = {}
+    bullets = []
+    for claim in draft.bullets:
+        weights = dict.fromkeys(analyzer.query_terms(claim.text), 1.0)
+        mine = [
+            _grip_for_event(claim, events[at], weights, node_id, source)
+            for at in claim.refs
+            if 0 <= at < len(events)
+        ]
+        grips |= {grip.grip_id: grip for grip in mine}
+        terms = tuple(sorted(weights))
+        verdict = Verdict(
+            Support.SUPPORTED,
+            VerdictFeatures(1.0, len(terms)),
+            terms,
+            spans=tuple(_quotes(claim, events, weights)),
+        )
+        bullets.append(_bullet(claim, tuple(grip.grip_id for grip in mine), verdict))
+    return GroundedSummary(draft.title, tuple(bullets), grips=tuple(grips.values()))
+
+
+def _quotes(
+    claim: DraftBullet, events: Sequence[Event], weights: Mapping[str, float]
+) -> Iterator[EventQuote]:
+    """Yield the bullet in its events, or the sentence that is nearest to it."""
+    for at in (one for one in claim.refs if 0 <= one < len(events)):
+        text = events[at].text
+        quoted = claim.text if claim.text in text else prose.best_excerpt(text, weights)
+        start = text.find(quoted)
+        if quoted and start >= 0:
+            event_id, end = events[at].event_id, start + len(quoted)
+            yield EventQuote(event_id, start, end, hash_quote(quoted))
+
+
+def _grip_for_event(
+    claim: DraftBullet,
+    event: Event,
+    weights: Mapping[str, float],
+    node_id: str,
+    source: str,
+) -> Grip:
+    return Grip(
+        grip_id=model_grips.grip_id(node_id, claim.text, event),
+        excerpt=prose.best_excerpt(event.text, weights),
+        event_id_start=event.event_id,
+        event_id_end=event.event_id,
+        timestamp=event.timestamp,
+        source=source,
+        toc_node_id=node_id,
+    )
+
+
 def ground_parent(
     draft: Summary, children: Sequence[TocNode], leaves: EventReader
 ) -> GroundedSummary:
@@ -123,11 +195,10 @@ def ground_parent(
     """
     row = [bullet for child in children for bullet in child.bullets]
     is_models = _is_models(draft)
+    if not is_models:
+        return _join_children(draft, row)
     below = [
-        ChildBullet(
-            one.text, one.verdict, tuple(leaves(one.grip_ids)) if is_models else ()
-        )
-        for one in row
+        ChildBullet(one.text, one.verdict, tuple(leaves(one.grip_ids))) for one in row
     ]
     bullets = []
     verdicts = claims.check_against_children(draft.bullets, below)
@@ -140,6 +211,21 @@ def ground_parent(
     texts = [one.text for one in row] + [child.headline for child in children]
     title = _grounded_title(draft, PassageIndex(texts))
     return _separate_unsupported(title, bullets, (), is_models=is_models)
+
+
+def _join_children(draft: Summary, row: Sequence[Bullet]) -> GroundedSummary:
+    """Ground bullets that were composed of children's: they inherit all of these."""
+    bullets = []
+    for claim in draft.bullets:
+        below = [row[at] for at in claim.refs if 0 <= at < len(row)]
+        grip_ids = dict.fromkeys(name for one in below for name in one.grip_ids)
+        support = worst([one.support for one in below]) if below else Support.SUPPORTED
+        features = VerdictFeatures(1.0)
+        spans = tuple(dict.fromkeys(s for one in below for s in one.verdict.spans))
+        matched = tuple(sorted(set(analyzer.query_terms(claim.text))))
+        verdict = Verdict(support, features, matched, spans=spans)
+        bullets.append(_bullet(claim, tuple(grip_ids), verdict))
+    return GroundedSummary(draft.title, tuple(bullets))
 
 
 def _bullet(claim: DraftBullet, grip_ids: tuple[str, ...], verdict: Verdict) -> Bullet:

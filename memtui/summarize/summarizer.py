@@ -1,12 +1,12 @@
 """The interface of all summarizers, and the summarizer that needs no model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.segments import Segment
-from memtui.model.summaries import Summary
+from memtui.model.summaries import NO_TOTALS, ProjectTotals, Summary
 from memtui.summarize import extractive, rollup
 
 
@@ -42,13 +42,19 @@ class Summarizer(Protocol):
         """
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
+        self,
+        level: TocLevel,
+        children: Sequence[TocNode],
+        *,
+        totals: Mapping[str, ProjectTotals] = NO_TOTALS,
+        attempt: int = 0,
     ) -> Summary:
         """Summarize a node from its children.
 
         Args:
             level: The level of the node the summary is for.
             children: Its children, oldest first, none of them pending.
+            totals: The work on each project in the node's period.
             attempt: How often it was summarized already.
 
         Returns:
@@ -63,7 +69,7 @@ class ExtractiveSummarizer:
     @property
     def identity(self) -> str:
         """Return the name and version of its rules."""
-        return "extractive-2"
+        return "extractive-3"
 
     def health(self) -> ModelHealth:
         """Return that it is ready, as it always is."""
@@ -76,9 +82,16 @@ class ExtractiveSummarizer:
         """Do nothing: it never stops."""
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
-        return extractive.summarize_segment(segment.events, segment.overlap_events)
+        return extractive.summarize_segment(
+            segment.events, segment.earlier_prompts, segment.session_title
+        )
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
+        self,
+        level: TocLevel,
+        children: Sequence[TocNode],
+        *,
+        totals: Mapping[str, ProjectTotals] = NO_TOTALS,
+        attempt: int = 0,
     ) -> Summary:
-        return rollup.summarize_children(level, children)
+        return rollup.summarize_children(level, children, totals)

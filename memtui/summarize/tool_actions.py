@@ -170,7 +170,7 @@ def commit_subjects(event: Event) -> list[str]:
     """Return the subjects of the commits an event made."""
     is_error = event.metadata.get("is_error") == "true"
     text = event.text[:TOOL_CHARS]
-    return commit_subjects_in(text, _whole_command(event), is_error=is_error)
+    return commit_subjects_in(text, whole_command(event), is_error=is_error)
 
 
 def commit_subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:
@@ -189,7 +189,7 @@ def is_commit_call(text: str) -> bool:
 
 def _attempted_subjects(event: Event) -> Iterator[str]:
     """Yield the subjects a command passes to git."""
-    return _commit_messages(_whole_command(event))
+    return _commit_messages(whole_command(event))
 
 
 def _commit_messages(command: str) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _commit_messages(command: str) -> Iterator[str]:
             yield subject
 
 
-def _whole_command(event: Event) -> str:
+def whole_command(event: Event) -> str:
     """Return a command as entered, with all lines."""
     try:
         given = json.loads(event.metadata.get("tool_input", ""))

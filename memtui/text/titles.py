@@ -26,24 +26,62 @@ MANY_CONTENT_WORDS = 4
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "」"}
 
-_REQUEST_PHRASE = re.compile(
-    r"(?:(?:ok(?:ay)?|so|hey|hi|hello|well|now|and|also|alright|actually|yes|yeah|great"
-    r"|cool|perfect|good|nice|thanks?|please|pls|just|then|next|first|basically|hmm+|oh+"
-    r"|ah+|wait|sorry|sure|no(?!\s+\w)|ultrathink|think hard(?:er)?|let's see|i think"
-    r"|i guess|i was wondering if|lately|quick (?:idea|question)"
+_INTERJECTION = re.compile(
+    r"(?:ok(?:ay)?|so|hey|hi|hello|well|now|and|also|alright|actually|yes|yeah|great|cool"
+    r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
+    r"|hmm+|oh+|ah+|wait|sorry|sure|no(?=[,.!])|ultrathink|think hard(?:er)?|let's see"
+    r"|lately|quick (?:idea|question)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
-    r" (?:work\w*|good|fine|ok(?:ay)?) but"
-    r"|(?:can|could|would|will|do) (?:you|we|u|i)(?: please| now| also| maybe| mind)*"
-    r"|i(?:'d| would)? (?:like|want|need)(?: you| us)? (?:to|for you to)"
-    r"|(?:help|tell|show) me(?: to)?"
-    r"|(?:you|we) (?:should|can|need to|must|have to)(?! not)"
-    r"|your (?:task|job|goal) is to|(?:it )?seems?(?: that)?"
-    r"|let's|let us|let me|i'll|i will|i(?:'ve| have)(?: now| successfully| got)+"
-    r"|i(?:'ve| have)(?= (?:plenty|lots?|many|some|a |an |two|three))|i see(?! \w+ing)"
-    r"|go ahead and|try to|make sure (?:to|that))"
-    r"\b[\s,.!:;\-–—]*)+",
+    r" (?:work\w*|good|fine|ok(?:ay)?) but)"
+    r"(?:\s*[,.!:;–—]+\s*|\s+(?:-\s+)?)(?=\S)",
     re.IGNORECASE,
 )
+"""A word that begins a sentence and adds nothing to it."""
+
+_OPENING = re.compile(
+    r"(?:(?:can|could|would|will|do) (?:you|we|u|i)(?: please| now| also| maybe| mind)*"
+    r"|i(?:'d| would)? (?:like|want|need)(?: you| us)? (?:to|for you to)"
+    r"|(?:help|tell|show) me(?: to)?"
+    r"|(?:you|we) (?:should|can|need to|must|have to)"
+    r"|your (?:task|job|goal) is to|let's|let us|let me|i'll|i will|i was wondering if"
+    r"|(?:please )?go ahead and|try to|make sure to)\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""A request's polite opening. It goes only if a verb in its base form follows, so that
+the meaning stays: not before "not", nor in "we should be using"."""
+
+_BASE_VERBS = frozenset(
+    """
+    access adapt add adjust align allow analyse analyze annotate apply archive ask
+    assert assign attach audit automate avoid back bring build bump cache calculate
+    call cancel change check choose clarify clean clear clone close collect combine
+    commit compare compile complete compute configure connect consider continue
+    convert copy correct cover create cut debug decide define delete deploy describe
+    design detect determine develop diagnose disable display document download draft
+    draw drop dump edit emit enable encode enforce enhance ensure evaluate examine
+    exclude execute expand explain explore export expose extend extract fetch figure
+    fill filter find finish fix follow force format generate get give go group guard
+    handle harden help hide highlight identify ignore implement import improve
+    include increase inline insert inspect install integrate introduce investigate
+    join keep label launch limit link lint list load log look lower make map mark
+    measure merge migrate minify mock modify move name normalize open optimise
+    optimize order organise organize output override package parse pass patch pin
+    plan point polish port prepare present prevent print process produce profile
+    propose provide publish pull push put query raise read rearrange rebase rebuild
+    record reduce redesign redirect refactor refresh register reimplement release
+    reload remove rename render reorder reorganise reorganize repair repeat replace
+    report reproduce require research reset resolve restart restore restructure
+    retry return reuse revert review revise rewrite roll rotate run sanitize save
+    scale scan search select send separate serve set share shorten show simplify
+    skip sort speed split squash start stop store stream strip style suggest
+    summarise summarize support suppress swap switch sync tag take teach tell test
+    think throttle tidy toggle trace track transform translate trigger trim try tune
+    turn understand undo unify uninstall unpack update upgrade upload use validate
+    verify view walk warn watch wire work wrap write
+    """.split()  # noqa: SIM905
+)
+
+_FIRST_WORD = re.compile(r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b", re.I)
 
 _LABEL = re.compile(
     r"(?:(?:implementation )?plan|task|goal|feature|fix|bug|issue|summary"
@@ -69,7 +107,9 @@ _TICKET = re.compile(
     r"https?://[\w.]+/[^/\s]+/([\w.\-]+)/(?:-/)?(?:issues|pull|merge_requests)/(\d+)\S*"
 )
 
+_ASIDE_ADDRESS = re.compile(r"[,:]\s*https?://[^\s,)]*")
 _ADDRESS = re.compile(r"https?://(?:www\.)?([\w.\-]+\w)[^\s,)]*")
+_PATH = re.compile(r"(?<![\w/])@?/?(?:[\w.\-]+/){2,}([\w.\-]+\.\w+)")
 
 _CLAUSE_ENDS = re.compile(
     r"[.!?;](?:(?<=\w\w.)|(?<=[)\]\"'`%].))"
@@ -81,7 +121,8 @@ _ENDINGS = (
     re.compile(
         r",?\s(?=(?:because|since|which|so that|so|but|while|when|where|whereas|using"
         r"|creating|causing|including|leading|making|ending|especially)\b)"
-        r"|,\s(?=(?:on|in|with|at|maybe|as|if|to|from)\b)"
+        r"|,\s(?=(?:on|in|with|at|maybe|as|if|to|from|i|we|it|you|don't|do not"
+        r"|please)\b)"
     ),
 )
 """Places where a long title may end and still be true; the first kind is better."""
@@ -110,7 +151,7 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
     parts = list(islice(sentences, 9))
     best: RequestTitle | None = None
     for sentence in parts:
-        text = sentence.text
+        text = _shorten_addresses(sentence.text)
         leads_in = text.endswith((":", "：")) and len(parts) > 1
         is_dull = sentence.is_heading and cues.is_generic_heading(text)
         if leads_in or is_dull or cues.is_log_line(text):
@@ -164,11 +205,10 @@ def _title_score(title: str) -> float:
 def tidy_title(text: str) -> str:
     """Turn a sentence into a title: remove phrases that only ask, label or thank."""
     bare = asked = _NUMBER.sub("", _shorten_addresses(text.strip()), count=1)
-    for pattern in (_REQUEST_PHRASE, _LABEL, _WHERE):
+    bare = _strip_openings(bare)
+    for pattern in (_LABEL, _WHERE):
         led = pattern.match(bare)
-        if led and count_content_words(bare[led.end() :]) >= min(
-            MIN_CONTENT_WORDS, count_content_words(bare)
-        ):
+        if led and _says_enough(bare[led.end() :], bare):
             bare = bare[led.end() :].strip()
     bare = _REMNANT.sub("", _POLITE.sub("", bare))
     bare = bare.strip(" \t*_–—:;,").lstrip("-")
@@ -178,18 +218,46 @@ def tidy_title(text: str) -> str:
     return _capitalize(shorten_title(bare))
 
 
+def _says_enough(rest: str, text: str) -> bool:
+    """Return whether the rest of a text still says what it is about."""
+    return count_content_words(rest) >= min(
+        MIN_CONTENT_WORDS, count_content_words(text)
+    )
+
+
+def _strip_openings(text: str) -> str:
+    """Remove interjections, and openings of requests before a verb."""
+    rest = text
+    while True:
+        led = _INTERJECTION.match(rest)
+        if led is None and (led := _OPENING.match(rest)):
+            verb = re.match(
+                r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b",
+                rest[led.end() :],
+                re.I,
+            )
+            if verb is None or verb[1].lower() not in _BASE_VERBS:
+                led = None
+        if led is None or not _says_enough(rest[led.end() :], text):
+            return rest
+        rest = rest[led.end() :]
+
+
 def strip_label(text: str) -> str:
     """Remove the number or label of a heading: "Step 2: "."""
     return _LABEL.sub("", text, count=1)
 
 
 def _shorten_addresses(text: str) -> str:
-    """Shorten URLs, and remove mentions of subagents."""
+    """Shorten URLs and paths, and remove mentions of subagents."""
     if "@agent-" in text or "ultrathink" in text:
         text = _AGENT.sub("", text)
-    if "://" not in text:
+    if "/" not in text:
         return text
-    return _ADDRESS.sub(r"\1", _TICKET.sub(r"\1 #\2", text))
+    if "://" in text:
+        text = _ASIDE_ADDRESS.sub("", _TICKET.sub(r"\1 #\2", text))
+        text = _ADDRESS.sub(r"\1", text)
+    return _PATH.sub(r"\1", text)
 
 
 def _capitalize(text: str) -> str:

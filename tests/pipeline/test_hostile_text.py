@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from memtui.model.events import Event
+from memtui.model.summaries import BulletKind
 from memtui.services.grip_events import expand
 from tests.pipeline.model_bench import DAY, MONDAY, Bench, make_records
 from tests.stub import personas
@@ -135,7 +136,7 @@ def is_of_its_source(bench: Bench, name: str) -> None:
     assert "PWNED" not in (node.headline, node.title)
     for bullet in node.bullets:
         assert bullet.text != "PWNED and nothing else."
-        if node.is_by_model:
+        if node.is_by_model and bullet.kind is BulletKind.NOTE:
             told = " ".join(e.text for g in bullet.grip_ids for e in events_of(g))
             words = set(re.findall(r"\w{4,}", bullet.text)) - {"4711"}
             assert sum(word in told for word in words) >= len(words) / 2

@@ -8,7 +8,8 @@ from datetime import timedelta
 import pytest
 
 from memtui.model.jobs import Job, RunResult
-from memtui.model.nodes import NodeStatus
+from memtui.model.nodes import Bullet, NodeStatus, TocNode
+from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import Support
 from memtui.pipeline.model_worker import FORBIDDEN_PAUSE_S
 from memtui.services import jobs
@@ -60,6 +61,11 @@ def seeds(stub: Stub) -> list[tuple[float, int]]:
     return [(one["temperature"], one["seed"]) for one in options]
 
 
+def written_bullets(node: TocNode) -> list[Bullet]:
+    """Return the bullets that the model wrote, without the facts beside them."""
+    return [one for one in node.bullets if one.kind is BulletKind.NOTE]
+
+
 # What stands is shown
 
 
@@ -73,11 +79,11 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert bench.step() == 1
     node = bench.node(name)
     assert (node.version, node.status, node.rejection) == (2, NodeStatus.CURRENT, "")
-    assert [bullet.text for bullet in node.bullets] == [
-        t for _, t in make_conversation(0)
-    ]
+    *written, state = node.bullets
+    assert [bullet.text for bullet in written] == [t for _, t in make_conversation(0)]
+    assert (state.kind, state.text) == (BulletKind.STATE, "answered")
     assert {bullet.support for bullet in node.bullets} == {Support.SUPPORTED}
-    assert all(bullet.grip_ids and bullet.verdict.spans for bullet in node.bullets)
+    assert all(bullet.grip_ids and bullet.verdict.spans for bullet in written)
     assert node.created_at == bench.clock()
     model, facts = bench.stub.models[0], node.generation
     assert node.summarizer == f"ollama-1 {model.name} {model.digest[:12]}"
@@ -92,7 +98,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert facts.surprise == personas.SURPRISE
     assert facts.prompt_tokens == bench.stub.chats()[0].tokens
     (edition, before) = bench.history(name).versions
-    assert (edition.supported, edition.weak, edition.withheld) == (2, 0, 0)
+    assert (edition.supported, edition.weak, edition.withheld) == (3, 0, 0)
     assert edition.is_shown and not before.is_shown
     assert not bench.needs_version(name)
 
@@ -116,7 +122,7 @@ def test_a_bullet_that_another_event_supports_is_repaired(bench: Bench) -> None:
     bench.step()
     (edition, _) = bench.history(name).versions
     assert edition.is_by_model and edition.is_shown
-    bullets = bench.node(name).bullets
+    bullets = written_bullets(bench.node(name))
     assert all(bullet.verdict.is_repaired for bullet in bullets)
     quoted = [bullet.verdict.spans[0].event_id for bullet in bullets]
     assert len(set(quoted)) == 2
@@ -126,7 +132,7 @@ def test_what_is_only_partly_said_is_shown_as_weak(bench: Bench) -> None:
     name = one(bench)
     writes(adding_number, bench)
     bench.step()
-    supports = [bullet.support for bullet in bench.node(name).bullets]
+    supports = [bullet.support for bullet in written_bullets(bench.node(name))]
     assert supports == [Support.SUPPORTED, Support.WEAK]
 
 
@@ -425,7 +431,7 @@ def test_what_arrives_while_a_model_writes_is_not_lost(bench: Bench) -> None:
     assert not any(one.is_by_model for one in bench.history(name).versions)
     assert bench.needs_version(name)
     assert bench.step() == 1
-    assert "walrus" in bench.node(name).bullets[-1].text
+    assert "walrus" in written_bullets(bench.node(name))[-1].text
     assert bench.node(name).is_by_model
     bench.check_invariants()
 
@@ -596,7 +602,7 @@ def test_a_reply_cut_for_its_length_keeps_its_whole_bullets(bench: Bench) -> Non
     bench.step()
     node = bench.node(name)
     assert node.is_by_model and node.generation.was_truncated
-    assert [bullet.text for bullet in node.bullets] == [make_conversation(0)[0][1]]
+    assert [one.text for one in written_bullets(node)] == [make_conversation(0)[0][1]]
 
 
 def test_without_a_model_the_one_to_pull_is_named(bench: Bench) -> None:

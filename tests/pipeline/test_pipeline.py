@@ -3,7 +3,7 @@ import os
 import random
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from memtui.cli.output import to_plain
 from memtui.model.events import Event
 from memtui.model.nodes import NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
-from memtui.model.summaries import DraftBullet, Summary
+from memtui.model.summaries import NO_TOTALS, DraftBullet, ProjectTotals, Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.progress import PipelineProgress
@@ -315,7 +315,12 @@ class Rambling(ExtractiveSummarizer):
         )
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
+        self,
+        level: TocLevel,
+        children: Sequence[TocNode],
+        *,
+        totals: Mapping[str, ProjectTotals] = NO_TOTALS,
+        attempt: int = 0,
     ) -> Summary:
         return Summary("Week", (DraftBullet("made up", refs=(99, -1)),), ())
 

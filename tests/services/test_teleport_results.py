@@ -21,12 +21,12 @@ from tests.message_factory import clock
 FILTERED = [
     "logsift agent:codex",
     "session project:shop",
-    "test level:day,week",
+    "token level:day,week",
     "token after:2024-01-16",
     "token before:2024-01-19",
     "session after:2024-01-15",
-    "test has:supported,weak",
-    "test by:extractive",
+    "token has:supported,weak",
+    "token by:extractive",
     "session session:shop-1",
     "session session:shop",
     "token -logsift",
@@ -53,8 +53,8 @@ def test_a_query_finds_what_passes_its_filters_and_nothing_else(
         for hit in wide:
             if hit.kind is HitKind.NODE:
                 assert (hit.target_id in found) == _passes(hit, query), (hit, query)
-    assert finder.find("test by:model").hits == ()
-    assert finder.find("test has:unsupported").hits == ()
+    assert finder.find("token by:model").hits == ()
+    assert finder.find("token has:unsupported").hits == ()
     finder.close()
 
 
@@ -132,11 +132,11 @@ def test_a_rare_phrase_of_common_words_is_found(
     """However many others hold its words better."""
     said = next(
         bullet.text
-        for hit in hits(full_house, "level:segment session test")
+        for hit in hits(full_house, "level:segment session token")
         for bullet in getattr(browse.get_node(hit.node_id), "bullets", ())
-        if "test" in bullet.text
+        if "token" in bullet.text
     )
-    cut = said[said.index("test") :][:30].rsplit(" ", 1)[0]
+    cut = said[said.index("token") :][:30].rsplit(" ", 1)[0]
     found = hits(full_house, f'"{cut}"', 1)
     assert cut.lower() in found[0].snippet.text.lower()
     assert hits(full_house, f'"{cut}"', 500)[0] == found[0]

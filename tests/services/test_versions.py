@@ -23,7 +23,7 @@ def test_a_history_tells_who_wrote_what_and_what_came_of_it(
     rejected, model, first = found.versions
     assert [one.version for one in found.versions] == [3, 2, 1]
     assert (rejected.rejection, rejected.unsupported) == (WHY, 1)
-    assert (model.supported, model.weak, model.unsupported) == (3, 1, 0)
+    assert (model.supported, model.weak, model.unsupported) == (2, 1, 0)
     assert (model.generation, model.created_at) == (
         model_versions.STATS,
         model_versions.AT,

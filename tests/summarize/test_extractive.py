@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
+from memtui.model.nodes import BULLET_COUNTS, TocLevel
 from memtui.model.segments import Segment
-from memtui.model.summaries import Keyword
-from memtui.model.verdicts import SUPPORTED
+from memtui.model.summaries import BULLET_CHARS, FACTS, BulletKind
 from memtui.summarize import extractive, rollup
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import prose, titles
@@ -47,21 +46,27 @@ def talk(*turns: tuple[str, str]) -> list[Event]:
         metadata = {} if who in kinds else {"tool_name": text.partition(":")[0]}
         if who == "broken":
             metadata["is_error"] = "true"
+        if text.startswith("Edit: "):
+            metadata["tool_input"] = EDIT
         run.append(make(kind, text, at, **metadata))
     return run
 
 
+EDIT = json.dumps(
+    {"file_path": "/a/router.py", "old_string": "a", "new_string": "b\nc"}
+)
 SESSION = talk(
     ("user", "Hi! Please fix the redirect: the login page stays blank after it."),
     ("assistant", "You're absolutely right! Let me check the router."),
     ("tool", "Read: /home/me/app/src/router.py\ndef redirect(): ..."),
-    ("broken", "Bash: cd app && pytest tests/router 2>&1 | tail\nKeyError: 'session'"),
-    ("tool", "Edit: /home/me/app/src/router.py\nupdated"),
-    ("tool", "Bash: pytest tests/unit\n12 passed"),
+    ("broken", "Bash: pytest tests/router\n== 1 failed in 0.1s =="),
+    ("tool", "Edit: /a/router.py\nupdated"),
+    ("tool", "Bash: pytest tests/unit\n== 12 passed in 0.1s =="),
     (
         "assistant",
         "Perfect!\n\n## Summary\n\n**Root cause:** the redirect dropped the session "
-        "cookie, because it was set for another domain.\n\n```python\nx = 1\n```\n\n"
+        "cookie, because it was set only for another domain."
+        "\n\n```python\nx = 1\n```\n\n"
         "- I decided to set the cookie once, in `src/router.py`.\n"
         "- The OAuth callback still fails on Safari.\n\nLet me know if you need more!",
     ),
@@ -79,38 +84,42 @@ def test_the_title_is_what_was_asked() -> None:
     )
 
 
-def test_a_summary_contains_actions_failures_and_conclusions() -> None:
-    found = bullets(SESSION)
-    assert found == [
-        "Edited router.py; ran pytest tests/router, pytest tests/unit",
-        "pytest tests/router failed: KeyError: 'session'",
-        "Root cause: the redirect dropped the session cookie, because it was set for "
-        "another domain.",
-        "I decided to set the cookie once, in `src/router.py`.",
-        "The OAuth callback still fails on Safari.",
+def test_a_summary_is_the_card_of_the_segment() -> None:
+    found = extractive.summarize_segment(SESSION).bullets
+    assert [(one.kind, one.text, one.refs) for one in found] == [
+        (
+            BulletKind.ASKED,
+            "Please fix the redirect: the login page stays blank after it.",
+            (0,),
+        ),
+        (
+            BulletKind.OUTCOME,
+            "I decided to set the cookie once, in `src/router.py`.",
+            (6,),
+        ),
+        (
+            BulletKind.DECISION,
+            "Root cause: the redirect dropped the session cookie, because it was set"
+            " only for another domain.",
+            (6,),
+        ),
+        (BulletKind.LEFT_OPEN, "The OAuth callback still fails on Safari.", (6,)),
+        (BulletKind.TESTS, "1 failed → 12 passed", (3, 5)),
+        (BulletKind.FILES, "router.py +2 −1", (4,)),
+        (BulletKind.STATE, "open", (6,)),
     ]
 
 
-def test_every_bullet_refers_to_its_events() -> None:
-    refs = [claim.refs for claim in extractive.summarize_segment(SESSION).bullets]
-    assert refs == [(4, 3, 5), (3,), (6,), (6,), (6,)]
-
-
-def test_a_command_that_passes_later_has_not_failed() -> None:
-    run = talk(
-        ("user", "Make the router tests pass again."),
-        ("broken", "Bash: pytest tests/router\nKeyError: 'session'"),
-        ("tool", "Bash: pytest tests/router\n12 passed"),
-    )
-    assert not any("failed" in bullet for bullet in bullets(run))
-
-
-def test_a_commit_is_described_by_its_subject() -> None:
+def test_a_commit_names_work_that_nobody_described() -> None:
     run = talk(
         ("user", "commit"),
         ("tool", "Bash: git commit -m x\n[main 1a2b3c4] fix: keep the session cookie"),
     )
-    assert extractive.summarize_segment(run).title == "Keep the session cookie"
+    summary = extractive.summarize_segment(run)
+    assert summary.title == "Keep the session cookie"
+    assert (BulletKind.COMMIT, "fix: keep the session cookie") in [
+        (one.kind, one.text) for one in summary.bullets
+    ]
 
 
 @pytest.mark.parametrize(
@@ -232,122 +241,27 @@ def test_any_conversation_can_be_summarized(turns: list[tuple[str, str]]) -> Non
     except events.EventRefused:
         return
     summary = extractive.summarize_segment(run)
-    assert 1 <= len(summary.bullets) <= BULLET_COUNTS[TocLevel.SEGMENT][1]
+    statements = [one for one in summary.bullets if one.kind not in FACTS]
+    assert len(statements) <= BULLET_COUNTS[TocLevel.SEGMENT][1]
     assert len(summary.title) <= titles.TITLE_CHARS
     for claim in summary.bullets:
         assert claim.text
-        assert len(claim.text) <= extractive.BULLET_CHARS
+        assert len(claim.text) <= BULLET_CHARS
+        assert claim.refs
         assert all(0 <= ref < len(run) for ref in claim.refs)
     assert summary == extractive.summarize_segment(run)
 
 
-def node(
-    at: int, headline: str, *said: str, unsupported: bool = False, level: str = "x"
-) -> TocNode:
-    grip_ids = () if unsupported else (f"grip:{at}:x",)
-    return TocNode(
-        node_id=f"toc:segment:2024-01-15:{level}{at}",
-        level=TocLevel.SEGMENT,
-        title=headline,
-        start_time=START + timedelta(hours=at),
-        end_time=START + timedelta(hours=at, minutes=30),
-        bullets=tuple(Bullet(text, grip_ids, SUPPORTED) for text in said),
-        keywords=(Keyword(f"key{chr(97 + at)}"),),
-        headline=headline,
-    )
-
-
-DAY = [
-    node(
-        0,
-        "Token refresh fixed",
-        "The token refresh failed because expires_at was compared in local time.",
-        "All tests pass.",
-    ),
-    node(1, "Commit", "Committed as 1a2b3c4."),
-    node(
-        2,
-        "The OAuth callback still fails",
-        "The OAuth callback still fails on Safari with a state mismatch.",
-        "The token refresh failed because expires_at was compared in local time!",
-    ),
-]
-
-
-def test_a_roll_up_quotes_its_children_and_refers_to_them() -> None:
-    row = [bullet.text for child in DAY for bullet in child.bullets]
-    summary = rollup.summarize_children(TocLevel.DAY, DAY)
-    assert summary.bullets
-    for claim in summary.bullets:
-        (ref,) = claim.refs
-        assert claim.text == row[ref]
-
-
-def test_a_roll_up_does_not_repeat_itself() -> None:
-    found = [
-        claim.text for claim in rollup.summarize_children(TocLevel.DAY, DAY).bullets
-    ]
-    assert sum("expires_at" in text for text in found) == 1
-
-
-def test_unsupported_bullets_are_not_rolled_up() -> None:
-    children = [
-        node(0, "Cache", "The cache is cold after each deploy.", unsupported=True),
-        node(1, "Queue", "The queue drains before each deploy."),
-    ]
-    found = [
-        claim.text
-        for claim in rollup.summarize_children(TocLevel.DAY, children).bullets
-    ]
-    assert found == ["The queue drains before each deploy."]
-
-
-def test_vague_bullets_are_not_rolled_up_if_there_are_others() -> None:
-    children = [
-        node(0, "Queue", "The queue drains before each deploy.", "yes, go on"),
-        node(1, "Cache", "The cache is warmed by a nightly job."),
-        node(2, "Ledger", "The ledger rounds once, in Ledger.total."),
-    ]
-    found = [
-        claim.text
-        for claim in rollup.summarize_children(TocLevel.DAY, children).bullets
-    ]
-    assert found == [child.bullets[0].text for child in children]
-
-
-def test_a_headline_joins_the_best_headlines_of_children() -> None:
-    assert (
-        rollup.summarize_children(TocLevel.DAY, DAY).title
-        == "Token refresh fixed; The OAuth callback still fails"
-    )
-
-
-def test_a_full_year_is_spread_over_its_months() -> None:
-    children = [
-        node(
-            at, f"Work on {name}", *(f"{name}{n} now caches {n}{name}" for n in "wxyz")
-        )
-        for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
-    ]
-    claims = rollup.summarize_children(TocLevel.YEAR, children).bullets
-    assert [claim.refs[0] // 4 for claim in claims] == [0, 1, 2, 3, 4]
-
-
-def test_no_children_give_an_empty_roll_up() -> None:
-    summary = rollup.summarize_children(TocLevel.DAY, [])
-    assert (summary.title, summary.bullets) == ("", ())
-
-
 def test_the_extractive_summarizer_implements_the_protocol() -> None:
     summarizer = ExtractiveSummarizer()
-    assert summarizer.identity == "extractive-2"
+    assert summarizer.identity == "extractive-3"
     segment = Segment("x", tuple(SESSION))
     assert summarizer.summarize_segment(segment) == extractive.summarize_segment(
         SESSION
     )
-    assert summarizer.summarize_children(
-        TocLevel.DAY, DAY
-    ) == rollup.summarize_children(TocLevel.DAY, DAY)
+    assert summarizer.summarize_children(TocLevel.DAY, []) == rollup.summarize_children(
+        TocLevel.DAY, []
+    )
 
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "claude_code"

@@ -1,132 +1,183 @@
-"""Headlines over several projects, and bullets that are clear without context."""
+"""Days list pieces of work, longer periods their projects."""
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocLevel, TocNode
+from memtui.model.summaries import BulletKind, ProjectTotals
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import rollup
-from memtui.text import titles
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 
 
+def bullet(
+    kind: BulletKind, text: str, session: str = "", project: str = "", effort: float = 0
+) -> Bullet:
+    return Bullet(text, (f"grip:{text}",), SUPPORTED, kind, project, session, effort)
+
+
+def segment(
+    at: int,
+    headline: str,
+    outcome: str = "",
+    *,
+    session: str = "",
+    project: str = "shop",
+    state: str = "done",
+    commits: tuple[str, ...] = (),
+    messages: int = 10,
+) -> TocNode:
+    session = session or f"session-{at}"
+    bullets = [bullet(BulletKind.OUTCOME, outcome, session, project)] if outcome else []
+    bullets += [bullet(BulletKind.COMMIT, one, session, project) for one in commits]
+    bullets.append(bullet(BulletKind.STATE, state, session, project))
+    return node(TocLevel.SEGMENT, at, headline, *bullets, messages=messages)
+
+
 def node(
-    at: int, headline: str, *said: str, projects: tuple[str, ...] = (), size: int = 10
+    level: TocLevel, at: int, headline: str, *bullets: Bullet, messages: int = 10
 ) -> TocNode:
     return TocNode(
-        node_id=f"toc:segment:2024-01-15:{at}",
-        level=TocLevel.SEGMENT,
+        node_id=f"toc:{level}:{at}",
+        level=level,
         title=headline,
         start_time=START + timedelta(hours=at),
         end_time=START + timedelta(hours=at, minutes=30),
-        bullets=tuple(Bullet(text, (f"grip:{at}:x",), SUPPORTED) for text in said),
+        bullets=bullets,
         headline=headline,
-        projects=projects,
-        counts=NodeCounts(segments=1, events=size),
+        projects=tuple(dict.fromkeys(one.project for one in bullets)),
+        counts=NodeCounts(segments=1, messages=messages),
     )
+
+
+def texts(level: TocLevel, *children: TocNode) -> list[str]:
+    return [one.text for one in rollup.summarize_children(level, children).bullets]
 
 
 def headline(level: TocLevel, *children: TocNode) -> str:
-    return rollup.make_headline(level, children)
+    return rollup.summarize_children(level, children).title
 
 
-def test_a_headline_of_several_projects_names_them() -> None:
-    assert (
-        headline(
-            TocLevel.DAY,
-            node(0, "Round invoices once", projects=("shop",)),
-            node(1, "Read gzip files", projects=("tide",)),
-        )
-        == "shop: Round invoices once; tide: Read gzip files"
+def test_a_day_lists_its_sessions_with_name_outcome_and_state() -> None:
+    day = (
+        segment(0, "Round invoices once", "Ledger.total rounds.", state="pushed"),
+        segment(1, "Why is the cache cold?", "Deploys flush it.", state="answered"),
+    )
+    assert texts(TocLevel.DAY, *day) == [
+        "Round invoices once — Ledger.total rounds. (pushed)",
+        "Why is the cache cold? — Deploys flush it.",
+    ]
+
+
+def test_segments_of_a_session_are_one_piece_of_work_named_by_the_first() -> None:
+    first = segment(0, "Round invoices once", "Started in the ledger.", session="a")
+    other = segment(1, "Read gzip files", "Timetables load.", session="b")
+    last = segment(2, "Round invoices once (continued)", "All of it.", session="a")
+    summary = rollup.summarize_children(TocLevel.DAY, [first, other, last])
+    assert [one.text for one in summary.bullets] == [
+        "Round invoices once — All of it. (done)",
+        "Read gzip files — Timetables load. (done)",
+    ]
+    assert [one.refs for one in summary.bullets] == [(4, 5), (2, 3)]
+
+
+def test_a_session_of_several_segments_ends_with_its_last_commit() -> None:
+    first = segment(0, "Round invoices", "Began.", session="a", commits=("Use cents",))
+    last = segment(1, "Ok", "Said goodbye to it.", session="a")
+    assert texts(TocLevel.DAY, first, last) == ["Round invoices — Use cents (done)"]
+
+
+def test_an_outcome_that_repeats_the_name_is_left_out() -> None:
+    one = segment(0, "Round invoices once", "Round the invoices once.")
+    assert texts(TocLevel.DAY, one) == ["Round invoices once (done)"]
+
+
+def test_bullets_name_their_project_where_there_are_several() -> None:
+    day = (segment(0, "Round invoices once"), segment(1, "Read gzip", project="tide"))
+    assert texts(TocLevel.DAY, *day) == [
+        "shop: Round invoices once (done)",
+        "tide: Read gzip (done)",
+    ]
+    assert headline(TocLevel.DAY, *day) == (
+        "shop: Round invoices once; tide: Read gzip"
     )
 
 
-def test_a_headline_of_one_project_does_not_repeat_its_name() -> None:
-    found = headline(
-        TocLevel.DAY,
-        node(0, "Round invoices once", projects=("shop",)),
-        node(1, "Rotate session cookies", projects=("shop",)),
+def test_a_long_day_keeps_the_largest_pieces_of_work_in_order() -> None:
+    day = [segment(at, f"Work number {at}", messages=at % 11) for at in range(20)]
+    most = BULLET_COUNTS[TocLevel.DAY][1]
+    found = texts(TocLevel.DAY, *day)
+    assert len(found) == most
+    assert found == sorted(found, key=lambda text: int(text.split()[2]))
+    assert "Work number 10 (done)" in found
+
+
+def day_node(at: int, *works: Bullet) -> TocNode:
+    return node(TocLevel.DAY, at, "A day", *works)
+
+
+def work(text: str, session: str, project: str = "shop", effort: float = 1) -> Bullet:
+    return bullet(BulletKind.WORK, text, session, project, effort)
+
+
+def test_a_week_lists_projects_with_counts_and_their_work() -> None:
+    days = (
+        day_node(0, work("shop: Round invoices — In cents. (pushed)", "a", effort=9)),
+        day_node(1, work("tide: Read gzip (open)", "b", "tide")),
     )
-    assert found == "Round invoices once; Rotate session cookies"
+    totals = {"shop": ProjectTotals(3, 2, 4), "tide": ProjectTotals(1, 1, 0)}
+    found = rollup.summarize_children(TocLevel.WEEK, days, totals)
+    assert [(one.kind, one.project, one.text) for one in found.bullets] == [
+        (BulletKind.PROJECT, "shop", "3 sessions on 2 days, 4 commits"),
+        (BulletKind.WORK, "shop", "shop: Round invoices — In cents. (pushed)"),
+        (BulletKind.PROJECT, "tide", "1 session"),
+        (BulletKind.WORK, "tide", "tide: Read gzip (open)"),
+    ]
+    assert found.title == "shop: Round invoices; tide: Read gzip"
 
 
-def test_the_parent_parses_projects_from_headlines() -> None:
-    both = ("shop", "tide")
-    found = headline(
-        TocLevel.WEEK,
-        node(
-            0,
-            "shop: Round invoices once; tide: Read gzip files",
-            projects=("shop", "tide"),
-        ),
-        node(1, "Rotate session cookies", projects=("shop",)),
+def test_a_month_does_not_repeat_the_outcomes_of_its_days() -> None:
+    weeks = (day_node(0, work("Round invoices — Kept in cents. (pushed)", "a")),)
+    assert texts(TocLevel.MONTH, *weeks) == ["Round invoices (pushed)"]
+
+
+def test_work_on_several_days_is_listed_once_with_its_latest_state() -> None:
+    days = (
+        day_node(0, work("Round invoices (open)", "a")),
+        day_node(1, work("Round invoices (merged)", "a")),
     )
-    assert found.count("shop: ") == found.count("tide: ") == 1
-    assert set(both) <= {part.partition(": ")[0] for part in found.split("; ")}
+    assert texts(TocLevel.WEEK, *days) == ["Round invoices (merged)"]
 
 
-@pytest.mark.parametrize(
-    "poor",
-    ["Did the rerun finish? totals?", "This should be hidden now", "Check the tests"],
-)
-def test_a_poor_headline_is_not_rolled_up(poor: str) -> None:
-    found = headline(
-        TocLevel.YEAR,
-        node(0, "Predict storm surges from wind"),
-        node(1, poor),
-        node(2, "Cap the page size of the listing"),
-        node(3, "Import the harbour archive"),
+def test_every_project_is_named_before_the_largest_gets_more_room() -> None:
+    days = [
+        day_node(at, work(f"shop: Job {at}", f"s{at}", effort=50 + at))
+        for at in range(9)
+    ]
+    days.append(day_node(9, work("tide: Read gzip", "t", "tide", 1)))
+    found = texts(TocLevel.YEAR, *days)
+    assert "tide: Read gzip" in found
+    assert len(found) == BULLET_COUNTS[TocLevel.YEAR][1]
+
+
+def test_a_headline_names_work_rather_than_calls() -> None:
+    day = (
+        segment(0, "Edited ledger.py; ran pytest", messages=90),
+        segment(1, "Round invoices once", messages=3),
     )
-    assert poor not in found
-
-
-def test_a_years_headline_combines_several_months() -> None:
-    months = ["Predict storm surges", "Import the archive", "Rotate session cookies"]
-    found = headline(TocLevel.YEAR, *(node(at, one) for at, one in enumerate(months)))
-    assert found == "; ".join(months)
+    assert headline(TocLevel.DAY, *day).startswith("Round invoices once")
 
 
 def test_a_headline_is_limited_and_deterministic() -> None:
-    children = [
-        node(at, f"Rewrite the {name} exporter with every option there ever was")
+    day = [
+        segment(at, f"Rewrite the {name} exporter with every option there ever was")
         for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
     ]
-    found = headline(TocLevel.MONTH, *children)
+    found = headline(TocLevel.DAY, *day)
     assert 0 < len(found) <= rollup.HEADLINE_CHARS
-    assert found == headline(TocLevel.MONTH, *children)
+    assert found == headline(TocLevel.DAY, *day)
 
 
-def test_bullets_that_need_context_are_not_rolled_up() -> None:
-    lasting = [
-        "The invoice total is now rounded once, in Ledger.total.",
-        "Session cookies lacked SameSite, so logins failed on Safari.",
-        "The harbour import skips stations without two neighbours.",
-        "A BufWriter of 64 kB prints templates four times as fast.",
-        "The nightly stock sync was replaced by supplier pushes.",
-        "Tide peaks are fitted by a parabola over five readings.",
-    ]
-    passing = [
-        "This removes the second copy.",
-        "All tests pass.",
-        "Should I go on with the rest?",
-        "The changelog has been updated.",
-        "Either of the two, as you like.",
-    ]
-    children = [
-        node(at, one.partition(" ")[2][:30], one, passing[at % len(passing)])
-        for at, one in enumerate(lasting)
-    ]
-    found = [
-        claim.text
-        for claim in rollup.summarize_children(TocLevel.YEAR, children).bullets
-    ]
-    assert len(found) == BULLET_COUNTS[TocLevel.YEAR][1]
-    assert not set(found) & set(passing)
-
-
-def test_a_node_without_informative_headlines_uses_its_best_bullet() -> None:
-    children = [node(0, "Ok", "The queue drains before each deploy of the harbour.")]
-    found = rollup.summarize_children(TocLevel.DAY, children).title
-    assert found == titles.tidy_title(children[0].bullets[0].text)
+def test_no_children_give_an_empty_summary() -> None:
+    summary = rollup.summarize_children(TocLevel.DAY, [])
+    assert (summary.title, summary.bullets) == ("", ())

@@ -7,6 +7,7 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
+from memtui.model.summaries import BulletKind
 from memtui.summarize import extractive
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
@@ -58,7 +59,7 @@ def title(*turns: tuple[str, str]) -> str:
         (
             "it seems to work but I've plenty of warnings in the console: arning: "
             "Encountered two children with the same key, so one is left out",
-            "Plenty of warnings in the console",
+            "I've plenty of warnings in the console",
         ),
         (
             'Change the default report mode to "json"',
@@ -113,40 +114,33 @@ def committed(answer: str, **metadata: str) -> str:
         },
     )
     run = [*talk(("user", "Move the tide tables to another folder")), call]
-    return " ".join(claim.text for claim in extractive.summarize_segment(run).bullets)
+    bullets = extractive.summarize_segment(run).bullets
+    return " ".join(one.text for one in bullets if one.kind is BulletKind.COMMIT)
 
 
 def test_a_quiet_commit_is_described_by_its_message() -> None:
-    assert committed("ok 1 file changed").endswith("Committed “Round invoices once”")
+    assert "Round invoices once" in committed("ok 1 file changed")
 
 
 def test_a_failed_commit_is_not_listed_as_made() -> None:
-    assert "Committed" not in committed("hook failed", is_error="true")
-    assert "Committed" not in committed("nothing to commit, working tree clean")
+    assert committed("hook failed", is_error="true") == ""
+    assert committed("nothing to commit, working tree clean") == ""
 
 
-def test_a_late_request_does_not_name_the_long_work_before_it() -> None:
-    heading = "## Plan-first import pipeline\n\nIt reads, plans and writes."
+def test_a_late_request_does_not_name_the_continued_work_before_it() -> None:
+    before = talk(("user", "Import the timetable of the northern harbours"))
+    edits = [("Edit", f"Edit: /app/step{at}.py\nok") for at in range(8)]
+    after = talk(*edits, ("user", "Translate the error messages too"))
     assert (
-        title(
-            *[("Edit", f"Edit: /app/step{at}.py\nok") for at in range(8)],
-            ("assistant", heading),
-            ("user", "Translate the error messages too"),
-        )
-        == "Plan-first import pipeline"
+        extractive.summarize_segment(after, before).title
+        == "Import the timetable of the northern harbours (continued)"
+    )
+    assert (
+        extractive.summarize_segment(after).title == "Translate the error messages too"
     )
 
 
 def test_a_vague_segment_is_named_after_the_request_it_continues() -> None:
-    before = talk(("user", "Import the timetable of the northern harbours"))
-    after = talk(("user", "continue"))
-    assert (
-        extractive.summarize_segment(after, before).title
-        == "Import the timetable of the northern harbours"
-    )
-
-
-def test_a_continued_segment_is_named_after_its_own_work() -> None:
     before = talk(("user", "Import the timetable of the northern harbours"))
     after = talk(
         ("user", "continue"),
@@ -154,9 +148,26 @@ def test_a_continued_segment_is_named_after_its_own_work() -> None:
     )
     assert (
         extractive.summarize_segment(after, before).title
-        == "Rewrite the tide table parser"
+        == "Import the timetable of the northern harbours (continued)"
     )
 
 
-def test_a_single_word_is_quoted() -> None:
-    assert title(("user", "continue")) == "“Continue”"
+def test_a_continued_segment_is_named_after_its_commit() -> None:
+    before = talk(("user", "Import the timetable of the northern harbours"))
+    after = talk(
+        ("user", "commit"),
+        ("Bash", "Bash: git commit\n[main 1a2b3c4] Read gzip timetables"),
+    )
+    assert extractive.summarize_segment(after, before).title == "Read gzip timetables"
+
+
+def test_the_agents_own_title_comes_first() -> None:
+    run = talk(("user", "Import the timetable of the northern harbours"))
+    assert extractive.summarize_segment(run, (), "Harbours").title == "Harbours"
+
+
+def test_the_number_of_an_issue_is_part_of_the_title() -> None:
+    request = "Import the timetables of the northern harbours. See issue 42."
+    assert title(("user", request)) == (
+        "Import the timetables of the northern harbours (#42)"
+    )

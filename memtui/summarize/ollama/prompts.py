@@ -19,7 +19,7 @@ from typing import Any
 from memtui.model.events import Event, EventRole, clean
 from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
 from memtui.model.segments import Segment, counted_text
-from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS
+from memtui.model.summaries import BULLET_CHARS, FACTS, TITLE_CHARS, BulletKind
 from memtui.text import secrets
 from memtui.text.tokens import estimate
 
@@ -137,13 +137,17 @@ def _is_included(event: Event) -> bool:
     return event.role is not EventRole.SYSTEM or event.metadata.get("kind") == "error"
 
 
+_NOT_NOTED = FACTS - {BulletKind.COMMIT} | {BulletKind.PROJECT}
+"""Bullets that are no notes on the work: states, figures and headings."""
+
+
 def children_log(level: TocLevel, children: Sequence[TocNode]) -> PromptInput:
     """Return the log of a node: each supported bullet of its children is a turn."""
     turns, index = [], 0
     for child in children:
         for bullet in child.bullets:
             text = sanitize(bullet.text)
-            if bullet.has_support and text:
+            if bullet.has_support and text and bullet.kind not in _NOT_NOTED:
                 turns.append(Turn((index,), _child_label(child), text))
             index += 1
     return PromptInput(

@@ -22,6 +22,7 @@ from collections.abc import (
     Coroutine,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
 )
 from contextlib import asynccontextmanager, suppress
@@ -36,7 +37,12 @@ from memtui.model.model_state import (
 )
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.model.segments import Segment
-from memtui.model.summaries import GenerationStats, Summary
+from memtui.model.summaries import (
+    NO_TOTALS,
+    GenerationStats,
+    ProjectTotals,
+    Summary,
+)
 from memtui.summarize.ollama import models, prompts, replies
 from memtui.summarize.ollama.breaker import Breaker
 from memtui.summarize.ollama.errors import (
@@ -728,7 +734,12 @@ class Ollama:
         return self._summarize(prompts.segment_log(segment), attempt)
 
     def summarize_children(
-        self, level: TocLevel, children: Sequence[TocNode], *, attempt: int = 0
+        self,
+        level: TocLevel,
+        children: Sequence[TocNode],
+        *,
+        totals: Mapping[str, ProjectTotals] = NO_TOTALS,
+        attempt: int = 0,
     ) -> Summary:
         """Summarize a node from its children's bullets.
 

@@ -1,0 +1,709 @@
+"""Make the card of a run of events: what was asked, what came of it, what is left open.
+
+Nothing is worded anew: each line quotes a message, or states what tool calls did, with
+the events it rests on.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import islice
+
+from memtui.model.events import Event, EventRole, EventType
+from memtui.summarize import tool_actions, tool_results
+from memtui.summarize.tool_results import FileChange
+from memtui.text import cues, titles
+from memtui.text.prose import (
+    Sentence,
+    message_sentences,
+    shorten,
+    shorten_to_sentences,
+    strip_markup,
+)
+
+LINE_CHARS = 240
+"""The maximum length of a line."""
+
+MAX_DECISIONS, MAX_LEFT_OPEN = 4, 5
+"""The maximum number of lines of each kind."""
+
+MAX_FILES_NAMED = 4
+"""The maximum number of files in a line about what was not committed."""
+
+REQUEST_WORDS = 3
+"""A request with fewer content words goes on with the work: "commit", "continue"."""
+
+LATE_SHARE = 0.6
+"""A request after this share of the events does not describe those before it."""
+
+REPORT_WORDS = 12
+"""A message of the agent with at least this many content words can be a report."""
+
+REPORTS_READ = 3
+"""The number of last reports that are searched for the outcome and for what is open."""
+
+MIN_OUTCOME_SCORE = 0.0
+"""A sentence with a lower score is no better outcome than the subject of a commit."""
+
+REQUEST_CHARS = 200
+"""The start of a request shows whether it asks for a commit or a push."""
+
+PLAN_CHARS = 2_000
+"""The start of a request contains the heading of the plan to implement."""
+
+
+class WorkState(StrEnum):
+    """How a piece of work ended."""
+
+    DONE = "done"
+    PUSHED = "pushed"
+    MERGED = "merged"
+    ANSWERED = "answered"
+    OPEN = "open"
+    ABANDONED = "abandoned"
+
+
+@dataclass(frozen=True, slots=True)
+class CardLine:
+    """A line and the indexes of the events it rests on."""
+
+    text: str
+    refs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a colleague would want to know of a piece of work."""
+
+    title: str
+    state: CardLine
+    asked: CardLine | None = None
+    outcome: CardLine | None = None
+    decisions: tuple[CardLine, ...] = ()
+    left_open: tuple[CardLine, ...] = ()
+    commits: tuple[CardLine, ...] = ()
+    tests: CardLine | None = None
+    files: tuple[tuple[FileChange, int], ...] = ()
+    """The changed files, most lines first, each with the event of its last change."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """The events of a run, sorted by what they are."""
+
+    events: Sequence[Event]
+    requests: list[int] = field(default_factory=list)
+    """The messages of the user."""
+    replies: list[int] = field(default_factory=list)
+    """The messages of the agent."""
+    calls: list[int] = field(default_factory=list)
+    sentences: dict[int, list[Sentence]] = field(default_factory=dict)
+    """The sentences of each message."""
+
+    @property
+    def last(self) -> int:
+        return max((*self.requests, *self.replies, *self.calls), default=0)
+
+    def content(self, at: int) -> int:
+        """Return how many content words the first sentences of a message have."""
+        parts = islice(self.sentences[at], 6)
+        return titles.count_content_words(" ".join(one.text for one in parts))
+
+
+def make_card(
+    events: Sequence[Event],
+    earlier_prompts: Sequence[Event] = (),
+    agent_title: str = "",
+) -> Card:
+    """Make the card of a run of events.
+
+    Args:
+        events: The events in order.
+        earlier_prompts: The user's last messages before, the latest first: one of them
+            names the work if nothing here does.
+        agent_title: The title that the agent gave the session, if this is its start.
+    """
+    work = _read(events)
+    commits = [
+        CardLine(one.text, one.refs) for one in tool_actions.find_commits(events)
+    ]
+    state = _state(work, commits)
+    outcome = _outcome(work, commits)
+    return Card(
+        title=agent_title
+        or _title(work, commits, is_continued=bool(earlier_prompts))
+        or _earlier_title(earlier_prompts)
+        or _plain_title(work, outcome),
+        state=state,
+        asked=_asked(work),
+        outcome=outcome,
+        decisions=tuple(_decisions(work)),
+        left_open=tuple(_left_open(work, commits, state)),
+        commits=(*commits, *_pull_requests(work)),
+        tests=_tests(work),
+        files=tuple(_files(work)),
+    )
+
+
+def _read(events: Sequence[Event]) -> _Work:
+    work = _Work(events)
+    for at, event in enumerate(events):
+        if event.subagent:
+            continue
+        if event.event_type is EventType.TOOL_RESULT:
+            work.calls.append(at)
+        elif event.is_message:
+            work.sentences[at] = message_sentences(event.text)
+            is_request = event.role is EventRole.USER
+            (work.requests if is_request else work.replies).append(at)
+    return work
+
+
+# Title and request
+
+CONTINUED = " (continued)"
+"""The end of a title that names the request of an earlier segment."""
+
+_PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
+_HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+_IMPLEMENT = re.compile(
+    r"\W*(?:please )?(?:implement|execute|follow|apply) (?:the|this) ", re.IGNORECASE
+)
+_TICKET = re.compile(
+    r"\b(?:issues?|pull|pr|bug|ticket)\s*/?\s*#?(\d{1,6})\b|(?<!\w)#(\d{1,6})\b", re.I
+)
+_SHELL_PROMPT = re.compile(r"\s*(?:➜|❯|\$ |% |[\w.-]+@[\w.-]+[:~ ])")
+
+
+def _title(work: _Work, commits: Sequence[CardLine], *, is_continued: bool) -> str:
+    """Name the work by its first real request, else by the subject of a commit.
+
+    In a segment that goes on with earlier work, a late request does not name it.
+    """
+    end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
+    for at in (one for one in work.requests if one <= end):
+        if title := _request_title(work.events[at].text, work.sentences[at]):
+            return title
+    return titles.tidy_title(commits[-1].text) if commits else ""
+
+
+def _earlier_title(prompts: Sequence[Event]) -> str:
+    """Return the title of the request that the work continues; "" if there is none."""
+    for event in prompts:
+        if title := _request_title(event.text, message_sentences(event.text)):
+            limit = titles.TITLE_CHARS - len(CONTINUED)
+            return titles.shorten_title(title, limit) + CONTINUED
+    return ""
+
+
+def _plain_title(work: _Work, outcome: CardLine | None) -> str:
+    """Name the work by a short request, by what calls did, else by its outcome."""
+    for at in work.requests:
+        for one in work.sentences[at]:
+            title = titles.tidy_title(one.text)
+            if titles.count_content_words(title) and not title.startswith("["):
+                return title
+    found = tool_actions.summarize_calls(work.events) or outcome
+    return titles.shorten_title(found.text) if found else ""
+
+
+def _request_title(text: str, sentences: Sequence[Sentence]) -> str:
+    """Return the title of a request; "" if it does not name any work."""
+    if plan := _plan_name(text):
+        return titles.tidy_title(plan)
+    if _SHELL_PROMPT.match(text):
+        return ""
+    found = titles.title_from_request(sentences)
+    if not found or found.score < titles.LIKELY:
+        return ""
+    if titles.count_content_words(found.title) < REQUEST_WORDS:
+        return ""
+    return _with_ticket(found.title, text)
+
+
+def _with_ticket(title: str, text: str) -> str:
+    """Add the number of the issue that a request names."""
+    found = _TICKET.search(text)
+    if not found or (number := found[1] or found[2]) in title:
+        return title
+    ending = f" (#{number})"
+    return titles.shorten_title(title, titles.TITLE_CHARS - len(ending)) + ending
+
+
+def _plan_name(text: str) -> str:
+    """Return the name of the plan that a request contains; "" if it has none."""
+    if not _IMPLEMENT.match(text[:REQUEST_CHARS]):
+        return ""
+    start = text[:PLAN_CHARS]
+    found = _PLAN.search(start) or _HEADING.search(start)
+    return strip_markup(found[1]) if found else ""
+
+
+def _asked(work: _Work) -> CardLine | None:
+    for at in work.requests:
+        if plan := _plan_name(work.events[at].text):
+            return CardLine(shorten(f"Implement the plan: {plan}", LINE_CHARS), (at,))
+        line = " ".join(
+            one.text
+            for one in work.sentences[at]
+            if not one.is_heading and not cues.is_small_talk(one.text)
+        )
+        if titles.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
+            return CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
+    return None
+
+
+# Outcome
+
+_OFFER = re.compile(
+    r"\b(?:would you like|want me to|shall i|should i|do you want|let me know"
+    r"|if you(?:'d| would)? (?:like|want|prefer)|i can (?:also )?\w+|happy to)\b",
+    re.IGNORECASE,
+)
+
+_ASIDE = re.compile(
+    r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
+    r"|root cause|was committed|both point|working tree|line \d+:)"
+    r"|^(?:committed|pushed)\b",
+    re.IGNORECASE,
+)
+"""A sentence about something else than the result of the work."""
+
+_RESULT = re.compile(
+    r"\W*(?:the (?:fix|change|solution)\b|now\b"
+    r"|(?:i(?:'ve| have)? )?(?:successfully )?(?:fixed|added|removed|replaced|created"
+    r"|updated|implemented|renamed|moved|extracted|wrote|found)\b)",
+    re.IGNORECASE,
+)
+
+_LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
+
+
+def _reports(work: _Work) -> list[int]:
+    """Return the agent's messages that report what was done, the last one first.
+
+    They answer the last request that says more than "commit" or "continue".
+    """
+    real = (at for at in work.requests if work.content(at) >= REQUEST_WORDS)
+    since = max(real, default=-1)
+    found: list[int] = []
+    for at in reversed(work.replies):
+        if at < since and found:
+            break
+        lines = [one for one in work.sentences[at] if not _is_narration(one.text)]
+        words = sum(titles.count_content_words(one.text) for one in lines)
+        if words >= REPORT_WORDS or (lines and _ends_turn(work, at)):
+            found.append(at)
+    return found[:REPORTS_READ]
+
+
+def _ends_turn(work: _Work, at: int) -> bool:
+    """Return whether the user or nothing follows a message."""
+    later = [i for i in (*work.requests, *work.replies, *work.calls) if i > at]
+    return not later or min(later) in work.requests
+
+
+def _is_narration(text: str) -> bool:
+    return (
+        bool(cues.is_announcement(text) or cues.is_pleasantry(text))
+        or bool(cues.is_small_talk(text))
+        or text.endswith((":", "："))
+    )
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip().endswith(("?", "？"))
+
+
+def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
+    """Quote the best sentence about the result from the last reports."""
+    found = [
+        (score - 0.15 * age, -at, text)
+        for age, at in enumerate(_reports(work))
+        for text, score in _results(work.sentences[at])
+    ]
+    score, place, text = max(found, default=(-1.0, 0, ""))
+    if text and (score >= MIN_OUTCOME_SCORE or not commits):
+        line = _LINE_NUMBERS.sub("", text)
+        return CardLine(shorten_to_sentences(line, LINE_CHARS), (-place,))
+    if commits:
+        return commits[-1]
+    if work.replies and (parts := work.sentences[work.replies[-1]]):
+        return CardLine(shorten(parts[0].text, LINE_CHARS), (work.replies[-1],))
+    return None
+
+
+def best_sentences(events: Sequence[Event]) -> Iterator[CardLine]:
+    """Yield the sentences of the messages that say most, best first."""
+    work = _read(events)
+    found = [
+        (score, -at, text)
+        for at in (*work.replies, *work.requests)
+        for text, score in _results(work.sentences[at])
+        if len(text) <= 2 * LINE_CHARS
+    ]
+    for _, place, text in sorted(found, reverse=True):
+        yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,))
+
+
+def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
+    """Yield sentences with a score of how well they say what came of the work."""
+    is_first = True
+    for place, one in enumerate(sentences):
+        words = titles.count_content_words(one.text)
+        if words < titles.MIN_CONTENT_WORDS or not _can_be_result(one):
+            continue
+        is_aside = cues.is_routine(one.text) or _ASIDE.search(one.text) is not None
+        score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
+        if not is_aside:
+            score += 0.3 * is_first + 0.25 * (_RESULT.match(one.text) is not None)
+        score -= 0.5 * is_aside + 0.3 * one.is_heading + 0.3 * (words < 4)
+        is_first = is_first and is_aside
+        yield one.text, score - 0.1 * cues.needs_context(one.text)
+
+
+def _can_be_result(one: Sentence) -> bool:
+    return not (
+        _is_narration(one.text)
+        or cues.is_log_line(one.text)
+        or (one.is_heading and cues.is_generic_heading(one.text))
+        or _OFFER.search(one.text)
+        or _asks(one.text)
+    )
+
+
+# State
+
+_INTERRUPTED = re.compile(r"\s*\[Request interrupted")
+_STOP = re.compile(
+    r"\W*(?:never ?mind|stop|forget (?:it|about it)|cancel(?: that)?|drop it)\b", re.I
+)
+_GO_ON = r"\W*(?:please |ok(?:ay)?,? |now |then |and |yes,? )*"
+_WANTS_COMMIT = re.compile(rf"{_GO_ON}commit\b", re.IGNORECASE)
+_WANTS_PUSH = re.compile(rf"{_GO_ON}(?:commit and )?push\b", re.IGNORECASE)
+_SAYS_COMMITTED = re.compile(r"\bcommitted\b", re.IGNORECASE)
+_BLOCKED = re.compile(r"\b(?:fail\w*|error\w*|block\w*|--no-verify)\b", re.IGNORECASE)
+_PROBLEMS = re.compile(
+    r"\bstill (?:fails?|failing|broken|not work\w*)|\bnot fixable\b|\bgave up\b"
+    r"|\bremaining (?:issues?|errors?|problems?|failures?)\b|\bunable to\b"
+    r"|\bcould(?:n't| not) (?:fix|solve|complete|finish|resolve)\b",
+    re.IGNORECASE,
+)
+_FAILED_RUN = re.compile(r"\bfailed (?:at|in|because|with)\b|[–—-] failed\b", re.I)
+
+
+def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
+    """Derive how the work ended, with the event that shows it."""
+    last, closing = work.last, work.replies[-1] if work.replies else -1
+    if last in work.requests:
+        text = work.events[last].text
+        if _INTERRUPTED.match(text) or _STOP.match(text):
+            return CardLine(WorkState.ABANDONED, (last,))
+        if work.content(last):
+            return CardLine(WorkState.OPEN, (last,))
+    last_commit = max((max(one.refs) for one in commits), default=-1)
+    pushes = _find_calls(work, tool_results.was_pushed)
+    if (missing := _missing_step(work, last_commit, pushes)) is not None:
+        return CardLine(WorkState.OPEN, (missing,))
+    if _breaks_off(work) or _reports_problems(work, closing, is_pushed=bool(pushes)):
+        return CardLine(WorkState.OPEN, (max(closing, 0) or last,))
+    if merges := _find_calls(work, tool_results.was_merged):
+        return CardLine(WorkState.MERGED, (merges[-1],))
+    if pushes and pushes[-1] >= last_commit:
+        return CardLine(WorkState.PUSHED, (pushes[-1],))
+    if commits:
+        return CardLine(WorkState.DONE, (last_commit,))
+    has_effect = any(
+        tool_results.file_changes(work.events[at])
+        or tool_results.has_created(work.events[at])
+        for at in work.calls
+    )
+    state = WorkState.DONE if has_effect else WorkState.ANSWERED
+    return CardLine(state, (max(closing, 0),))
+
+
+def _find_calls(work: _Work, is_wanted: Callable[[Event], bool]) -> list[int]:
+    return [at for at in work.calls if is_wanted(work.events[at])]
+
+
+def _missing_step(work: _Work, last_commit: int, pushes: Sequence[int]) -> int | None:
+    """Return the request for a commit or push that did not come about."""
+    for at in work.requests:
+        start = work.events[at].text[:REQUEST_CHARS]
+        if _WANTS_PUSH.match(start) and not any(one > at for one in pushes):
+            return at
+        is_committed = last_commit > at or _is_said_after(work, at, _SAYS_COMMITTED)
+        if _WANTS_COMMIT.match(start) and not is_committed:
+            return at
+    return None
+
+
+def _is_said_after(work: _Work, at: int, pattern: re.Pattern[str]) -> bool:
+    return any(
+        pattern.search(one.text)
+        for reply in work.replies
+        if reply > at
+        for one in work.sentences[reply]
+    )
+
+
+def _breaks_off(work: _Work) -> bool:
+    """Return whether the agent was still at work, or asked something, at the end."""
+    event = work.events[work.last]
+    if work.last in work.calls:
+        is_end = tool_actions.commit_subjects(event) or tool_results.was_pushed(event)
+        return not is_end
+    sentences = work.sentences.get(work.last, [])
+    if work.last not in work.replies or not sentences:
+        return False
+    ending = sentences[-1].text
+    if cues.is_announcement(ending) and len(sentences) <= 2:
+        return True
+    return _asks(ending) and _BLOCKED.search(event.text) is not None
+
+
+def _reports_problems(work: _Work, closing: int, *, is_pushed: bool) -> bool:
+    """Return whether the closing message says what does not work."""
+    return any(
+        _PROBLEMS.search(one.text) or (is_pushed and _FAILED_RUN.search(one.text))
+        for one in work.sentences.get(closing, [])
+    )
+
+
+# Facts
+
+
+def _pull_requests(work: _Work) -> Iterator[CardLine]:
+    for at in work.calls:
+        if text := tool_results.created_pull_request(work.events[at]):
+            yield CardLine(f"Pull request {text}", (at,))
+
+
+def _tests(work: _Work) -> CardLine | None:
+    """Describe the last test run, and the first one that failed before it."""
+    runs = [
+        (at, counts)
+        for at in work.calls
+        if (counts := tool_results.count_tests(work.events[at]))
+    ]
+    if not runs:
+        return None
+    last_at, last = runs[-1]
+    for at, counts in runs[:-1]:
+        if counts.failed and counts != last:
+            return CardLine(f"{counts} → {last}", (at, last_at))
+    return CardLine(str(last), (last_at,))
+
+
+def _files(work: _Work) -> list[tuple[FileChange, int]]:
+    found: dict[str, tuple[FileChange, int]] = {}
+    for at in work.calls:
+        for one in tool_results.file_changes(work.events[at]):
+            before = found[one.path][0] if one.path in found else None
+            added = one.added + (before.added if before else 0)
+            removed = one.removed + (before.removed if before else 0)
+            found[one.path] = FileChange(one.path, added, removed), at
+    return sorted(found.values(), key=lambda one: -(one[0].added + one[0].removed))
+
+
+# Decisions
+
+_REASON = re.compile(
+    r"\b(?:because|instead of|rather than|so that|since|to avoid|in order to|otherwise"
+    r"|decided|chose|opted|потому|вместо|weil|damit)\b|因为|决定|而不是",
+    re.IGNORECASE,
+)
+
+_DECISION = re.compile(
+    r"\b(?:decid|chos|choos|opted|instead of|rather than|prefer|went with|keep"
+    r"|use[ds]?\b|using|left out|only|реши|вместо|entschied|statt)"
+    r"|决定|选择|采用|而不是",
+    re.IGNORECASE,
+)
+
+
+def _decisions(work: _Work) -> list[CardLine]:
+    """Quote the sentences that decide something and give a reason, in order."""
+    found: list[tuple[float, int, int, str]] = []
+    for at in (*work.replies, *work.requests):
+        for place, one in enumerate(work.sentences[at]):
+            if one.is_heading or not _can_be_result(one) or len(one.text) > LINE_CHARS:
+                continue
+            if not (_REASON.search(one.text) and _DECISION.search(one.text)):
+                continue
+            if titles.count_content_words(one.text) > REQUEST_WORDS:
+                score = cues.wording_score(one.text)
+                score -= 0.2 * cues.needs_context(one.text)
+                found.append((-score, at, place, one.text))
+    best = sorted(found)[:MAX_DECISIONS]
+    ordered = sorted(best, key=lambda one: one[1:3])
+    return [CardLine(text, (at,)) for _, at, _, text in ordered]
+
+
+# What is left open
+
+_LEFT = re.compile(
+    r"\b(?:still (?:needs?|needed|to|has to|have to|must|open|remain\w*)"
+    r"|remain(?:s|ing)?"
+    r"|not yet|yet to|to-?do|next steps?|follow-?ups?|needs? to be|out of scope"
+    r"|for later"
+    r"|you(?:'ll| will)? (?:still )?(?:need|have) to|later on|pending|only queued"
+    r"|must be (?:added|set|done|configured)|stays? (?:modified|uncommitted)"
+    r"|(?:is|are|was|were) (?:still )?not (?:pushed|committed|tested|run|done|verified"
+    r"|checked|covered|included|fixed|published)"
+    r"|(?:is|are) (?:still )?(?:untested|unverified|uncommitted|missing|stale)"
+    r"|(?:did|have|has|could)(?:n't| not) (?:\w+ )?(?:tested|run|push|commit|verif"
+    r"|check|fix|reproduc|confirm|publish|try|tried)\w*"
+    r"|left (?:open|alone|untouched|as is))\b"
+    r"|待办|尚未|ещё не|нужно будет|noch (?:nicht|offen)",
+    re.IGNORECASE,
+)
+
+_OPEN_HEADING = re.compile(
+    r"\b(?:next steps?|remaining|left|to-?do|open|follow-?ups?|still"
+    r"|not (?:done|covered)"
+    r"|what you need|before)\b",
+    re.IGNORECASE,
+)
+
+_UNRELATED = re.compile(
+    r"\b(?:pre-existing|unrelated|already in the working tree)\b", re.I
+)
+
+_POLITE_QUESTION = re.compile(
+    r"\b(?:anything else|help (?:you )?with|would you like|want me to"
+    r"|does (?:this|that) (?:help|look|work))\b",
+    re.IGNORECASE,
+)
+
+_CHECKS_HEADING = re.compile(
+    r"^#+ *(?:\d+[.)] *)?(?:verif\w*|test(?:ing| plan)?|how to test|validation|checks?)"
+    r"\b.*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NEXT_HEADING = re.compile(r"^#+ ", re.MULTILINE)
+_CHECK = re.compile(r"\s*(?:[-*]|\d+[.)])\s+(?:\[ \]\s*)?(.+)")
+_COMMENTED_COMMAND = re.compile(r"([\w./-]+ [^#]*?)\s+#\s*(.+)")
+_TICKED = re.compile(r"`([^`]+ [^`]+)`")
+_BY_HAND = re.compile(
+    r"\b(?:manual(?:ly)?|visual(?:ly)?|in the browser|by hand|open the app|network tab"
+    r"|inspect|confirm in|real repo\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def _left_open(
+    work: _Work, commits: Sequence[CardLine], state: CardLine
+) -> list[CardLine]:
+    """Return what remains to be done, as far as it is said or can be seen."""
+    lines = (
+        *_unanswered(work),
+        *_not_committed(work, commits, state),
+        *_said_to_be_open(work),
+        *_not_checked(work),
+    )
+    distinct = {line.text: line for line in reversed(lines)}
+    return [one for one in lines if distinct.pop(one.text, None)][:MAX_LEFT_OPEN]
+
+
+def _unanswered(work: _Work) -> Iterator[CardLine]:
+    """Yield the question with which the agent waits for the user."""
+    parts = work.sentences.get(work.last, [])
+    if work.last in work.replies and parts and _asks(parts[-1].text):
+        question = parts[-1].text
+        if not _POLITE_QUESTION.search(question):
+            line = shorten(f"Not answered: {question}", LINE_CHARS)
+            yield CardLine(line, (work.last,))
+
+
+def _not_committed(
+    work: _Work, commits: Sequence[CardLine], state: CardLine
+) -> Iterator[CardLine]:
+    """Yield a commit or push that was asked for in vain, and changes left out."""
+    (shown,) = state.refs
+    if state.text == WorkState.OPEN and shown in work.requests:
+        start = work.events[shown].text[:REQUEST_CHARS]
+        if _WANTS_PUSH.match(start):
+            yield CardLine("The push that was asked for was not made", state.refs)
+        elif _WANTS_COMMIT.match(start):
+            yield CardLine("The commit that was asked for was not made", state.refs)
+    if not commits:
+        return
+    last_commit = max(max(one.refs) for one in commits)
+    later = {
+        tool_results.file_name(one.path): at
+        for at in work.calls
+        if at > last_commit
+        for one in tool_results.file_changes(work.events[at])
+    }
+    if later:
+        names = ", ".join(islice(later, MAX_FILES_NAMED))
+        refs = tuple(sorted(set(later.values())))
+        yield CardLine(f"Changed after the last commit: {names}", refs)
+        return
+    for at in (at for at in reversed(work.calls) if at >= last_commit):
+        if left := tool_results.modified_files(work.events[at].text):
+            names = ", ".join(left[:MAX_FILES_NAMED])
+            yield CardLine(f"Left out of the commit: {names}", (at,))
+            return
+
+
+def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
+    """Yield what the closing messages say remains to be done."""
+    for at in sorted(_reports(work)):
+        is_open_section = False
+        for one in work.sentences[at]:
+            if one.is_heading or (one.text.endswith(":") and len(one.text) < 60):
+                is_open_section = _OPEN_HEADING.search(one.text) is not None
+                continue
+            if (
+                _OFFER.search(one.text)
+                or _asks(one.text)
+                or _UNRELATED.search(one.text)
+                or cues.is_pleasantry(one.text)
+                or cues.is_announcement(one.text)
+            ):
+                continue
+            is_open = _LEFT.search(one.text) or _PROBLEMS.search(one.text)
+            if (is_open_section and one.is_item) or is_open:
+                line = shorten_to_sentences(one.text.rstrip(":"), LINE_CHARS)
+                if titles.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
+                    yield CardLine(line, (at,))
+
+
+def _not_checked(work: _Work) -> Iterator[CardLine]:
+    """Yield the checks that a plan asks for and that no call did."""
+    commands = [
+        tool_actions.whole_command(work.events[at])
+        for at in work.calls
+        if tool_results.is_command(work.events[at])
+    ]
+    for at in work.requests:
+        for check in _planned_checks(work.events[at].text):
+            line = strip_markup(check)
+            named = _TICKED.findall(check)
+            if _BY_HAND.search(line):
+                yield CardLine(shorten(f"Not checked: {line}", LINE_CHARS), (at,))
+            elif named and not any(_was_run(one, commands) for one in named):
+                yield CardLine(shorten(f"Not run: {line}", LINE_CHARS), (at,))
+
+
+def _planned_checks(plan: str) -> Iterator[str]:
+    """Yield the steps of the last section of a plan about its verification."""
+    headings = list(_CHECKS_HEADING.finditer(plan))
+    if not headings:
+        return
+    section = _NEXT_HEADING.split(plan[headings[-1].end() :], maxsplit=1)[0]
+    for row in section.splitlines():
+        if item := _CHECK.match(row):
+            yield item[1]
+        elif step := _COMMENTED_COMMAND.match(row):
+            yield f"{step[2]} (`{step[1].strip()}`)"
+
+
+def _was_run(command: str, run: Sequence[str]) -> bool:
+    """Return whether a command was run, perhaps with other options or in a folder."""
+    words = command.split()
+    parts = (command, " ".join(words[:3]), " ".join(words[-2:]))
+    return any(part in line for line in run for part in parts)

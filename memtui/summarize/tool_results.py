@@ -1,0 +1,226 @@
+"""Read what tool calls achieved: changed files, test runs, commits and pushes."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memtui.model.events import Event, EventType
+from memtui.summarize import tool_actions
+
+OUTPUT_CHARS = 40_000
+"""Only the last part of a call's output is read."""
+
+
+def is_failed(event: Event) -> bool:
+    """Return whether a call ended with an error."""
+    return event.metadata.get("is_error") == "true"
+
+
+def is_command(event: Event) -> bool:
+    """Return whether an event is a command in a shell."""
+    name = event.metadata.get("tool_name", "")
+    return tool_actions.tool_verb(name) == "Ran"
+
+
+def _is_successful(event: Event, pattern: re.Pattern[str]) -> bool:
+    """Return whether an event is a successful command that matches a pattern."""
+    return (
+        is_command(event)
+        and not is_failed(event)
+        and pattern.search(tool_actions.whole_command(event)) is not None
+    )
+
+
+def _output(event: Event) -> str:
+    return event.text.partition("\n")[2][-OUTPUT_CHARS:]
+
+
+# Git and GitHub
+
+_PUSH = re.compile(r"\bgit\b[^\n|;&]*?\bpush\b")
+_PUSH_REFUSED = re.compile(
+    r"\brejected\b|^error:|^fatal:|failed to push|pre-push.*fail", re.MULTILINE | re.I
+)
+_MERGE = re.compile(r"\bgh pr merge\b")
+_CREATE_PULL = re.compile(r"\bgh pr create\b")
+_CREATE = re.compile(r"\bgh (?:issue|pr|release) (?:create|edit|comment|close)\b")
+_PULL_ADDRESS = re.compile(r"https?://\S+?/pull/(\d+)")
+
+
+def was_pushed(event: Event) -> bool:
+    """Return whether a call pushed commits."""
+    return _is_successful(event, _PUSH) and not _PUSH_REFUSED.search(_output(event))
+
+
+def was_merged(event: Event) -> bool:
+    """Return whether a call merged a pull request."""
+    return _is_successful(event, _MERGE)
+
+
+def has_created(event: Event) -> bool:
+    """Return whether a call created or changed something on GitHub."""
+    return _is_successful(event, _CREATE)
+
+
+def created_pull_request(event: Event) -> str:
+    """Return the number and address of a pull request that a call created, or ""."""
+    if not _is_successful(event, _CREATE_PULL):
+        return ""
+    found = _PULL_ADDRESS.search(_output(event))
+    return f"#{found[1]} {found[0]}" if found else ""
+
+
+_NOT_STAGED = re.compile(r"^Changes not staged for commit:", re.MULTILINE)
+_MODIFIED = re.compile(r"^\s*modified: +(\S.*?)\s*$", re.MULTILINE)
+_HIDDEN = re.compile(r"(?:^|/)\.")
+
+
+def modified_files(text: str) -> list[str]:
+    """Return the files that ``git status`` lists as modified, without hidden ones."""
+    place = _NOT_STAGED.search(text)
+    if not place:
+        return []
+    names = (found[1] for found in _MODIFIED.finditer(text, place.end()))
+    return [file_name(name) for name in names if not _HIDDEN.search(name)]
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+# Tests
+
+
+@dataclass(frozen=True, slots=True)
+class TestCounts:
+    """How many tests passed and failed in a run."""
+
+    passed: int
+    failed: int
+
+    def __str__(self) -> str:
+        """Return the counts in words."""
+        parts = ((self.failed, "failed"), (self.passed, "passed"))
+        return ", ".join(f"{count:,} {word}" for count, word in parts if count)
+
+
+_COUNTS = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        # pytest: "2 failed, 5 passed in 0.12s"
+        r"^=* ?(?=.*\b(?:passed|failed)\b)(?:(?P<failed>\d+) failed)?,? ?"
+        r"(?:(?P<passed>\d+) passed)?.* in [\d.:]+",
+        # Jest and Vitest: "Tests:  34 failed, 169 skipped, 660 passed"
+        r"^\s*Tests:?\s+(?:(?P<failed>\d+) failed[,| ]+)?(?:\d+ \w+[,| ]+)*?"
+        r"(?P<passed>\d+) passed",
+        # Cargo: "test result: ok. 5 passed; 0 failed"
+        r"test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed",
+        # Bun and Node: "1219 pass" and "0 fail" on lines of their own
+        r"^\s*(?:# )?(?P<passed>\d+) pass\b[^\n]*\n(?:[^\n]*\n)??\s*(?:# )?"
+        r"(?P<failed>\d+) fail",
+        # Mocha: "12 passing (3s)", "1 failing"
+        r"^\s*(?P<passed>\d+) passing\b(?:[^\n]*\n\s*(?P<failed>\d+) failing)?",
+    )
+)
+
+
+def count_tests(event: Event) -> TestCounts | None:
+    """Return the last counts in the output of a command; None if there are none."""
+    if not is_command(event):
+        return None
+    last: tuple[int, TestCounts] | None = None
+    for pattern in _COUNTS:
+        for found in pattern.finditer(_output(event)):
+            counts = found.groupdict()
+            passed, failed = int(counts["passed"] or 0), int(counts["failed"] or 0)
+            if (passed or failed) and (last is None or found.start() > last[0]):
+                last = found.start(), TestCounts(passed, failed)
+    return last[1] if last else None
+
+
+# Files
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A changed file, with the lines added and removed as far as calls tell."""
+
+    path: str
+    added: int
+    removed: int
+
+    def __str__(self) -> str:
+        """Return the name of the file and the number of lines."""
+        added = f" +{self.added}" if self.added else ""
+        removed = f" −{self.removed}" if self.removed else ""
+        return f"{file_name(self.path)}{added}{removed}"
+
+
+_PATCHED_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATH_FIELDS = ("file_path", "path", "notebook_path")
+_OLD_FIELDS = ("old_string", "old_str")
+_NEW_FIELDS = ("new_string", "new_str", "content", "file_text")
+
+
+def file_changes(event: Event) -> list[FileChange]:
+    """Return the files that a call changed."""
+    if event.event_type is not EventType.TOOL_RESULT or is_failed(event):
+        return []
+    given = event.metadata.get("tool_input", "")
+    if "*** Begin Patch" in given:
+        return list(_patched_files(given))
+    name = event.metadata.get("tool_name", "")
+    if tool_actions.tool_verb(name) not in ("Edited", "Wrote"):
+        return []
+    if _output(event).startswith(("<tool_use_error>", "Error")):
+        return []
+    try:
+        fields = json.loads(given)
+    except ValueError:
+        return []
+    path = _first_text(fields, _PATH_FIELDS) if isinstance(fields, dict) else ""
+    return [_count_lines(path, fields)] if path else []
+
+
+def _first_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:
+    values = (fields.get(name) for name in names)
+    return next((one for one in values if isinstance(one, str) and one), "")
+
+
+def _count_lines(path: str, fields: Mapping[str, Any]) -> FileChange:
+    edits = fields.get("edits")
+    added = removed = 0
+    for edit in edits if isinstance(edits, list) else [fields]:
+        if isinstance(edit, dict):
+            old = _first_text(edit, _OLD_FIELDS).splitlines()
+            new = _first_text(edit, _NEW_FIELDS).splitlines()
+            shared = _count_shared(old, new)
+            added += len(new) - shared
+            removed += len(old) - shared
+    return FileChange(path, added, removed)
+
+
+def _count_shared(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many lines two texts share at their start and end."""
+    most = min(len(old), len(new))
+    head = 0
+    while head < most and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return head + tail
+
+
+def _patched_files(patch: str) -> Iterator[FileChange]:
+    """Yield the files of a patch; in JSON its line ends are escaped."""
+    text = patch if "\n" in patch else patch.replace("\\n", "\n")
+    parts = _PATCHED_FILE.split(text)
+    for path, body in zip(parts[1::2], parts[2::2], strict=False):
+        lines = body.splitlines()
+        added = sum(line.startswith("+") for line in lines)
+        removed = sum(line.startswith("-") for line in lines)
+        yield FileChange(path.strip(), added, removed)
