@@ -60,7 +60,7 @@ AGENT = "opencode"
 _SQLITE_HEADER = b"SQLite format 3\0"
 
 _MESSAGES_PER_CURSOR = 200
-"""The number of messages read while the database is open, and between two cursors."""
+"""The number of messages after which a cursor is yielded."""
 
 _LOCK_TIMEOUT_S = 1.0
 
@@ -455,29 +455,21 @@ def _read_database(
         key = text_digest(repr(session_id))
         if marks.get(key) == [count, changed_ms]:
             continue
-        after: tuple[int, str] | None = None
-        unfinished_ms: list[int] = []
-        while True:
-            with _Database.open(path) as database:
-                after = after or database.position(session_id, marks.get(key))
-                messages = database.messages(session_id, after)
-                size = path.stat().st_size
-            for message in messages:
-                yield from reader.read(message)
-                if reader.is_waiting_for(message):
-                    unfinished_ms.append(message.row_ms - 1)
-            if messages:
-                after = messages[-1].row_ms, messages[-1].id
-            read_ms = min([after[0], *unfinished_ms])
-            with _Database.open(path) as database:
-                marks[key] = [database.count_until(session_id, read_ms), read_ms]
-            unsaved += len(messages)
-            if unsaved >= _MESSAGES_PER_CURSOR:
-                unsaved = 0
-                saved = own_state | {"marks": {**marks}} | reader.state()
-                yield Cursor(size, state=saved)
-            if len(messages) < _MESSAGES_PER_CURSOR:
-                break
+        with _Database.open(path) as database:
+            messages = database.messages(session_id, marks.get(key))
+            size = path.stat().st_size
+        for message in messages:
+            yield from reader.read(message)
+        marks[key] = [count, changed_ms]
+        if waiting := [one for one in messages if one.id in reader.unfinished]:
+            before = [one for one in messages if one.row_ms < waiting[0].row_ms]
+            skipped = count - len(messages)
+            marks[key] = [skipped + len(before), waiting[0].row_ms - 1]
+        unsaved += len(messages)
+        if unsaved >= _MESSAGES_PER_CURSOR:
+            unsaved = 0
+            saved = own_state | {"marks": {**marks}} | reader.state()
+            yield Cursor(size, state=saved)
     yield from reader.finish(_as_number(own_state["sessions"]))
     own_state["sessions"] = max((one.changed_ms for one in sessions), default=0)
     yield Cursor(
@@ -492,6 +484,7 @@ class _Database:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._columns: dict[str, set[str]] = {}
         self.has_version_2 = all(map(self.columns, ("session_v2", "session_message")))
 
     @classmethod
@@ -522,8 +515,11 @@ class _Database:
 
     def columns(self, table: str) -> set[str]:
         """Return the columns of a table; none if there is no such table."""
-        sql = f'SELECT name FROM pragma_table_info("{table}")'
-        return {as_text(name) for (name,) in self._connection.execute(sql)}
+        if table not in self._columns:
+            sql = f'SELECT name FROM pragma_table_info("{table}")'
+            names = {as_text(name) for (name,) in self._connection.execute(sql)}
+            self._columns[table] = names
+        return self._columns[table]
 
     def _select(self, table: str, *names: str) -> str:
         """Return a query for columns of a table, NULL for those it does not have."""
@@ -551,22 +547,6 @@ class _Database:
             f"SELECT session_id, count(*), max({_CHANGED}) FROM ({self._messages()})"
             " GROUP BY session_id ORDER BY 3"
         ).fetchall()
-
-    def count_until(self, session_id: object, changed_ms: int) -> int:
-        """Count the messages of a session that last changed before or at a time."""
-        (count,) = self._connection.execute(
-            f"SELECT count(*) FROM ({self._messages()}) WHERE session_id IS ?"
-            f" AND {_CHANGED} <= ?",
-            (session_id, changed_ms),
-        ).fetchone()
-        return int(count)
-
-    def position(self, session_id: object, mark: object) -> tuple[int, str]:
-        """Return the change and message after which a session is to be read."""
-        count, changed_ms = mark if isinstance(mark, list) else (-1, 0)
-        if count != self.count_until(session_id, changed_ms):
-            return -(2**62), ""
-        return changed_ms - _OVERLAP_MS, ""
 
     def count_lost_parts(self) -> int:
         """Count the parts whose message does not exist."""
@@ -610,14 +590,24 @@ class _Database:
                 )
         return list(found.values())
 
-    def messages(self, session_id: object, after: tuple[int, str]) -> list[_Message]:
-        """Return the next messages of a session, in the order of their changes."""
+    def messages(self, session_id: object, mark: object) -> list[_Message]:
+        """Return the messages of a session, in the order of their changes.
+
+        Args:
+            session_id: The session.
+            mark: How many were read, and up to which change; older ones are left out
+                if that is still their number.
+        """
+        query = f"FROM ({self._messages()}) WHERE session_id IS ?"
+        number, since_ms = mark if isinstance(mark, list) else (-1, 0)
+        (count,) = self._connection.execute(
+            f"SELECT count(*) {query} AND {_CHANGED} <= ?", (session_id, since_ms)
+        ).fetchone()
+        since_ms = since_ms - _OVERLAP_MS if count == number else -(2**62)
         rows = self._connection.execute(
-            f"SELECT {_ID}, time_created, {_CHANGED}, data, type FROM"
-            f" ({self._messages()}) WHERE session_id IS ?"
-            f" AND ({_CHANGED}, ifnull({_ID}, '')) > (?, ?)"
-            f" ORDER BY {_CHANGED}, ifnull({_ID}, '') LIMIT ?",
-            (session_id, *after, _MESSAGES_PER_CURSOR),
+            f"SELECT {_ID}, time_created, {_CHANGED}, data, type {query}"
+            f" AND {_CHANGED} > ? ORDER BY {_CHANGED}, {_ID}",
+            (session_id, since_ms),
         ).fetchall()
         return [self._message(session_id, *row) for row in rows]
 
@@ -678,7 +668,7 @@ class _MessageReader:
         self._yielded = dict.fromkeys(
             map(str, yielded if isinstance(yielded, list) else ())
         )
-        self._unfinished: dict[str, bool] = {}
+        self.unfinished: dict[str, bool] = {}
         """The messages that are not finished, and which of them are prompts."""
         self._sessions: dict[str, _Session] = {}
         self._models: dict[str, str] = {}
@@ -687,10 +677,7 @@ class _MessageReader:
     @property
     def needs_reread(self) -> bool:
         """A message will count as finished soon, even if nothing changes."""
-        return any(self._unfinished.values())
-
-    def is_waiting_for(self, message: _Message) -> bool:
-        return message.id in self._unfinished
+        return any(self.unfinished.values())
 
     def state(self) -> dict[str, object]:
         return {"yielded": list(self._yielded)[-_REMEMBERED_MESSAGES:]}
@@ -704,7 +691,7 @@ class _MessageReader:
         Args:
             since_ms: Sessions that changed since then are included.
         """
-        for _ in self._unfinished:
+        for _ in self.unfinished:
             yield PendingRecord("a message that is still being written")
         for session in self._sessions.values():
             if session.changed_ms >= since_ms or session.id in self._introduced:
@@ -715,9 +702,9 @@ class _MessageReader:
         if message.id in self._yielded:
             return
         if not message.is_finished(self._now):
-            self._unfinished[message.id] = message.is_prompt
+            self.unfinished[message.id] = message.is_prompt
             return
-        self._unfinished.pop(message.id, None)
+        self.unfinished.pop(message.id, None)
         self._yielded[message.id] = None
         fields, session_id = message.fields or {}, message.session_id
         model = as_object(fields.get("model"))
