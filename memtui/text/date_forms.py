@@ -260,8 +260,9 @@ class Hours:
 class Phrase:
     """A time as one form gives it, before the words around it are considered."""
 
-    start: int
-    end: int
+    start: int = 0
+    end: int = 0
+    """Where it was read, in characters of the text."""
     days: Days | None = None
     hours: Hours | None = None
     """Hours of its day, or of a day named beside it."""
@@ -282,8 +283,8 @@ Reader = Callable[[Match, DateContext], Phrase | None]
 """None or a ValueError mean that this is no date after all."""
 
 
-def _definite(match: Match, days: Days | None) -> Phrase | None:
-    return Phrase(*match.span(), days=days, is_definite=True) if days else None
+def _definite(days: Days | None) -> Phrase | None:
+    return Phrase(days=days, is_definite=True) if days else None
 
 
 def _latest(
@@ -291,11 +292,11 @@ def _latest(
 ) -> Phrase | None:
     """Return the one of the year that is written, or the latest that has begun."""
     if year := match.groupdict().get("year"):
-        return _definite(match, recurring.days_of(int(year.replace("'", "20"))))
+        return _definite(recurring.days_of(int(year.replace("'", "20"))))
     days = recurring.latest(context.today)
     if days is None:
         return None
-    return Phrase(*match.span(), days=days, recurring=recurring, needs=needs)
+    return Phrase(days=days, recurring=recurring, needs=needs)
 
 
 # Dates and times as a calendar and a clock give them.
@@ -304,7 +305,7 @@ def _latest(
 def _iso(match: Match, context: DateContext) -> Phrase | None:
     day = date.fromisoformat(match["date"].replace("/", "-"))
     if not match["clock"]:
-        return _definite(match, one_day(day))
+        return _definite(one_day(day))
     clock, clock2, offset = match["clock"], match["clock2"], match["offset"]
     # "10:02-05:00" is five hours behind UTC, "10:02-10:04" two minutes.
     if clock2 and clock2 < clock and clock2[3:] in ("00", "30", "45"):
@@ -312,15 +313,15 @@ def _iso(match: Match, context: DateContext) -> Phrase | None:
     elif clock2:
         start, end = _minutes(clock), _minutes(clock2)
         hours = Hours(start, end if start < end else end + MINUTES_OF_DAY)
-        return Phrase(*match.span(), days=one_day(day), hours=hours, is_definite=True)
+        return Phrase(days=one_day(day), hours=hours, is_definite=True)
     if offset:
         stamp = f"{day}T{clock}{offset.upper()}"
         at = datetime.fromisoformat(stamp).astimezone(UTC)
         bounds = at - CLOCK_SLACK, at + CLOCK_SLACK
-        return Phrase(*match.span(), exact=bounds, is_definite=True)
+        return Phrase(exact=bounds, is_definite=True)
     minutes = _minutes(clock)
     hours = Hours(minutes, minutes, CLOCK_SLACK)
-    return Phrase(*match.span(), days=one_day(day), hours=hours, is_definite=True)
+    return Phrase(days=one_day(day), hours=hours, is_definite=True)
 
 
 def _minutes(clock: str) -> int:
@@ -333,7 +334,7 @@ def _iso_interval(match: Match, context: DateContext) -> Phrase | None:
     first, last = re.split(r"/|\.\.", match[0].upper())
     if len(first) == len(last) == 10:
         days = sorted(map(date.fromisoformat, (first, last)))
-        return _definite(match, Days(days[0], days[1] + DAY))
+        return _definite(Days(days[0], days[1] + DAY))
     if len(last) < 10:
         last = f"{first[:11]}{last}"
     start, end = (
@@ -343,7 +344,7 @@ def _iso_interval(match: Match, context: DateContext) -> Phrase | None:
     end += DAY if len(last) == 10 else timedelta()
     if start >= end:
         return None
-    return Phrase(*match.span(), exact=(start, end), is_definite=True)
+    return Phrase(exact=(start, end), is_definite=True)
 
 
 def _milliseconds(match: Match, context: DateContext) -> Phrase | None:
@@ -351,7 +352,7 @@ def _milliseconds(match: Match, context: DateContext) -> Phrase | None:
     first, last = sorted((int(match["ms"]), int(match["ms2"] or match["ms"])))
     start, end = (datetime.fromtimestamp(at / 1000, UTC) for at in (first, last + 1))
     needs = "" if match["ms2"] else "date"
-    return Phrase(*match.span(), exact=(start, end), needs=needs, is_definite=True)
+    return Phrase(exact=(start, end), needs=needs, is_definite=True)
 
 
 def _numeric(match: Match, context: DateContext) -> Phrase | None:
@@ -360,7 +361,7 @@ def _numeric(match: Match, context: DateContext) -> Phrase | None:
         if day <= 12 and month <= 12 and day != month:
             return None
         day, month = max(day, month), min(day, month)
-    return _definite(match, one_day(date(int(match["year"]), month, day)))
+    return _definite(one_day(date(int(match["year"]), month, day)))
 
 
 _SENTENCE_START = re.compile(r"(?:^|[.?!:])\s{0,3}$")
@@ -394,7 +395,7 @@ def _day_of_month(match: Match, context: DateContext) -> Phrase | None:
         has_begun = month.first <= day <= min(context.today, month.after - DAY)
         if has_begun and weekday in (None, day.weekday()):
             needs = "" if match["weekday"] else "date"
-            return Phrase(*match.span(), days=one_day(day), needs=needs)
+            return Phrase(days=one_day(day), needs=needs)
     return None
 
 
@@ -439,7 +440,7 @@ def _weekdays(match: Match, context: DateContext) -> Phrase | None:
         return None
     first = NAMED[match["weekday"]].latest(context.today)
     last = NAMED[match["weekday2"]].latest(first.first + 6 * DAY) if first else None
-    return _definite(match, Days(first.first, last.after)) if first and last else None
+    return _definite(Days(first.first, last.after)) if first and last else None
 
 
 def _year(match: Match, context: DateContext) -> Phrase | None:
@@ -447,7 +448,7 @@ def _year(match: Match, context: DateContext) -> Phrase | None:
     if year > context.today.year:
         return None
     days = months(year, 1, 12)
-    return Phrase(*match.span(), days=days, needs="year", is_definite=True)
+    return Phrase(days=days, needs="year", is_definite=True)
 
 
 def _hour(match: Match, context: DateContext) -> Phrase | None:
@@ -456,7 +457,7 @@ def _hour(match: Match, context: DateContext) -> Phrase | None:
     if at >= MINUTES_OF_DAY:
         return None
     hours = Hours(at, at, CLOCK_SLACK)
-    return Phrase(*match.span(), hours=hours, needs="day", is_soft=True)
+    return Phrase(hours=hours, needs="day", is_soft=True)
 
 
 _POSITION = re.compile(r"\b(?:line|col|column|row|position|offset|byte)\s{1,3}$")
@@ -479,7 +480,7 @@ def _clock(match: Match, context: DateContext) -> Phrase | None:
     needs = "" if way or half else "day"
     low = lowered(context.text[max(0, match.start() - 8) :][:60])
     is_soft = not (half and _APPOINTMENT.search(low))
-    return Phrase(*match.span(), hours=hours, needs=needs, is_soft=is_soft)
+    return Phrase(hours=hours, needs=needs, is_soft=is_soft)
 
 
 _APPOINTMENT = re.compile(
@@ -505,7 +506,7 @@ def _clocks(match: Match, context: DateContext) -> Phrase | None:
     end = 60 * last + int(match["minute2"] or 0)
     hours = Hours(start, end if start < end else end + MINUTES_OF_DAY)
     needs = "" if half2 else "clocks"
-    return Phrase(*match.span(), hours=hours, needs=needs, is_soft=True)
+    return Phrase(hours=hours, needs=needs, is_soft=True)
 
 
 def _hours(match: Match, context: DateContext) -> Phrase | None:
@@ -513,7 +514,7 @@ def _hours(match: Match, context: DateContext) -> Phrase | None:
     first, last = int(match["hour"]), int(match["hour2"])
     if not first < last <= 24:
         return None
-    return Phrase(*match.span(), hours=Hours(60 * first, 60 * last), needs="day")
+    return Phrase(hours=Hours(60 * first, 60 * last), needs="day")
 
 
 # Times that are counted from now.
@@ -521,7 +522,7 @@ def _hours(match: Match, context: DateContext) -> Phrase | None:
 
 def _today(match: Match, context: DateContext) -> Phrase | None:
     days = {"today": 0, "yesterday": 1}.get(match["word"], 2)
-    return _definite(match, one_day(context.today - days * DAY))
+    return _definite(one_day(context.today - days * DAY))
 
 
 def _amount(match: Match) -> tuple[int, int, Unit]:
@@ -544,20 +545,18 @@ def _ago(match: Match, context: DateContext) -> Phrase | None:
     if isinstance(unit.length, timedelta) and unit.length < DAY:
         end = min(context.now - least * unit.length + unit.slack, context.now)
         exact = context.now - most * unit.length - unit.slack, end
-        return Phrase(*match.span(), exact=exact, is_definite=True)
+        return Phrase(exact=exact, is_definite=True)
     first = back(context.today, unit, most) - unit.slack
     last = back(context.today, unit, least) + unit.slack
-    return _definite(match, Days(first, min(last, context.today) + DAY))
+    return _definite(Days(first, min(last, context.today) + DAY))
 
 
-def _rolling(
-    match: Match, context: DateContext, count: int, unit: Unit
-) -> Phrase | None:
+def _rolling(context: DateContext, count: int, unit: Unit) -> Phrase | None:
     if isinstance(unit.length, timedelta) and unit.length < DAY:
         exact = context.now - count * unit.length, context.now
-        return Phrase(*match.span(), exact=exact, is_definite=True)
+        return Phrase(exact=exact, is_definite=True)
     first = back(context.today, unit, count)
-    return _definite(match, Days(first, context.today + DAY))
+    return _definite(Days(first, context.today + DAY))
 
 
 def _last_or_this(match: Match, context: DateContext) -> Phrase | None:
@@ -566,9 +565,9 @@ def _last_or_this(match: Match, context: DateContext) -> Phrase | None:
     if name in PARTS:
         days = one_day(context.today - is_last * DAY)
         hours = Hours(*PARTS[name])
-        return Phrase(*match.span(), days=days, hours=hours, is_definite=True)
+        return Phrase(days=days, hours=hours, is_definite=True)
     if name in UNITS:
-        return _definite(match, calendar_unit(context.today, name, int(is_last)))
+        return _definite(calendar_unit(context.today, name, int(is_last)))
     if name in VERBS | SHORT_MONTHS and not context.is_capital(match.start("name")):
         return None
     recurring = NAMED[name]
@@ -577,7 +576,7 @@ def _last_or_this(match: Match, context: DateContext) -> Phrase | None:
     else:
         unit = "week" if recurring.is_weekly else "year"
         found = recurring.inside(calendar_unit(context.today, unit, 0))
-    phrase = _definite(match, found)
+    phrase = _definite(found)
     return replace(phrase, recurring=recurring) if phrase else None
 
 
@@ -592,10 +591,10 @@ def _over(recurring: Recurring, today: date) -> Days | None:
 def _before_last(match: Match, context: DateContext) -> Phrase | None:
     """Read "the week before last", "Monday before last"."""
     if match["name"] in UNITS:
-        return _definite(match, calendar_unit(context.today, match["name"], 2))
+        return _definite(calendar_unit(context.today, match["name"], 2))
     recurring = NAMED[match["name"]]
     last = _over(recurring, context.today)
-    return _definite(match, recurring.latest(last.first - DAY)) if last else None
+    return _definite(recurring.latest(last.first - DAY)) if last else None
 
 
 def _either(names: Iterable[str]) -> str:
@@ -673,7 +672,6 @@ _FORMS: list[tuple[str, Reader]] = [
     (
         "tonight",
         lambda m, c: Phrase(
-            *m.span(),
             days=one_day(c.today),
             hours=Hours(*PARTS["night"]),
             is_definite=True,
@@ -682,7 +680,6 @@ _FORMS: list[tuple[str, Reader]] = [
     (
         "recently|lately|the other (?:day|night|evening|week)",
         lambda m, c: Phrase(
-            *m.span(),
             days=Days(c.today - 2 * WEEK, c.today + DAY),
             is_definite=True,
             is_soft=True,
@@ -694,12 +691,12 @@ _FORMS: list[tuple[str, Reader]] = [
     ),
     (
         "(?:(?:the|these) )?(?:last|past|previous) {amount}",
-        lambda m, c: _rolling(m, c, *_amount(m)[1:]),
+        lambda m, c: _rolling(c, *_amount(m)[1:]),
     ),
     (
         r"(?:(?:(?:the|this) )?past|(?:in|over|during|within) the last"
         rf"|(?:the )?last(?= fortnight)) (?P<unit>{_UNIT}|hour|fortnight)(?! of\b)",
-        lambda m, c: _rolling(m, c, 1, UNITS[m["unit"]]),
+        lambda m, c: _rolling(c, 1, UNITS[m["unit"]]),
     ),
     (
         f"(?:the )?(?P<name>{_UNIT}|{_either(_CLEAR_NAMES - SHORT_MONTHS)})"
@@ -708,7 +705,7 @@ _FORMS: list[tuple[str, Reader]] = [
     ),
     (
         r"(?:(?:beginning|start) of|early (?:in|on)) the {unit}(?! of\b)",
-        lambda m, c: _definite(m, calendar_unit(c.today, m["unit"], 0).part(0, 1, 3)),
+        lambda m, c: _definite(calendar_unit(c.today, m["unit"], 0).part(0, 1, 3)),
     ),
     (
         rf"(?P<which>last|this|previous|preceding|past) (?P<name>{_UNIT}"
@@ -716,7 +713,7 @@ _FORMS: list[tuple[str, Reader]] = [
         r"(?! of\b)",
         _last_or_this,
     ),
-    ("the weekend", lambda m, c: _definite(m, WEEKEND.latest(c.today))),
+    ("the weekend", lambda m, c: _definite(WEEKEND.latest(c.today))),
     # From a calendar.
     (
         rf"{_ISO_TIME}(?:/|\.\.)(?:{_ISO_TIME}|{_ISO_CLOCK})",
@@ -733,12 +730,12 @@ _FORMS: list[tuple[str, Reader]] = [
     (
         "{year}-?w{number}",
         lambda m, c: _definite(
-            m, week(date.fromisocalendar(int(m["year"]), int(m["number"]), 1))
+            week(date.fromisocalendar(int(m["year"]), int(m["number"]), 1))
         ),
     ),
     (
         "{year}-(?P<number>0[1-9]|1[0-2])",
-        lambda m, c: _definite(m, months(int(m["year"]), int(m["number"]))),
+        lambda m, c: _definite(months(int(m["year"]), int(m["number"]))),
     ),
     (r"{day}(?P<mark>[/.]){number}[/.]{year}", _numeric),
     ("{day}-{month}-{year}", _date),
@@ -789,7 +786,7 @@ _FORMS: list[tuple[str, Reader]] = [
     (r"at {hour}(?: o'?clock)?{clause}", _hour),
     (
         "(?:(?:in )?the )?{part}",
-        lambda m, c: Phrase(*m.span(), hours=Hours(*PARTS[m["part"]]), needs="day"),
+        lambda m, c: Phrase(hours=Hours(*PARTS[m["part"]]), needs="day"),
     ),
     ("{year}{no_quantity}", _year),
 ]

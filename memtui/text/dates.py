@@ -222,7 +222,7 @@ def _phrases(low: str, context: DateContext) -> Iterator[Phrase]:
         except (ValueError, OverflowError):
             continue  # The calendar has no such day.
         if phrase:
-            yield phrase
+            yield replace(phrase, start=found.start(), end=found.end())
 
 
 # Phrases that mean one time together: "3pm" and "yesterday", "end of" and "March".
