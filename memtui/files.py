@@ -55,7 +55,10 @@ def replacement(path: Path, mode: int = PRIVATE) -> Iterator[Path]:
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise OSError(f"{path} is not a regular file")
     prefix, ending = f".{path.name}.", ".part"
-    _remove_abandoned(path.parent, prefix, ending)
+    for abandoned in path.parent.glob(f"{glob.escape(prefix)}*{ending}"):
+        with suppress(OSError):
+            if time.time() - abandoned.stat().st_mtime > ABANDONED_S:
+                abandoned.unlink()
     descriptor, name = tempfile.mkstemp(ending, prefix, path.parent)
     os.close(descriptor)
     draft = Path(name)
@@ -99,10 +102,3 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _remove_abandoned(folder: Path, prefix: str, ending: str) -> None:
-    for draft in folder.glob(f"{glob.escape(prefix)}*{ending}"):
-        with suppress(OSError):
-            if time.time() - draft.stat().st_mtime > ABANDONED_S:
-                draft.unlink()

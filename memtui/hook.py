@@ -110,7 +110,9 @@ def write_event(
         os.unlink(draft)
         raise
     if is_synced:
-        _sync_folder(os.path.join(spool, "new"))
+        descriptor = os.open(os.path.join(spool, "new"), os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
 
 
 def _write(path: str, chunks: list[bytes], is_synced: bool) -> None:
@@ -124,12 +126,6 @@ def _write(path: str, chunks: list[bytes], is_synced: bool) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _sync_folder(folder: str) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
 
 
 if __name__ == "__main__":

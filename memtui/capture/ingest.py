@@ -112,7 +112,10 @@ class SpoolIngester:
     def _store_batch(self) -> int:
         if not self._is_counted:
             self.recount_quarantine()
-        self._recover_drafts()
+        now_s = time.monotonic()
+        if now_s >= self._next_drafts_s:
+            self._next_drafts_s = now_s + DRAFTS_INTERVAL_S
+            self._spool.recover_drafts(self._clock() - ABANDONED_AFTER)
         names = [n for n in self._spool.names() if n not in self._of_other_projects]
         with database.connection():
             files = list(self._parse_files(names[:FILES_AT_ONCE]))
@@ -149,12 +152,6 @@ class SpoolIngester:
             for reason, number in (counted - actual).items():
                 problems.subtract(SOURCE, reason, number)
         self._is_counted = True
-
-    def _recover_drafts(self) -> None:
-        now_s = time.monotonic()
-        if now_s >= self._next_drafts_s:
-            self._next_drafts_s = now_s + DRAFTS_INTERVAL_S
-            self._spool.recover_drafts(self._clock() - ABANDONED_AFTER)
 
     def _parse_files(self, names: Sequence[str]) -> Iterator[_ParsedFile]:
         size = 0

@@ -83,7 +83,9 @@ class Exclusions:
             root: The folder of its repository.
             path: The transcript's file.
         """
-        folders = [*dict.fromkeys(_with_parents(cwd, root, path))]
+        paths = [PurePath(one) for one in (cwd, root, path) if one]
+        found = [folder for one in paths for folder in (one, *one.parents)]
+        folders = [folder.as_posix() for folder in dict.fromkeys(found)]
         for pattern, rule in self._rules:
             names = folders if "/" in pattern else [project] if project else []
             if any(map(rule.match, names)):
@@ -97,12 +99,6 @@ def _compile(pattern: str) -> Pattern[str]:
     folder = pattern.rstrip("/") or "/"
     is_anchored = folder.startswith(("/", "*"))
     return compile(translate(folder if is_anchored else f"*/{folder}"))
-
-
-def _with_parents(*paths: str) -> Iterator[str]:
-    for path in filter(None, paths):
-        yield PurePath(path).as_posix()
-        yield from (parent.as_posix() for parent in PurePath(path).parents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +147,9 @@ class IngestFilter:
                     self.forgotten_count += reason == FORGOTTEN and is_event
                     yield SkippedRecord(reason)
             elif isinstance(item, Cursor):
-                yield replace(item, state=self._redact_state(item.state))
+                # Its secrets are counted when they are stored in an event.
+                state, _ = secrets.redact_json(item.state)
+                yield replace(item, state=tombstones.remove_titles(state))
             elif isinstance(item, InvalidRecord | SkippedRecord | PendingRecord):
                 reason = self._redact_text(item.reason)
                 is_same = reason is item.reason
@@ -231,8 +229,3 @@ class IngestFilter:
         redacted = secrets.redact(text)
         self.redaction_counts.update(redacted.kinds)
         return redacted.text
-
-    def _redact_state(self, state: Mapping[str, Any]) -> Mapping[str, Any]:
-        # Secrets in the state are counted when they are stored in an event.
-        redacted, _ = secrets.redact_json(state)
-        return tombstones.remove_titles(redacted) if isinstance(redacted, dict) else {}

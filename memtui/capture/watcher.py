@@ -12,12 +12,6 @@ from pathlib import Path
 
 log = logging.getLogger(__name__)
 
-DEBOUNCE_MS = 100
-"""The time for which changes are collected before they are reported."""
-
-STEP_MS = 10
-"""A pause between changes that ends the collecting."""
-
 UNREPORTED_FILESYSTEMS = (
     "9p",
     "afs",
@@ -86,8 +80,8 @@ class FileWatcher:
             for changes in watch(
                 *folders,
                 watch_filter=None,
-                debounce=DEBOUNCE_MS,
-                step=STEP_MS,
+                debounce=100,
+                step=10,
                 stop_event=stop,
                 raise_interrupt=False,
                 ignore_permission_denied=True,

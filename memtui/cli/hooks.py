@@ -105,7 +105,11 @@ def run_mcp(args: Namespace, paths: Paths) -> int:
     if args.action == "status":
         chosen = _named(args) or AGENTS
         statuses = [agents.server_status(agent, machine) for agent in chosen]
-        lines = [_server_lines(one) for one in statuses]
+        details = [
+            ", may write" * one.may_write + ", with the skill" * one.has_skill
+            for one in statuses
+        ]
+        lines = map(_status_lines, statuses, details)
         return _print_status(args, "servers", statuses, lines)
     pairs = []
     for agent in _choose(args, machine, lambda agent: [agent.server, agent.skill]):
@@ -255,11 +259,6 @@ def _hook_lines(one: HookStatus) -> Iterator[str]:
     elif one.is_installed and not one.problem:
         runs = "the command runs" if one.runs else agents.command_line(one.command)
         yield f"    {', '.join(one.events)}; {runs}"
-
-
-def _server_lines(one: ServerStatus) -> Iterator[str]:
-    skill = ", with the skill" * one.has_skill
-    yield from _status_lines(one, ", may write" * one.may_write + skill)
 
 
 def _status_lines(one: HookStatus | ServerStatus, details: str) -> Iterator[str]:

@@ -189,15 +189,6 @@ def with_tilde(path: Path | str) -> str:
     return f"~/{given.relative_to(home)}" if given.is_relative_to(home) else str(path)
 
 
-def mark_matches(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Put asterisks around the matched words of a text."""
-    parts, at = [], 0
-    for start, end in spans:
-        parts += [text[at:start], "*", text[start:end], "*"]
-        at = end
-    return "".join([*parts, text[at:]])
-
-
 def page_lines(offset: int, count: int, total: int, items: str) -> Iterable[str]:
     """Tell which part of a list this is, if it is not all of it."""
     last = offset + count
