@@ -68,7 +68,7 @@ class MemtuiApp(App[str | MemtuiError]):
     """Shows one workspace; returns "demo" to open the demo, or why opening failed."""
 
     TITLE = "memtui"
-    CSS_PATH = stylesheets()[:1]  # The others are loaded with the contents.
+    CSS_PATH = stylesheets("00-base")  # The others are read later.
     COMMANDS: ClassVar = {palette.CommandProvider}
     COMMAND_PALETTE_BINDING = commands.get_command("palette").keys
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -158,9 +158,13 @@ class MemtuiApp(App[str | MemtuiError]):
 
         self._workspace, self._failures = workspace, FailureLog()
         # Otherwise the screen reads them, and Textual parses all others again.
-        for path in ContentsScreen.CSS_PATH:
+        self._read_styles(*ContentsScreen.STYLES)
+        self.push_screen(ContentsScreen(self.scope, self.size))
+
+    def _read_styles(self, *names: str) -> None:
+        """Read stylesheets, by default all."""
+        for path in stylesheets(*names):
             self.stylesheet.read(path)
-        self.push_screen(ContentsScreen(self.scope))
 
     @on(TocLoaded)
     @on(LoadFailed)
@@ -173,6 +177,7 @@ class MemtuiApp(App[str | MemtuiError]):
     def _start(self) -> None:
         from memtui.services import status
 
+        self._read_styles()
         freeze()
         self.workspace.start(self._report)
         workers.load(self, status.is_empty, self._welcome_if_empty, "empty")

@@ -23,7 +23,7 @@ from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
 from memtui.text import date_format
 
-SUPPORTED, WEAK, UNSUPPORTED = "✓", "~", "✗"
+SUPPORTED, WEAK, UNSUPPORTED, QUOTED = "✓", "~", "✗", "“"
 """The verdict of a bullet; of a node: all supported, some, none even weakly."""
 
 LIVE = "●"
@@ -115,17 +115,24 @@ def tree_label(line: TocEntry, zone: tzinfo) -> str:
             return f"{start:%H:%M}"
 
 
-def node_mark(supported: int, weak: int, bullets: int) -> str:
-    """Return the mark of a node; a space if it has no bullets."""
-    if not bullets:
+def node_mark(entry: TocEntry) -> str:
+    """Return the mark of a node; a space if a model wrote none of its bullets."""
+    if not (entry.is_by_model and entry.bullets):
         return " "
-    if supported == bullets:
+    if entry.supported == entry.bullets:
         return SUPPORTED
-    return WEAK if supported or weak else UNSUPPORTED
+    return WEAK if entry.supported or entry.weak else UNSUPPORTED
 
 
-def bullet_mark(support: Support) -> str:
-    """Return the mark of a bullet."""
+def bullet_mark(bullet: Bullet) -> str:
+    """Return the mark of a bullet: its verdict, or a quotation mark."""
+    if bullet.is_quote:
+        return QUOTED
+    return support_mark(bullet.support) if bullet.is_checked else " "
+
+
+def support_mark(support: Support) -> str:
+    """Return the mark of a verdict."""
     return {
         Support.SUPPORTED: SUPPORTED,
         Support.WEAK: WEAK,
@@ -135,10 +142,11 @@ def bullet_mark(support: Support) -> str:
 
 def support_counts(bullets: Sequence[Bullet]) -> str:
     """Count the supported and the weak bullets: "2 of 3 bullets supported, 1 weak"."""
-    if not bullets:
+    checked = [bullet.support for bullet in bullets if bullet.is_checked]
+    if not checked:
         return ""
-    found = Counter(bullet.support for bullet in bullets)
-    of = quantity(len(bullets), "bullet")
+    found = Counter(checked)
+    of = quantity(len(checked), "bullet")
     text = f"{found[Support.SUPPORTED]} of {of} supported"
     weak = found[Support.WEAK]
     return f"{text}, {weak} weak" if weak else text

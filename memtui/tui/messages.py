@@ -30,7 +30,7 @@ class LoadFailed(Message):
     """A part of the contents could not be loaded."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class NodeHighlighted(Message):
     """The cursor of the tree has moved to a node."""
 
@@ -41,14 +41,14 @@ class NodeSelected(Message):
     """The highlighted node of the tree should be opened."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class NodeRevealed(Message):
     """The tree is expanded down to a node, and the cursor is on it."""
 
     node_id: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class DayHighlighted(Message):
     """The cursor of the calendar has moved to another day."""
 
@@ -63,21 +63,21 @@ class YearsScrolled(Message):
     """Other years are visible, which may have to be loaded."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ProgressReported(Message, bubble=False):
     """The pipeline reports progress; the app passes this on to its screens."""
 
     progress: "PipelineProgress"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class ScopeChanged(Message, bubble=False):
     """Another part of the memory is shown; the app passes this on to its screens."""
 
     scope: "Scope"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SourceRequested(Message):
     """A source should be shown: a grip of a bullet, or a message that was found.
 
@@ -120,7 +120,7 @@ class TurnsPosition(Enum):
     """After a place, to be added at the end."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class TurnsRequested(Message):
     """Turns of the conversation should be loaded."""
 
@@ -142,7 +142,7 @@ class TurnsRequested(Message):
         return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class FindRequested(Message):
     """Words should be found in the whole conversation; empty to find nothing."""
 
@@ -161,7 +161,7 @@ class TurnHighlighted(Message):
     """The cursor of the transcript has moved to another turn."""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SessionsRequested(Message):
     """Rows of the list are visible that are not loaded."""
 
@@ -169,7 +169,7 @@ class SessionsRequested(Message):
     limit: int
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SessionRequested(Message):
     """A session or one of its subagents should be opened, perhaps at an event."""
 
@@ -179,14 +179,14 @@ class SessionRequested(Message):
     subagent: str = ""
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class NodeRequested(Message):
     """A node should be shown in the contents."""
 
     node_id: str
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class SettingChanged(Message):
     """A setting was saved."""
 

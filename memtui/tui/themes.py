@@ -103,8 +103,10 @@ def next_theme(name: str) -> Theme:
 _PACKAGE = Path(__file__).parents[1]
 
 
-def stylesheets() -> list[str | PurePath]:
-    """Return all stylesheets in the order they apply, by name; the first is shared."""
+def stylesheets(*names: str) -> list[str | PurePath]:
+    """Return stylesheets by name; without names all, the shared ones first."""
     inside, beside = _PACKAGE / "styles", _PACKAGE.parent / "styles"
     folder = inside if inside.is_dir() else beside
+    if names:
+        return [folder / f"{name}.tcss" for name in names]
     return [*sorted(folder.glob("*.tcss"))]

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -614,6 +615,34 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
             while source(pilot).expansion.grip is None:
                 await settle(pilot)
             assert "could not be read" not in head(pilot)
+
+
+async def test_a_branch_that_could_not_be_read_again_is_read_with_the_next(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise MemtuiError("the disk is away")
+
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "right")
+        months = [one.node_id for one in browse.list_children("toc:year:2024")]
+        assert months[0] in labels(pilot)
+        children = browse.list_children
+        with monkeypatch.context() as patch:
+            patch.setattr(browse, "list_children", broken)
+            tree(pilot).refresh_nodes({months[0]})
+            await settle(pilot)
+            assert months[0] in labels(pilot)
+
+        def without(node_id: str, **others: Any) -> list[TocEntry]:
+            found = children(node_id, **others)
+            return [one for one in found if one.node_id != months[0]]
+
+        monkeypatch.setattr(browse, "list_children", without)
+        tree(pilot).refresh_nodes({"toc:year:2023"})
+        await settle(pilot)
+        assert months[0] not in labels(pilot) and months[1] in labels(pilot)
 
 
 def head(pilot: Pilot[str | MemtuiError]) -> str:

@@ -32,7 +32,7 @@ from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.resume import ResumeScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import transcript_view
-from memtui.tui.widgets.key_line import KeyHint
+from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.tui.widgets.transcript_view import TranscriptView
 from memtui.workspace import Workspace
@@ -428,7 +428,7 @@ async def test_keys_go_to_the_transcript_after_enter_and_escape(
     async with app.run_test(size=(120, 40)) as pilot:
         await opened(pilot, settle)
         await press(pilot, settle, "slash")
-        line = [key.key_display for key in app.screen.query(KeyHint)]
+        line = [key.key_display for key in app.screen.query_one(KeyLine).hints]
         assert "enter" in line and "esc" in line and "/" not in line
         await pilot.press(*"wheel", "slash", "2", "enter", "n", "n")
         await settle(pilot)

@@ -22,7 +22,7 @@ from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionList, SessionsScreen
-from memtui.tui.widgets.key_line import KeyHint
+from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.pane_title import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
@@ -151,7 +151,7 @@ async def test_enter_opens_what_the_words_typed_at_once_have_found(
         first = listed(app).sessions[0]
         await pilot.press("slash")
         await settle(pilot)
-        line = [key.key_display for key in app.screen.query(KeyHint)]
+        line = [key.key_display for key in app.screen.query_one(KeyLine).hints]
         assert "enter" in line and "esc" in line and "/" not in line
         for key in (*"logsift", "enter", "enter"):
             app.post_message(events.Key(key, None))

@@ -14,7 +14,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import EMPTY, WelcomeScreen
-from memtui.tui.widgets.key_line import KeyHint
+from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
 from memtui.workspace import Workspace
 
@@ -71,7 +71,7 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
             "No agent's conversations were found on this machine."
         )
         told = str(app.screen.query_one("#histories", Static).visual)
-        assert "Claude Code  /srv/agents/projects" in told
+        assert "Claude Code     /srv/agents/projects" in told
         assert told.endswith("Elsewhere? Run: memtui import PATH…")
         further = str(app.screen.query_one("#choices", Static).visual)
         assert "memtui demo" in further and "imports" not in further
@@ -130,7 +130,7 @@ async def test_nothing_is_imported_while_another_memtui_works_the_store(
         await settle(pilot)
         assert offer(app) == f"{EMPTY.plain}{IMPORT_ELSEWHERE}"
         assert "import" not in {
-            key.binding.description for key in app.screen.query(KeyHint)
+            key.binding.description for key in app.screen.query_one(KeyLine).hints
         }
         await pilot.press("i", "escape", "i")
         await settle(pilot)

@@ -1,9 +1,9 @@
 """The calendar: the activity of each day, year by year."""
 
-from collections.abc import Callable, Sequence
-from datetime import date, tzinfo
+from collections.abc import Sequence
+from datetime import date
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, TypeAlias
 
 from textual import on
 from textual.app import ComposeResult
@@ -36,20 +36,8 @@ DAY_LEVELS = ("toc:day:", "toc:segment:")
 """A change to one of these nodes changes a day."""
 
 
-class YearData(NamedTuple):
-    """What one load returns."""
-
-    scope: Scope
-    span: DateRange | None
-    years: Sequence[CalendarYear]
-    counts: Sequence[int]
-
-
-def read_years(numbers: Sequence[int], zone: tzinfo, scope: Scope) -> YearData:
-    years = [browse.get_calendar_year(number, zone, scope) for number in numbers]
-    return YearData(
-        scope, browse.get_date_range(), years, browse.list_daily_counts(scope)
-    )
+YearData: TypeAlias = tuple[DateRange | None, Sequence[CalendarYear], Sequence[int]]
+"""The first and the last day, years, and the counts of all days."""
 
 
 class CalendarScreen(BaseScreen[str]):
@@ -77,8 +65,6 @@ class CalendarScreen(BaseScreen[str]):
         super().__init__()
         self._scope, self._day = scope, day
         self._is_placed = False
-        self._changed: set[int] = set()
-        self._reloading: set[int] = set()
 
     def compose_body(self) -> ComposeResult:
         with Vertical(id="days"):
@@ -108,17 +94,16 @@ class CalendarScreen(BaseScreen[str]):
     # Loading
 
     @on(YearsScrolled)
-    def load_visible(self) -> None:
-        """Load the visible years that are not loaded yet."""
-        missing = [
-            year for year in self._grid.visible_years if year not in self._grid.years
-        ]
-        self._load_years(missing, self._show, "years")
+    def reload(self) -> None:
+        """Load the years that are visible now or were before."""
+        numbers = sorted({*self._grid.years, *self._grid.visible_years})
+        zone, scope = self.zone, self._scope
 
-    def _load_years(
-        self, years: Sequence[int], show: Callable[[YearData], None], group: str
-    ) -> None:
-        self.load(partial(read_years, years, self.zone, self._scope), show, group)
+        def read() -> YearData:
+            years = [browse.get_calendar_year(one, zone, scope) for one in numbers]
+            return browse.get_date_range(), years, browse.list_daily_counts(scope)
+
+        self.load(read, self._show, "years")
 
     @on(ScopeChanged)
     def change_scope(self, message: ScopeChanged) -> None:
@@ -127,14 +112,13 @@ class CalendarScreen(BaseScreen[str]):
         self._grid.reload()
 
     def _show(self, data: YearData) -> None:
-        if data.scope != self._scope:
-            return
-        self.set_class(data.span is None, "-empty")
+        span, years, counts = data
+        self.set_class(span is None, "-empty")
         self.remove_class("-failing")
-        self._grid.show(data.span, data.years, data.counts)
-        if data.span is not None and not self._is_placed:
+        self._grid.show(span, years, counts)
+        if span is not None and not self._is_placed:
             self._is_placed = True
-            self._grid.go_to(self._day or data.span.last)
+            self._grid.go_to(self._day or span.last)
         self._show_day()
 
     @on(DayHighlighted)
@@ -160,33 +144,12 @@ class CalendarScreen(BaseScreen[str]):
         self.add_class("-failing")
         content = Content.styled(text, "$error") + f"\n{AGAIN}"
         self.query_one("#day", Static).update(content)
-        self._changed |= {*self._grid.visible_years}
         self.retry_reload()
-
-    # Live changes
 
     @on(ProgressReported)
     def note_changes(self, message: ProgressReported) -> None:
-        for name in message.progress.changed:
-            if name.startswith(DAY_LEVELS):
-                day = calendar.period(name).first
-                self._changed.add(day.isocalendar().year)
-        if self._changed:
+        if any(name.startswith(DAY_LEVELS) for name in message.progress.changed):
             self.request_reload()
-
-    def reload(self) -> None:
-        """Load again the years in which something has changed."""
-        self._reloading |= self._changed & {
-            *self._grid.years,
-            *self._grid.visible_years,
-        }
-        self._changed = set()
-        self._load_years(sorted(self._reloading), self._show_reloaded, "changed")
-
-    def _show_reloaded(self, data: YearData) -> None:
-        # The scope may have changed since: then the years are loaded anyhow.
-        self._reloading.clear()
-        self._show(data)
 
     # Commands
 

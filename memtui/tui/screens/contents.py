@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -35,7 +36,6 @@ from memtui.tui.messages import (
     TocLoaded,
 )
 from memtui.tui.screens.base import EMPTY, HEIGHTS, LAYOUTS, BaseScreen
-from memtui.tui.themes import stylesheets
 from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.pane_title import Breadcrumbs, PaneTitle
@@ -81,7 +81,7 @@ class Location:
 class ContentsScreen(BaseScreen[None]):
     """Connects the three panes, each of which loads what it shows."""
 
-    CSS_PATH = stylesheets()[1:]
+    STYLES = ("contents", "node_page", "source_pane", "toc_tree")
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     VERTICAL_BREAKPOINTS = HEIGHTS
     FILTERS_BY_SCOPE = SHOWS_MARKS = HAS_JUMP_BACK = True
@@ -98,8 +98,11 @@ class ContentsScreen(BaseScreen[None]):
 
     FURTHER_KEYS = ("show_sessions", "show_calendar", "show_jobs")
 
-    def __init__(self, scope: Scope) -> None:
-        super().__init__(classes="-at-tree")
+    def __init__(self, scope: Scope, size: Size) -> None:
+        # With the classes of its size from the start, it is laid out but once.
+        found = [max(one for one in LAYOUTS if one[0] <= size.width)[1]]
+        found.append(max(one for one in HEIGHTS if one[0] <= size.height)[1])
+        super().__init__(classes=" ".join(["-at-tree", *found]))
         self._scope = scope
         self._pane = "tree"
         self.jumps = deque[Location](maxlen=HISTORY_SIZE)
@@ -203,9 +206,14 @@ class ContentsScreen(BaseScreen[None]):
     # From node to source
 
     @on(NodeHighlighted)
-    def show_node(self, message: NodeHighlighted) -> None:
-        self._page.open(message.line.node_id)
+    def show_node(self) -> None:
         self._mark_pane(self._pane)
+        self.call_after_refresh(self._open_current)
+
+    def _open_current(self) -> None:
+        """Open the page of the current line, once the tree is drawn."""
+        if line := self._tree.current:
+            self._page.open(line.node_id)
 
     @on(NodeLoaded)
     def clear_source(self) -> None:
@@ -441,9 +449,8 @@ class ContentsScreen(BaseScreen[None]):
             self._source.clear()
         elif was_empty:
             self._focus_pane("tree")
-        if line := self._tree.current:
-            # A filter may have put another line under the cursor.
-            self._page.open(line.node_id)
+        # A filter may have put another line under the cursor.
+        self.call_after_refresh(self._open_current)
         self._update_crumbs()
         self.query_one("#contents PaneTitle", PaneTitle).info = (
             format.quantity(total, "segment") if total else ""

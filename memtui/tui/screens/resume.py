@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Collection
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -18,22 +19,19 @@ from memtui.tui.screens.base import Dialog
 CHECKING = "Checking whether it can be run here…"
 
 
-def find_problem(resume: ResumeCommand) -> str:
-    """Return why the command cannot be run on this machine, or an empty string."""
+def check(resume: ResumeCommand) -> tuple[str, ResumeCommand]:
+    """Return why a command cannot be run here, or "", and the one to copy."""
     if resume.reason:
-        return resume.reason
+        return resume.reason, resume
     if shutil.which(resume.program) is None:
-        return f"{resume.program} is not installed on this machine."
-    return find_folder_problem(resume)
-
-
-def find_folder_problem(resume: ResumeCommand) -> str:
-    if not resume.folder or Path(resume.folder).is_dir():
-        return ""
-    return (
-        f"The folder {resume.folder} does not exist any more."
-        f" Run elsewhere, {resume.program} may not find the session."
-    )
+        return f"{resume.program} is not installed on this machine.", resume
+    if resume.folder and not Path(resume.folder).is_dir():
+        problem = (
+            f"The folder {resume.folder} does not exist any more."
+            f" Run elsewhere, {resume.program} may not find the session."
+        )
+        return problem, replace(resume, folder="")
+    return "", resume
 
 
 class ResumeScreen(Dialog[bool]):
@@ -50,7 +48,7 @@ class ResumeScreen(Dialog[bool]):
     def __init__(self, resume: ResumeCommand) -> None:
         super().__init__()
         self._resume = resume
-        self._problem = CHECKING if resume.argv else find_problem(resume)
+        self._problem = CHECKING if resume.argv else resume.reason
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="resume"):
@@ -58,16 +56,11 @@ class ResumeScreen(Dialog[bool]):
 
     def on_mount(self) -> None:
         if self._resume.argv:
-            self.load(self._check, self._show, "check")
+            # On a thread: the folder may be on a slow disk.
+            self.load(partial(check, self._resume), self._show, "check")
 
-    def _check(self) -> tuple[str, bool]:
-        # On a thread: the folder may be on a slow disk.
-        return find_problem(self._resume), bool(find_folder_problem(self._resume))
-
-    def _show(self, checked: tuple[str, bool]) -> None:
-        self._problem, is_folder_gone = checked
-        if is_folder_gone:  # The command without "cd" can still be copied.
-            self._resume = replace(self._resume, folder="")
+    def _show(self, checked: tuple[str, ResumeCommand]) -> None:
+        self._problem, self._resume = checked
         self.query_one("#question", Static).update(self._question())
         self.refresh_bindings()
 

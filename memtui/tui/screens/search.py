@@ -22,7 +22,7 @@ from textual.widgets import Input, OptionList, Static
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.model.scope import Scope
 from memtui.search import query as search_query
-from memtui.search.nodes import NO_WORD
+from memtui.search.query import NO_WORD
 from memtui.search.recent import NOTE
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices

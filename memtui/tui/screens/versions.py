@@ -103,7 +103,7 @@ def _support_counts(version: TocVersion) -> str:
         (version.unsupported, Support.UNSUPPORTED),
     ]
     texts = [
-        f"{format.bullet_mark(support)} {count} {support.value}"
+        f"{format.support_mark(support)} {count} {support.value}"
         for count, support in counts
         if count
     ]
@@ -186,7 +186,7 @@ def _cost(stats: GenerationStats) -> str:
 def _draw_bullet(bullet: Bullet) -> Paragraph:
     reason = explain.explain_verdict(bullet)
     under = [Content.styled(reason, "$context")] if reason else []
-    text = Content(" ".join(bullet.text.split()))
+    text = bullet_list.draw_text(bullet)
     return Paragraph(bullet_list.draw_mark(bullet), text, under=under)
 
 

@@ -168,7 +168,7 @@ def _agent_name(agent: str) -> str:
 
 def _history(one: AgentHistory) -> Content:
     return Content.assemble(
-        f"  {_agent_name(one.agent):<12} ",
+        f"  {_agent_name(one.agent):<15} ",
         f"{format.quantity(one.sessions, 'session'):>16}",
         (f"   {format.short_path(one.folder)}", "$context"),
     )
@@ -181,7 +181,7 @@ def _searched(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
         for folder in folders:
             name = _agent_name(agent) if folder is folders[0] else ""
             path = (format.short_path(folder), "$context")
-            lines.append(Content.assemble(f"  {name:<12} ", path))
+            lines.append(Content.assemble(f"  {name:<15} ", path))
     command = ("memtui import PATH…", "bold $accent")
     lines += [Content(""), Content.assemble("Elsewhere? Run: ", command)]
     return Content("\n").join(lines)

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
 from memtui.model.nodes import Bullet, TocNode
-from memtui.services import explain, grip_events
+from memtui.services import grip_events
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import PaneLeft, SourceRequested, SourceSelected
 from memtui.tui.widgets.item_list import ItemList
@@ -314,8 +314,12 @@ def _draw_bullet(
     bullet: Bullet, *, is_expanded: bool, is_explained: bool, is_withheld: bool
 ) -> Paragraph:
     style = "$context" if is_withheld and not is_explained else ""
-    text = Content.styled(" ".join(bullet.text.split()), style)
-    reason = explain.explain_verdict(bullet) if is_explained else ""
+    text = draw_text(bullet, style)
+    reason = ""
+    if is_explained:
+        from memtui.services import explain  # not needed at the start
+
+        reason = explain.explain_verdict(bullet)
     under = [Content.styled(reason, "not bold")] if reason else []
     if not bullet.grip_ids:
         end = Content.styled("no source", "$error")
@@ -326,9 +330,17 @@ def _draw_bullet(
     return Paragraph(draw_mark(bullet), text, end, under)
 
 
+def draw_text(bullet: Bullet, style: str = "") -> Content:
+    """Draw a bullet on one line, its label dimmed."""
+    label = bullet.labelled.removesuffix(bullet.text)
+    text = Content.styled(" ".join(bullet.text.split()), style)
+    return Content.styled(label, "$context") + text
+
+
 def draw_mark(bullet: Bullet) -> Content:
-    mark = format.bullet_mark(bullet.support)
-    style = "$context" if mark == format.SUPPORTED else ""
+    mark = format.bullet_mark(bullet)
+    is_dim = mark in (format.SUPPORTED, format.QUOTED)
+    style = "$context" if is_dim else ""
     return Content.styled(f"{mark} ", style if bullet.has_support else "$error")
 
 

@@ -1,12 +1,13 @@
 """The line of keys at the bottom of a screen."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from textual.app import ComposeResult
+from textual import events
 from textual.binding import Binding
-from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Static
+from textual.reactive import reactive
+from textual.widget import Widget
 
 from memtui.tui import commands
 
@@ -14,29 +15,29 @@ GAP = 2
 """The space between two keys, in cells."""
 
 
-class KeyHint(Static):
-    """A key and what it does; a click presses it."""
+class KeyHint(NamedTuple):
+    """A key and what it does."""
 
-    def __init__(self, binding: Binding, key_display: str, tooltip: str) -> None:
-        self.binding, self.key_display = binding, key_display
-        text = Content.assemble(
-            (key_display, "bold $footer-key-foreground"),
-            (f" {binding.description}", "$footer-description-foreground"),
+    binding: Binding
+    key_display: str
+
+    @property
+    def text(self) -> Content:
+        return Content.assemble(
+            (self.key_display, "bold $footer-key-foreground"),
+            (f" {self.binding.description}", "$footer-description-foreground"),
         )
-        super().__init__(text)
-        self.cells = text.cell_length
-        self.tooltip = tooltip
-
-    def on_click(self) -> None:
-        self.app.simulate_key(self.binding.key)
 
 
-class KeyLine(Horizontal):
+class KeyLine(Widget):
     """Shows whole keys only, the most important ones where it is narrow.
 
     A screen lists the actions it would refuse at the moment in its ``refused``: their
     keys explain why when pressed, and are not shown here.
     """
+
+    hints: reactive[tuple[KeyHint, ...]] = reactive(())
+    """The keys that fit, in the order of the commands."""
 
     def __init__(self, *also: str) -> None:
         """Create the line.
@@ -47,24 +48,6 @@ class KeyLine(Horizontal):
         super().__init__()
         self._also = also
 
-    def compose(self) -> ComposeResult:
-        """Yield the keys that fit, in the order of the commands."""
-        refused = getattr(self.screen, "refused", ())
-        by_action = {
-            active.binding.action: KeyHint(
-                active.binding,
-                self.app.get_key_display(active.binding),
-                active.tooltip,
-            )
-            for active in self.screen.active_bindings.values()
-            if active.binding.show or active.binding.id in self._also
-            if active.binding.action not in refused
-        }
-        keys = [*by_action.values()]
-        sizes = [(_rank(key.binding), key.cells) for key in keys]
-        for index in fit_keys(sizes, self.size.width):
-            yield keys[index]
-
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, lambda _: self._update())
 
@@ -72,8 +55,30 @@ class KeyLine(Horizontal):
         self._update()
 
     def _update(self) -> None:
-        if self.app.app_focus:
-            self.call_after_refresh(self.recompose)
+        refused = getattr(self.screen, "refused", ())
+        by_action = {
+            active.binding.action: KeyHint(
+                active.binding, self.app.get_key_display(active.binding)
+            )
+            for active in self.screen.active_bindings.values()
+            if active.binding.show or active.binding.id in self._also
+            if active.binding.action not in refused
+        }
+        keys = [*by_action.values()]
+        sizes = [(_rank(key.binding), key.text.cell_length) for key in keys]
+        self.hints = tuple(keys[index] for index in fit_keys(sizes, self.size.width))
+
+    def render(self) -> Content:
+        return Content(" " * GAP).join(hint.text for hint in self.hints)
+
+    def on_click(self, event: events.Click) -> None:
+        """Press the key under the mouse."""
+        end = 0
+        for hint in self.hints:
+            end += hint.text.cell_length + GAP
+            if event.get_content_offset_capture(self).x < end:
+                self.app.simulate_key(hint.binding.key)
+                break
 
 
 def _rank(binding: Binding) -> int:

@@ -17,7 +17,6 @@ from memtui.model.nodes import NodeStatus, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse, versions
 from memtui.text import date_format
-from memtui.text.tokens import estimate
 from memtui.tui import format, workers
 from memtui.tui.messages import LoadFailed, NodeLoaded, SourceRequested
 from memtui.tui.widgets.bullet_list import BulletList
@@ -45,7 +44,7 @@ class NodePage(Vertical):
         self,
         zone: tzinfo,
         now: Callable[[], datetime],
-        count: Callable[[str], int] = estimate,
+        count: Callable[[str], int],
         *,
         id: str,
     ) -> None:

@@ -188,7 +188,10 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if not empty:
             text = f"The contents could not be read: {reason}"
             self.notify(text, severity="error", markup=False)
-        self._read(())
+        has_more = bool(self._wanted)
+        self._wanted |= failed - {_id_of(branch) for branch in empty}
+        if has_more:
+            self._read(())
 
     # Rows
 
@@ -537,7 +540,7 @@ def draw_line(
     if is_segment:
         name = f"{format.LIVE if line.is_live else ' '} {name}"
         headline = headline or line.title
-        mark = format.node_mark(line.supported, line.weak, line.bullets)
+        mark = format.node_mark(line)
     else:
         is_known = line.counts.segments or line.status is not NodeStatus.PENDING
         number = format.number(line.counts.segments) if is_known else ""

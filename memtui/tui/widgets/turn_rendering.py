@@ -14,14 +14,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content, Span
 
 from memtui.model.events import BOUNDARIES, Event, EventRole
-from memtui.services.conversation import Turn
 from memtui.text import date_format
 from memtui.tui import format
+
+if TYPE_CHECKING:
+    from memtui.services.conversation import Turn
 
 MARGIN = 2
 """The cells at the left for the cursor and the bars of matches."""
@@ -77,12 +79,12 @@ class RenderedTurn:
     """True if the turn holds these words, shown or collapsed."""
 
 
-RenderedTurns = Mapping[str, tuple[Turn, RenderedTurn]]
+RenderedTurns = Mapping[str, tuple["Turn", RenderedTurn]]
 """Turns that are rendered already, by their event ids."""
 
 
 def render_turns(
-    turns: Sequence[Turn],
+    turns: "Sequence[Turn]",
     layout: TurnLayout,
     expanded: frozenset[str],
     known: RenderedTurns | None = None,
@@ -105,7 +107,7 @@ def render_turns(
     return rendered
 
 
-def render_turn(turn: Turn, layout: TurnLayout, *, is_expanded: bool) -> RenderedTurn:
+def render_turn(turn: "Turn", layout: TurnLayout, *, is_expanded: bool) -> RenderedTurn:
     lines = [*_lead(turn, layout)]
     body = len(lines)
     event = turn.event
@@ -131,7 +133,7 @@ def has_style(line: Content, style: str) -> bool:
     return any(span.style == style for span in line.spans)
 
 
-def _lead(turn: Turn, layout: TurnLayout) -> Iterator[Content]:
+def _lead(turn: "Turn", layout: TurnLayout) -> Iterator[Content]:
     """Yield the lines before the turn itself: a new day, and the thinking."""
     at = turn.event.timestamp
     day = at.astimezone(layout.zone).date()
