@@ -170,3 +170,23 @@ def test_an_import_says_what_it_did_not_store(tmp_path: Path) -> None:
     said = run_memtui(tmp_path / "home", "import", str(file)).stdout
     assert "7 words in records that memtui does not store:" in said
     assert "  unknown record type hologram: 7 words in 1 record" in said
+
+
+def test_a_file_read_by_an_older_version_is_read_again(
+    house: Workspace, tmp_path: Path
+) -> None:
+    file = tmp_path / "rollout-x.jsonl"
+    head, _ = SOURCES_WITH_AN_UNKNOWN_TYPE["rollout-x.jsonl"]
+    said = {"type": "user_message", "message": "Hi"}
+    prompt = {"timestamp": "2025-03-14T10:00:01Z", "type": "event_msg", "payload": said}
+    file.write_text(f"{json.dumps(head)}\n{json.dumps(prompt)}\n")
+    importer = house.pipeline.importer()
+    list(importer.run([file]))
+    with database.connection():
+        old = json.dumps({"thread": {"own_id": "s2"}, "recent": [["a", 1, []]]})
+        database.db.execute_sql("UPDATE cursors SET state = ?", (old,))
+    more = {**prompt, "payload": {**said, "message": "And?"}}
+    file.write_text(f"{file.read_text()}{json.dumps(more)}\n")
+    list(importer.run([file]))
+    progress = importer.progress
+    assert (progress.created, progress.already_stored, progress.unreadable) == (2, 1, 0)

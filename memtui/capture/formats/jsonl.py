@@ -47,6 +47,10 @@ MAX_RECORD_BYTES = 64 * 1024 * 1024
 MAX_UNPACKED_BYTES = 4 * 1024**3
 """The most bytes that are unpacked from one compressed file."""
 
+STATE_VERSION = 2
+"""The version of what the readers save. Files read by an older one are read again,
+which stores nothing twice."""
+
 COMPRESSED = ".zst"
 """The end of the name of a compressed file."""
 
@@ -283,13 +287,18 @@ def _read_from(
             number += 1
         if count % RECORDS_PER_CURSOR == 0:
             # The state is taken now: reading on changes it.
-            yield Cursor(offset, number, _fingerprint(file, offset), reader.state())
+            yield Cursor(offset, number, _fingerprint(file, offset), _state(reader))
             file.seek(offset)
     yield from reader.finish()
     if is_cut_off:
         yield PendingRecord("the last line is cut off", number + 1)
     fingerprint = _fingerprint(file, offset)
-    yield Cursor(offset, number, fingerprint, reader.state(), reader.needs_reread)
+    yield Cursor(offset, number, fingerprint, _state(reader), reader.needs_reread)
+
+
+def _state(reader: RecordReader) -> Mapping[str, object]:
+    state = reader.state()
+    return {**state, "version": STATE_VERSION} if state else {}
 
 
 def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
@@ -326,6 +335,8 @@ def _replacement(file: BinaryIO, cursor: Cursor) -> str:
     """Return why a file is not the one that was read up to a cursor; "" if it is."""
     if os.fstat(file.fileno()).st_size < cursor.offset:
         return "the file is shorter than it was"
+    if cursor.state and cursor.state.get("version") != STATE_VERSION:
+        return "it was read by another version of memtui"
     if _fingerprint(file, cursor.offset) != cursor.fingerprint:
         return "the file was rewritten"
     return ""
