@@ -71,10 +71,8 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
 def add(nodes: Sequence[tuple[TocNode, bool]], now_ms: int) -> None:
     """Add an extractive version of each node and show it, unless one is pinned.
 
-    Nodes that are finished need a version by a model from then on.
-
-    Each comes with whether it contains an open segment; its number and time of creation
-    are set here.
+    Each node comes with whether it contains an open segment; its number and its time of
+    creation are set here. Finished nodes need a version by a model from then on.
     """
     names = [node.node_id for node, _ in nodes]
     rows = _insert([node for node, _ in nodes], now_ms)
@@ -119,6 +117,8 @@ def _delete_replaced(node_ids: Sequence[str], first_row: int) -> None:
         first_row,
     )
     replaced = [row for (row,) in rows]
+    if not replaced:
+        return
     bullets = BulletRow.select(BulletRow.id).where(BulletRow.version.in_(replaced))
     BulletGripRow.delete().where(BulletGripRow.bullet.in_(bullets)).execute()
     BulletRow.delete().where(BulletRow.version.in_(replaced)).execute()
