@@ -171,6 +171,8 @@ def event(one: Event) -> Item:
 def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     """Cut the text of an event; an excerpt is cut around a quote that stands in it."""
     text, quote = one_line(item["text"]), one_line(quote)
+    if "thoughts" in item:
+        item = item | {"thoughts": shortened(item["thoughts"], chars)}
     if len(text) <= chars:
         return item | {"text": text}
     place = text.find(quote) if quote and item.get("place") == 0 else 0
@@ -349,8 +351,9 @@ class LineWriter:
         return f"{self.minute(item['at'])[11:]} {item['role']}{tool}: {text}{left}"
 
     def dated_event(self, item: Item) -> str:
-        """Write an event with its date and its id."""
-        return f"{item['id']} {self.minute(item['at'])[:10]} {self.event(item)}"
+        """Write an event with its date and its id, behind the thoughts before it."""
+        line = f"{item['id']} {self.minute(item['at'])[:10]} {self.event(item)}"
+        return "\n".join([*(f"~ {one}" for one in item.get("thoughts", ())), line])
 
     def session(self, item: Item) -> str:
         """Write a session of a list."""

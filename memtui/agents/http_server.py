@@ -67,9 +67,17 @@ def create_key() -> str:
 class _RequestError(Exception):
     """A request that is not answered."""
 
-    def __init__(self, status: HTTPStatus, code: str, message: str) -> None:
+    def __init__(self, status: HTTPStatus, message: str) -> None:
         super().__init__(message)
-        self.status, self.code = status, code
+        self.status = status
+
+
+_CODES = {
+    HTTPStatus.UNAUTHORIZED: "forbidden",
+    HTTPStatus.FORBIDDEN: "forbidden",
+    HTTPStatus.NOT_FOUND: "not_found",
+}
+"""The code of an error by its status; of all others it is that of usage."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -142,7 +150,8 @@ class _Handler(BaseHTTPRequestHandler):
             tool = self._tool()
             arguments = self._arguments()
         except _RequestError as error:
-            self._fail(error.status, Problem(error.code, str(error), _USAGE))
+            code = _CODES.get(error.status, replies.USAGE)
+            self._fail(error.status, Problem(code, str(error), _USAGE))
             return
         answer = self.runner.call(tool, arguments)
         if answer.problem is None:
@@ -170,52 +179,42 @@ class _Handler(BaseHTTPRequestHandler):
         name = host.rpartition(":")[0] or host
         # A page elsewhere can send requests here, by a name that leads here.
         if name not in (HOST, "localhost") or headers.get("Origin"):
-            raise _RequestError(
-                HTTPStatus.FORBIDDEN, "forbidden", "not from this machine"
-            )
+            raise _RequestError(HTTPStatus.FORBIDDEN, "not from this machine")
         bearer = headers.get("Authorization", "").removeprefix("Bearer ").strip()
         given = bearer or parse_qs(url.query).get("key", [""])[0]
-        if not secrets.compare_digest(
-            given.encode(errors="replace"), self.key.encode()
-        ):
+        raw = given.encode("utf-8", "replace")
+        if not secrets.compare_digest(raw, self.key.encode()):
             text = "the key is missing or wrong; memtui serve prints it"
-            raise _RequestError(HTTPStatus.UNAUTHORIZED, "forbidden", text)
+            raise _RequestError(HTTPStatus.UNAUTHORIZED, text)
         tool = self.tools.get(url.path.removeprefix(PREFIX))
         if tool is None or not url.path.startswith(PREFIX):
-            raise _RequestError(
-                HTTPStatus.NOT_FOUND, "not_found", "there is nothing here"
-            )
+            raise _RequestError(HTTPStatus.NOT_FOUND, "there is nothing here")
         kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
-            raise _RequestError(
-                status, replies.USAGE, "the body is not application/json"
-            )
+            text = "the body is not application/json"
+            raise _RequestError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, text)
         return tool
 
     def _arguments(self) -> dict[str, Any]:
-        length = self.headers.get("Content-Length", "")
+        length, body, text = self.headers.get("Content-Length", ""), b"", ""
         if not length.isdecimal():
-            raise self._bad_request("Content-Length is missing")
-        if int(length) > MAX_BODY_BYTES:
-            raise self._bad_request(f"the body is longer than {MAX_BODY_BYTES:,} bytes")
-        body = b""
-        with suppress(TimeoutError):
-            body = self.rfile.read(int(length))
-        if len(body) != int(length):
-            text = f"the body broke off before its {int(length):,} bytes were there"
-            raise self._bad_request(text)
-        try:
-            arguments = json.loads(body)
-        except (ValueError, RecursionError):
-            arguments = None
+            text = "Content-Length is missing"
+        elif int(length) > MAX_BODY_BYTES:
+            text = f"the body is longer than {MAX_BODY_BYTES:,} bytes"
+        else:
+            with suppress(TimeoutError):
+                body = self.rfile.read(int(length))
+            if len(body) != int(length):
+                text = f"the body broke off before its {int(length):,} bytes were there"
+        arguments = None
+        if not text:
+            with suppress(ValueError, RecursionError):
+                arguments = json.loads(body)
         if not isinstance(arguments, dict):
-            raise self._bad_request("the body is not a JSON object")
+            self.close_connection = True
+            text = text or "the body is not a JSON object"
+            raise _RequestError(HTTPStatus.BAD_REQUEST, text)
         return arguments
-
-    def _bad_request(self, message: str) -> _RequestError:
-        self.close_connection = True
-        return _RequestError(HTTPStatus.BAD_REQUEST, replies.USAGE, message)
 
     def _fail(self, status: HTTPStatus, problem: Problem) -> None:
         body = replies.envelope(None, tokens=0, ms=0, problem=problem)

@@ -74,10 +74,16 @@ def get_session_meta(workspace: "Workspace", session: str) -> Reply:
 
 def session_head(facts: SessionDetails) -> Item:
     """Return what is known of a session as fields."""
-    return formatting.session(facts.session) | {
-        "summary": facts.session.summary or None,
-        "branch": facts.session.branch,
-        "model": facts.session.model,
+    session = facts.session
+    fork = f"{session.agent}:{session.forked_from}" if session.forked_from else ""
+    return formatting.session(session) | {
+        "summary": session.summary or None,
+        "branch": session.branch,
+        "model": session.model,
+        "root": session.root,
+        "folder": session.cwd,
+        "forked_from": fork,
+        "shared_messages": facts.shared_messages,
         "events": facts.events,
         "segments": facts.segments,
         "subagents": len(facts.subagents),
@@ -89,9 +95,13 @@ def session_lead(workspace: "Workspace", head: Item) -> list[str]:
     lines = LineWriter(workspace.zone)
     about = ("created_by", "branch", "model", "segments", "subagents")
     rest = [f"{name}: {head[name]}" for name in about if head[name]]
-    lead = [lines.session(head)]
-    lead.append(" · ".join([f"began: {lines.minute(head['created_at'])}", *rest]))
-    return [*lead, *([f"summary: {head['summary']}"] if head["summary"] else [])]
+    began = f"began: {lines.minute(head['created_at'])}"
+    more = ("root", "folder", "forked_from", "shared_messages", "summary")
+    return [
+        lines.session(head),
+        " · ".join([began, *rest]),
+        *(f"{name}: {head[name]}" for name in more if head[name]),
+    ]
 
 
 def list_messages(
@@ -103,6 +113,7 @@ def list_messages(
     subagent: str = "",
     text_offset: int = 0,
     all_events: bool = False,
+    with_thoughts: bool = False,
 ) -> Reply:
     """List a page of the messages of a session, oldest first.
 
@@ -116,9 +127,20 @@ def list_messages(
     except resolve_filters.SessionNameError as error:
         return no_session("messages", error)
     page = sessions.list_messages(
-        facts, offset=offset, limit=limit, subagent=subagent, all_events=all_events
+        facts,
+        offset=offset,
+        limit=limit,
+        subagent=subagent,
+        all_events=all_events,
+        with_thoughts=with_thoughts,
     )
-    items = [formatting.event(event) for event in page.events]
+    items, thoughts = [], list(page.thoughts)
+    for event in page.events:
+        item = formatting.event(event)
+        before = list[str]()
+        while thoughts and thoughts[0].at <= event.timestamp:
+            before.append(thoughts.pop(0).text)
+        items.append(item | ({"thoughts": before} if before else {}))
     items[:1] = [_from_offset(item, text_offset) for item in items[:1]]
     reply = _event_list(workspace, "messages", items)
     return _as_page(reply, page.offset, page.total, "There is no message.")
