@@ -23,7 +23,6 @@ from memtui.model.hits import (
 from memtui.search import hydrate, messages, query_dates, recent, resolve_filters
 from memtui.search import query as search_query
 from memtui.search.messages import (
-    NO_WORD,
     MessageMatches,
     MessageSearcher,
     RankedMessage,
@@ -134,7 +133,7 @@ class CombinedSearch:
             with database.connection():
                 result = self._recent(recent_query, dated, result, limit)
         elif query.is_empty:
-            result = replace(result, notes=(*query.hints, NO_WORD))
+            result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         else:
             with database.connection():
                 result = self._search(query, dated, result, limit)

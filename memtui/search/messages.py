@@ -80,7 +80,6 @@ DAMAGED = (
 )
 REBUILDING = "The message index is being built, newest first: {:,} events so far."
 BEHIND = "{:,} events are not indexed yet; the latest of them are searched."
-NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
 STOP_WORDS = "These words are too common to search for, except in quotes."
 NO_TOOL_TEXT = (
     "The text of tool calls is not searched, only the names of tools"
@@ -386,7 +385,7 @@ class SessionSearch:
         result = MessageResult(text, notes=query.hints)
         recent_query = recent.recent_query(query, dated)
         if recent_query is None and query.is_empty:
-            result = replace(result, notes=(*query.hints, NO_WORD))
+            result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         elif query.filters.needs_nodes:
             result = replace(result, notes=(*query.hints, NODES_ONLY))
         else:

@@ -45,7 +45,6 @@ NO_INDEX = (
     "The summary index is missing or damaged: until it is rebuilt, the newest summaries"
     " are searched."
 )
-NO_WORD = "Type a word to search for."
 STOP_WORDS = "These words are too common to search for: add a more specific one."
 MESSAGES_ONLY = "role: applies to messages; this searches summaries."
 TOO_COMMON = "Too common to search everywhere: {}. Add a more specific word."
@@ -107,7 +106,7 @@ class Teleport:
         if query.filters.role:
             hints.append(MESSAGES_ONLY)
         if recent_query is None and query.is_empty:
-            hints.append(NO_WORD)
+            hints.append(search_query.NO_WORD)
         elif query.filters.role:
             pass
         elif recent_query is not None:

@@ -20,6 +20,9 @@ from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.text import analyzer
 from memtui.text.stopwords import VAGUE_WORDS
 
+NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
+"""The note on a query without words."""
+
 MAX_CHARS = 10_000
 """How many characters of a query are read."""
 

@@ -12,7 +12,6 @@ of its whole conversation. A term counts once a message, however often it occurs
 on labelled conversations that is as good, and the index need not store how often.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from memtui.model.nodes import TocLevel
 from memtui.search.candidates import Candidate, Candidates
 from memtui.search.query import Query
 from memtui.text import analyzer
+from memtui.text.bm25 import K1, inverse_document_frequency
 
 # Weights of nodes and grips
 
@@ -114,9 +114,6 @@ TOOL_TURN = 1.3
 B = 0.6
 """BM25's b: how much the length of a message matters, from 0 to 1."""
 
-K1 = 1.2
-"""BM25's saturation."""
-
 MAX_TERM_SCORE = (K1 + 1) / (1 + K1 * (1 - B))
 """The most that a term adds to a message's score, as a multiple of its idf."""
 
@@ -154,11 +151,6 @@ LAYER_WEIGHTS = {
 
 DATE_BOOST = 1.5
 """The factor on the score of what lies in a period of the query."""
-
-
-def idf(frequency: float, total: float) -> float:
-    """Return a term's BM25 weight, above 0, from how many documents contain it."""
-    return math.log(1 + (max(total - frequency, 0.0) + 0.5) / (frequency + 0.5))
 
 
 # Nodes and grips
@@ -236,7 +228,12 @@ def weighted_terms(
         occurring = tuple(TermForm(*form) for form in ranked if counts[form[0]])
         if occurring or term not in wholes:
             found.append(
-                WeightedTerm(term, occurring, weight * idf(frequency, size), total)
+                WeightedTerm(
+                    term,
+                    occurring,
+                    weight * inverse_document_frequency(size, frequency),
+                    total,
+                )
             )
     return found
 
@@ -344,7 +341,10 @@ def score_messages(found: Candidates, role_weights: RoleWeights) -> MessageScore
 def message_idfs(found: Candidates) -> list[float]:
     """Return the idf of each term among the messages, times the term's weight."""
     counts = zip(found.terms, found.frequencies, strict=True)
-    return [one.weight * idf(count, found.messages) for one, count in counts]
+    return [
+        one.weight * inverse_document_frequency(found.messages, count)
+        for one, count in counts
+    ]
 
 
 def _score_windows(
@@ -405,7 +405,9 @@ def _score_conversations(
             frequencies[bit] += 1
     total = max(found.conversations, 1)
     idfs = [
-        0.0 if one.is_whole else one.weight * idf(frequency, total)
+        0.0
+        if one.is_whole
+        else one.weight * inverse_document_frequency(total, frequency)
         for one, frequency in zip(found.terms, frequencies, strict=True)
     ]
     average = found.length / total or 1.0

@@ -7,9 +7,10 @@ K1 = 1.2
 """The higher it is, the more repeated occurrences of a term count."""
 
 
-def inverse_document_frequency(documents: int, containing: int) -> float:
-    """Return a term's weight from how many of all documents contain it."""
-    return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
+def inverse_document_frequency(documents: float, containing: float) -> float:
+    """Return a term's weight, above 0, from how many of all documents contain it."""
+    others = max(documents - containing, 0)
+    return math.log(1 + (others + 0.5) / (containing + 0.5))
 
 
 def length_norms(lengths: Sequence[float], b: float) -> list[float]:

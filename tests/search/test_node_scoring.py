@@ -12,6 +12,7 @@ from memtui.model.nodes import TocLevel
 from memtui.search import scoring
 from memtui.search.scoring import FieldText, NodeField, TermForm, WeightedTerm
 from memtui.text import analyzer
+from memtui.text.bm25 import inverse_document_frequency
 from tests.search.documents import score_document
 
 SIZE = 10_000
@@ -29,7 +30,9 @@ def units(query: str, common: str = "") -> list[WeightedTerm]:
         WeightedTerm(
             term,
             (TermForm(term, 1.0),),
-            scoring.idf(COMMON if term in common.split() else RARE, SIZE),
+            inverse_document_frequency(
+                SIZE, COMMON if term in common.split() else RARE
+            ),
             RARE,
         )
         for term in analyzer.query_terms(query)

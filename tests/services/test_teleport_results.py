@@ -12,7 +12,7 @@ from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.search import hydrate, node_index, nodes
 from memtui.search.nodes import Teleport
-from memtui.search.query import Query
+from memtui.search.query import NO_WORD, Query
 from memtui.services import browse
 from memtui.settings import Settings
 from memtui.workspace import Workspace
@@ -101,7 +101,7 @@ def test_without_a_word_there_is_a_hint(full_house: Workspace) -> None:
     for query in ["", "   ", '""', "!?", "-session"]:
         answer = full_house.teleport.find(query)
         assert answer.hits == ()
-        assert nodes.NO_WORD in answer.hints
+        assert NO_WORD in answer.hints
 
 
 def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
