@@ -17,9 +17,8 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
-from memtui.tui.screens.calendar import CalendarScreen
+from memtui.tui.screens.calendar import ActivityScale, CalendarScreen, DayGrid
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.widgets.day_grid import ActivityScale, DayGrid
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 

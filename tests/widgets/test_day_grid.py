@@ -1,8 +1,7 @@
 """The activity of a day as a glyph."""
 
 from memtui.tui import rendering
-from memtui.tui.widgets import day_grid
-from memtui.tui.widgets.day_grid import ActivityScale
+from memtui.tui.screens.calendar import GLYPHS, ActivityScale
 
 
 def test_each_step_holds_a_quarter_of_the_days() -> None:
@@ -32,4 +31,4 @@ def test_days_that_are_all_alike_are_one_step() -> None:
 
 
 def test_the_steps_are_told_apart_in_plain_letters_too() -> None:
-    assert len({rendering.to_ascii(glyph, "ascii") for glyph in day_grid.GLYPHS}) == 5
+    assert len({rendering.to_ascii(glyph, "ascii") for glyph in GLYPHS}) == 5
