@@ -21,6 +21,9 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.store import database
+from memtui.store import sessions as store_sessions
+from memtui.workspace import Workspace
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
@@ -349,3 +352,29 @@ def test_a_real_session_cut_anywhere_is_read(shared: Path) -> None:
     raw = (shared / place).read_bytes()
     for end in range(0, len(raw), 17):
         read_bytes(raw[:end])
+
+
+@pytest.mark.parametrize(
+    ("repository", "project"),
+    [
+        ("ada/shop", "shop"),
+        ("https://github.com/ada/shop.git", "shop"),
+        ("", "cart"),
+    ],
+)
+def test_a_session_belongs_to_the_repository_in_its_records(
+    repository: str, project: str, house: Workspace, tmp_path: Path
+) -> None:
+    context = {"cwd": "/gone/work/cart", "repository": repository}
+    at = {"timestamp": "2026-03-14T10:00:00Z"}
+    records = [
+        {"type": "session.start", "id": "e1", "data": {"context": context}, **at},
+        {"type": "user.message", "id": "e2", "data": {"content": "Fix it"}, **at},
+    ]
+    file = tmp_path / "session-state/s1/events.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(json.dumps(one) + "\n" for one in records))
+    list(house.pipeline.importer().run([file]))
+    with database.connection():
+        found = store_sessions.get("copilot-cli", "s1")
+    assert found and found.project == project
