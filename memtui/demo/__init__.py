@@ -49,11 +49,6 @@ class DemoTurn:
     response: list[str] = field(default_factory=list)
     is_error: bool = False
 
-    @property
-    def is_tool(self) -> bool:
-        """Whether this is a call of a tool."""
-        return self.who in TOOLS
-
 
 @dataclass(slots=True)
 class Script:
@@ -66,32 +61,32 @@ class Script:
     turns: list[DemoTurn] = field(default_factory=list)
 
 
-def read(text: str) -> Iterator[Script]:
+def read(text: str) -> list[Script]:
     """Read the sessions of a script, in the order they are written.
 
     Raises:
         ValueError: A line is not in the notation; the message names its number.
     """
-    script: Script | None = None
+    scripts: list[Script] = []
     for number, line in enumerate(text.splitlines(), start=1):
+        last = scripts[-1].turns[-1] if scripts and scripts[-1].turns else None
         if opening := _SESSION.fullmatch(line):
-            if script:
-                yield _trimmed(script)
             day, hour, minute, project, agent = opening.groups()
-            script = Script(int(day), time(int(hour), int(minute)), project, agent)
-        elif line.startswith("==="):
-            raise ValueError(f"line {number} does not open a session: {line}")
-        elif script:
-            _add(script.turns, line, number)
-    if script:
-        yield _trimmed(script)
-
-
-def _trimmed(script: Script) -> Script:
-    """Without the blank lines that only part one turn or session from the next."""
-    for turn in script.turns:
-        turn.text = turn.text.strip()
-    return script
+            starts = time(int(hour), int(minute))
+            scripts.append(Script(int(day), starts, project, agent))
+        elif scripts and (turn := _TURN.fullmatch(line)):
+            who, failed, text = turn.groups()
+            scripts[-1].turns.append(DemoTurn(who, text, is_error=bool(failed)))
+        elif last and last.who in TOOLS and line.startswith("|"):
+            last.response.append(line[1:].removeprefix(" "))
+        elif last and last.who not in TOOLS and line[:1] not in ("|", "="):
+            last.text += f"\n{line}"
+        elif line.strip() and (scripts or line.startswith("=")):
+            raise ValueError(f"line {number} is not in the notation: {line}")
+    for script in scripts:
+        for one in script.turns:
+            one.text = one.text.strip()  # Blank lines part turns and sessions.
+    return scripts
 
 
 def dated(text: str, day: date) -> str:
@@ -101,30 +96,17 @@ def dated(text: str, day: date) -> str:
         text: The text with placeholders.
         day: The day of the text.
     """
-    return _DATE.sub(lambda found: _date(found[1], int(found[2] or 0), day), text)
 
+    def replace(found: re.Match[str]) -> str:
+        unit, back = found[1], int(found[2] or 0)
+        if unit == "day":
+            return (day - timedelta(days=back)).isoformat()
+        if unit == "year":
+            return str(day.year - back)
+        months = day.year * 12 + day.month - 1 - back
+        return f"{months // 12}-{months % 12 + 1:02}"
 
-def _date(unit: str, back: int, day: date) -> str:
-    if unit == "day":
-        return (day - timedelta(days=back)).isoformat()
-    if unit == "year":
-        return str(day.year - back)
-    months = day.year * 12 + day.month - 1 - back
-    return f"{months // 12}-{months % 12 + 1:02}"
-
-
-def _add(turns: list[DemoTurn], line: str, number: int) -> None:
-    if turn := _TURN.fullmatch(line):
-        who, failed, text = turn.groups()
-        turns.append(DemoTurn(who, text, is_error=bool(failed)))
-    elif line.startswith("|"):
-        if not turns or not turns[-1].is_tool:
-            raise ValueError(f"line {number} answers no tool: {line}")
-        turns[-1].response.append(line[1:].removeprefix(" "))
-    elif turns and not turns[-1].is_tool:
-        turns[-1].text += f"\n{line}"
-    elif line.strip():
-        raise ValueError(f"line {number} belongs to nobody: {line}")
+    return _DATE.sub(replace, text)
 
 
 LAST_WORKDAY = 65
@@ -143,15 +125,6 @@ CHARS_PER_S = 60
 """How fast the assistant writes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A session in the calendar."""
-
-    script: Script
-    session_id: str
-    starts: datetime
-
-
 def write(folder: Path, *, today: date, zone: tzinfo) -> list[Path]:
     """Write the demo's sessions as files that can be imported.
 
@@ -168,25 +141,20 @@ def write(folder: Path, *, today: date, zone: tzinfo) -> list[Path]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for script in _all_scripts():
-        day = _date_of(script.workday, today)
-        starts = datetime.combine(day, script.starts, zone)
-        name = f"{starts:%Y-%m-%d-%H%M}-{script.project}"
-        placed = _Placed(script, str(uuid5(NAMESPACE_URL, f"memtui:{name}")), starts)
-        path = folder / f"{name}.jsonl"
-        lines = [json.dumps(each, ensure_ascii=False) for each in _events(placed)]
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        paths.append(path)
+    for source in Path(__file__).parent.glob("*.txt"):
+        for script in read(source.read_text(encoding="utf-8")):
+            day = _date_of(script.workday, today)
+            starts = datetime.combine(day, script.starts, zone)
+            path = folder / f"{starts:%Y-%m-%d-%H%M}-{script.project}.jsonl"
+            events = _events(script, starts, path.stem)
+            lines = [json.dumps(one, ensure_ascii=False) for one in events]
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            paths.append(path)
     return sorted(paths)
 
 
-def _all_scripts() -> Iterator[Script]:
-    for path in sorted(Path(__file__).parent.glob("*.txt")):
-        yield from read(path.read_text(encoding="utf-8"))
-
-
 def _date_of(workday: int, today: date) -> date:
-    """The date of a workday; the last one is yesterday, whatever day that is."""
+    """Return the date of a workday; the last one is yesterday, whatever day that is."""
     day = today - timedelta(days=1)
     for _ in range(LAST_WORKDAY - workday):
         day -= timedelta(days=1)
@@ -195,42 +163,38 @@ def _date_of(workday: int, today: date) -> date:
     return day
 
 
-def _events(placed: _Placed) -> Iterator[dict[str, object]]:
-    """The events of a session as the import reads them, oldest first."""
+def _events(script: Script, starts: datetime, name: str) -> Iterator[dict[str, object]]:
+    """Yield the events of a session as the import reads them, oldest first."""
+    session_id, day = str(uuid5(NAMESPACE_URL, f"memtui:{name}")), starts.date()
+
+    def event(
+        number: int, event_type: EventType, text: str, metadata: dict[str, str]
+    ) -> dict[str, object]:
+        return {
+            "session_id": session_id,
+            "timestamp": at.astimezone(starts.tzinfo).isoformat(),
+            "event_type": event_type,
+            "text": dated(text, day),
+            "agent": script.agent,
+            "project": script.project,
+            "key": f"{number:03}",
+            "metadata": {key: dated(value, day) for key, value in metadata.items()},
+        }
+
     # Counted in UTC: a session may be held while the clocks are changed.
-    at = placed.starts.astimezone(UTC)
-    home = {"cwd": f"/home/robin/{placed.script.project}"}
-    yield _event(placed, 0, at, EventType.SESSION_START, "", home)
+    at = starts.astimezone(UTC)
+    home = {"cwd": f"/home/robin/{script.project}"}
+    yield event(0, EventType.SESSION_START, "", home)
     last = 0
-    for number, turn in enumerate(placed.script.turns, start=1):
+    for number, turn in enumerate(script.turns, start=1):
         if turn.who == "pause":
             at += timedelta(minutes=int(turn.text))
             continue
-        at += timedelta(seconds=_pace_s(placed.script, number, turn))
-        yield _event(placed, number, at, *_said(turn))
+        at += timedelta(seconds=_pace_s(script, number, turn))
+        yield event(number, *_said(turn))
         last = number
     at += timedelta(seconds=THINKING_S[0])
-    yield _event(placed, last + 1, at, EventType.SESSION_END, "", {})
-
-
-def _event(
-    placed: _Placed,
-    number: int,
-    at: datetime,
-    event_type: EventType,
-    text: str,
-    metadata: dict[str, str],
-) -> dict[str, object]:
-    return {
-        "session_id": placed.session_id,
-        "timestamp": at.astimezone(placed.starts.tzinfo).isoformat(),
-        "event_type": event_type,
-        "text": dated(text, placed.starts.date()),
-        "agent": placed.script.agent,
-        "project": placed.script.project,
-        "key": f"{number:03}",
-        "metadata": {k: dated(v, placed.starts.date()) for k, v in metadata.items()},
-    }
+    yield event(last + 1, EventType.SESSION_END, "", {})
 
 
 def _said(turn: DemoTurn) -> tuple[EventType, str, dict[str, str]]:
@@ -249,10 +213,10 @@ def _said(turn: DemoTurn) -> tuple[EventType, str, dict[str, str]]:
 
 
 def _pace_s(script: Script, number: int, turn: DemoTurn) -> float:
-    """How long after the turn before it this one came, in seconds."""
+    """Return how long after the turn before it this one came, in seconds."""
     if turn.who == "agent":
         return 2 + len(turn.text) / CHARS_PER_S
-    least, more = RUNNING_S if turn.is_tool else THINKING_S
+    least, more = RUNNING_S if turn.who in TOOLS else THINKING_S
     # Uneven as people are, and the same each time.
     seed = f"{script.project} {script.workday} {script.starts} {number}"
     return least + crc32(seed.encode()) % (more * 1000) / 1000
