@@ -6,7 +6,7 @@ import sys
 import pytest
 
 FRONT = ("textual", "rich")
-HEAVY = ("whoosh", "httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsim")
+HEAVY = ("httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsim")
 """What is not on the way to the first screen."""
 
 

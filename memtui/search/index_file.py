@@ -172,6 +172,7 @@ class IndexFile:
         )
         db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
         db.execute("PRAGMA temp_store = memory")
+        db.execute("PRAGMA journal_size_limit = 1000000")
         return db
 
     @contextmanager

@@ -18,7 +18,7 @@ from memtui.model.filters import Filters
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring, suggest
-from memtui.search.index_file import IndexFile
+from memtui.search.index_file import IndexFile, read_meta
 from memtui.search.node_documents import Document, minute
 from memtui.search.query import Query, Word
 from memtui.search.scoring import WeightedTerm
@@ -31,6 +31,12 @@ OLD_MARK = "memtui-index"
 
 MAX_POSTINGS = 40_000
 """How many postings of a query's rarer terms are read to find documents."""
+
+MANY_POSTINGS = 4_000
+"""A term with so many postings finds no more documents if there are enough."""
+
+MAX_CACHED = 200_000
+"""How many postings are kept from one keystroke to the next."""
 
 ONE_TERM = 65_536.0
 """Added to the sum of a document's weights for each term it has, so that one number
@@ -59,18 +65,26 @@ _LAST_LETTER = "\U0010ffff"
 _FILTER = "\ue000"
 """The first character of filter tokens among the terms; no text contains it."""
 
-_POSTINGS = (
-    "SELECT document, :one + :factor * weight FROM postings"
-    " WHERE term = (SELECT id FROM terms WHERE term = :term)"
-)
+PostingCache = dict[str, dict[int, float]]
+"""The weights of documents, by term."""
 
 
 class NodeIndex(IndexFile):
     """The node index of one store."""
 
-    def __init__(self, folder: Path) -> None:
-        """Remember the folder; the file in it is opened when it is used."""
-        super().__init__(folder / "nodes.db", VERSION, _SCHEMA, keep_open=True)
+    def __init__(self, folder: Path, *, keep_open: bool = False) -> None:
+        """Remember the folder; the file in it is opened when it is used.
+
+        Args:
+            folder: The folder.
+            keep_open: Whether connections for reading stay open until ``close``.
+        """
+        super().__init__(folder / "nodes.db", VERSION, _SCHEMA, keep_open=keep_open)
+        self._cache: PostingCache = {}
+        self._cached_state: object = None
+
+    def _initial_meta(self) -> Mapping[str, object]:
+        return {"changes": 0}
 
     def delete(self) -> None:
         """Delete the index, or that of an earlier version."""
@@ -90,6 +104,7 @@ class NodeIndex(IndexFile):
         with self._writing() as db:
             _delete(db, node_ids)
             _add(db, documents)
+            db.execute("UPDATE meta SET value = value + 1 WHERE name = 'changes'")
 
     def count(self) -> int:
         """Return how many documents there are."""
@@ -100,7 +115,11 @@ class NodeIndex(IndexFile):
     def reading(self) -> Iterator["NodeReader"]:
         """Read one state of the index."""
         with self._reading() as db:
-            yield NodeReader(db)
+            meta = read_meta(db)
+            state = meta["name"], meta["changes"]
+            if state != self._cached_state:
+                self._cache, self._cached_state = {}, state
+            yield NodeReader(db, self._cache)
 
 
 @contextmanager
@@ -109,7 +128,7 @@ def reading_documents(documents: Iterable[Document]) -> Iterator["NodeReader"]:
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(_SCHEMA)
         _add(db, documents)
-        yield NodeReader(db)
+        yield NodeReader(db, {})
 
 
 def _delete(db: sqlite3.Connection, node_ids: Sequence[str]) -> None:
@@ -174,9 +193,9 @@ def _count(db: sqlite3.Connection, counts: Counter[int], sign: int) -> None:
 class NodeReader:
     """Searches one state of an index. It is valid while its transaction lasts."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        """Take a connection in a read transaction."""
-        self._db = db
+    def __init__(self, db: sqlite3.Connection, cache: "PostingCache") -> None:
+        """Take a connection in a read transaction, and what was read in this state."""
+        self._db, self._cache = db, cache
         (size,) = db.execute("SELECT count(*) FROM documents").fetchone()
         self.size: int = size
 
@@ -244,9 +263,10 @@ class NodeReader:
             levels = replace(Filters(), levels=query.filters.levels)
             of_levels = self._passing(levels, None, (), ()) or frozenset()
             allowed = of_levels if allowed is None else allowed & of_levels
-        sums, left_out = self._add_up(terms)
+        sums, left_out = self._add_up(terms, allowed, limit)
         passing = sums if allowed is None else sums.keys() & allowed
-        best = nlargest(limit, ((_total(sums[n]), n) for n in passing))
+        totals = _totals([sums[number] for number in passing])
+        best = nlargest(limit, zip(totals, passing, strict=True))
         most = sum(term.idf for term in terms) * len(terms)
         scores = {number: total / most for total, number in best}
         matches = self._matches(scores, sums, in_segments)
@@ -296,7 +316,7 @@ class NodeReader:
         return frozenset(number for (number,) in rows.fetchall())
 
     def _add_up(
-        self, terms: Sequence[WeightedTerm]
+        self, terms: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
     ) -> tuple[dict[int, float], list[str]]:
         """Return ONE_TERM for each term a document has, plus the terms' weights.
 
@@ -307,10 +327,12 @@ class NodeReader:
         left_out: list[str] = []
         room = MAX_POSTINGS
         for term in sorted(terms, key=lambda term: term.postings):
-            if term.postings > room:
+            found = sums if allowed is None else sums.keys() & allowed
+            is_enough = term.postings >= MANY_POSTINGS and len(found) >= limit
+            if term.postings > room and not is_enough:
                 left_out.append(term.term)
-            is_cut = bool(sums) and term.postings > room
-            best = self._best_forms(term, among=sums if is_cut else None)
+            is_cut = bool(sums) and (is_enough or term.postings > room)
+            best = self._best_forms(term, sums if is_cut else None)
             both = {n: sums[n] + best[n] for n in sums.keys() & best.keys()}
             sums |= best
             sums |= both
@@ -318,7 +340,7 @@ class NodeReader:
         return sums, left_out
 
     def _best_forms(
-        self, term: WeightedTerm, among: Collection[int] | None
+        self, term: WeightedTerm, among: Mapping[int, float] | None
     ) -> dict[int, float]:
         """Return ONE_TERM plus the weight of a term's best form in each document.
 
@@ -327,17 +349,28 @@ class NodeReader:
             among: The documents that are looked at; None for the newest ones.
         """
         best: dict[int, float] = {}
-        sql = f"{_POSTINGS} ORDER BY document DESC LIMIT {MAX_POSTINGS}"
-        if among is not None:
-            sql = f"{_POSTINGS} AND document IN (SELECT value FROM json_each(:among))"
-        values = {"one": ONE_TERM, "among": json.dumps(list(among or ()))}
         for form in term.forms:
-            own = values | {"term": form.term, "factor": form.factor * term.idf}
-            found: dict[int, float] = dict(self._db.execute(sql, own).fetchall())
+            weights, factor = self._weights(form.term), form.factor * term.idf
+            numbers = weights if among is None else weights.keys() & among.keys()
+            found = {n: ONE_TERM + factor * weights[n] for n in numbers}
             both = {n: max(best[n], found[n]) for n in best.keys() & found.keys()}
             best |= found
             best |= both
         return best
+
+    def _weights(self, term: str) -> dict[int, float]:
+        """Return a term's weight in each document; of very many, the newest."""
+        found = self._cache.get(term)
+        if found is None:
+            rows = self._db.execute(
+                "SELECT document, weight FROM postings WHERE term ="
+                " (SELECT id FROM terms WHERE term = ?) ORDER BY document DESC LIMIT ?",
+                (term, MAX_POSTINGS),
+            )
+            if sum(map(len, self._cache.values())) > MAX_CACHED:
+                self._cache.clear()
+            found = self._cache[term] = dict(rows.fetchall())
+        return found
 
     def _matches(
         self,
@@ -369,14 +402,16 @@ class NodeReader:
             "SELECT id, node FROM documents WHERE level = 'segment' AND kind = 'node'"
             " AND start BETWEEN ? AND ?"
         )
-        passing = [
-            (_total(sums[number]), number, node)
+        passing = {
+            number: node
             for number, node in self._db.execute(sql, times)
             if number in sums and (allowed is None or number in allowed)
-        ]
-        return max(passing, default=(0.0, 0, ""))[2]
+        }
+        totals = _totals([sums[number] for number in passing])
+        best = max(zip(totals, passing, strict=True), default=None)
+        return passing[best[1]] if best else ""
 
 
-def _total(found: float) -> float:
+def _totals(sums: Iterable[float]) -> list[float]:
     """Return the number of a document's terms times the sum of their weights."""
-    return found // ONE_TERM * (found % ONE_TERM)
+    return [found // ONE_TERM * (found % ONE_TERM) for found in sums]

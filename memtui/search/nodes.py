@@ -73,7 +73,7 @@ class Teleport:
             zone: The time zone of dates in queries.
             clock: Returns the time that "last week" is relative to.
         """
-        self._index = NodeIndex(folder)
+        self._index = NodeIndex(folder, keep_open=True)
         self._zone, self._clock = zone, clock
 
     def close(self) -> None:
