@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from memtui.model import hashing
 from memtui.model.events import to_ms
 from memtui.model.nodes import Bullet, TocNode
-from memtui.model.summaries import GenerationStats
+from memtui.model.summaries import BulletKind, GenerationStats
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import database, nodes, versions
 from memtui.store.schema import NodeRow
@@ -64,7 +64,11 @@ def add_model_version(
     with database.transaction():
         before = nodes.get(node_id)
         assert before is not None
-        sound = [b for b in before.bullets if b.support is Support.SUPPORTED]
+        sound = [
+            replace(bullet, kind=BulletKind.NOTE)
+            for bullet in before.bullets
+            if bullet.support is Support.SUPPORTED
+        ]
         bullets = tuple(sound[:3])
         if with_weak:
             bullets = (weak_bullet(with_weak, before), *bullets)

@@ -65,12 +65,23 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
+_QUOTES = frozenset(
+    (
+        BulletKind.QUOTE,
+        BulletKind.ASKED,
+        BulletKind.OUTCOME,
+        BulletKind.DECISION,
+        BulletKind.LEFT_OPEN,
+    )
+)
+
 _LABELS: dict[BulletKind, str] = {
     kind: kind.value
     for kind in BulletKind
     if kind
     not in (
         BulletKind.NOTE,
+        BulletKind.QUOTE,
         BulletKind.OUTCOME,
         BulletKind.WORK,
         BulletKind.PROJECT,
@@ -91,6 +102,16 @@ class Bullet:
     session_id: str = ""
     effort: float = 0.0
     """How much work it was."""
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether its wording was checked, since a model wrote it."""
+        return self.kind is BulletKind.NOTE
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether it quotes a message."""
+        return self.kind in _QUOTES
 
     @property
     def labelled(self) -> str:
@@ -170,6 +191,13 @@ class TocNode:
     @property
     def is_by_model(self) -> bool:
         return bool(self.generation.model)
+
+    @property
+    def checked_bullets(self) -> tuple[Bullet, ...]:
+        """The bullets that verdicts are counted of: a model's own, or all."""
+        if not self.is_by_model:
+            return self.bullets
+        return tuple(bullet for bullet in self.bullets if bullet.is_checked)
 
     @property
     def keyword_texts(self) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ class BulletKind(StrEnum):
     """The part of a card that a bullet is."""
 
     NOTE = ""
-    """None of the others."""
+    """What a model wrote; its wording is checked against the source."""
+    QUOTE = "quote"
+    """A sentence of the source that is none of the others."""
     ASKED = "asked"
     OUTCOME = "outcome"
     DECISION = "decided"

@@ -232,12 +232,12 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
                 "input_hash": node.input_hash,
                 "created_ms": now_ms,
                 **asdict(node.counts),
-                "bullets": len(node.bullets),
-                "supported": _count(node.bullets, Support.SUPPORTED),
+                "bullets": len(node.checked_bullets),
+                "supported": _count(node.checked_bullets, Support.SUPPORTED),
                 "agents": _to_json(node.agents),
                 "projects": _to_json(node.projects),
                 "is_by_model": node.is_by_model,
-                "weak": _count(node.bullets, Support.WEAK),
+                "weak": _count(node.checked_bullets, Support.WEAK),
                 "withheld": len(node.withheld),
                 "repaired": sum(
                     b.verdict.is_repaired for b in (*node.bullets, *node.withheld)

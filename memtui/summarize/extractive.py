@@ -96,7 +96,7 @@ def _notes(
         terms = set(analyzer.query_terms(line.text))
         is_new = all(len(terms & other) <= MAX_OVERLAP * len(terms) for other in seen)
         if len(found) < count and is_new:
-            found.append(_bullet(line, BulletKind.NOTE))
+            found.append(_bullet(line, BulletKind.QUOTE))
             seen.append(terms)
     return found
 

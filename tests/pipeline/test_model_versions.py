@@ -98,7 +98,7 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert facts.surprise == personas.SURPRISE
     assert facts.prompt_tokens == bench.stub.chats()[0].tokens
     (edition, before) = bench.history(name).versions
-    assert (edition.supported, edition.weak, edition.withheld) == (3, 0, 0)
+    assert (edition.supported, edition.weak, edition.withheld) == (2, 0, 0)
     assert edition.is_shown and not before.is_shown
     assert not bench.needs_version(name)
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -5,7 +6,9 @@ import pytest
 
 from memtui.errors import StoreBusyError, StoreDamagedError
 from memtui.model.events import EventRole, EventType, make
-from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry, TocLevel
+from memtui.model.summaries import BulletKind
+from memtui.model.verdicts import Support, Verdict
 from memtui.tui import format
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
@@ -25,7 +28,21 @@ NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 def test_a_verdict_is_a_mark(
     supported: int, weak: int, bullets: int, mark: str
 ) -> None:
-    assert format.node_mark(supported, weak, bullets) == mark
+    entry = TocEntry(
+        "id", TocLevel.DAY, "", "", NOW, NOW, NodeStatus.CURRENT, False, NodeCounts(),
+        supported, weak, bullets, True, False, (), (),
+    )  # fmt: skip
+    assert format.node_mark(entry) == mark
+    assert format.node_mark(replace(entry, is_by_model=False)) == " "
+
+
+def test_a_bullet_of_an_extract_is_marked_as_a_quotation() -> None:
+    verdict = Verdict(Support.SUPPORTED)
+    marks = [
+        format.bullet_mark(Bullet("Fixed", ("grip:1:a",), verdict, kind))
+        for kind in (BulletKind.NOTE, BulletKind.OUTCOME, BulletKind.COMMIT)
+    ]
+    assert marks == ["✓", "“", " "]
 
 
 def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:

@@ -33,9 +33,9 @@ from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
-from memtui.tui.widgets import bullet_list
+from memtui.tui.widgets import node_page
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.text_block import Paragraph, TextBlock
 
 DIGEST_CHARS = 12
@@ -186,8 +186,8 @@ def _cost(stats: GenerationStats) -> str:
 def _draw_bullet(bullet: Bullet) -> Paragraph:
     reason = explain.explain_verdict(bullet)
     under = [Content.styled(reason, "$context")] if reason else []
-    text = bullet_list.draw_text(bullet)
-    return Paragraph(bullet_list.draw_mark(bullet), text, under=under)
+    text = node_page.draw_text(bullet)
+    return Paragraph(node_page.draw_mark(bullet), text, under=under)
 
 
 ALL_SHOWN = "All claims are shown here, the unsupported ones at the end."
