@@ -23,10 +23,8 @@ from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.reader import ReaderScreen
-from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.node_page import NodePage
-from memtui.tui.widgets.pane_title import Breadcrumbs, PaneTitle
+from memtui.tui.widgets.node_page import BulletList, NodePage
+from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import NoteRow, TocTree

@@ -17,7 +17,7 @@ from memtui.tui.screens.filter import FilterScreen, list_choices
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.node_page import NodePage
-from memtui.tui.widgets.pane_title import Breadcrumbs, PaneTitle
+from memtui.tui.widgets.panes import Breadcrumbs, PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.screens.test_contents import here, labels, press, said, tree

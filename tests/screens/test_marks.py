@@ -16,8 +16,8 @@ from memtui.store.schema import EventRow, NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import node_page, source_pane
-from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.node_page import BulletList
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.turn_rendering import MARKED

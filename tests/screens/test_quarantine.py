@@ -23,7 +23,7 @@ from memtui.tui.screens.quarantine import (
     QuarantineList,
     QuarantineScreen,
 )
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import RETRIES_ITSELF, StatusLine
 from memtui.workspace import Workspace
 from tests.screens import help_text

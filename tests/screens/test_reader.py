@@ -33,7 +33,7 @@ from memtui.tui.screens.resume import ResumeScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import transcript_view
 from memtui.tui.widgets.key_line import KeyLine
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import TranscriptView
 from memtui.workspace import Workspace
 from tests.screens import long_session

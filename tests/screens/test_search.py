@@ -11,9 +11,8 @@ from memtui.model.hits import TeleportResult
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import SearchNotes, SearchScreen
-from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.pane_title import Breadcrumbs
+from memtui.tui.widgets.node_page import BulletList
+from memtui.tui.widgets.panes import Breadcrumbs, DetailPane
 from memtui.tui.widgets.result_list import SearchResult, SearchResults, SearchView
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree

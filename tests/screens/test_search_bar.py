@@ -21,9 +21,9 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.screens import search
 from memtui.tui.screens.search import SearchHelp, SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, LIGHT
-from memtui.tui.widgets.bullet_list import BulletList
-from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
+from memtui.tui.widgets.node_page import BulletList
+from memtui.tui.widgets.panes import DetailPane
 from memtui.tui.widgets.result_list import SearchFunction, SearchView
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree

@@ -23,7 +23,7 @@ from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.key_line import KeyLine
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 

@@ -17,7 +17,7 @@ from memtui.settings_file import SettingEntry, SettingsEditor
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.settings import SettingList, SettingScreen, SettingsScreen
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 

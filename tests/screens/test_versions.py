@@ -34,7 +34,7 @@ from memtui.tui.screens.versions import (
     VersionText,
 )
 from memtui.tui.widgets.node_page import NodePage
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocTree

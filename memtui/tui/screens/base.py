@@ -14,9 +14,8 @@ from textual.worker import Worker, WorkerState
 
 from memtui.tui import format, workers
 from memtui.tui.messages import PaneLeft, ProgressReported
-from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.key_line import KeyLine
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import DetailPane, PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:

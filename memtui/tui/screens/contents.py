@@ -36,9 +36,8 @@ from memtui.tui.messages import (
     TocLoaded,
 )
 from memtui.tui.screens.base import EMPTY, HEIGHTS, LAYOUTS, BaseScreen
-from memtui.tui.widgets.detail_pane import DetailPane
 from memtui.tui.widgets.node_page import NodePage
-from memtui.tui.widgets.pane_title import Breadcrumbs, PaneTitle
+from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_tree import TocTree

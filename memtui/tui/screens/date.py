@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.services import browse
-from memtui.text import node_dates
+from memtui.text import dates
 from memtui.tui import format
 from memtui.tui.screens.base import Dialog
 
@@ -51,7 +51,7 @@ class DateScreen(Dialog[str]):
 
     @on(Input.Changed)
     def show_parsed(self, event: Input.Changed) -> None:
-        date = node_dates.read(event.value, self._now)
+        date = dates.read_node(event.value, self._now)
         self._say(f"→ {date.label}" if date else "")
 
     def _say(self, text: str, style: str = "$foreground") -> None:
@@ -60,7 +60,7 @@ class DateScreen(Dialog[str]):
     @on(Input.Submitted)
     def go(self, event: Input.Submitted) -> None:
         """Look for the node, or show that the date is not understood."""
-        date = node_dates.read(event.value, self._now)
+        date = dates.read_node(event.value, self._now)
         if date is None:
             self._say(f"“{event.value}” is not a past date. Examples:", "$error")
             return
@@ -75,8 +75,8 @@ class DateScreen(Dialog[str]):
             return
         if found != wanted:
             self.notify(
-                f"{node_dates.node_label(wanted)} has no conversations."
-                f" Nearest: {node_dates.node_label(found)}.",
+                f"{dates.node_label(wanted)} has no conversations."
+                f" Nearest: {dates.node_label(found)}.",
                 markup=False,
             )
         self.dismiss(found)

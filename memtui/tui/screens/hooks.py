@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from memtui.tui import commands, format
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 
 if TYPE_CHECKING:
     from memtui.integrations.agents import HooksEditor, HookStatus

@@ -23,7 +23,7 @@ from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import OTHER_PROCESS
 
 if TYPE_CHECKING:

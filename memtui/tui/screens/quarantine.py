@@ -22,7 +22,7 @@ from memtui.tui import commands, format
 from memtui.tui.messages import MoreRequested, ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import FailureLog
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from memtui.tui.screens.export import ExportScreen
 from memtui.tui.screens.resume import ResumeScreen
 from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.find_line import FindLine
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
     TranscriptPosition,

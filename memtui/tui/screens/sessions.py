@@ -31,7 +31,7 @@ from memtui.tui.messages import (
 )
 from memtui.tui.screens.base import AGAIN, EMPTY, LAYOUTS, BaseScreen
 from memtui.tui.widgets.find_line import FindInput
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 
 SESSIONS_PAGE = 200

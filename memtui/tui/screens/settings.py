@@ -16,7 +16,7 @@ from memtui.tui import commands, format
 from memtui.tui.messages import SettingChanged
 from memtui.tui.screens.base import Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle
 
 if TYPE_CHECKING:
     from memtui.settings_file import SettingEntry, SettingsEditor, SettingsState

@@ -28,8 +28,7 @@ from memtui.services import grip_events
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionRequested, SourceRequested
-from memtui.tui.widgets.detail_pane import DetailPane
-from memtui.tui.widgets.pane_title import PaneTitle
+from memtui.tui.widgets.panes import DetailPane, PaneTitle
 from memtui.tui.widgets.text_block import TextBlock
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,

@@ -1,8 +1,11 @@
-"""The title line of a pane, and the breadcrumbs that lead to a node."""
+"""The panes: their titles, their scrolling details, and the breadcrumbs to a node."""
 
 from collections.abc import Iterator
 from datetime import timedelta, tzinfo
+from typing import ClassVar
 
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -10,6 +13,8 @@ from textual.widget import Widget
 from memtui.model import calendar
 from memtui.model.nodes import TocEntry, TocLevel
 from memtui.text import date_format
+from memtui.tui import commands
+from memtui.tui.messages import PaneLeft
 
 SEPARATOR = " · "
 """Between the parts of the info."""
@@ -110,3 +115,27 @@ def _path(line: TocEntry, zone: tzinfo) -> Iterator[str]:
                 yield f"{period.first:%a} {period.first.day}"
             case TocLevel.SEGMENT:
                 yield date_format.clock(line.start_time, zone)
+
+
+class DetailPane(VerticalScroll, inherit_bindings=False):
+    """Scrolls the details of the selected item."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        "cursor_up", "cursor_down", "page_up", "page_down", "first", "last",
+        outward="Go back to where you came from.",
+    )  # fmt: skip
+
+    def action_cursor_up(self) -> None:
+        self.scroll_up(animate=False)
+
+    def action_cursor_down(self) -> None:
+        self.scroll_down(animate=False)
+
+    def action_first(self) -> None:
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        self.scroll_end(animate=False)
+
+    def action_outward(self) -> None:
+        self.post_message(PaneLeft())

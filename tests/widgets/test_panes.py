@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.tui.widgets import key_line, pane_title
+from memtui.tui.widgets import key_line, panes
 
 WHAT = "Token refresh fixed; the callback still fails"
 MEASURE = "4 segments · ~210 tokens"
@@ -21,11 +21,11 @@ MEASURE = "4 segments · ~210 tokens"
 def test_a_title_keeps_whole_words_and_whole_parts(
     room: int, what: str, measure: str
 ) -> None:
-    assert pane_title.fit_title(WHAT, MEASURE, room) == (what, measure)
+    assert panes.fit_title(WHAT, MEASURE, room) == (what, measure)
 
 
 def test_one_long_word_is_cut_where_the_room_ends() -> None:
-    told = pane_title.fit_title("/srv/attic/session.jsonl", "", 16)
+    told = panes.fit_title("/srv/attic/session.jsonl", "", 16)
     assert told == ("/srv/attic/…", "")
 
 
