@@ -558,3 +558,7 @@ def test_a_transcript_that_is_one_array_is_read(
     with database.connection():
         texts = [t for (t,) in db.execute_sql("SELECT text FROM events ORDER BY at_ms")]
     assert texts == ["Fix the cart", "Fixed.", "Thanks"]
+
+
+def test_a_subtype_that_is_no_text_disturbs_nothing() -> None:
+    assert told(record(1, "system", subtype=["x"], content="y"), user(2, "Hi"))

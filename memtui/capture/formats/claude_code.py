@@ -257,10 +257,9 @@ class _TranscriptReader:
         """Yield a subagent's metadata, from the ``.meta.json`` file beside its file."""
         try:
             file = self._path.with_suffix(".meta.json")
-            metadata = json.loads(read_small_file(file))
+            fields = as_object(json.loads(read_small_file(file)))
         except (OSError, ValueError, RecursionError):
-            metadata = {}
-        fields = metadata if isinstance(metadata, dict) else {}
+            fields = {}
         for session in self._sessions.ids():
             yield SubagentMetadata(
                 agent=AGENT,
@@ -273,7 +272,7 @@ class _TranscriptReader:
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         line, fields = record.line, record.fields
-        kind = fields.get("type")
+        kind, subtype = fields.get("type"), as_text(fields.get("subtype"))
         if not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
         elif kind in TITLE_FIELDS:
@@ -287,15 +286,15 @@ class _TranscriptReader:
             yield from self._message(line, prompt)
         elif kind == "queue-operation":
             yield from self._queue_operation(line, fields)
-        elif fields.get("subtype") == "compact_boundary" or (
-            fields.get("subtype") in _NOTICES and fields.get("content")
+        elif subtype == "compact_boundary" or (
+            subtype in _NOTICES and fields.get("content")
         ):
             yield from self._notice(line, fields)
         else:
             is_known = kind in TYPES_WITHOUT_MESSAGE
             reason = kind if is_known else f"unknown record type {kind}"
             inner = as_object(fields.get("attachment", fields.get("data")))
-            subtype = fields.get("subtype") or inner.get("type")
+            subtype = subtype or as_text(inner.get("type"))
             yield SkippedRecord(f"{reason}/{subtype}" if subtype else reason, line)
 
     def _position(
