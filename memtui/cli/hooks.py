@@ -26,6 +26,7 @@ from memtui.integrations.config_files import (
     Machine,
     find_project_root,
 )
+from memtui.model.events import clean
 from memtui.paths import Paths
 
 UNCONFIRMED = 2
@@ -213,7 +214,7 @@ def _change_one(
         is_written = not change.is_empty and _is_confirmed(args)
         copy = config_files.write(change, machine) if is_written else None
     except HooksError as error:
-        print(f"memtui: {agent.title}: {error}", file=sys.stderr)
+        print(f"memtui: {agent.title}: {clean(str(error))}", file=sys.stderr)
         return ChangeResult(agent.name, file, [], False, str(error))
     if is_written and not args.json:
         done = "installed" if is_install else "removed"

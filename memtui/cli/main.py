@@ -200,8 +200,9 @@ def _report(error: MemtuiError, args: argparse.Namespace) -> int:
     from memtui.agents import replies
     from memtui.cli import output
     from memtui.errors import UnconfirmedError, UsageError
+    from memtui.model.events import clean
 
-    message = str(error)
+    message = clean(str(error))
     if len(message) > MAX_ERROR_CHARS:
         # A long message quotes the input; the reason may be before it or behind it.
         half = MAX_ERROR_CHARS // 2

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.agents import replies
 from memtui.agents.replies import Problem
 from memtui.errors import UnconfirmedError
+from memtui.model.events import clean
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER
 
@@ -38,9 +39,9 @@ _PROBLEMS = {
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines, without the invisible tag characters that can hide text."""
+    """Print lines, without what would disturb a terminal or hide text."""
     for line in lines:
-        sys.stdout.write(f"{line}\n".translate(_TAG_CHARACTERS))
+        sys.stdout.write(f"{clean(line)}\n".translate(_TAG_CHARACTERS))
     sys.stdout.flush()
 
 
@@ -66,8 +67,14 @@ def print_json(
     envelope = _envelope(plain, problem)
     tokens = replies.cost(replies.dumps(envelope), ESTIMATING_COUNTER)
     envelope["meta"]["tokens"] = tokens
-    print_lines([replies.dumps(envelope)])
+    _print_json(envelope)
     return code
+
+
+def _print_json(envelope: dict[str, Any]) -> None:
+    # Nothing but hidden characters is left out: a program may need odd paths.
+    sys.stdout.write(f"{replies.dumps(envelope)}\n".translate(_TAG_CHARACTERS))
+    sys.stdout.flush()
 
 
 def _envelope(data: Any, problem: Problem | None = None) -> dict[str, Any]:
@@ -112,7 +119,7 @@ def print_reply(workspace: "Workspace", args: Namespace, reply: "Reply") -> int:
         fitted = replies.fit_json(reply, limit, counter, _envelope)
         envelope = json.loads(fitted.text)
         envelope["meta"]["tokens"] = replies.cost(fitted.text, counter)
-        print_lines([replies.dumps(envelope)])
+        _print_json(envelope)
     else:
         print_lines([replies.fit_text(reply, limit, workspace.counter).text])
     return 0

@@ -330,3 +330,15 @@ def test_a_missing_word_is_the_only_one_asked_for(home: Path) -> None:
     assert "the following arguments are required: action\n" in said
     said = run_memtui(home, "serve", "--port", "65536", code=2).stderr
     assert "must be a whole number from 0 to 65,535" in said
+
+
+def test_terminal_codes_in_names_of_files_are_not_printed(
+    home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "a\x1b]0;title\x07\u202eb.jsonl"
+    file.write_text('{"colour": "blue"}\n')
+    said = run_memtui(home, "import", str(file), code=1).stdout
+    assert "could not be read" in said
+    assert not {"\x1b", "\x07", "\u202e"} & set(said)
+    said = run_memtui(home, "backup", str(tmp_path / "\x1b[2J" / "x"), code=1).stderr
+    assert "\x1b" not in said
