@@ -99,14 +99,6 @@ class CombinedSearch:
         zone: tzinfo,
         clock: Callable[[], datetime],
     ) -> None:
-        """Take what it searches with.
-
-        Args:
-            teleport: Searches nodes and grips.
-            searcher: Searches messages.
-            zone: The time zone of dates in queries.
-            clock: Returns the time that "last week" is relative to.
-        """
         self._teleport, self._searcher = teleport, searcher
         self._zone, self._clock = zone, clock
 

@@ -127,7 +127,6 @@ class MessageSearcher:
     """Searches messages in their index or, without one, in the store."""
 
     def __init__(self, index: MessageIndex) -> None:
-        """Take the index."""
         self._index = index
 
     def search(
@@ -348,13 +347,6 @@ class SessionSearch:
     def __init__(
         self, searcher: MessageSearcher, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
-        """Take what it searches with.
-
-        Args:
-            searcher: Of messages.
-            zone: The time zone of dates in queries.
-            clock: Returns the time that "last week" is relative to.
-        """
         self._searcher, self._zone, self._clock = searcher, zone, clock
 
     def find(

@@ -66,13 +66,6 @@ class Teleport:
     def __init__(
         self, folder: Path, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
-        """Take what it searches with.
-
-        Args:
-            folder: The folder of the index.
-            zone: The time zone of dates in queries.
-            clock: Returns the time that "last week" is relative to.
-        """
         self._index = NodeIndex(folder, keep_open=True)
         self._zone, self._clock = zone, clock
 

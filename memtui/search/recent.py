@@ -19,7 +19,7 @@ from memtui.search.node_documents import node_times
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.store import nodes, segments, sessions
-from memtui.text import node_dates
+from memtui.text import dates
 
 NOTE = "Without a word to search for, the newest are listed."
 MESSAGES_ONLY = "role: applies to messages: the newest are listed under messages only."
@@ -71,7 +71,7 @@ def page_ids(query: Query, dated: DatedQuery, zone: tzinfo) -> list[str]:
     return [
         node_id
         for period in dated.periods
-        if (node_id := node_dates.whole_node(period, zone))
+        if (node_id := dates.whole_node(period, zone))
     ]
 
 
@@ -93,27 +93,23 @@ def list_sessions(
     """
     in_scope = hydrate.in_scope(pages, query.filters.scope)
     found = {one.node_id: one for one in nodes.get_many(in_scope)}
-    first = [_wide_hit(found[node_id]) for node_id in pages if node_id in found]
-    return (*first, *_list_sessions(query, limit))[:limit]
-
-
-def _list_sessions(query: Query, limit: int) -> tuple[CombinedHit, ...]:
+    wide = [found[node_id] for node_id in pages if node_id in found]
     levels = query.filters.levels
-    if levels and TocLevel.SEGMENT not in levels:
-        wide = _read_nodes(query.filters, limit)
-        return tuple(map(_wide_hit, wide))
-    found = _read_nodes(query.filters, MAX_SEGMENTS)
-    places = segments.get_starts(node.node_id for node in found)
     newest: dict[int, TocNode] = {}
-    for node in found:
-        if node.node_id in places:
-            newest.setdefault(places[node.node_id][0], node)
+    if levels and TocLevel.SEGMENT not in levels:
+        wide += _read_nodes(query.filters, limit)
+    else:
+        segments_found = _read_nodes(query.filters, MAX_SEGMENTS)
+        places = segments.get_starts(node.node_id for node in segments_found)
+        for node in segments_found:
+            if node.node_id in places:
+                newest.setdefault(places[node.node_id][0], node)
+    hits = [_hit(one, "", "", ", ".join(one.projects)) for one in wide]
     known = sessions.get_many(newest)
-    return tuple(
-        _hit(node, session.agent, session.session_id, session.project)
-        for number, node in [*newest.items()][:limit]
-        if (session := known.get(number))
-    )
+    for number, node in newest.items():
+        if session := known.get(number):
+            hits.append(_hit(node, session.agent, session.session_id, session.project))
+    return tuple(hits[:limit])
 
 
 def _read_nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
@@ -130,10 +126,6 @@ def _read_nodes(filters: Filters, limit: int) -> Sequence[TocNode]:
         and (not filters.until or node_times(node)[0] < filters.until)
     ]
     return passing[:limit]
-
-
-def _wide_hit(node: TocNode) -> CombinedHit:
-    return _hit(node, "", "", ", ".join(node.projects))
 
 
 def _hit(node: TocNode, agent: str, session_id: str, project: str) -> CombinedHit:
