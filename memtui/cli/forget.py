@@ -1,7 +1,7 @@
 """``forget`` and ``redact``: delete content and secrets for good."""
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -72,16 +72,18 @@ def _forget(args: Namespace, workspace: "Workspace") -> int:
     kind = TombstoneKind(args.kind)
     service = Forget(workspace.trace_files, workspace.paths.spool, workspace.zone, _now)
     if args.dry_run:
-        return _print_result(args, service.preview(kind, args.names), is_done=False)
+        preview = service.preview(kind, args.names)
+        lines = _result_lines(preview, is_done=False)
+        return _print_result(args, preview, lines, is_done=False)
     work.lock(workspace)
     if not args.yes:
-        preview = service.preview(kind, args.names)
-        summary = _result_lines(preview, is_done=False)
+        summary = _result_lines(service.preview(kind, args.names), is_done=False)
         if not output.confirm(summary, "Forget it for good?"):
             return 0
     result = service.run(kind, args.names)
     errors = work.run_pipeline(workspace) or []
-    return _print_result(args, result, is_done=True, errors=errors)
+    lines = _result_lines(result, is_done=True)
+    return _print_result(args, result, lines, is_done=True, errors=errors)
 
 
 def _now() -> datetime:
@@ -90,7 +92,8 @@ def _now() -> datetime:
 
 def _print_result(
     args: Namespace,
-    result: ForgetResult,
+    result: ForgetResult | RedactionResult,
+    lines: Iterable[str],
     *,
     is_done: bool,
     errors: Sequence[Exception] = (),
@@ -99,8 +102,7 @@ def _print_result(
     if args.json:
         data = output.to_plain(result) | {"is_done": is_done, "errors": messages}
         return output.print_json(data, code=code)
-    output.print_lines(_result_lines(result, is_done=is_done))
-    output.print_lines(f"error: {message}" for message in messages)
+    output.print_lines([*lines, *(f"error: {message}" for message in messages)])
     return code
 
 
@@ -154,23 +156,18 @@ def _list_forgotten(args: Namespace, zone: tzinfo) -> int:
 
 
 def _redact(args: Namespace, workspace: "Workspace") -> int:
-    is_dry_run = args.dry_run
-    if not is_dry_run:
+    if not args.dry_run:
         work.lock(workspace)
     paths = workspace.paths
     counter = tokens.load_counter(paths.vocabulary)
     service = Redaction(
         workspace.trace_files, paths.spool, workspace.zone, counter, _now
     )
-    result = service.run(is_dry_run=is_dry_run)
-    errors = [] if is_dry_run else work.run_pipeline(workspace) or []
-    code, messages = int(bool(errors)), [str(error) for error in errors]
-    if args.json:
-        data = output.to_plain(result) | {"is_done": not is_dry_run, "errors": messages}
-        return output.print_json(data, code=code)
-    output.print_lines(_redaction_lines(result, is_done=not is_dry_run))
-    output.print_lines(f"error: {message}" for message in messages)
-    return code
+    result = service.run(is_dry_run=args.dry_run)
+    errors = [] if args.dry_run else work.run_pipeline(workspace) or []
+    is_done = not args.dry_run
+    lines = _redaction_lines(result, is_done=is_done)
+    return _print_result(args, result, lines, is_done=is_done, errors=errors)
 
 
 def _redaction_lines(result: RedactionResult, *, is_done: bool) -> Iterator[str]:

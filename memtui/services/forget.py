@@ -118,7 +118,9 @@ class Forget:
     def preview(self, kind: TombstoneKind, words: Sequence[str]) -> ForgetResult:
         """Return what would be forgotten; nothing changes."""
         with rolled_back():
-            matcher = self._add_tombstones(kind, self._resolve(kind, words))
+            matcher = self._add_tombstones(
+                kind, resolve(kind, words, self._zone, to_ms(self._clock()))
+            )
             return self._describe(matcher, is_dry_run=True)
 
     def run(self, kind: TombstoneKind, words: Sequence[str]) -> ForgetResult:
@@ -132,7 +134,7 @@ class Forget:
         finished = self.finish()
         with database.connection():
             with database.transaction(durable=True):
-                named = self._resolve(kind, words)
+                named = resolve(kind, words, self._zone, to_ms(self._clock()))
                 matcher = self._add_tombstones(kind, named)
                 deletion.set_pending(kind, named)
                 meta.set_needs_cleanup(True)
@@ -166,7 +168,7 @@ class Forget:
         deletion.overwrite_deleted()
         with schema.unlocked_events():
             forgotten = self._describe(matcher, is_dry_run=False)
-            deletion.delete_derived(self._zone, self._now_ms())
+            deletion.delete_derived(self._zone, to_ms(self._clock()))
             sources = deletion.list_source_sessions() | matcher.sessions
             deletion.delete()
             for path in cursors.delete_of_sessions(sources):
@@ -175,17 +177,11 @@ class Forget:
             deletion.set_pending(TombstoneKind.EVENT, [])
         return forgotten
 
-    def _now_ms(self) -> int:
-        return to_ms(self._clock())
-
-    def _resolve(self, kind: TombstoneKind, words: Sequence[str]) -> list[Tombstone]:
-        return resolve(kind, words, self._zone, self._now_ms())
-
     def _add_tombstones(
         self, kind: TombstoneKind, named: Sequence[Tombstone]
     ) -> "SpoolMatcher":
         """Add tombstones with the hashes of what they cover, and select that."""
-        now_ms = max(self._now_ms(), tombstones.latest_ms() + 1)
+        now_ms = max(to_ms(self._clock()), tombstones.latest_ms() + 1)
         added: list[Tombstone] = []
         for index, tombstone in enumerate(named):
             deletion.clear()

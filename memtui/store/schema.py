@@ -518,9 +518,9 @@ TRIGGERS = (
     " WHEN NOT EXISTS (SELECT 1 FROM events_unlocked)"
     " BEGIN SELECT RAISE(ABORT, 'grips are only deleted by forgetting'); END",
     "CREATE TRIGGER node_versions_no_update BEFORE UPDATE ON node_versions"
-    " BEGIN SELECT RAISE(ABORT, 'versions are only ever added'); END",
+    " BEGIN SELECT RAISE(ABORT, 'versions are never changed'); END",
     "CREATE TRIGGER bullets_no_update BEFORE UPDATE ON bullets"
-    " BEGIN SELECT RAISE(ABORT, 'versions are only ever added'); END",
+    " BEGIN SELECT RAISE(ABORT, 'versions are never changed'); END",
 )
 
 

@@ -64,7 +64,7 @@ def test_events_cannot_be_replaced_nor_versions_changed(full_house: Workspace) -
     refused = pytest.raises(peewee.IntegrityError, match="never replaced")
     with refused, database.transaction():
         EventRow.replace(**{**row, "text": "rewritten"}).execute()
-    refused = pytest.raises(peewee.IntegrityError, match="only ever added")
+    refused = pytest.raises(peewee.IntegrityError, match="versions are never changed")
     with refused, database.transaction():
         VersionRow.update(headline="rewritten").execute()
 
