@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.text import node_dates
+from memtui.text import dates
 
 NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
 """A Wednesday."""
@@ -57,7 +57,7 @@ NOW = datetime(2026, 3, 11, 12, tzinfo=UTC)
     ],
 )
 def test_a_date_means_the_node_that_is_it(typed: str, node_id: str, said: str) -> None:
-    assert node_dates.read(typed, NOW) == node_dates.NodeDate(f"toc:{node_id}", said)
+    assert dates.read_node(typed, NOW) == dates.NodeDate(f"toc:{node_id}", said)
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_a_date_means_the_node_that_is_it(typed: str, node_id: str, said: str) -
     ["", "d", "dentist", "tomorrow", "2025-13", "2025-02-30", "shop yesterday", "[b]"],
 )
 def test_what_is_no_date_means_nothing(typed: str) -> None:
-    assert node_dates.read(typed, NOW) is None
+    assert dates.read_node(typed, NOW) is None
