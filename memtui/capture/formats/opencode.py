@@ -105,8 +105,7 @@ class OpenCodeFormat(SourceFormat):
 
     def matches_path(self, path: PurePath) -> bool:
         if path.suffix == ".json":
-            is_stored = path.parent.parent.name == "session"
-            is_session = is_stored and path.name.startswith("ses_")
+            is_session = _is_in_storage(path) and path.name.startswith("ses_")
             return is_session or path.name.startswith("opencode-session-")
         return path.suffix == ".db" and path.name.startswith("opencode")
 
@@ -116,7 +115,7 @@ class OpenCodeFormat(SourceFormat):
             if _exported_session(fields):
                 return True
             is_session = bool({"projectID", "directory", "time"} & fields.keys())
-            is_stored = path.absolute().parent.parent.name == "session"
+            is_stored = _is_in_storage(path.absolute())
             return is_stored and is_session and "id" in fields
         with path.open("rb") as file:
             if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
@@ -132,6 +131,7 @@ class OpenCodeFormat(SourceFormat):
     def related_files(self, path: Path) -> Iterator[Path]:
         if path.suffix != ".json":
             yield path.with_name(f"{path.name}-wal")
+        if not _is_in_storage(path.absolute()):
             return
         storage = path.absolute().parents[2]
         messages = storage / "message" / path.stem
@@ -149,6 +149,11 @@ class OpenCodeFormat(SourceFormat):
 
 
 FORMAT = OpenCodeFormat()
+
+
+def _is_in_storage(path: PurePath) -> bool:
+    """Return whether a file is where the older versions kept a session."""
+    return path.suffix == ".json" and path.parent.parent.name == "session"
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +329,8 @@ def _read_session_file(
         for message in as_objects(fields["messages"]):
             yield from reader.read(_exported_message(session.id, message))
         yield from reader.finish(0)
+    elif not _is_in_storage(path):
+        yield InvalidRecord("not a session")
     else:
         folder = _StorageFolder(path.parents[2])
         session = folder.session(path, fields)
