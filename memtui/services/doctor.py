@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sys
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -717,7 +716,10 @@ class Doctor:
             )
             yield Finding("model", True, message)
             return
-        health = self._ask_ollama()
+        from memtui.summarize.ollama import summarizer
+
+        options = replace(self._model_options, timeout_s=OLLAMA_TIMEOUT_S)
+        health = summarizer.Ollama(options).health()
         self._report.model = ModelCheck(provider, url, health)
         if health.is_ready:
             processor = "on the CPU only" if health.on_cpu else "on a graphics card"
@@ -733,34 +735,13 @@ class Doctor:
             message = f"Ollama does not answer at {url}"
         elif health.condition is ModelCondition.REFUSED:
             remedy = self._allow_remedy()
+        elif health.condition is ModelCondition.FAULTY:
+            message = f"{url}: {message}"
         message += "; until then summaries are made of quotes"
         if provider == OLLAMA:
             yield Finding("model", False, message, remedy)
         else:
             yield Finding("model", True, message, f"for summaries by a model: {remedy}")
-
-    def _ask_ollama(self) -> ModelHealth:
-        """Return the health of Ollama; it is given a limited time to answer."""
-        # Import first: the time that takes does not count.
-        from memtui.summarize.ollama import summarizer
-
-        ollama = summarizer.Ollama(self._model_options)
-        is_late = threading.Event()
-
-        def give_up() -> None:
-            is_late.set()
-            ollama.cancel()
-
-        timer = threading.Timer(OLLAMA_TIMEOUT_S, give_up)
-        timer.daemon = True
-        timer.start()
-        health = ollama.health()
-        timer.cancel()
-        if is_late.is_set() and not health.is_ready:
-            url = self._model_options.url
-            message = f"{url} did not answer within {OLLAMA_TIMEOUT_S:g} s"
-            return replace(health, condition=ModelCondition.FAULTY, message=message)
-        return health
 
     def _allow_remedy(self) -> str:
         """Return what to change if the server or the model is not allowed."""
