@@ -65,28 +65,26 @@ class EventRole(StrEnum):
     TOOL = "tool"
 
 
-TYPICAL_ROLE = {
-    EventType.SESSION_START: EventRole.SYSTEM,
+TYPICAL_ROLE = dict.fromkeys(EventType, EventRole.SYSTEM) | {
     EventType.USER_MESSAGE: EventRole.USER,
     EventType.ASSISTANT_MESSAGE: EventRole.ASSISTANT,
     EventType.TOOL_RESULT: EventRole.TOOL,
     EventType.ASSISTANT_STOP: EventRole.ASSISTANT,
-    EventType.SUBAGENT_START: EventRole.SYSTEM,
-    EventType.SUBAGENT_STOP: EventRole.SYSTEM,
-    EventType.SESSION_END: EventRole.SYSTEM,
 }
 """The role of events whose source names none."""
 
-TYPE_ORDER = {
-    EventType.SESSION_START: 0,
-    EventType.USER_MESSAGE: 1,
-    EventType.SUBAGENT_START: 2,
-    EventType.TOOL_RESULT: 3,
-    EventType.SUBAGENT_STOP: 4,
-    EventType.ASSISTANT_MESSAGE: 5,
-    EventType.ASSISTANT_STOP: 6,
-    EventType.SESSION_END: 7,
-}
+_IN_ORDER = (
+    EventType.SESSION_START,
+    EventType.USER_MESSAGE,
+    EventType.SUBAGENT_START,
+    EventType.TOOL_RESULT,
+    EventType.SUBAGENT_STOP,
+    EventType.ASSISTANT_MESSAGE,
+    EventType.ASSISTANT_STOP,
+    EventType.SESSION_END,
+)
+
+TYPE_ORDER = {event_type: order for order, event_type in enumerate(_IN_ORDER)}
 """The order of events of the same millisecond, where the source gives none: it depends
 on their type, never on the order of arrival."""
 
@@ -206,7 +204,7 @@ def make(
     )
 
 
-def _find_error(timestamp: datetime, event_type: EventType, text: str) -> str:
+def _find_error(timestamp: datetime, event_type: str, text: str) -> str:
     """Return why an event is invalid; "" if it is valid."""
     if timestamp.tzinfo is None:
         return "the timestamp has no time zone"
@@ -342,12 +340,8 @@ def make_thought(
             2000.
     """
     name, body, program = clean(session_id), clean(text), clean(agent)
-    if not name.strip():
-        raise EventRefused("no session id")
-    if not body.strip():
-        raise EventRefused("a thought without text")
-    if at < EARLIEST:
-        raise EventRefused(f"the timestamp {at:%Y-%m-%d} is before 2000")
+    if reason := find_name_error(name, program) or _find_error(at, "thought", body):
+        raise EventRefused(reason)
     at = at.astimezone(UTC)
     return Thought(
         thought_id=event_id(program, name, "thought", key or body, at),
