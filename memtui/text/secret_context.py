@@ -697,8 +697,8 @@ def _no_word(value: str) -> bool:
     return _no_template(value) and not value.isalpha()
 
 
-def _always(value: str) -> bool:
-    return True
+def _is_random(value: str) -> bool:
+    return is_random(value) and not is_placeholder(value)
 
 
 def _pattern(
@@ -715,104 +715,58 @@ def _pattern(
     return rule
 
 
+_BEARER = r"bearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})"
+_SIGNED = r"=([A-Za-z0-9%+/_-]{20,2048}={0,2})"
+_IDENTIFIED = (
+    r"(?:(?<=['\"`%)] )|(?-i:IDENTIFIED|(?=identified by '[^' ]*\d)))"
+    r"(?:identified )?(?:with \w{1,40} )?(?:by|as) (?:password )?"
+    r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])"
+)
 _PGPASS = (
     r"(?<=[\w.*-]):(?:543\d|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}"
     r":([^\s\"'\\:][^\s\"'\\]{3,255}+)(?=\s|$|\\+[rn]|\\*\")"
 )
 _NET_PASSWORD = r"(?![*/%])([^\s\"'\\]{4,128})"
+_NET_USE = (
+    rf"net use [^\n|&]{{0,200}}?/user:[^\s\"']{{1,100}} +{_NET_PASSWORD}"
+    rf"|net use [^\n|&\s]{{1,40}} +\\\S{{1,128}} +{_NET_PASSWORD} +/user:"
+)
+_ECHO = (
+    r"echo +(?:-n +)?\\{0,7}[\"']?[\w.-]{1,64}:([^\n\"']{4,128}?)"
+    r"\\{0,7}[\"']? *\| *(?:sudo +)?chpasswd"
+)
 _JOINT = r"(?:[ \t]*(?:\r?\n|\\++[nr])[ \t>+|-]{0,4}|[ \t]+)"
 _KEY_PART = r"[A-Za-z0-9+/]{16,}={0,2}"
-_SIGNED = r"=([A-Za-z0-9%+/_-]{20,2048}={0,2})"
+_PUTTY = rf"private-lines: \d{{1,4}}{_JOINT}({_KEY_PART}(?:{_JOINT}{_KEY_PART})*)"
+_HASH = (
+    r"(?<=[\w.@-]:)\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Z0-9$=,]{16,128}"
+    r"(?=[\s:\"'\\]|$)|\$(?:2[abxy]\$\d\d\$[./A-Z0-9]{53}"
+    r"|argon2(?:id|i|d)\$[\w=,$+/.-]{40,256}"
+    r"|[56]\$(?:rounds=\d+\$)?[./A-Z0-9]{1,16}\$[./A-Z0-9]{43,86})(?![./A-Z0-9])"
+)
+_TERRAFORM = r"(?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}"
+_OPENSHIFT = r"sha256~[\w-]{43}(?![A-Za-z0-9])"
 
 _RULES: tuple[tuple[bytes, bytes, Rule], ...] = (
-    (
-        b"bearer ",
-        b"",
-        _pattern(
-            "bearer token",
-            r"bearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})",
-            lambda value: is_random(value) and not is_placeholder(value),
-        ),
-    ),
+    (b"bearer ", b"", _pattern("bearer token", _BEARER, _is_random)),
     (b"cookie", b"", _cookie),
-    (b"sig=", b"", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", is_random)),
-    (
-        b"signature=",
-        b"",
-        _pattern("signature", rf"(?<=[?&;-])signature{_SIGNED}", is_random),
-    ),
-    (
-        b"identified ",
-        b"",
-        _pattern(
-            PASSWORD,
-            r"(?:(?<=['\"`%)] )|(?-i:IDENTIFIED|(?=identified by '[^' ]*\d)))"
-            r"(?:identified )?(?:with \w{1,40} )?(?:by|as) (?:password )?"
-            r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])",
-        ),
-    ),
+    (b"sig=", b"", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),
+    (b"signature=", b"", _pattern("signature", rf"signature{_SIGNED}", _is_random)),
+    (b"identified ", b"", _pattern(PASSWORD, _IDENTIFIED)),
     (b":543", b"", _pattern(PASSWORD, _PGPASS, _no_word)),
     (b":*:", b"", _pattern(PASSWORD, _PGPASS)),
-    (
-        b"net use ",
-        b"",
-        _pattern(
-            PASSWORD,
-            rf"net use [^\n|&]{{0,200}}?/user:[^\s\"']{{1,100}} +{_NET_PASSWORD}"
-            rf"|net use [^\n|&\s]{{1,40}} +\\\S{{1,128}} +{_NET_PASSWORD} +/user:",
-        ),
-    ),
-    (
-        b"echo ",
-        b"chpasswd",
-        _pattern(
-            PASSWORD,
-            r"echo +(?:-n +)?\\{0,7}[\"']?[\w.-]{1,64}:([^\n\"']{4,128}?)"
-            r"\\{0,7}[\"']? *\| *(?:sudo +)?chpasswd",
-        ),
-    ),
+    (b"net use ", b"", _pattern(PASSWORD, _NET_USE)),
+    (b"echo ", b"chpasswd", _pattern(PASSWORD, _ECHO)),
     (b"seed", b"", _seed),
     (b"mnemonic", b"", _seed),
     (b"wallet", b"", _seed),
     (b"phrase", b"", _seed),
-    (
-        b".atlasv1.",
-        b"",
-        _pattern(
-            "terraform token",
-            r"(?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{60,70}",
-            _always,
-        ),
-    ),
-    (
-        b"sha256~",
-        b"",
-        _pattern("openshift token", r"sha256~[\w-]{43}(?![A-Za-z0-9])", _always),
-    ),
+    (b".atlasv1.", b"", _pattern("terraform token", _TERRAFORM, bool)),
+    (b"sha256~", b"", _pattern("openshift token", _OPENSHIFT, bool)),
     (b"-----begin", b"key", _key_block),
     (b"-----end", b"key", _key_end),
-    (
-        b"private-lines:",
-        b"key",
-        _pattern(
-            "private key",
-            rf"private-lines: \d{{1,4}}{_JOINT}({_KEY_PART}(?:{_JOINT}{_KEY_PART})*)",
-            _always,
-        ),
-    ),
-    (
-        b"$",
-        b"",
-        _pattern(
-            "password hash",
-            r"(?<=[\w.@-]:)\$(?:apr1|1|5|6|7|y|gy|2[abxy])\$[./A-Z0-9$=,]{16,128}"
-            r"(?=[\s:\"'\\]|$)|\$(?:2[abxy]\$\d\d\$[./A-Z0-9]{53}"
-            r"|argon2(?:id|i|d)\$[\w=,$+/.-]{40,256}"
-            r"|[56]\$(?:rounds=\d+\$)?[./A-Z0-9]{1,16}\$[./A-Z0-9]{43,86})"
-            r"(?![./A-Z0-9])",
-            _always,
-        ),
-    ),
+    (b"private-lines:", b"key", _pattern("private key", _PUTTY, bool)),
+    (b"$", b"", _pattern("password hash", _HASH, bool)),
     (b"://", b"@", _url),
     (b"://", b"hook", _url),
     (b"curl", b" -", _login_flag),
