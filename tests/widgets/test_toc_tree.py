@@ -45,7 +45,8 @@ def test_a_long_or_wide_headline_is_cut_to_the_column() -> None:
 
 
 def test_a_live_segment_has_its_mark_before_the_time() -> None:
-    told = drawn(line(TocLevel.SEGMENT, "Now", is_live=True), 30)
+    live = line(TocLevel.SEGMENT, "Now", is_live=True)
+    told = drawn(replace(live, is_by_model=True), 30)
     assert told.startswith("● 10:00  Now")
     assert told.endswith("~")
 
@@ -82,9 +83,10 @@ def test_who_wrote_a_line_or_that_it_will_change_has_a_column(
 
 
 def test_what_is_pinned_is_not_said_to_be_brought_up_to_date() -> None:
-    stale = replace(line(TocLevel.SEGMENT, "Then"), status=NodeStatus.STALE)
+    own = replace(line(TocLevel.SEGMENT, "Then"), is_by_model=True)
+    stale = replace(own, status=NodeStatus.STALE)
     assert drawn(stale, 30).endswith("…~")
-    assert drawn(replace(stale, is_pinned=True), 30).endswith(" ~")
+    assert drawn(replace(stale, is_pinned=True), 30).endswith("m~")
 
 
 def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
