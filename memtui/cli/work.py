@@ -171,7 +171,7 @@ def _import_lines(
     imported: ImportProgress, errors: list[Exception] | None
 ) -> Iterator[str]:
     yield (
-        f"{plural(imported.files, 'file')} read"
+        f"{plural(imported.files - imported.unreadable, 'file')} read"
         f" ({imported.unchanged:,} unchanged since last time):"
         f" {plural(imported.created, 'new event')},"
         f" {imported.already_stored:,} already stored."

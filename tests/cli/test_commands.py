@@ -231,6 +231,7 @@ def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
         assert (told["unreadable"], told["already_stored"]) in ((1, 44), (1, 0))
         assert told["unreadable_files"] == [f"{folder}/a.jsonl: has an unknown format"]
     said = run_memtui(home, "import", str(folder / "a.jsonl"), code=1).stdout
+    assert said.startswith("0 files read")
     assert "1 file could not be read:\n" in said
     assert "a.jsonl: has an unknown format" in said
 
