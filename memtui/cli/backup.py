@@ -7,7 +7,6 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TextIO
@@ -22,7 +21,7 @@ from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker_lock import WorkerLock
-from memtui.store import archive, backup, database
+from memtui.store import archive, backup, database, events
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format
 from memtui.text.quantities import plural
@@ -115,16 +114,17 @@ def _write_records(opened: TextIO) -> Counter[str]:
         opened.write(plain.to_line(record))
         counts[RECORD_NAMES[type(record)]] += 1
     opened.flush()
+    if missing := len(events.unreadable):
+        note = f"{plural(missing, 'event')} cannot be read, left out: memtui doctor"
+        print(f"memtui: {note}", file=sys.stderr)
     return counts
 
 
 def _describe(info: StoreInfo) -> str:
-    sessions = plural(info.sessions, "session")
-    events = plural(info.events, "event")
-    last = ""
-    if info.last_at:
-        last = f", the last of {date_format.moment(info.last_at, UTC)} UTC"
-    return f"{events} in {sessions}{last}"
+    parts = f"{plural(info.events, 'event')} in {plural(info.sessions, 'session')}"
+    if not info.last_at:
+        return parts
+    return f"{parts}, the last of {date_format.moment(info.last_at, UTC)} UTC"
 
 
 def _file_data(file: Path, info: StoreInfo) -> dict[str, object]:
@@ -136,63 +136,62 @@ def _file_data(file: Path, info: StoreInfo) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Replacement:
-    """A backup, and the store that it replaces."""
-
-    file: Path
-    backup: StoreInfo
-    store: StoreInfo | None
-    """None if there is no store, or it cannot be read."""
-    damage: str = ""
-    """Why it cannot be read."""
-
-    @property
-    def needs_confirmation(self) -> bool:
-        return bool(self.damage or (self.store and self.store.events))
-
-    def lines(self) -> list[str]:
-        """Tell what replaces what."""
-        lines = [f"{self.file}: {_describe(self.backup)}."]
-        if self.damage:
-            lines.append(f"The memory now cannot be read: {self.damage}.")
-        elif self.store:
-            lines.append(f"The memory now: {_describe(self.store)}.")
-        return lines
-
-    def cleanup_commands(self, zone: tzinfo) -> list[str]:
-        """Return the commands that delete again what the backup brought back."""
-        back = self.store.forgotten - self.backup.forgotten if self.store else ()
-        names = [(one.kind, shlex.quote(one.name(zone))) for one in back]
-        commands = [f"memtui forget {kind} {name}" for kind, name in sorted(names)]
-        if self.backup.redaction_version < RULES_VERSION:
-            commands.append("memtui redact")
-        return commands
-
-
 def _restore(args: Namespace, context: Context) -> int:
     os.umask(0o077)
     _, paths = workspace.resolve_paths(context.paths, context.settings)
     if args.dry_run:
         backup.check(args.file)
-        replacement = _compare(args.file, paths.store)
+        info = backup.read_info(args.file)
         if args.json:
-            data = _file_data(args.file, replacement.backup)
-            return output.print_json(data | {"is_done": False})
-        output.print_lines(replacement.lines())
+            return output.print_json(_file_data(args.file, info) | {"is_done": False})
+        output.print_lines(_comparison(args.file, info, *_read_store(paths.store)))
         return 0
     with _worker_lock(paths):
-        replacement = _compare(args.file, paths.store)
-        if replacement.needs_confirmation and not args.yes:
+        info = backup.read_info(args.file)
+        before, damage = _read_store(paths.store)
+        if not args.yes and (damage or (before and before.events)):
+            lines = _comparison(args.file, info, before, damage)
             note = "All of it is replaced; memtui backup copies it first."
-            if not output.confirm([*replacement.lines(), note], "Replace it?"):
+            if not output.confirm([*lines, note], "Replace it?"):
                 return 0
         draft = backup.prepare_restore(args.file, paths.store)
         backup.restore(draft, paths.store)
     with context.workspace(create=True) as opened:
         errors = work.run_pipeline(opened) or []
-        commands = replacement.cleanup_commands(opened.zone)
-    return _print_restored(args, replacement, commands, [*map(str, errors)])
+        commands = _cleanup_commands(info, before, opened.zone)
+    return _print_restored(args, info, commands, [*map(str, errors)])
+
+
+def _read_store(file: Path) -> tuple[StoreInfo | None, str]:
+    """Return what is in the store, if there is one, and why it cannot be read."""
+    try:
+        return (backup.read_info(file) if file.exists() else None), ""
+    except StoreError as error:
+        return None, str(error)
+
+
+def _comparison(
+    file: Path, info: StoreInfo, before: StoreInfo | None, damage: str
+) -> list[str]:
+    """Tell what replaces what."""
+    lines = [f"{file}: {_describe(info)}."]
+    if damage:
+        lines.append(f"The memory now cannot be read: {damage}.")
+    elif before:
+        lines.append(f"The memory now: {_describe(before)}.")
+    return lines
+
+
+def _cleanup_commands(
+    info: StoreInfo, before: StoreInfo | None, zone: tzinfo
+) -> list[str]:
+    """Return the commands that delete again what the backup brought back."""
+    back = before.forgotten - info.forgotten if before else ()
+    names = [(one.kind, shlex.quote(one.name(zone))) for one in back]
+    commands = [f"memtui forget {kind} {name}" for kind, name in sorted(names)]
+    if info.redaction_version < RULES_VERSION:
+        commands.append("memtui redact")
+    return commands
 
 
 @contextmanager
@@ -210,25 +209,15 @@ def _worker_lock(paths: Paths) -> Iterator[None]:
         lock.release()
 
 
-def _compare(file: Path, store: Path) -> _Replacement:
-    info = backup.read_info(file)
-    if not store.exists():
-        return _Replacement(file, info, None)
-    try:
-        return _Replacement(file, info, backup.read_info(store))
-    except StoreError as error:
-        return _Replacement(file, info, None, str(error))
-
-
 def _print_restored(
-    args: Namespace, replacement: _Replacement, commands: list[str], errors: list[str]
+    args: Namespace, info: StoreInfo, commands: list[str], errors: list[str]
 ) -> int:
     code = 1 if errors else 0
     if args.json:
-        data = _file_data(args.file, replacement.backup)
+        data = _file_data(args.file, info)
         data |= {"is_done": True, "to_do": commands, "errors": errors}
         return output.print_json(data, code=code)
-    output.print_lines([f"Restored from {args.file}: {_describe(replacement.backup)}."])
+    output.print_lines([f"Restored from {args.file}: {_describe(info)}."])
     if commands:
         output.print_lines(["To delete again what the backup brought back:"])
     output.print_lines(f"    {command}" for command in commands)

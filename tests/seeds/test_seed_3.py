@@ -45,7 +45,9 @@ def test_s3_79_an_event_that_cannot_be_read_is_skipped(
     events.unreadable.clear()
     shown = run_memtui(home, "session", "shop-1", "--all", "--json").stdout
     assert event_id[:14] not in shown and "evt:" in shown
-    exported = run_memtui(home, "export", "--events").stdout.splitlines()
+    answer = run_memtui(home, "export", "--events")
+    assert "1 event cannot be read" in answer.stderr
+    exported = answer.stdout.splitlines()
     found = [one for one in map(json.loads, exported) if "event_type" in one]
     assert len(found) == 43
     assert "basket" in run_memtui(home, "search", "basket").stdout
