@@ -14,7 +14,6 @@ import memtui
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database
-from memtui.tui import app
 from memtui.workspace import Workspace
 from tests import process_state
 
@@ -45,7 +44,7 @@ def spoil(folder: Path, settings: Settings) -> None:
     del os.environ["PATH"]
     sys.path.insert(0, "/nowhere")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    app.reduce_collections()
+    gc.set_threshold(1)
     logging.raiseExceptions = False
     logging.getLogger().addHandler(logging.FileHandler(folder / "log"))
     logging.getLogger().setLevel(1)

@@ -1,5 +1,6 @@
 """``memtui`` and ``memtui demo``: open the app."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -35,17 +36,17 @@ def run(args: Namespace, context: Context) -> int:
     """Run the app until it is left; from the welcome screen it may open the demo."""
     if os.environ.get("TEXTUAL_DRIVER") != TAB_DRIVER and not _has_terminal():
         raise MemtuiError(NO_TERMINAL)
+    gc.disable()  # The app enables it when the contents are shown.
     from memtui.settings_file import SettingsEditor
-    from memtui.tui import app as tui
     from memtui.tui import terminal
+    from memtui.tui.app import MemtuiApp
 
     terminal.end_when_closed()
-    tui.reduce_collections()
     settings = context.settings
     editor = SettingsEditor(
         context.load_settings, settings, context.paths.config, context.config_file
     )
-    app = tui.MemtuiApp(
+    app = MemtuiApp(
         context.open_workspace,
         theme=settings.screen_theme,
         hooks=partial(_hooks_editor, context),
@@ -55,7 +56,7 @@ def run(args: Namespace, context: Context) -> int:
     result = "demo" if args.command == "demo" else app.run()
     if result == "demo":
         with tempfile.TemporaryDirectory(prefix="memtui-demo-") as folder:
-            app = tui.MemtuiApp(
+            app = MemtuiApp(
                 partial(_open_demo, context, Path(folder)),
                 theme=editor.theme,
                 opening="making three months of work up…",

@@ -491,12 +491,13 @@ class MemtuiApp(App[str | MemtuiError]):
         return palette.system_commands(self, screen)
 
 
-def reduce_collections() -> None:
-    """Collect garbage less often in this process."""
-    gc.set_threshold(*COLLECTION_THRESHOLDS)
-
-
 def freeze() -> None:
-    """Exclude all present objects from collections, if these were reduced."""
+    """Exclude all present objects from collections, if they were off at the start.
+
+    The first call turns them on.
+    """
+    if not gc.isenabled():
+        gc.set_threshold(*COLLECTION_THRESHOLDS)
+        gc.enable()
     if gc.get_threshold() == COLLECTION_THRESHOLDS:
         gc.freeze()
