@@ -94,6 +94,8 @@ class SpoolIngester:
         """Store a batch of files; return how many."""
         try:
             count = self._store_batch()
+        except StoreError:
+            raise
         except Exception as error:
             self._record_failure(f"{type(error).__name__}: {error}")
             raise
