@@ -35,9 +35,9 @@ class Setting:
     check: Callable[[str], str] | None = None
     """Returns what is wrong with a text, or ""."""
     applies_at_once: bool = False
-    """Whether a change takes effect while memtui runs, not at its next start."""
+    """True if a change takes effect while memtui runs, not at its next start."""
     applies_to: str = ""
-    """What a change takes effect for, if neither of these."""
+    """The things that a change takes effect for, if neither of these."""
 
     @property
     def section(self) -> str:
@@ -268,7 +268,7 @@ class Settings:
         choices=("debug", "info", "warning", "error"),
     )
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Where each setting was set: ``FILE:LINE``, a variable, or ``command line``."""
+    """The place where each one was set: ``FILE:LINE``, a variable or ``command line``."""
 
     def value(self, name: str) -> SettingValue:
         """Return the value of the setting with this name."""
@@ -280,7 +280,7 @@ class Settings:
         return self.origins.get(name, DEFAULT)
 
     def is_set(self, name: str) -> bool:
-        """Whether the user has set this."""
+        """Return whether the user has set this."""
         return name in self.origins or self.value(name) != SETTINGS[name].default
 
     @property
@@ -292,7 +292,7 @@ class Settings:
 
     @property
     def has_separate_stores(self) -> bool:
-        """Whether each project has a store of its own."""
+        """True if each project has a store of its own."""
         return self.store_mode == "separate"
 
     @property

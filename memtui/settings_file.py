@@ -88,7 +88,7 @@ class SettingEntry:
     text: str
     """The value as it is typed: the items of a list with commas between them."""
     origin: str
-    """Where the value was set."""
+    """The place where the value was set."""
     running: str
     """The value in effect in this process; a change may need a restart."""
     locked_reason: str = ""
@@ -100,7 +100,7 @@ class SettingEntry:
 
     @property
     def is_set(self) -> bool:
-        """Whether it is set anywhere."""
+        """True if it is set anywhere."""
         return self.origin != DEFAULT
 
 

@@ -241,12 +241,12 @@ class Workspace:
 
     @property
     def uses_no_model(self) -> bool:
-        """Whether summaries never use a model."""
+        """True if summaries never use a model."""
         return self.is_demo or self.settings.summaries_provider == EXTRACTIVE
 
     @property
     def _is_model_configured(self) -> bool:
-        """Whether the user has set up a model; if so, a missing one is reported."""
+        """True if the user has set up a model; if so, a missing one is reported."""
         settings = self.settings
         is_named = map(settings.is_set, ("summaries.model", "summaries.url"))
         return any(is_named) or settings.summaries_provider == OLLAMA
@@ -318,7 +318,7 @@ class Workspace:
         Args:
             histories: The transcripts to import.
             report: Called with the progress, from that thread.
-            is_watched: Whether to watch the agents from then on.
+            is_watched: Watch the agents from then on.
         """
         folders = [one.folder for one in histories]
         agents = {one.agent for one in histories} if is_watched else set()
@@ -389,7 +389,7 @@ class Workspace:
 
 
 def has_active_worker(paths: Paths) -> bool | None:
-    """Whether a process runs the pipeline; None if this system cannot tell."""
+    """Return whether a process runs the pipeline; None if that is unknown."""
     holder = worker_lock.find_holder(paths.worker_lock)
     return None if holder is None else bool(holder)
 
@@ -413,7 +413,7 @@ def rewrite_forecast(
     Args:
         settings: The settings.
         progress: The last report of the pipeline.
-        is_demo: Whether the demo is open, which uses no model.
+        is_demo: True if the demo is open, which uses no model.
     """
     from memtui.services import status
 
@@ -527,7 +527,7 @@ class JobsController:
 
     @property
     def has_worker(self) -> bool | None:
-        """Whether a process runs the pipeline; None if this system cannot tell."""
+        """True if a process runs the pipeline; None if this system cannot tell."""
         return has_active_worker(self._workspace.paths)
 
     @property

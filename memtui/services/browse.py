@@ -15,7 +15,7 @@ from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessio
 from memtui.store import surprise as store_surprise
 
 PAGE_SIZE = 500
-"""How many entries are read at once."""
+"""The entries that are read at once."""
 
 
 def list_children(
@@ -51,7 +51,7 @@ def list_branches(
 
     Args:
         node_id: Of which node.
-        limit: How many at most; the children of a node are given all or not at all.
+        limit: The most descendants; the children of a node are given all or not at all.
         scope: The agent, project or keyword to include.
     """
     found: dict[str, Sequence[TocEntry]] = {}
@@ -137,7 +137,7 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
     """Return the days of a year with their counts.
 
     Args:
-        number: Which year.
+        number: The year.
         zone: The store's time zone.
         scope: The agent, project or keyword to count.
     """
@@ -221,7 +221,7 @@ def find_session_node(agent: str, session_id: str, at: datetime) -> str:
 
 
 MAX_KEYWORDS = 5_000
-"""How many keywords are listed at most: those of the most days."""
+"""The most keywords that are listed: those of the most days."""
 
 
 @dataclass(frozen=True, slots=True)

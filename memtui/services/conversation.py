@@ -13,10 +13,10 @@ from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import conversations, database, events, sessions
 
 PAGE_SIZE = 60
-"""How many events are read at once, on each side of a position."""
+"""The events that are read at once, on each side of a position."""
 
 MAX_THOUGHTS = 500
-"""How many thoughts are given with a page at most: the first ones."""
+"""The most thoughts that are given with a page: the first ones."""
 
 
 class ConversationGoneError(MemtuiError):
@@ -58,7 +58,7 @@ class TurnRange:
 
 @dataclass(frozen=True, slots=True)
 class ConversationUpdate:
-    """What has changed in a conversation that is shown."""
+    """The changes in a conversation that is shown."""
 
     turns: TurnRange
     replaces: bool
@@ -76,7 +76,7 @@ class ConversationInfo:
 
 @dataclass(frozen=True, slots=True)
 class ConversationLength:
-    """How many events a conversation has, and how many before a position."""
+    """The number of events of a conversation, and of those before a position."""
 
     total: int
     before: int
@@ -125,7 +125,7 @@ def find_update(
         key: The conversation.
         shown: The part that is shown: at least one turn.
         here: The position to stay at.
-        most: How many events are read where some were inserted or deleted.
+        most: The events that are read where some were inserted or deleted.
     """
     with database.connection():
         number, places = _number(key), [turn.position for turn in shown.turns]

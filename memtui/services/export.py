@@ -15,7 +15,7 @@ from memtui.services.conversation import ConversationInfo, ConversationKey
 from memtui.store import backup
 
 MAX_PASSES = 5
-"""How often Markdown is parsed again: without HTML more of it may be HTML."""
+"""The most times that Markdown is parsed again: without HTML more of it may be HTML."""
 
 _FENCE = re.compile(r"`{3,}|~{3,}")
 

@@ -7,7 +7,7 @@ from memtui.model.grips import Expansion, Grip
 from memtui.store import database, events, grips, nodes, sessions
 
 WINDOW_MS = 3_600_000
-"""How long before and after the excerpt the events around it may lie."""
+"""The time before and after the excerpt in which the events around it may lie."""
 
 
 def expand(
@@ -20,8 +20,8 @@ def expand(
 
     Args:
         grip_id: Its id, or a citation: the beginning of its id, or of an event's.
-        before: How many events before the excerpt.
-        after: How many after it.
+        before: The most events before the excerpt.
+        after: The most events after it.
     """
     grip_id = clean(grip_id)
     with database.connection():
@@ -48,10 +48,10 @@ def expand_event(
     """Return an event and those around it, of the same session.
 
     Args:
-        event_id: Which event; an unknown one has no events around it.
+        event_id: The event; an unknown one has no events around it.
         excerpt: The part of it to be marked.
-        before: How many events before it.
-        after: How many after it.
+        before: The most events before it.
+        after: The most events after it.
     """
     with database.connection():
         event = events.get([event_id]).get(event_id)

@@ -21,10 +21,10 @@ from memtui.store.jobs import Checkpoint
 from memtui.store.meta import ModelRecord
 
 LIMIT = 20
-"""How many runs ``history`` returns by default."""
+"""The most runs that ``history`` returns by default."""
 
 MAX_RUNS = 50
-"""How many runs of each job ``read_work`` returns."""
+"""The most runs of each job that ``read_work`` returns."""
 
 NO_SCHEDULE = "whenever there is something"
 """The schedule of a job without times."""
@@ -41,16 +41,16 @@ class JobStatus:
     """The cron expression in words."""
     is_paused: bool
     requested_at: datetime | None
-    """When a run was requested that has not started yet."""
+    """The time at which a run was requested that has not started yet."""
     last: JobRun | None
     """The last run, or the one that is running; None if there was none."""
     is_running: bool
     is_overdue: bool
-    """Whether its time has passed and it has not run since."""
+    """True if its time has passed and it has not run since."""
     next_at: datetime | None
     """Its next time; None if it has none or is paused."""
     rolled_up: Checkpoint | None = None
-    """How far the nodes of its level are rolled up; None if none is."""
+    """The progress of the roll-up of its level; None if nothing is rolled up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +58,12 @@ class WorkStatus:
     """The queues of the pipeline and the jobs, at one moment."""
 
     queues: Mapping[str, int]
-    """How much waits for each stage."""
+    """The length of the queue of each stage."""
     failing: int
-    """How many summaries and roll-ups failed and wait for another try."""
+    """The number of summaries and roll-ups that failed and wait for another try."""
     jobs: Sequence[JobStatus]
     requests: Mapping[Job, int]
-    """How many nodes wait for a version by each job."""
+    """The number of nodes that wait for a version by each job."""
     runs: Mapping[Job, Sequence[JobRun]]
     """The runs of each job, the latest first."""
     model: ModelRecord | None
@@ -77,9 +77,9 @@ def read_work(
 
     Args:
         spool: The folder of hook files.
-        plan: When the jobs are due.
+        plan: The schedules of the jobs.
         now: The time.
-        has_worker: Whether a process runs the pipeline; None if unknown.
+        has_worker: True if a process runs the pipeline; None if unknown.
     """
     from memtui.capture.spool import Spool
 
@@ -107,9 +107,9 @@ def statuses(
     """Return the state of every job.
 
     Args:
-        plan: When the jobs are due.
+        plan: The schedules of the jobs.
         now: The time.
-        has_worker: Whether a process runs the pipeline; if not, no job is running,
+        has_worker: True if a process runs the pipeline; if not, no job is running,
             whatever the store says; None if unknown.
     """
     with database.connection():
@@ -125,7 +125,7 @@ def history(
     Args:
         job: The job; None for all.
         limit: How many.
-        has_worker: Whether a process runs the pipeline; None if unknown.
+        has_worker: True if a process runs the pipeline; None if unknown.
     """
     with database.connection():
         return [_with_result(run, has_worker) for run in jobs.list_runs(job, limit)]

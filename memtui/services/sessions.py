@@ -13,13 +13,13 @@ from memtui.store import segments as store_segments
 from memtui.store import sessions as store_sessions
 
 PAGE_SIZE = 50
-"""How many messages or sessions are on a page by default."""
+"""The messages or sessions of a page by default."""
 
 SUMMARY_LINES = 4
-"""How many headlines stand for the summary of a session."""
+"""The headlines that stand for the summary of a session."""
 
 MAX_THOUGHTS = 500
-"""How many thoughts are given with a page at most: the first ones."""
+"""The most thoughts that are given with a page: the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SessionDetails:
     events: int
     """Of the main conversation."""
     shared_messages: int
-    """How many messages it shares with the session it was forked from, where they are
+    """The messages that it shares with the session it was forked from, where they are
     stored."""
     subagents: tuple[SubagentSummary, ...]
     segments: int
@@ -127,8 +127,8 @@ def list_messages(
 
     Args:
         details: The session.
-        offset: How many events to leave out.
-        limit: How many events.
+        offset: The number of events to leave out.
+        limit: The most events.
         subagent: Of this subagent's conversation.
         all_events: Give tool results and boundaries too, not messages alone.
         with_thoughts: Give the thoughts before them too.
@@ -177,12 +177,12 @@ def _find(agent: str, session_id: str) -> tuple[int, Session]:
 
 
 MAX_RANGE = 500
-"""How many sessions are read at once at most."""
+"""The most sessions that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionQuery:
-    """Which sessions are listed, and in which order."""
+    """The sessions that are listed, and their order."""
 
     order: SessionOrder = SessionOrder.NEWEST
     words: tuple[str, ...] = ()
@@ -198,7 +198,7 @@ class SessionRange:
     total: int
     """Of the whole list."""
     stored: int
-    """How many sessions are stored, listed or not."""
+    """The number of stored sessions, listed or not."""
     offset: int
     sessions: Sequence[Session]
     selected: int | None = None
@@ -225,10 +225,10 @@ def list_around(
     """Return the part of a list around a session, wherever it is now.
 
     Args:
-        listing: Which list.
+        listing: The list.
         session: The session to find again, if any.
         place: The place to take where it is not in the list.
-        limit: How many sessions.
+        limit: The most sessions.
     """
     with database.connection():
         number = found = None

@@ -1,4 +1,4 @@
-"""How much is stored, how much waits, what was skipped, and advice on the model."""
+"""Counts of what is stored, pending and skipped; advice on the model."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -69,7 +69,7 @@ def read_stats() -> Stats:
 
 
 def is_empty() -> bool:
-    """Whether nothing is stored yet."""
+    """Return whether nothing is stored yet."""
     with database.connection():
         return not sessions.count_events()[0]
 

@@ -56,7 +56,7 @@ class SearchView(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JumpTarget:
-    """Where to go in the contents: a node, and a source or message to open there."""
+    """A destination in the contents: a node, and a source or message to open there."""
 
     node_id: str
     """"" while it is not known."""

@@ -287,7 +287,7 @@ class StageFailure:
     error: str
     since: datetime
     until: datetime | None = None
-    """When the stage worked again; None while it fails."""
+    """The time at which the stage worked again; None while it fails."""
 
 
 class FailureLog:

@@ -530,7 +530,7 @@ def draw_line(
         line: The node.
         width: The cells, all of which are filled.
         zone: The time zone of the store.
-        is_expanded: Whether the rows below it are shown.
+        is_expanded: True if the rows below it are shown.
         color: Returns the style of a component class of the tree; each style only
             repeats what a mark or a place says.
     """

@@ -265,8 +265,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         Args:
             loaded: The turns.
             rendered: Their lines.
-            measure: How many turns there are, and about how many before these.
-            place: Where the cursor goes; None for the nearer end of the session.
+            measure: The number of turns, and about how many are before these.
+            place: The position of the cursor; None for the nearer end of the session.
         """
         self._is_waiting = False
         buffer = self.buffer
@@ -348,7 +348,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         """Note that a request gave no turns.
 
         Args:
-            retry: Whether to ask again at once.
+            retry: Ask again at once.
         """
         self._is_waiting = False
         if retry:
