@@ -268,7 +268,7 @@ class Settings:
         choices=("debug", "info", "warning", "error"),
     )
     origins: Mapping[str, str] = field(default_factory=dict)
-    """The place where each one was set: ``FILE:LINE``, a variable or ``command line``."""
+    """The place where each was set: ``FILE:LINE``, a variable or ``command line``."""
 
     def value(self, name: str) -> SettingValue:
         """Return the value of the setting with this name."""
