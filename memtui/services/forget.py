@@ -247,31 +247,22 @@ def remove_traces(traces: TraceFiles) -> None:
         meta.set_needs_cleanup(False)
 
 
-@dataclass(frozen=True, slots=True)
 class SpoolMatcher:
     """Finds forgotten content in the spool."""
 
-    tombstones: Sequence[Tombstone]
-    needles: Sequence[bytes]
-    """Byte strings that identify the content in damaged records."""
-
-    @property
-    def before_ms(self) -> int:
-        """The time before which everything is forgotten, in milliseconds."""
-        dates = [t.at_ms for t in self.tombstones if t.kind is TombstoneKind.BEFORE]
-        return max(dates, default=0)
-
-    @property
-    def sessions(self) -> frozenset[tuple[str, str]]:
-        """The forgotten sessions, by agent and name."""
-        found = [t for t in self.tombstones if t.kind is TombstoneKind.SESSION]
-        return frozenset((t.agent, t.subject) for t in found)
+    def __init__(self, added: Sequence[Tombstone], needles: Sequence[bytes]) -> None:
+        """Look for what tombstones cover, and in damaged records for byte strings."""
+        self._needles = needles
+        dates = [t.at_ms for t in added if t.kind is TombstoneKind.BEFORE]
+        self._before_ms = max(dates, default=0)
+        sessions = [t for t in added if t.kind is TombstoneKind.SESSION]
+        self.sessions = frozenset((t.agent, t.subject) for t in sessions)
 
     def matches(self, record: SpoolRecord, file: SpoolFile) -> bool:
         """Return whether a record of a hook file is forgotten."""
         if record.fields is None:
             received_ms = to_ms(file.received_at)
-            return received_ms < self.before_ms or self._has_needle(record)
+            return received_ms < self._before_ms or self._has_needle(record)
         items = list(_parse(record.raw, file))
         events = [secrets.redact_event(i)[0] for i in items if isinstance(i, Event)]
         if events:
@@ -283,14 +274,14 @@ class SpoolMatcher:
         at = parse_time(fields.get("timestamp")) or file.received_at
         session_id = clean(as_text(fields.get("session_id")))
         return (
-            to_ms(at) < self.before_ms
+            to_ms(at) < self._before_ms
             or session_id in {name for _, name in self.sessions}
             or _is_in_project(as_text(fields.get("cwd")))
             or self._has_needle(record)
         )
 
     def _has_needle(self, record: SpoolRecord) -> bool:
-        return any(needle in record.raw for needle in self.needles)
+        return any(needle in record.raw for needle in self._needles)
 
 
 def _is_in_project(cwd: str) -> bool:
