@@ -136,7 +136,7 @@ def _read_document(
     document = _parse_document(raw)
     if document is not None:
         reader = make_reader({})
-        yield from reader.read_record(Record(1, document))
+        yield from jsonl.read_one(reader, Record(1, document))
         yield from reader.finish()
     elif raw.strip().endswith((b"}", b"]")):
         yield InvalidRecord("not a session's document", 1)
