@@ -60,8 +60,13 @@ BETWEEN_CHARS = 12
 """How far apart two dates may be to form one."""
 
 
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern in which a space stands for one to three blanks."""
+    return re.compile(pattern.replace(" ", BLANK))
+
+
 def _preceding(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{words}){BLANK}(?:the{BLANK})?$")
+    return _compiled(rf"(?<!\w)(?:{words}) (?:the )?$")
 
 
 _IN = "in|during|throughout|since|before|after|until|till"
@@ -71,9 +76,7 @@ PRECEDING = {
     "person": _preceding("in|during|throughout|since|before|until|till"),
     "date": _preceding(f"{_IN}|on|by|from|around"),
     "year": _preceding(f"{_IN}|from|year"),
-    "season": re.compile(
-        rf"(?<!\w)(?:in|during|over|since|before|after|until){BLANK}the{BLANK}$"
-    ),
+    "season": _compiled(r"(?<!\w)(?:in|during|over|since|before|after|until) the $"),
     "quarter": _preceding(f"{_IN}|from|of"),
     "weekday": _preceding("on|since|until|till|before|after"),
     "clocks": _preceding("between|from"),
@@ -86,12 +89,10 @@ _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
 _RIGHT = r"(?:'s)?(?![\w/\\@=(-]|[.:+]\w)"
 """What dates do not touch, so that no part of a path or a number is one."""
 
-_JOIN = re.compile(
-    rf"(?:\s?,)?{BLANK}"
-    rf"(?:(?:at|on|in|of|in the|on the|of the|the|between|from){BLANK})?"
+_JOIN = _compiled(
+    r"(?:\s?,)? (?:(?:at|on|in|of|in the|on the|of the|the|between|from) )?"
 )
-
-_BESIDE = re.compile(rf"{BLANK}(before|after){BLANK}(?:the{BLANK})?")
+_BESIDE = _compiled(" (before|after) (?:the )?")
 
 _PARTS = {
     "early": (0, 1, 3),
@@ -105,42 +106,30 @@ _PARTS = {
     "second half of": (1, 2, 2),
 }
 
-_PART = re.compile(
-    rf"(?<!\w)({'|'.join(_PARTS)}|(first|second|third|fourth|last)"
-    rf" week of)(?:-|{BLANK}(?:in{BLANK})?(?:the{BLANK})?)$"
+_PART = _compiled(
+    rf"(?<!\w)({'|'.join(_PARTS)}|(first|second|third|fourth|last) week of)"
+    r"(?:-| (?:in )?(?:the )?)$"
 )
-
-_COUNTED = re.compile(
-    rf"(?<!\w)(?:the{BLANK})?(days?|weeks?|months?|years?|hours?|minutes?|night|morning"
-    rf"|afternoon|evening|weekend){BLANK}(before|after|of){BLANK}(?:the{BLANK})?$"
+_COUNTED = _compiled(
+    r"(?<!\w)(?:the )?(days?|weeks?|months?|years?|hours?|minutes?|night|morning"
+    r"|afternoon|evening|weekend) (before|after|of) (?:the )?$"
 )
-
 _AHEAD = _preceding("next|every|each|coming|following|upcoming|any|per|by|due on|for")
-_AHEAD_AFTER = re.compile(rf"{BLANK}(?:after{BLANK})?next\b")
-
-_DAILY = re.compile(
-    rf"\b(?:(?:every|each){BLANK}\w{{1,12}}|daily|nightly|weekly){BLANK}$"
-)
-
+_AHEAD_AFTER = _compiled(r" (?:after )?next\b")
+_DAILY = _compiled(r"\b(?:(?:every|each) \w{1,12}|daily|nightly|weekly) $")
 _FROM = _preceding("from|between")
-
-_TO = re.compile(
-    rf"(?:\s?-\s?|{BLANK}(?:and|to|until|till|through){BLANK})(?:the{BLANK})?"
+_TO = _compiled(r"(?:\s?-\s?| (?:and|to|until|till|through) )(?:the )?")
+_UP_TO = _compiled(r"(?:\s?-\s?| (?:to|through) )(?:the )?")
+_OPEN = _compiled(
+    r"(?<!\w)(since|before|prior to|after|until|till|up to|by) (?:the )?$"
 )
-
-_UP_TO = re.compile(rf"(?:\s?-\s?|{BLANK}(?:to|through){BLANK})(?:the{BLANK})?")
-
-_OPEN = re.compile(
-    rf"(?<!\w)(since|before|prior to|after|until|till|up to|by){BLANK}(?:the{BLANK})?$"
-)
-
-_ONWARDS = re.compile(rf"{BLANK}(?:onwards?|on(?=\s{{0,3}}(?:$|[?.!,;:)])))")
+_ONWARDS = _compiled(r" (?:onwards?|on(?=\s{0,3}(?:$|[?.!,;:)])))")
 _YEAR = re.compile(rf"(?<![0-9]){YEAR}(?![0-9])")
 
-_LEADING = re.compile(
-    rf"(?<!\w)(?:(?:earlier|later|sometime|some time|way back){BLANK})?"
-    r"(?:(?:in|on|at|from|between|during|over|for|of|by|within|throughout|around"
-    rf"|as of){BLANK}(?:the{BLANK})?|the{BLANK})?$"
+_LEADING = _compiled(
+    r"(?<!\w)(?:(?:earlier|later|sometime|some time|way back) )?"
+    r"(?:(?:in|on|at|from|between|during|over|for|of|by|within|throughout|around|as of)"
+    r" (?:the )?|the )?$"
 )
 
 
@@ -328,7 +317,9 @@ def _narrowed(one: Phrase, low: str, context: DateContext) -> Phrase | None:
 def _part(days: Days, found: re.Match[str]) -> Days | None:
     """Return what "end of" or "first week of" means; None if too short for it."""
     if not found[2]:
-        return days.part(*_PARTS[found[1]]) if len(days) >= 7 else None
+        return (
+            days.part(*_PARTS[" ".join(found[1].split())]) if len(days) >= 7 else None
+        )
     if len(days) < 28:
         return None
     if found[2] == "last":
@@ -376,7 +367,7 @@ def _single(one: Phrase, low: str, context: DateContext) -> DatePeriod:
     """Return the period of a phrase, or that on one side of it: "since Monday"."""
     start, end = _bounds(one, context)
     found = _before(_OPEN, low, one.start)
-    way = found[1] if found else ""
+    way = " ".join(found[1].split()) if found else ""
     if not found or (way == "by" and not one.is_definite):
         return _period((start, end), (one.start, one.end), one.is_soft, context)
     # "after Monday's release" is not after Monday.

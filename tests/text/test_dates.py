@@ -612,3 +612,8 @@ def test_a_number_of_13_digits_alone_is_no_time() -> None:
 
 def test_an_interval_that_ends_before_it_begins_is_not_read() -> None:
     assert read("2024-01-18T10:04/10:02") == []
+
+
+def test_words_may_be_apart() -> None:
+    assert bounds("end  of\nMarch 2025") == [("2025-03-21", "2025-04-01")]
+    assert bounds("prior \n to March 2025") == [(None, "2025-03-01")]
