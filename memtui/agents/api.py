@@ -484,51 +484,11 @@ RESOURCE_TOKENS = 2_000
 """The budget of a resource: its reader cannot give one."""
 
 TEMPLATES = (
-    (
-        "node",
-        f"{SCHEME}toc/{{level}}/{{name}}",
-        "A year (2025), month (2025-03), week (2025-W11) or day (2025-03-14).",
-    ),
-    (
-        "segment",
-        f"{SCHEME}toc/segment/{{day}}/{{ulid}}",
-        "A part of one session.",
-    ),
+    ("node", f"{SCHEME}toc/{{level}}/{{name}}", "A year, month, week or day."),
+    ("segment", f"{SCHEME}toc/segment/{{day}}/{{ulid}}", "A part of one session."),
     ("grip", f"{SCHEME}grip/{{ms}}/{{hash}}", "The words behind a citation."),
 )
 """A name, a URI template and a description each."""
-
-
-class ResourceNotFoundError(MemtuiError):
-    """There is no resource of a URI."""
-
-
-def read_resource(workspace: "Workspace", uri: str) -> Reply:
-    """Return what a resource holds.
-
-    Raises:
-        ResourceNotFoundError: There is none of that URI.
-    """
-    from memtui.agents import sessions, toc
-
-    name = uri.removeprefix(SCHEME).strip("/").replace("/", ":")
-    kind = name.partition(":")[0] if uri.startswith(SCHEME) else ""
-    found = None
-    if kind == "toc":
-        found = (
-            toc.get_toc_root(workspace)
-            if name == "toc"
-            else toc.get_node(workspace, name)
-        )
-    elif kind == "grip":
-        found = sessions.expand_grip(workspace, name)
-    if found is None or not (found.items or found.lead or name == "toc"):
-        shown = neutralize_line(uri)[:80]
-        raise ResourceNotFoundError(
-            f"there is no resource {shown!r}; {ROOT_URI} lists the years"
-        )
-    return found
-
 
 # Calls
 
@@ -588,11 +548,22 @@ class ToolRunner:
         Raises:
             MemtuiError: There is none of that URI, or the store cannot be read.
         """
+        from memtui.agents import sessions, toc
+
         if self._is_empty():
             return replies.NOTHING_KEPT
-        workspace = self.workspace()
-        reply = read_resource(workspace, uri)
-        return replies.fit_text(reply, RESOURCE_TOKENS, workspace.counter).text
+        workspace, found = self.workspace(), None
+        name = uri.removeprefix(SCHEME).strip("/").replace("/", ":")
+        if uri.startswith(SCHEME) and name.partition(":")[0] == "toc":
+            found = toc.get_node(workspace, "" if name == "toc" else name)
+        elif uri.startswith(SCHEME) and name.startswith("grip:"):
+            found = sessions.expand_grip(workspace, name)
+        if found is None or not (found.items or found.lead or name == "toc"):
+            shown = neutralize_line(uri)[:80]
+            raise MemtuiError(
+                f"there is no resource {shown!r}; {ROOT_URI} lists the years"
+            )
+        return replies.fit_text(found, RESOURCE_TOKENS, workspace.counter).text
 
     def list_resources(self) -> list[tuple[str, str]]:
         """Return the URIs and titles of the years.

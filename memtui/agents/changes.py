@@ -27,7 +27,6 @@ from memtui.model.events import (
     is_event_id,
     is_in_future,
 )
-from memtui.model.jobs import Job
 from memtui.pipeline import worker_lock
 from memtui.search import resolve_filters
 from memtui.services import jobs as services_jobs
@@ -52,6 +51,8 @@ _NAME_RULE: Final = (
     "a letter or digit, then letters, digits, '_', '.' and '-', 100 at most, behind its"
     " agent's and a colon if that is not mcp; see them: memtui sessions"
 )
+
+ALL_JOBS: Final = (model_jobs.ALL_JOBS,)
 
 ROLES: Final = {
     "user": EventType.USER_MESSAGE,
@@ -261,34 +262,28 @@ def _added(
 
 def scheduler_status(workspace: "Workspace") -> Reply:
     """Describe every job."""
-    return _job_statuses(workspace, list(Job))
+    return _job_statuses(workspace, ())
 
 
 def scheduler_pause(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
     """Pause jobs until they are resumed."""
-    chosen = _find_jobs(jobs)
-    for job in chosen:
+    for job in model_jobs.find_jobs(jobs or ALL_JOBS):
         workspace.jobs.pause(job)
-    return _job_statuses(workspace, chosen, "Paused.")
+    return _job_statuses(workspace, jobs, "Paused.")
 
 
 def scheduler_resume(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
     """Resume paused jobs."""
-    chosen = _find_jobs(jobs)
-    for job in chosen:
+    for job in model_jobs.find_jobs(jobs or ALL_JOBS):
         workspace.jobs.resume(job)
-    return _job_statuses(workspace, chosen, "Resumed.")
+    return _job_statuses(workspace, jobs, "Resumed.")
 
 
 def scheduler_run_now(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
     """Request a run of jobs."""
-    chosen = _find_jobs(jobs)
-    (when, *_) = [workspace.jobs.request_run(job) for job in chosen]
-    return _job_statuses(workspace, chosen, f"Requested. {when}")
-
-
-def _find_jobs(names: Sequence[str]) -> list[Job]:
-    return model_jobs.find_jobs(names or (model_jobs.ALL_JOBS,))
+    found = model_jobs.find_jobs(jobs or ALL_JOBS)
+    (when, *_) = [workspace.jobs.request_run(job) for job in found]
+    return _job_statuses(workspace, jobs, f"Requested. {when}")
 
 
 def _has_worker(workspace: "Workspace") -> bool:
@@ -296,15 +291,14 @@ def _has_worker(workspace: "Workspace") -> bool:
 
 
 def _job_statuses(
-    workspace: "Workspace", chosen: Sequence[Job], done: str = ""
+    workspace: "Workspace", names: Sequence[str], done: str = ""
 ) -> Reply:
     is_worked = _has_worker(workspace)
     works = (
         "A memtui is at work." if is_worked else "No memtui is at work: no job runs."
     )
-    found = services_jobs.statuses(
-        workspace.schedules, workspace.now(), has_worker=is_worked
-    )
+    now, chosen = workspace.now(), model_jobs.find_jobs(names or ALL_JOBS)
+    found = services_jobs.statuses(workspace.schedules, now, has_worker=is_worked)
     items = [_job(status) for status in found if status.job in chosen]
     return Reply(
         "jobs",

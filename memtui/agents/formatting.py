@@ -35,7 +35,7 @@ MARKS = {
     Support.WEAK.value: "~ ",
     Support.UNSUPPORTED.value: "✗ ",
 }
-"""What stands before a bullet, by its verdict."""
+"""What stands before a bullet whose wording was checked, by its verdict."""
 
 CUT_HINT = (
     "[…+N] stands for N characters; expand_grip EVENT_ID before=0 after=0, with this"
@@ -76,10 +76,25 @@ def bullet(one: Bullet) -> Item:
     """Describe a bullet, its sources, and why these do not fully support it."""
     why = explain.explain_verdict(one)
     return {
-        "text": one.text,
+        "text": one.labelled,
         "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],
-        "verdict": one.support.value,
+        **verdict(one),
     } | ({"why": why} if why else {})
+
+
+def verdict(one: Bullet) -> Item:
+    """Describe the verdict of a bullet, and what part of a card it is."""
+    kind = {"kind": one.kind.value} if one.kind else {}
+    return {"verdict": one.support.value, **kind, "is_quote": one.is_quote}
+
+
+def mark(item: Item) -> str:
+    """Return what stands before a bullet: a quotation mark before a sentence of the
+    source, a dash before what calls show, else its verdict."""
+    if "verdict" not in item:
+        return ""
+    is_checked = "kind" not in item or item["verdict"] != Support.SUPPORTED.value
+    return MARKS[item["verdict"]] if is_checked else "“ " if item["is_quote"] else "- "
 
 
 def score(value: float, *, is_recent: bool) -> Item:
@@ -313,7 +328,7 @@ class LineWriter:
         source = f"[{item['grip_ids'][0]}]" if item["grip_ids"] else "[no source]"
         withheld = " (withheld)" if "is_withheld" in item else ""
         why = f"\n    {item['why']}" if "why" in item else ""
-        return f"{MARKS[item['verdict']]}{item['text']} {source}{withheld}{why}"
+        return f"{mark(item)}{item['text']} {source}{withheld}{why}"
 
     def bullet_or_node(self, item: Item) -> str:
         """Write a bullet, or a child of a node."""
@@ -322,8 +337,7 @@ class LineWriter:
     def hit(self, item: Item) -> str:
         """Write a node or grip that was found."""
         title, snippet = item["title"], item["snippet"]
-        mark = MARKS.get(item.get("verdict", ""), "")
-        text = f"{mark}{snippet}"
+        text = f"{mark(item)}{snippet}"
         if title not in snippet:
             text = f"{title}: {text}"
         return f"{score_text(item)}{item['id']} {self.minute(item['at'])[:10]} {text}"
@@ -334,11 +348,10 @@ class LineWriter:
         role = f"{item['role']}: " if "role" in item else ""
         is_told = not role and title in snippet
         about = f"{title} | " if title and not is_told else ""
-        mark = MARKS.get(item.get("verdict", ""), "")
         start = f"{score_text(item)}{item['id']} {self.minute(item['at'])}"
         if "retracts" in item:
             start = f"  later, taking that back: {start}"
-        return f"{start} {about}{mark}{role}{snippet}"
+        return f"{start} {about}{mark(item)}{role}{snippet}"
 
     def event(self, item: Item) -> str:
         """Write an event; further lines of its text are indented."""

@@ -168,7 +168,8 @@ def _summary(hit: CombinedHit, node: TocNode | None, parsed: Query) -> str:
     for bullet in node.bullets if node else ():
         count = len(snippets.matching_terms(bullet.text, parsed))
         if bullet.has_support and (count or bullet.text == hit.snippet.text):
-            found.append((count, formatting.MARKS[bullet.support.value], bullet.text))
+            mark = formatting.mark(formatting.verdict(bullet))
+            found.append((count, mark, bullet.labelled))
     found.sort(key=lambda one: -one[0])
     for mark, text in [*((mark, text) for _, mark, text in found), *texts]:
         text = formatting.one_line(text)

@@ -50,8 +50,6 @@ class Strategy(StrEnum):
     """By the years, to be read from the top."""
 
 
-SEARCHING = (Strategy.TELEPORT, Strategy.BOTH)
-
 TIME_SCORE = 0.9
 """The score of an answer by a time of which something is stored."""
 
@@ -201,7 +199,7 @@ def _search(
 ) -> tuple[list[Hit], QuoteResult, Sequence[str]]:
     """Find summaries and quotes; of a time that has some, its own alone."""
     everything = replace(EVERYTHING, scope=scope)
-    if strategy not in SEARCHING:
+    if strategy not in (Strategy.TELEPORT, Strategy.BOTH):
         return [], QuoteResult(CombinedResult(question)), ()
 
     def quote(text: str, filters: Filters) -> QuoteResult:

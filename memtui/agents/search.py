@@ -11,7 +11,6 @@ from memtui.model import citations
 from memtui.model.events import Event
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, Hit
-from memtui.model.nodes import TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.search import snippets
 from memtui.store import conversations, database, events, nodes, sessions
@@ -20,22 +19,15 @@ from memtui.text import analyzer, date_format, prose
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
-RETRACTION_QUOTES = 6
-"""How many of the best quotes are checked for a later retraction."""
+CHECKED_QUOTES, MAX_RETRACTIONS = 6, 2
+"""How many of the best quotes are checked for a later retraction, and how many of these
+are told."""
 
-RETRACTION_MESSAGES = 12
-"""How many of the messages after a quote are read for one."""
-
-MAX_RETRACTIONS = 2
+NEXT_MESSAGES, LATER_MESSAGES, SHARED_TERMS = 4, 12, 2
+"""A message takes a quote back if it is the user's and one of the next few, or one of
+the later ones that has some words in common with the quote."""
 
 RETRACTION_CHARS = 240
-
-NEXT_MESSAGES = 4
-"""A message that takes back what was said need not repeat its words if it is one of
-the next few."""
-
-SHARED_TERMS = 2
-"""The words that a later retraction has in common with the statement, at least."""
 
 _TAKES_BACK = re.compile(
     r"(?:no[,.] (?:wait|not|don.t|that)|scratch that|never ?mind|on second thought"
@@ -163,18 +155,12 @@ def with_verdicts(
             for node in nodes.get_many(list({node_id for _, node_id in pairs}))
         }
     for item, node_id in pairs:
-        if verdict := _verdict(known.get(node_id), item["snippet"]):
-            item["verdict"] = verdict
+        node, text = known.get(node_id), item["snippet"].strip("… ")
+        for bullet in node.bullets if node and text else ():
+            if text in one_line(bullet.labelled):
+                item |= formatting.verdict(bullet)
+                break
     return items
-
-
-def _verdict(node: TocNode | None, snippet: str) -> str:
-    """Return the verdict of the bullet that a snippet is from; "" if it is of none."""
-    text = snippet.strip("… ")
-    for bullet in node.bullets if node else ():
-        if text and text in one_line(bullet.text):
-            return bullet.support.value
-    return ""
 
 
 def _with_retractions(
@@ -186,7 +172,7 @@ def _with_retractions(
     with database.connection():
         for place, (item, hit) in enumerate(zip(items, hits, strict=True)):
             result.setdefault(item["id"], item)
-            is_checked = left and place < RETRACTION_QUOTES and hit and hit.event_id
+            is_checked = left and place < CHECKED_QUOTES and hit and hit.event_id
             later = _find_retraction(hit) if hit and is_checked else None
             cite = citations.cite_event(later[0].event_id) if later else ""
             if later and cite not in result:
@@ -210,7 +196,7 @@ def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
     if number is None or statement is None:
         return None
     terms = {*analyzer.terms(hit.snippet.text)}
-    _, later = conversations.messages_around(number, statement, 0, RETRACTION_MESSAGES)
+    _, later = conversations.messages_around(number, statement, 0, LATER_MESSAGES)
     for distance, event in enumerate(later):
         text = event.text[: snippets.READ_CHARS]
         for start, end in prose.sentence_spans(text):

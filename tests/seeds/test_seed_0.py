@@ -144,13 +144,15 @@ def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_house: Workspace) -> Non
 
 
 def test_a3_verdicts_are_in_the_text_that_agents_read(full_house: Workspace) -> None:
-    with database.transaction():
-        database.db.execute_sql("DROP TRIGGER bullets_no_update")
-        BulletRow.update(support="weak").where(
-            BulletRow.text.contains("sliding window")
-        ).execute()
-    supported = agent_text(full_house, "teleport", query="SESSION_TTL login")
-    assert ": ✓ The timeout is SESSION_TTL" in supported
-    for tool in ("teleport", "retrieve_memory"):
-        text = agent_text(full_house, tool, query="sliding window refresh")
-        assert "~ We can implement a sliding window" in text, text
+    said = BulletRow.text.contains("sliding window")
+    for support, kind, mark in (
+        ("weak", "", "~ "),
+        ("supported", "", "✓ "),
+        ("supported", "outcome", "“ "),
+    ):
+        with database.transaction():
+            database.db.execute_sql("DROP TRIGGER IF EXISTS bullets_no_update")
+            BulletRow.update(support=support, kind=kind).where(said).execute()
+        for tool in ("teleport", "retrieve_memory"):
+            text = agent_text(full_house, tool, query="sliding window refresh")
+            assert f"{mark}Token refresh now uses a sliding window" in text, text

@@ -28,7 +28,7 @@ def test_s4_04_a_summary_says_nothing_twice_and_ends_its_sentences(
         for item in memories.retrieve_memory(full_house, query).items:
             assert "?." not in item["summary"] and ".." not in item["summary"]
             said = [
-                part.strip(" ✓~✗.!?")
+                part.strip(" “-✓~✗.!?")
                 for part in re.split(r"(?<=[.!?]) ", item["summary"])
             ]
             assert len(said) == len(set(said)), item["summary"]
