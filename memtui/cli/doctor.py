@@ -14,6 +14,7 @@ from memtui.cli import hooks, output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context, start_log
 from memtui.errors import SettingsError
+from memtui.integrations.config_files import find_project_root
 from memtui.pipeline import worker_lock
 from memtui.services.capture_sources import HOOKS
 from memtui.services.doctor import Doctor, Finding, Report
@@ -56,7 +57,7 @@ def run(args: Namespace, context: Context) -> int:
         worker=worker_lock.find_holder(paths.worker_lock),
         machines=(
             hooks.this_machine(paths, None),
-            hooks.this_machine(paths, Path.cwd()),
+            hooks.this_machine(paths, find_project_root(Path.cwd())),
         ),
         machine_zone=workspace.machine_zone(),
         model_options=workspace.model_options(settings),

@@ -139,6 +139,7 @@ class OwnFile(ConfigEntry):
     mark: str
     """A text that only memtui's file has."""
     events: tuple[str, ...] = ("plugin",)
+    """The key of its only value."""
 
     def wanted(self, machine: Machine, text: str = "") -> list[ConfigValue]:
         return self.existing(self.add("", machine))

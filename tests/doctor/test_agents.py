@@ -147,6 +147,10 @@ def test_hooks_of_the_project_are_looked_at_and_none_twice(
     monkeypatch.chdir(tmp_path / "shop")
     run_memtui(home, "hooks", "install", "gemini-cli", "--project", "--yes")
     assert looked_at() == ["codex", "gemini-cli"]
+    (tmp_path / "shop" / ".git").mkdir()
+    (tmp_path / "shop" / "src").mkdir()
+    monkeypatch.chdir(tmp_path / "shop" / "src")
+    assert looked_at() == ["codex", "gemini-cli"]
 
 
 def test_settings_of_an_agent_that_are_broken_are_found(ask: Ask, hooked: Path) -> None:
