@@ -332,7 +332,7 @@ def _find_matches(
         if whole in sought or (whole.startswith(starts) and whole in _TERMS[word]):
             yield start, match.end()
             continue
-        for part in _split_cached(word[:MAX_WORD_CHARS]):
+        for part in split_word(word[:MAX_WORD_CHARS]):
             if _has_match(part.terms, sought, starts):
                 yield start + part.start, start + part.end
 
@@ -392,4 +392,3 @@ def _word_query_terms(word: str) -> tuple[str, ...]:
 
 _TERMS = _WordCache(_terms, WORD_CACHE_SIZE)
 _QUERY_TERMS = _WordCache(_word_query_terms, WORD_CACHE_SIZE)
-_split_cached = lru_cache(1_024)(split_word)

@@ -339,10 +339,18 @@ def _periods(
         one, *rest = phrases[place : place + 2]
         period = _range(one, rest[0], low, context) if rest else None
         place += 2 if period else 1
-        period = period or _onwards(one, low, context)
+        onwards, since = _ONWARDS.match(low, one.end), _before(_FROM, low, one.start)
+        if period is None and onwards and since:  # "from June onwards"
+            span = since.start(), onwards.end()
+            begin = _bounds(one, context)[0]
+            period = _period((begin, None), span, one.is_soft, context)
         if period is None and _is_date(one, low):
             period = _single(one, low, context)
-        if period and period.span[0] >= end and _has_begun(period, low, context):
+        if period is None or period.span[0] < end:
+            continue
+        # The future is read only where its year is written.
+        is_past = period.start is None or period.start <= context.now
+        if is_past or _YEAR.search(low, *period.span):
             end = period.span[1]
             yield period
 
@@ -356,11 +364,6 @@ def _is_date(one: Phrase, low: str) -> bool:
     if one.days is None and one.hours and _before(_DAILY, low, one.start):
         return False
     return not one.needs or bool(_before(PRECEDING[one.needs], low, one.start))
-
-
-def _has_begun(period: DatePeriod, low: str, context: DateContext) -> bool:
-    is_written = bool(_YEAR.search(low, *period.span))
-    return is_written or period.start is None or period.start <= context.now
 
 
 def _single(one: Phrase, low: str, context: DateContext) -> DatePeriod:
@@ -382,16 +385,6 @@ def _single(one: Phrase, low: str, context: DateContext) -> DatePeriod:
     else:
         bounds = None, end
     return _period(bounds, (found.start(), one.end), one.is_soft, context)
-
-
-def _onwards(one: Phrase, low: str, context: DateContext) -> DatePeriod | None:
-    """Read "from June onwards"."""
-    onwards = _ONWARDS.match(low, one.end)
-    start = _before(_FROM, low, one.start)
-    if not (onwards and start):
-        return None
-    span = start.start(), onwards.end()
-    return _period((_bounds(one, context)[0], None), span, one.is_soft, context)
 
 
 def _range(

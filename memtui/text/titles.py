@@ -249,15 +249,8 @@ def strip_label(text: str) -> str:
 
 
 def _shorten_addresses(text: str) -> str:
-    """Shorten URLs and paths, and remove mentions of subagents."""
-    if "@agent-" in text or "ultrathink" in text:
-        text = _AGENT.sub("", text)
-    if "/" not in text:
-        return text
-    if "://" in text:
-        text = _ASIDE_ADDRESS.sub("", _TICKET.sub(r"\1 #\2", text))
-        text = _ADDRESS.sub(r"\1", text)
-    return _PATH.sub(r"\1", text)
+    """Shorten URLs, and remove mentions of subagents."""
+    return _ADDRESS.sub(r"\1", _TICKET.sub(r"\1 #\2", _AGENT.sub("", text)))
 
 
 def _capitalize(text: str) -> str:
@@ -307,25 +300,23 @@ def _cut_at_clause(text: str, limit: int) -> str:
 
 def drop_unbalanced(text: str) -> str:
     """Remove unpaired quotes and brackets."""
+
+    def drop_last(mark: str) -> str:
+        """Cut the text before a mark, or remove it if too little would be left."""
+        head, _, tail = bare.rpartition(mark)
+        return head if len(head) >= MIN_TITLE_CHARS else head + tail
+
     cut = "…" if text.endswith("…") else ""
     bare = text.removesuffix("…")
     for mark in ('"', "`"):
         if bare.count(mark) % 2:
-            bare = _drop_mark(bare, bare.rindex(mark))
+            bare = drop_last(mark)
     for opening, closing in ("()", "[]", "“”"):
         if bare.count(opening) > bare.count(closing):
-            bare = _drop_mark(bare, bare.rindex(opening))
+            bare = drop_last(opening)
         elif bare.count(opening) < bare.count(closing) and bare.endswith(closing):
             bare = bare[:-1]
     return bare.rstrip(" ,;:(-–—") + cut
-
-
-def _drop_mark(text: str, place: int) -> str:
-    """Cut a text before an unclosed mark, or remove the mark if too little would be
-    left."""
-    if place >= MIN_TITLE_CHARS:
-        return text[:place]
-    return text[:place] + text[place + 1 :]
 
 
 def count_content_words(text: str) -> int:
