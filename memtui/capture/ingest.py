@@ -259,7 +259,8 @@ def _problems(
     kind = ProblemKind.DAMAGED if is_damage else ProblemKind.SKIPPED
     for one in file.items:
         if isinstance(one, record_type):
-            yield ProblemCount(one.reason, kind, one.line, 1)
+            words = one.words if isinstance(one, SkippedRecord) else 0
+            yield ProblemCount(one.reason, kind, one.line, 1, words)
 
 
 def count_tokens(events: Iterable[Event], counter: TokenCounter) -> list[Event]:

@@ -330,6 +330,13 @@ def hooks() -> Iterator[Fields]:
     yield payload("PostCompact", trigger="auto", compact_summary=kept())
     yield payload("UserPromptSubmit", prompt=kept(), metadata={"ticket": kept()})
     yield payload("SessionInfo", title=kept())
+    for name in (
+        *("Notification", "TaskCreated", "TaskCompleted", "PreCompact", "Elicitation"),
+        *("ElicitationResult", "PermissionDenied", "TeammateIdle", "Setup"),
+        *("InstructionsLoaded", "ConfigChange", "CwdChanged", "DirectoryAdded"),
+        *("FileChanged", "WorktreeCreate", "WorktreeRemove"),
+    ):
+        yield payload(name, message=left())
     yield payload("SessionEnd", reason="logout")
 
 

@@ -16,6 +16,7 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     as_object,
     as_text,
+    count_words,
     first_text,
     parse_json,
     parse_time,
@@ -53,14 +54,18 @@ _COPILOT_FIELDS = {
 }
 """GitHub Copilot's field names and Claude Code's."""
 
-SKIPPED_EVENTS = frozenset(
-    """pretooluse notification precompact setup instructionsloaded
-    userpromptexpansion messagedisplay permissionrequest permissiondenied posttoolbatch
-    taskcreated taskcompleted teammateidle configchange cwdchanged
-    directoryadded filechanged worktreecreate worktreeremove elicitation
-    elicitationresult premodelswitch postmodelswitch beforetool beforetoolselection
-    beforemodel aftermodel precompress erroroccurred userprompttransformed
-    interrupt""".split()  # noqa: SIM905 - thirty names read better in rows
+_REPEATING_EVENTS = frozenset(
+    """pretooluse userpromptexpansion messagedisplay permissionrequest posttoolbatch
+    beforetool beforetoolselection beforemodel aftermodel
+    userprompttransformed""".split()  # noqa: SIM905
+)
+"""Events whose words another event has as well, in lower case."""
+
+SKIPPED_EVENTS = _REPEATING_EVENTS | frozenset(
+    """notification precompact setup instructionsloaded permissiondenied taskcreated
+    taskcompleted teammateidle configchange cwdchanged directoryadded filechanged
+    worktreecreate worktreeremove elicitation elicitationresult premodelswitch
+    postmodelswitch precompress erroroccurred interrupt""".split()  # noqa: SIM905
 )
 """Known events that are not stored, in lower case."""
 
@@ -220,7 +225,9 @@ def sender(raw: bytes, *, agent: str = "", event: str = "") -> tuple[str, str]:
 
 def _read(payload: Payload, now: datetime) -> Iterator[ParsedItem]:
     if payload.kind in SKIPPED_EVENTS:
-        yield SkippedRecord(f"hook {payload.event_name}", payload.line)
+        is_repeating = payload.kind in _REPEATING_EVENTS
+        words = 0 if is_repeating else count_words(payload.fields)
+        yield SkippedRecord(f"hook {payload.event_name}", payload.line, words)
     elif payload.kind not in READ_EVENTS:
         reason = f"unknown hook event {payload.event_name!r}"
         yield InvalidRecord(reason if payload.kind else "no event name", payload.line)
