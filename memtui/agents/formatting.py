@@ -335,15 +335,7 @@ class LineWriter:
         return self.bullet(item) if "verdict" in item else self.node(item)
 
     def hit(self, item: Item) -> str:
-        """Write a node or grip that was found."""
-        title, snippet = item["title"], item["snippet"]
-        text = f"{mark(item)}{snippet}"
-        if title not in snippet:
-            text = f"{title}: {text}"
-        return f"{score_text(item)}{item['id']} {self.minute(item['at'])[:10]} {text}"
-
-    def quote(self, item: Item) -> str:
-        """Write a hit of the search over everything."""
+        """Write a node, grip or message that was found."""
         title, snippet = item.get("title", ""), item["snippet"]
         role = f"{item['role']}: " if "role" in item else ""
         is_told = not role and title in snippet
@@ -386,28 +378,19 @@ class LineWriter:
         named = title if about in title else f"{title} | {about}"
         return "\n".join([head, *(lines or [f"  {named}"])])
 
-    def change(self, item: Item) -> str:
-        """Write what was done to a file upon one request."""
-        lines = [self._place(item)]
-        if item["request"]:
-            lines.append(f"  asked [{item['request_id']}]: {item['request']}")
-        return "\n".join([*lines, *self._changes(item)])
-
-    def occurrence(self, item: Item) -> str:
-        """Write where an error occurred, and what followed it."""
-        times = f" ({item['count']} times)" if item["count"] > 1 else ""
-        lines = [self._place(item), f"  error{times}: {item['error']}"]
-        return "\n".join([*lines, *self._changes(item)])
-
-    def _place(self, item: Item) -> str:
+    def work(self, item: Item) -> str:
+        """Write what was done upon a request, or after an error."""
         at = self.minute(item["at"])
-        return f"{item['id']} {at} {item['session']} | {item['title']}"
-
-    def _changes(self, item: Item) -> list[str]:
-        lines = [f"  {change}" for change in item["changes"]]
+        lines = [f"{item['id']} {at} {item['session']} | {item['title']}"]
+        if "error" in item:
+            times = f" ({item['count']} times)" if item["count"] > 1 else ""
+            lines.append(f"error{times}: {item['error']}")
+        if item.get("request"):
+            lines.append(f"asked [{item['request_id']}]: {item['request']}")
+        lines += item["changes"]
         if item["outcome"]:
-            lines.append(f"  then [{item['outcome_id']}]: {item['outcome']}")
-        return lines
+            lines.append(f"then [{item['outcome_id']}]: {item['outcome']}")
+        return "\n  ".join(lines)
 
 
 def score_text(item: Item) -> str:

@@ -65,15 +65,24 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
             for number, call in tool_results.find_by_input(name, MAX_CALLS)
             if name and whole.search(call.metadata.get("tool_input", ""))
         ]
-        for number, calls_of_one in _by_request(calls):
-            if len(items) > limit:
-                break
-            items.append(_changes(number, *calls_of_one))
+        for number, (request, some) in _by_request(calls)[: limit + 1]:
+            shown = some[:CHANGES_SHOWN][::-1]
+            item = _describe(number, some[0], len(some), shown)
+            if request:
+                item["request"] = cut(one_line(request.text), TEXT_CHARS)
+                item["request_id"] = citations.cite_event(request.event_id)
+            items.append(item)
+    return _reply(workspace, "changes", items, limit, NO_FILE)
+
+
+def _reply(
+    workspace: "Workspace", name: str, items: Sequence[Item], limit: int, none: str
+) -> Reply:
     return Reply(
-        "changes",
+        name,
         items[:limit],
-        LineWriter(workspace.zone).change,
-        notes=() if items else (NO_FILE,),
+        LineWriter(workspace.zone).work,
+        notes=() if items else (none,),
         has_more=len(items) > limit,
         more_hint="a larger limit gives more",
     )
@@ -116,28 +125,26 @@ def _verb(call: Event) -> str:
     return tool_actions.tool_verb(call.metadata.get("tool_name", ""))
 
 
-def _changes(number: int, request: Event | None, calls: Sequence[Event]) -> Item:
-    """Describe the calls that followed one request."""
-    latest = calls[0]
-    said = _answer(number, latest)
-    return {
-        "id": citations.cite_event(latest.event_id),
-        "at": date_format.iso_utc(latest.timestamp),
-        **_describe_session(number),
-        "request": cut(one_line(request.text), TEXT_CHARS) if request else "",
-        "request_id": citations.cite_event(request.event_id) if request else "",
-        "changes": [_describe_call(call) for call in reversed(calls[:CHANGES_SHOWN])],
-        "count": len(calls),
-        "outcome": cut(one_line(said.text), TEXT_CHARS) if said else "",
-        "outcome_id": citations.cite_event(said.event_id) if said else "",
-    }
+def _describe(number: int, event: Event, count: int, changes: Sequence[Event]) -> Item:
+    """Describe changes of files in a session, and what was said of them.
 
-
-def _describe_session(number: int) -> Item:
+    Args:
+        number: The session.
+        event: The event that the item is about.
+        count: How many such events there are.
+        changes: The first changes, oldest first.
+    """
     session = sessions.get_many([number])[number]
+    said = _answer(number, changes[-1] if changes else event)
     return {
+        "id": citations.cite_event(event.event_id),
+        "at": date_format.iso_utc(event.timestamp),
         "session": f"{session.agent}:{session.session_id}",
         "title": one_line(session.title),
+        "count": count,
+        "changes": [_describe_call(call) for call in changes],
+        "outcome": cut(one_line(said.text), TEXT_CHARS) if said else "",
+        "outcome_id": citations.cite_event(said.event_id) if said else "",
     }
 
 
@@ -175,15 +182,7 @@ def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply
                 found.setdefault(number, []).append(event)
             for number, events in list(found.items())[: limit + 1]:
                 items.append(_occurrence(number, events, pattern))
-    return Reply(
-        "occurrences",
-        items[:limit],
-        LineWriter(workspace.zone).occurrence,
-        {"searched_for": " … ".join(pattern)},
-        notes=() if items else (NO_ERROR,),
-        has_more=len(items) > limit,
-        more_hint="a larger limit gives more",
-    )
+    return _reply(workspace, "occurrences", items, limit, NO_ERROR)
 
 
 def error_pattern(error: str) -> list[str]:
@@ -202,34 +201,17 @@ def error_pattern(error: str) -> list[str]:
 
 
 def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) -> Item:
-    """Describe the occurrences of an error in one session.
-
-    Args:
-        number: The session.
-        events: Those with the error, newest first.
-        pattern: The parts of the error.
-    """
-    latest = events[0]
-    later = conversations.list_after(
+    """Describe the occurrences of an error in one session, which are newest first."""
+    latest, changes = events[0], list[Event]()
+    for event in conversations.list_after(
         number, latest.subagent, latest.position, FOLLOWING_EVENTS
-    )
-    changes = []
-    for event in later:
+    ):
         if _verb(event) in CHANGING and event.metadata.get("is_error") != "true":
             changes.append(event)
         elif changes and event.role is EventRole.USER:
             break
-    said = _answer(number, changes[-1] if changes else latest)
-    return {
-        "id": citations.cite_event(latest.event_id),
-        "at": date_format.iso_utc(latest.timestamp),
-        **_describe_session(number),
-        "error": _line_with(latest.text, pattern[0]),
-        "count": len(events),
-        "changes": [_describe_call(call) for call in changes[:CHANGES_SHOWN]],
-        "outcome": cut(one_line(said.text), TEXT_CHARS) if said else "",
-        "outcome_id": citations.cite_event(said.event_id) if said else "",
-    }
+    item = _describe(number, latest, len(events), changes[:CHANGES_SHOWN])
+    return item | {"error": _line_with(latest.text, pattern[0])}
 
 
 def _line_with(text: str, part: str) -> str:

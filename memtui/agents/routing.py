@@ -137,17 +137,11 @@ def route(
     }
     lines = LineWriter(zone)
 
-    def line(item: Item) -> str:
-        if "score" not in item:
-            return lines.node(item)
-        is_quote = item["id"].startswith("evt:")
-        return lines.quote(item) if is_quote else lines.hit(item)
-
     sure = f"{head['band']} ({head['score']:.2f}): {head['advice']}"
     return Reply(
         "answers",
         items,
-        line,
+        lambda item: lines.hit(item) if "score" in item else lines.node(item),
         head,
         (f"{head['way']}: {why} {sure}",),
         notes((*missing, *elsewhere, *remarks), none="" if items else nothing_found()),

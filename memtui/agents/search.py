@@ -85,7 +85,7 @@ def search_memory(
     return Reply(
         "hits",
         describe_quotes(quoted.quotes, is_recent=found.is_recent),
-        LineWriter(workspace.zone).quote,
+        LineWriter(workspace.zone).hit,
         notes=notes(
             found.notes,
             found.times,
