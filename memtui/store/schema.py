@@ -1,4 +1,4 @@
-"""The tables, indexes and triggers of a store; ``create`` makes them all at once."""
+"""The tables, indexes and triggers of a store; ``open_schema`` makes them at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
