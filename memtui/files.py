@@ -73,11 +73,7 @@ def replacement(path: Path, mode: int = PRIVATE) -> Iterator[Path]:
 
 
 def require_regular_file(path: Path) -> Path:
-    """Return a path that is safe to open: reading a pipe would wait for its writer.
-
-    Raises:
-        OSError: There is no regular file.
-    """
+    """Return a path that is safe to open, or raise OSError: a pipe would wait."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "not a regular file", str(path))
     return path

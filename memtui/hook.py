@@ -91,14 +91,7 @@ def _plain(name: str) -> str:
 def write_event(
     chunks: list[bytes], spool: str, name_part: str, *, is_synced: bool
 ) -> None:
-    """Write one event into a spool.
-
-    Args:
-        chunks: Its bytes.
-        spool: The spool's folder.
-        name_part: ``.agent.event`` for the file's name, or "".
-        is_synced: Return once the event is on the disk.
-    """
+    """Write one event into a spool, with ``.agent.event`` in the file's name, or ""."""
     for folder in ("tmp", "new", "bad"):
         os.makedirs(os.path.join(spool, folder), exist_ok=True)
     name = f"{time.time_ns()}.{os.getpid()}.{os.urandom(8).hex()}{name_part}.json"

@@ -26,11 +26,7 @@ class Paths:
         return replace(self, store=file, index=file.with_name(f"{file.name}-index"))
 
     def for_project(self, root: Path) -> "Paths":
-        """Return these paths with the database and index of one project.
-
-        Args:
-            root: The project's folder.
-        """
+        """Return these paths with the database and index of one project."""
         digest = hashlib.blake2b(os.fsencode(root), digest_size=4).hexdigest()
         name = re.sub(r"[^\w.-]+", "-", root.name) or "root"
         folder = self.store.parent / "projects" / f"{name}-{digest}"

@@ -75,14 +75,7 @@ class Exclusions:
         return bool(self._rules)
 
     def rule_for(self, *, project: str, cwd: str, root: str, path: str = "") -> str:
-        """Return the first pattern that excludes a session, or "".
-
-        Args:
-            project: The project's name.
-            cwd: The folder the session was started in.
-            root: The folder of its repository.
-            path: The transcript's file.
-        """
+        """Return the first pattern that excludes a session, or ""."""
         paths = [PurePath(one) for one in (cwd, root, path) if one]
         found = [folder for one in paths for folder in (one, *one.parents)]
         folders = [folder.as_posix() for folder in dict.fromkeys(found)]

@@ -38,10 +38,7 @@ def extract_invalid(
 ) -> InvalidPart:
     """Return the part of a file to quarantine, without secrets.
 
-    Args:
-        file: A file with invalid records.
-        now: The time.
-        skip_reason: Returns why a record must not be kept at all, or "".
+    Records for which ``skip_reason`` returns a reason are not even quarantined.
     """
     records = split_records(file.raw)
     invalid = [one for one in records if _invalid(file, one.raw, now)] or records

@@ -175,14 +175,7 @@ class Spool:
     def rewrite(
         self, folder: str, file: SpoolFile, raw: bytes, reasons: Sequence[str]
     ) -> None:
-        """Replace a file's content and keep the time it was received.
-
-        Args:
-            folder: Its folder.
-            file: The file.
-            raw: The new content.
-            reasons: Why it is invalid, if it is.
-        """
+        """Replace a file's content and reasons, and keep the time it was received."""
         path = self.folder / folder / file.name
         with _spool_errors(path.parent):
             _write(path, raw, path.stat())
@@ -243,13 +236,7 @@ class Spool:
     def quarantine(
         self, name: str, reasons: Sequence[str], raw: bytes | None = None
     ) -> None:
-        """Move a file to ``bad/``, with the reasons beside it.
-
-        Args:
-            name: The file.
-            reasons: Why it is invalid.
-            raw: The content to keep; None keeps the file as it is.
-        """
+        """Move a file to ``bad/`` with the reasons, with its own content or another."""
         file, target = self._new / name, self._bad / name
         with _spool_errors(self._bad):
             self._bad.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -311,11 +298,6 @@ class Spool:
 
 
 def _read(file: Path) -> SpoolFile:
-    """Read a file.
-
-    Raises:
-        OSError: It cannot be read, or is not a regular file.
-    """
     at = from_ms(file.stat().st_mtime_ns // 1_000_000)
     return SpoolFile(file.name, require_regular_file(file).read_bytes(), at)
 

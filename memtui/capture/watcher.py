@@ -47,8 +47,7 @@ class FileWatcher:
     def watch(self, folders: Collection[Path]) -> bool:
         """Watch these folders, as far as they exist, and no others.
 
-        Returns:
-            Whether a new watch begins: changes in the next moment are not reported.
+        Returns True if a new watch begins: changes in the next moment are not reported.
         """
         wanted = frozenset(folder for folder in folders if folder.exists())
         if wanted == self._folders:
@@ -108,12 +107,7 @@ def polling_reason(folder: Path) -> str:
 
 
 def filesystem_of(folder: Path, mounts: str) -> str:
-    """Return the type of the file system a folder is on.
-
-    Args:
-        folder: An absolute path.
-        mounts: The mounts, as Linux lists them in ``/proc/self/mounts``.
-    """
+    """Return the type of the file system a folder is on, by Linux' list of mounts."""
     longest, kind = -1, ""
     for line in mounts.splitlines():
         fields = line.split(" ")

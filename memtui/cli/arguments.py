@@ -49,11 +49,7 @@ class Parser(argparse.ArgumentParser):
         return action
 
     def read(self, words: Sequence[str], args: argparse.Namespace) -> None:
-        """Parse the words of a command into a namespace.
-
-        Raises:
-            UsageExit: They are wrong.
-        """
+        """Parse the words of a command into a namespace; raises UsageExit."""
         _, rest = self.parse_known_args(words, args)
         has_option = any(word.startswith("-") for word in rest)
         if self.has_query:

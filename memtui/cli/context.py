@@ -34,11 +34,7 @@ class Context:
 
     @cached_property
     def settings(self) -> "Settings":
-        """The settings.
-
-        Raises:
-            SettingsError: They cannot be read.
-        """
+        """Read the settings; raises SettingsError."""
         return self.load_settings()
 
     def load_settings(self) -> "Settings":

@@ -52,14 +52,7 @@ def print_json(
     problem: Problem | None = None,
     max_tokens: int | None = None,
 ) -> int:
-    """Print data in the envelope, and return the exit code.
-
-    Args:
-        data: The answer; ``to_plain`` tells what is allowed.
-        code: The exit code; if it is not 0, the envelope says so.
-        problem: The error, if it is known.
-        max_tokens: The limit of an error without data.
-    """
+    """Print data in the envelope with the error of the exit code; return that."""
     problem = problem or _PROBLEMS.get(code)
     plain = to_plain(data)
     if problem and plain is None and max_tokens:

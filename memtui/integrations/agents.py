@@ -416,11 +416,9 @@ def _outdated(existing: Sequence[ConfigValue], wanted: Sequence[ConfigValue]) ->
 
 
 def _runs(command: Sequence[str], folder: Path) -> bool:
-    """Return whether a command succeeds without output when its input is empty.
+    """Return whether the user's own command succeeds without output on empty input.
 
-    Args:
-        command: The command, from the user's own settings.
-        folder: Where to run it: a relative path must not lead into a repository.
+    It runs in a folder where a relative path does not lead into a repository.
     """
     try:
         result = subprocess.run(
@@ -446,22 +444,14 @@ class HooksEditor:
         return [hook_status(agent, self._machine) for agent in AGENTS]
 
     def plan(self, agent: str, *, is_removal: bool) -> ConfigChange:
-        """Plan to install or to remove an agent's hooks.
-
-        Raises:
-            HooksError: The settings cannot be changed.
-        """
+        """Plan to install or to remove an agent's hooks; raises HooksError."""
         hooks = find_agent(agent).hooks
         if is_removal:
             return config_files.plan_removal(hooks, self._machine)
         return config_files.plan_installation(hooks, self._machine)
 
     def write(self, change: ConfigChange) -> None:
-        """Write a planned change.
-
-        Raises:
-            HooksError: The settings have changed since then, or cannot be written.
-        """
+        """Write a planned change; raises HooksError."""
         config_files.write(change, self._machine)
 
 

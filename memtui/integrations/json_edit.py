@@ -115,13 +115,8 @@ def find(text: str, *keys: str) -> list[Member]:
 def ensure(text: str, *keys: str, value: object) -> str:
     """Return the text with a member at the end of a path of keys.
 
-    Args:
-        text: Valid JSON, possibly with comments.
-        keys: The path; all before the last must be there.
-        value: The value, if the member is missing.
-
     Raises:
-        ConfigSyntaxError: The member's value is of another type.
+        ConfigSyntaxError: Its value is of another type.
     """
     chain = find(text, *keys)
     if not chain:
@@ -135,14 +130,7 @@ def ensure(text: str, *keys: str, value: object) -> str:
 
 
 def append(text: str, at: int, value: object, key: str = "") -> str:
-    """Return the text with one more member, on lines of its own.
-
-    Args:
-        text: Valid JSON, possibly with comments.
-        at: Where the object or array starts.
-        value: The new value.
-        key: Its key, in an object.
-    """
+    """Return the text with one more member, on lines of its own; a list has no keys."""
     newline = "\r\n" if "\r\n" in text else "\n"
     match = re.search(r"\n([ \t]+)\S", text)
     step = match[1] if match else _DEFAULT_INDENT
@@ -172,9 +160,7 @@ def append(text: str, at: int, value: object, key: str = "") -> str:
 def remove(text: str, chain: Sequence[Member]) -> str:
     """Return the text without a member, and without what held nothing else.
 
-    Args:
-        text: Valid JSON, possibly with comments.
-        chain: The member at the end of those it is in.
+    The member is the last of a chain, after those it is in.
     """
     member, existing = chain[-1], list[Member]()
     for member in reversed(chain):
