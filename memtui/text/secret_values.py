@@ -16,13 +16,6 @@ BASIC = "basic auth"
 EXPRESSION_CHARS = 200
 """Expressions and placeholders are recognized in this many first characters."""
 
-RANDOM_CHARS = 16
-"""Random values have at least this many characters; shorter ones are recognized by
-mixed character classes (lower, upper, digits, punctuation)."""
-
-MAX_PATH_CHANGES = 3
-"""The most changes to digits or capitals within the words of a path."""
-
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 _PASSWORDS = (
@@ -150,11 +143,9 @@ _ODD_CAPITALS = re.compile(r"(?<=[a-z])[A-Z](?![a-z]{2})")
 
 
 def is_path(value: str) -> bool:
-    """Return whether a value is the path of a file."""
-    return (
-        bool(_PATH.match(value))
-        and len(_CLASS_CHANGES.findall(value)) <= MAX_PATH_CHANGES
-    )
+    """Return whether a value is the path of a file; a key with slashes changes to
+    digits or capitals more often."""
+    return bool(_PATH.match(value)) and len(_CLASS_CHANGES.findall(value)) <= 3
 
 
 @lru_cache(4096)
@@ -235,8 +226,7 @@ def is_code(value: str) -> bool:
     if is_noise(value) and (_WILD.search(value) or not _nests(value)):
         return False
     first = re.split(r"\W", found[0], maxsplit=1)[0]
-    odd = len(_MIXED.findall(first)) + len(_ODD_CAPITALS.findall(first))
-    return odd < 3 and _nests(value[:EXPRESSION_CHARS])
+    return _count_changes(first) < 3 and _nests(value[:EXPRESSION_CHARS])
 
 
 def _nests(value: str) -> bool:
@@ -252,15 +242,16 @@ def _nests(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Return whether a value looks random rather than written by a person."""
-    if len(value) < RANDOM_CHARS or not _PLAIN.match(value) or _DIGEST.match(value):
+    if len(value) < 16 or not _PLAIN.match(value) or _DIGEST.match(value):
         return False
-    if len(set(value)) < 8:
-        return False
-    for part in _PARTS.split(value):
-        changes = len(_MIXED.findall(part)) + len(_ODD_CAPITALS.findall(part))
-        if len(part) >= 8 and changes >= 3:
-            return True
-    return False
+    return len(set(value)) >= 8 and any(
+        len(part) >= 8 and _count_changes(part) >= 3 for part in _PARTS.split(value)
+    )
+
+
+def _count_changes(part: str) -> int:
+    """Return how often a word changes to digits or capitals as no name does."""
+    return len(_MIXED.findall(part)) + len(_ODD_CAPITALS.findall(part))
 
 
 def is_strong(value: str) -> bool:

@@ -302,20 +302,11 @@ def _replace_spans(text: str, spans: Iterable[SecretSpan]) -> tuple[str, list[st
     return "".join([*parts, text[copied:]]), [kind for *_, kind in apart]
 
 
-_BY_NAME = frozenset(
-    (
-        secret_values.PASSWORD,
-        secret_values.SECRET,
-        secret_values.KEY,
-        secret_values.TOKEN,
-        "bearer token",
-        "authorization token",
-        "cookie",
-        "signature",
-        "basic auth",
-        CUT_KEY,
-    )
-)
+_BY_NAME = frozenset((
+    secret_values.PASSWORD, secret_values.SECRET, secret_values.KEY,
+    secret_values.TOKEN, secret_values.BASIC, "bearer token", "authorization token",
+    "cookie", "signature", CUT_KEY,
+))  # fmt: skip
 """Kinds that are less specific than the format of a key."""
 
 

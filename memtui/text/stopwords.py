@@ -9,7 +9,7 @@ def _set(lines: str) -> frozenset[str]:
 
 STOP_WORDS = _set(
     """
-    a about after again all also am an and any are aren't as at be because been
+         a about after again all also am an and any are aren't as at be because been
     before being both but by can can't cannot could couldn't did didn't do does
     doesn't doing don't down during each even every few for from further get gets
     getting go going got had has hasn't have haven't having he hello her here hers
@@ -31,22 +31,23 @@ STOP_WORDS = _set(
 
 GENERIC_WORDS = _set(
     """
-    aber above absolutely actual actually add added added. adding additional agent ahhhh
-    alle alles allow already another answer anything appear appears approach appropriate
-    appropriately ask asked asking assigned assistant async automatically available
-    await back based bash basic basically been behind below better between beyond big
-    bin bit both build bunx call called cannot case cat cause change changed changes
-    check checking class claude clean cleaning clear close code com command commit
-    committed complete completed completely comprehensive conditionally const contain
-    containing contains content contents context continue continued conversation correct
-    correctly could create created creating critical crucial current currently dann data
-    default deleting detailed details dev diese dieser dieses different directly
-    directory dist documents doing don't done durch easily echo edit edited editing
-    edits effective efficient efficiently either else end enhance enhanced enhancement
-    enhancements ensure eof error errors especially etc everything exact exactly examine
-    example excited exist existing exit expected expects explain explained explicit
-    explicitly export fail failed failing fails failures false feature few file file's
-    files final finally find first fix fixed fixes fixing focused follow follow-up
+         aber above absolutely actual actually add added added. adding additional agent
+    ahhhh     alle alles allow already another answer anything appear appears approach
+    appropriate     appropriately ask asked asking assigned assistant async
+    automatically available     await back based bash basic basically been behind below
+    better between beyond big     bin bit both build bunx call called cannot case cat
+    cause change changed changes     check checking class claude clean cleaning clear
+    close code com command commit     committed complete completed completely
+    comprehensive conditionally const contain     containing contains content contents
+    context continue continued conversation correct     correctly could create created
+    creating critical crucial current currently dann data     default deleting detailed
+    details dev diese dieser dieses different directly     directory dist documents
+    doing don't done durch easily echo edit edited editing     edits effective efficient
+    efficiently either else end enhance enhanced enhancement     enhancements ensure eof
+    error errors especially etc everything exact exactly examine     example excited
+    exist existing exit expected expects explain explained explicit     explicitly
+    export fail failed failing fails failures false feature few file file's     files
+    final finally find first fix fixed fixes fixing focused follow follow-up
     following found full fully func function functionality git github give given glob
     goes good great grep handle handled handles handling head help here high home
     however http https i'll identified identify immediately implement implementation
@@ -83,16 +84,17 @@ GENERIC_WORDS = _set(
 
 VAGUE_WORDS = _set(
     """
-    anything best bit bring bug chat choice choose chose chosen conversation
+         anything best bit bring bug chat choice choose chose chosen conversation
     conversations decide decided decision decisions detail details did discuss discussed
-    discussing discussion discussions everything find fix fixed happen happened happening
-    help history info information issue issues item items kind know last learn learned
-    lot may memories memory mention mentioned might new next note notes overview past
-    people please problem problems progress project projects question questions reason
-    reasons recall recap recent recently remember remind said saw say see seen session
-    sessions show something sort status stuff subject summarize summary talk talked tell
-    thing things think thought today told topic topics try trying update updates use used
-    want wanted way week work worked working works wrote
+    discussing discussion discussions everything find fix fixed happen happened
+    happening     help history info information issue issues item items kind know last
+    learn learned     lot may memories memory mention mentioned might new next note
+    notes overview past     people please problem problems progress project projects
+    question questions reason     reasons recall recap recent recently remember remind
+    said saw say see seen session     sessions show something sort status stuff subject
+    summarize summary talk talked tell     thing things think thought today told topic
+    topics try trying update updates use used     want wanted way week work worked
+    working works wrote
     """
 )
 """Words that any question may contain and that say nothing about its topic."""
@@ -109,33 +111,33 @@ Japanese."""
 
 VAGUE_STEMS = _set(
     """
-    find potenti
-    add agree another apply approach ask bit chang chat check choic choose clean
-    clear code commit complet confirm continu convers part sentenc correct creat
-    debug delet do docu done edit error exactli execut file finish fix follow form
-    give go good handl help implement instead issu job keep know last look main make
-    messag need new next note number open option pass perfect perform plan point
-    prepar problem proceed progress project pull push question read readi remov
-    repeat reply request restart result resum retri review right rm run save see
-    show skip start step still stop stuff suggest summar summari system tag task
-    tell test think time try two type ultrathink understand undo unstag updat us
-    user verify view wait want way weiter work write wrong yep yes
+         find potenti     add agree another apply approach ask bit chang chat check
+    choic choose clean     clear code commit complet confirm continu convers part
+    sentenc correct creat     debug delet do docu done edit error exactli execut file
+    finish fix follow form     give go good handl help implement instead issu job keep
+    know last look main make     messag need new next note number open option pass
+    perfect perform plan point     prepar problem proceed progress project pull push
+    question read readi remov     repeat reply request restart result resum retri review
+    right rm run save see     show skip start step still stop stuff suggest summar
+    summari system tag task     tell test think time try two type ultrathink understand
+    undo unstag updat us     user verify view wait want way weiter work write wrong yep
+    yes
     """
 )
 """Stems that do not say what was worked on; a title needs others beside them."""
 
 ACRONYMS = _set(
     """
-    api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id ids
-    ip ipv6 json jwt kb llm mb mcp ml os p95 p99 pdf pr prs qa ram sdk sql ssh ssl sso
-    svg tls ttl tui ui url urls utc ux vat vm xml yaml
+         api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id
+    ids     ip ipv6 json jwt kb llm mb mcp ml os p95 p99 pdf pr prs qa ram sdk sql ssh
+    ssl sso     svg tls ttl tui ui url urls utc ux vat vm xml yaml
     """
 )
 """Words written in capitals at the start of a title."""
 
 NARRATION_STEMS = _set(
     """
-    answer ask assistant confirm convers discuss explain mention note repli request
+         answer ask assistant confirm convers discuss explain mention note repli request
     said sai suggest tell told user
     """
 )
@@ -144,9 +146,9 @@ source."""
 
 NEGATIONS = _set(
     """
-    not never cannot without neither nor no none nothing nobody unable hardly barely
-    scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen keinem
-    keiner keines
+         not never cannot without neither nor no none nothing nobody unable hardly
+    barely     scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen
+    keinem     keiner keines
     """
 )
 """Words that negate what follows them, besides those ending in "n't"."""

@@ -231,11 +231,7 @@ def _strip_openings(text: str) -> str:
     while True:
         led = _INTERJECTION.match(rest)
         if led is None and (led := _OPENING.match(rest)):
-            verb = re.match(
-                r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b",
-                rest[led.end() :],
-                re.I,
-            )
+            verb = _FIRST_WORD.match(rest, led.end())
             if verb is None or verb[1].lower() not in _BASE_VERBS:
                 led = None
         if led is None or not _says_enough(rest[led.end() :], text):
@@ -243,14 +239,16 @@ def _strip_openings(text: str) -> str:
         rest = rest[led.end() :]
 
 
-def strip_label(text: str) -> str:
-    """Remove the number or label of a heading: "Step 2: "."""
-    return _LABEL.sub("", text, count=1)
-
-
 def _shorten_addresses(text: str) -> str:
-    """Shorten URLs, and remove mentions of subagents."""
-    return _ADDRESS.sub(r"\1", _TICKET.sub(r"\1 #\2", _AGENT.sub("", text)))
+    """Shorten URLs and paths, and remove mentions of subagents."""
+    if "@agent-" in text or "ultrathink" in text:
+        text = _AGENT.sub("", text)
+    if "/" not in text:
+        return text
+    if "://" in text:
+        text = _ASIDE_ADDRESS.sub("", _TICKET.sub(r"\1 #\2", text))
+        text = _ADDRESS.sub(r"\1", text)
+    return _PATH.sub(r"\1", text)
 
 
 def _capitalize(text: str) -> str:

@@ -13,22 +13,9 @@ from memtui.text import secrets
 CALL_CHARS = 300
 """The maximum length of a call's line."""
 
-TASK_CHARS = 200
-"""The maximum length of a subagent's task."""
-
 _SUMMARY_FIELDS = (
-    "command",
-    "cmd",
-    "file_path",
-    "path",
-    "notebook_path",
-    "pattern",
-    "query",
-    "url",
-    "description",
-    "subject",
-    "skill",
-    "prompt",
+    *("command", "cmd", "file_path", "path", "notebook_path", "pattern", "query"),
+    *("url", "description", "subject", "skill", "prompt"),
 )
 """The inputs that best describe a call, most informative first."""
 
@@ -42,7 +29,7 @@ def describe(tool_name: str, tool_input: object) -> str:
 
 def describe_task(prompt: str) -> str:
     """Return what a subagent was asked to do, in one line."""
-    return _in_a_line(prompt)[:TASK_CHARS]
+    return _in_a_line(prompt)[:200]
 
 
 def _in_a_line(text: str) -> str:
