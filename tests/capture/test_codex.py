@@ -606,3 +606,21 @@ def test_compressed_rollouts_are_read(tmp_path: Path, house: Workspace) -> None:
 def told_in(file: Path) -> list[Event]:
     found = codex.FORMAT.read(file, None, agent="", now=NOW)
     return [event for event in found if isinstance(event, Event)]
+
+
+def test_the_summary_of_a_compaction_is_kept_whoever_tells_of_it_first() -> None:
+    told_of = event(1, "context_compacted"), line("compacted", 2, message="So far.")
+    assert "So far." in texts(meta(), *told_of)
+    assert texts(meta(), *told_of[::-1]) == ["So far."]
+
+
+def test_what_an_editor_alone_wrote_is_kept() -> None:
+    opened = "<ide_opened_file>a.py</ide_opened_file>"
+    (one,) = told(meta(), prompt(1, opened))
+    assert (one.text, one.role, one.metadata["kind"]) == (
+        opened,
+        EventRole.SYSTEM,
+        "reminder",
+    )
+    (both,) = told(meta(), prompt(1, opened, "Fix it"))[1:]
+    assert (both.text, both.role) == ("Fix it", EventRole.USER)

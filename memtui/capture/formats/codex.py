@@ -428,8 +428,8 @@ class _RolloutReader(SessionReader):
     def _compaction(
         self, position: Position, record: _CodexRecord
     ) -> Iterator[ParsedItem]:
-        if self._is_new(position, "compacted", "", record):
-            text = as_text(record.payload.get("message"))
+        text = as_text(record.payload.get("message"))
+        if self._is_new(position, "compacted", "", record) or text.strip():
             start = EventType.SESSION_START
             yield self.builder.event(position, start, text, source="compact")
 
@@ -546,7 +546,7 @@ class _Prompt:
         words: list[str] = []
         shown: list[str] = []
         system: list[tuple[str, str]] = []
-        context = ""
+        contexts: list[str] = []
         for text, is_image in content_parts(content):
             if is_image:
                 shown.append(text)
@@ -554,16 +554,19 @@ class _Prompt:
             if kind := find_system_kind(text):
                 system.append((text, kind))
                 continue
-            text, added = split_prompt(text)
-            context = added or context
-            words.append(text)
-            shown.append(text)
+            own, added = split_prompt(text)
+            if own.strip():
+                contexts.append(added)
+                words.append(own)
+                shown.append(own)
+            elif added:
+                system.append((added, "reminder"))
         for some in images:
             shown += map(image_placeholder, some if isinstance(some, list) else ())
         return cls(
             join_parts(shown),
             join_parts(words),
-            context,
+            join_parts(contexts),
             join_parts([text for text, _ in system]),
             system[0][1] if system else "",
         )
