@@ -86,8 +86,8 @@ def system_commands(app: App[Any], screen: Screen[Any]) -> Iterator[SystemComman
     for row in commands.COMMANDS:
         if not row.keys:
             yield _entry(row, row.help, app)
-        elif row.in_palette and (one := available.get(row)):
-            yield _entry(row, one.help, one.node)
+        elif row.in_palette and row not in commands.MOVING and row in available:
+            yield _entry(row, available[row].help, available[row].node)
     for theme in THEMES:
         if theme.name != app.theme:
             run = partial(app.run_action, f"switch_theme({theme.name!r})", app)
