@@ -113,8 +113,6 @@ _ACTION_LINE = re.compile(
     r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
 )
 
-_FAILURE_LINE = re.compile(r"[\w ./:\-]+ failed: ")
-
 
 @dataclass(frozen=True, slots=True)
 class ActionLine:
@@ -208,23 +206,6 @@ def whole_command(event: Event) -> str:
     return command if isinstance(command, str) else event.text.partition("\n")[0]
 
 
-def find_failures(events: Sequence[Event]) -> list[ActionLine]:
-    """Return the commands that failed and did not pass later, in order."""
-    found: dict[str, ActionLine] = {}
-    for at, event in enumerate(events):
-        if event.event_type is not EventType.TOOL_RESULT:
-            continue
-        verb, thing = _parse_call(event)
-        if verb != "Ran" or not thing:
-            continue
-        found.pop(thing, None)
-        if event.metadata.get("is_error") == "true" and (
-            error := error_line(event.text)
-        ):
-            found[thing] = ActionLine(f"{thing} failed: {error}", (at,))
-    return list(found.values())
-
-
 def _parse_call(event: Event) -> tuple[str, str]:
     """Return the verb and object of a tool call; empty strings if unknown."""
     first = event.text[:TOOL_CHARS].partition("\n")[0]
@@ -301,13 +282,3 @@ def _is_words(line: str) -> bool:
 def is_action_line(bullet: str) -> bool:
     """Return whether a bullet was composed by this module, not quoted."""
     return _ACTION_LINE.match(bullet) is not None
-
-
-def is_failure_line(bullet: str) -> bool:
-    """Return whether a bullet describes a failed command."""
-    return _FAILURE_LINE.match(bullet) is not None
-
-
-def is_commit_line(bullet: str) -> bool:
-    """Return whether a bullet quotes commit subjects."""
-    return bullet.startswith("Committed “")

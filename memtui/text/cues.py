@@ -112,12 +112,6 @@ _NEEDS_CONTEXT = re.compile(
     re.IGNORECASE,
 )
 
-_INTERJECTION = re.compile(
-    r"(?:(?:good|great|perfect|nice|excellent|interesting|ok(?:ay)?|right|yes|ah|oh|hmm"
-    r"|done|fixed)(?:\s+(?:question|catch|point|idea|news|call))?(?:\s+[-–—]+|[,!])\s+)+",
-    re.IGNORECASE,
-)
-
 starts_with_reference = re.compile(
     r"(?:these|this|that|it|they|those|all|our|here|there|previously|now|also|both)\b",
     re.IGNORECASE,
@@ -173,13 +167,6 @@ def is_routine(sentence: str) -> bool:
     """Return whether a sentence states what is true of all work: that the tests
     pass."""
     return bool(_MAY_BE_ROUTINE.search(sentence.lower()) and _ROUTINE.search(sentence))
-
-
-def strip_interjection(sentence: str) -> str:
-    """Remove leading interjections: "Good — the fix holds."."""
-    led = _INTERJECTION.match(sentence)
-    rest = sentence[led.end() :] if led else sentence
-    return rest if len(rest) > 1 else sentence
 
 
 def wording_score(sentence: str) -> float:
