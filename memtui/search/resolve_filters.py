@@ -53,7 +53,7 @@ def _split(name: str) -> tuple[str, str]:
     """Split ``[agent:]id``; without a known agent, all of it is the id."""
     name = clean(name).strip()
     agent, colon, start = name.partition(":")
-    is_known = bool(colon) and agent in sessions.list_agents()
+    is_known = bool(agent and colon) and sessions.count(agent) > 0
     return (agent, start) if is_known else ("", name)
 
 

@@ -240,7 +240,7 @@ def list_scopes() -> ScopeChoices:
     """Return what a scope can be narrowed to."""
     with database.connection():
         return ScopeChoices(
-            tuple(scopes.list_agents()),
-            tuple(scopes.list_projects()),
+            tuple(scopes.list_names("agent")),
+            tuple(scopes.list_names("project")),
             tuple(scopes.list_keywords(MAX_KEYWORDS)),
         )

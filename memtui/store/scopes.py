@@ -168,14 +168,11 @@ def resolve_names(scope: Scope) -> tuple[Scope, list[str]]:
     return replace(scope, **names), messages
 
 
-def list_agents() -> list[tuple[str, int]]:
-    """Return the agents with their number of sessions, most first."""
-    return _count_sessions_by(SessionRow.agent)
-
-
-def list_projects() -> list[tuple[str, int]]:
-    """Return the projects with their number of sessions, most first."""
-    return _count_sessions_by(SessionRow.project)
+def list_names(column: str) -> list[tuple[str, int]]:
+    """Return each ``agent`` or ``project`` with its number of sessions, most first."""
+    field, count = getattr(SessionRow, column), fn.COUNT(SessionRow.id)
+    rows = SessionRow.select(field, count).where(field != "").group_by(field)
+    return [(name, n) for name, n in rows.order_by(count.desc(), field).tuples()]
 
 
 def list_keywords(limit: int) -> list[tuple[str, int]]:
@@ -192,9 +189,3 @@ def list_keywords(limit: int) -> list[tuple[str, int]]:
         limit,
     )
     return [(str(word), int(days)) for word, days in rows]
-
-
-def _count_sessions_by(column: Any) -> list[tuple[str, int]]:
-    count = fn.COUNT(SessionRow.id)
-    rows = SessionRow.select(column, count).where(column != "").group_by(column)
-    return [(name, n) for name, n in rows.order_by(count.desc(), column).tuples()]

@@ -310,11 +310,6 @@ def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
     return list(rows.order_by(SessionRow.agent, key).tuples())
 
 
-def list_agents() -> list[str]:
-    """Return the agents that have sessions, by name."""
-    return [a for (a,) in fetch("SELECT DISTINCT agent FROM sessions ORDER BY agent")]
-
-
 def list_latest(agent: str, project: str, offset: int, limit: int) -> list[Session]:
     """Return sessions, the one updated last first."""
     rows = _filter(SessionRow.select(), agent, project).order_by(
