@@ -138,16 +138,16 @@ def test_a_title_and_a_summary_are_what_a_session_is_found_by(caller: Caller) ->
         assert "shop-1" in caller.call("search_sessions", query=word)
         for tool in ("search_sessions", "search_memory"):
             told = caller.call(tool, query=word)
-            (line,) = [one for one in told.splitlines() if "evt:" in one]
-            assert line.startswith("1.00 evt:")
-            assert word in told.partition("evt:")[2]
+            (line,) = re.findall(r"^\d\.\d\d (?:evt|toc):.*$", told, re.MULTILINE)
+            assert float(line[:4]) >= 0.8
+            assert word in told.partition(line[5:9])[2]
         routed = routing.route(caller.workspace, word)
-        assert (routed.head["band"], routed.items[0]["score"]) == ("excellent", 1.0)
+        assert routed.head["band"] == "excellent"
         told = caller.call("retrieve_memory", query=word)
-        assert "score: 1.00" in told
+        assert re.search(r"score: (?:1\.00|0\.[89])", told)
         assert word in told
-        (cite,) = re.findall(r"\[(evt:\w+)\]", told)
-        assert "> " in caller.call("expand_grip", grip_id=cite)
+        (cite,) = re.findall(r"\[((?:evt|grip):[\w:]+)\]", told)
+        assert "EXCERPT" in caller.call("expand_grip", grip_id=cite)
 
 
 def test_a_session_that_was_just_begun_can_be_called_something(caller: Caller) -> None:
