@@ -107,9 +107,11 @@ def _print_result(
 
 
 def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
-    if result.finished is not None:
-        events = plural(result.finished, "event") if result.finished else "all"
+    if result.finished:
+        events = plural(result.finished, "event")
         yield f"A forgetting that was interrupted is finished now: {events} forgotten."
+    elif result.finished is not None:
+        yield "The traces of a deletion that was interrupted are removed, too."
     counts = result.counts
     parts = [
         plural(counts.events, "event"),

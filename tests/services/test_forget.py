@@ -622,3 +622,11 @@ def test_an_interrupted_forgetting_is_told_with_the_next(
     found = forget(told_house, TombstoneKind.SESSION, "open-1")
     assert found.finished and found.counts.events
     assert forget(told_house, TombstoneKind.SESSION, "open-2").finished is None
+
+
+def test_traces_that_an_interrupted_deletion_left_are_told(
+    told_house: Workspace,
+) -> None:
+    with database.transaction():
+        meta.set_needs_cleanup(True)
+    assert forget(told_house, TombstoneKind.SESSION, "open-1").finished == 0
