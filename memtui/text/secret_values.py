@@ -230,13 +230,13 @@ def is_code(value: str) -> bool:
 
 
 def _nests(value: str) -> bool:
-    """Return whether brackets close in order; the last may be open."""
+    """Return whether brackets close in order; the last may be open or closed."""
     opened: list[str] = []
-    for sign in value:
+    for sign in value.rstrip(",;)]}"):
         if sign in "([{":
             opened.append(sign)
         elif sign in _OPENING and (not opened or opened.pop() != _OPENING[sign]):
-            return len(opened) == 0 and value.rstrip(",;)]}").find(sign) < 0
+            return False
     return True
 
 
