@@ -684,19 +684,23 @@ def _find(
     found.messages, found.length, found.conversations = lookup.totals()
     matches = [lookup.match(term) for term in found.terms]
     masks: dict[int, int] = {}
-    frequent = []
+    frequent: dict[int, list[int]] = {}
     for bit, match in enumerate(matches):
         rowids = lookup.newest(match, MAX_PER_TERM + 1)
         found.frequencies[bit] = len(rowids)
         if len(rowids) > MAX_PER_TERM:
-            frequent.append(bit)
-            rowids.pop()
-        _add_masks(masks, rowids, 1 << bit)
+            frequent[bit] = rowids[:-1]
+        else:
+            _add_masks(masks, rowids, 1 << bit)
+    # Messages with rarer terms come first: if they are enough, no others are needed.
+    is_enough = len(masks) >= scoring.MAX_SCORED
+    for bit, rowids in frequent.items():
+        _add_masks(masks, masks.keys() & rowids if is_enough else rowids, 1 << bit)
     for bit in frequent:
         estimate = lookup.estimate(matches[bit], found.messages)
         found.frequencies[bit] = max(MAX_PER_TERM + 1, estimate)
     found.common = [found.terms[bit].term for bit in frequent]
-    _find_combinations(lookup, found, matches, frequent, masks)
+    _find_combinations(lookup, found, matches, list(frequent), masks)
     return masks
 
 
@@ -738,9 +742,10 @@ def _find_combinations(
         _add_masks(masks, rowids, sum(1 << bit for bit in group))
 
 
-def _add_masks(masks: dict[int, int], rowids: Iterable[int], mask: int) -> None:
-    for rowid in rowids:
-        masks[rowid] = masks.get(rowid, 0) | mask
+def _add_masks(masks: dict[int, int], rowids: Collection[int], mask: int) -> None:
+    known = {rowid: masks[rowid] | mask for rowid in rowids if rowid in masks}
+    masks |= dict.fromkeys(rowids, mask)
+    masks |= known
 
 
 def _score_titles(

@@ -23,7 +23,7 @@ from memtui.search.node_documents import Document, minute
 from memtui.search.query import Query, Word
 from memtui.search.scoring import WeightedTerm
 
-VERSION = "6"
+VERSION = "7"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 OLD_MARK = "memtui-index"

@@ -132,7 +132,7 @@ VERBATIM = 0.5
 BONUS_CHARS = 4_000
 """How many characters of a message are read for these."""
 
-MAX_SCORED = 1_200
+MAX_SCORED = 600
 """How many messages are scored: those that contain the rarest terms."""
 
 # Weights of the search over everything
@@ -465,9 +465,9 @@ def text_bonus(query: Query, idfs: Mapping[str, float]) -> Callable[[str], float
         query: The query.
         idfs: Those of its terms.
     """
-    wanted = {*idfs, *(word.exact for word in query.words if word.exact)}
     typed_text = query.text.strip().casefold()
-    may_match = analyzer.term_prefilter(wanted)
+    # The same as for marks: each word is tested once.
+    may_match = analyzer.term_prefilter([*query.terms, *query.prefixes])
 
     def bonus(text: str) -> float:
         positions: dict[str, list[int]] = {}
