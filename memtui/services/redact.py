@@ -192,7 +192,7 @@ def redact_spool(
 ) -> tuple[int, Counter[str]]:
     """Remove the secrets from all hook files.
 
-    Young drafts are left to their hook.
+    Young drafts are left to the hook that writes them.
 
     Returns:
         The number of files with a secret, and of secrets of each kind.

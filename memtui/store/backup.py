@@ -54,7 +54,7 @@ class StoreInfo:
 def create(file: Path, *, may_replace: bool = False) -> StoreInfo:
     """Copy the open store into a file of its own.
 
-    Only its owner may read it.
+    Only its owner may read the file.
 
     Raises:
         StoreError: It cannot be written, exists already, or the store is damaged.
@@ -71,7 +71,7 @@ def create(file: Path, *, may_replace: bool = False) -> StoreInfo:
 def replacement(file: Path, *, may_replace: bool = False) -> Iterator[Path]:
     """Yield a temporary file that becomes this file at the end, if no error occurs.
 
-    Only its owner may read it.
+    Only its owner may read the file.
 
     Raises:
         StoreError: It cannot be written, or exists already.

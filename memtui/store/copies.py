@@ -161,7 +161,8 @@ def _find_without_route(
 ) -> Iterator[tuple[bytes, StoredEvent]]:
     """Find events by their fingerprints that have no copy of a route yet.
 
-    Copies in the session of a number count, or in the event's own when None.
+    A copy counts if it is in the session of this number, or without a number in the
+    event's own session.
     """
     copies = SourceCopyRow.select().where(
         SourceCopyRow.event == EventRow.id, SourceCopyRow.session.is_null()
