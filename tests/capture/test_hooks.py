@@ -13,6 +13,8 @@ from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.capture.formats.jsonl import parse_payload
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
+from memtui.store import database, sessions
+from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)
@@ -320,3 +322,21 @@ def test_what_a_program_added_to_a_prompt_is_set_apart(
     assert (event.text, event.role) == (text, role)
     assert event.metadata.get("kind", "") == kind
     assert event.metadata.get("added", "") == added
+
+
+def test_the_summary_of_a_compaction_becomes_that_of_the_session(
+    house: Workspace,
+) -> None:
+    new = house.paths.spool / "new"
+    new.mkdir(parents=True)
+    summary = "The cart is emptied after checkout."
+    payloads = (
+        claude("UserPromptSubmit", prompt="Fix the cart"),
+        claude("PostCompact", compact_summary=f"<summary>{summary}</summary>"),
+    )
+    for number, payload in enumerate(payloads):
+        (new / f"{number}.json").write_text(json.dumps(payload))
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        found = sessions.get("claude-code", "s1")
+    assert found and found.summary == summary

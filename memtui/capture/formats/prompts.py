@@ -63,7 +63,7 @@ _IDE_CONTEXT = re.compile(
 
 
 _SUMMARY = re.compile(
-    r"(?:<summary>|(?:\A|\n)Summary:)(?P<summary>.*)(?:</summary>|\Z)", re.DOTALL
+    r"(?:<summary>|(?:\A|\n)Summary:)(?P<summary>.*?)(?:</summary>|\Z)", re.DOTALL
 )
 """The summary that follows a model's analysis."""
 
