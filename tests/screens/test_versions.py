@@ -181,10 +181,10 @@ async def test_every_version_is_listed_and_the_one_shown_is_read_first(
         assert isinstance(writing.screen, VersionsScreen)
         rejected, model, first = rows(writing)
         assert rejected.startswith("  3  qwen3:4b 2bfd38a7daaf")
-        assert "✓ 3 supported · ✗ 1 unsupported" in " ".join(rejected.split())
+        assert "✓ 2 supported · ✗ 1 unsupported" in " ".join(rejected.split())
         assert f"rejected: {WHY}" in " ".join(rejected.split())
         assert model.splitlines()[0].endswith("shown")
-        counts = "Tue 20 Feb 2024 03:30 · ✓ 3 supported · ~ 1 weak"
+        counts = "Tue 20 Feb 2024 03:30 · ✓ 2 supported · ~ 1 weak"
         assert counts in " ".join(model.split())
         assert first.startswith("  1  extract (extractive-")
         assert title(writing) == ("Version 2", "shown")
