@@ -20,7 +20,8 @@ from memtui.model.hits import (
     IndexMatch,
     Snippet,
 )
-from memtui.search import hydrate, messages, query_dates, recent, resolve_filters
+from memtui.model.nodes import TocLevel, TocNode
+from memtui.search import messages, query_dates, resolve_filters
 from memtui.search import query as search_query
 from memtui.search.messages import (
     MessageMatches,
@@ -28,7 +29,14 @@ from memtui.search.messages import (
     RankedMessage,
 )
 from memtui.search.node_documents import node_texts
-from memtui.search.nodes import NodeMatches, Teleport
+from memtui.search.nodes import (
+    MAX_SEGMENTS,
+    NodeMatches,
+    Teleport,
+    in_scope,
+    read_hits,
+    read_newest,
+)
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.search.scoring import (
@@ -44,6 +52,10 @@ from memtui.store import nodes as store_nodes
 
 LIMIT = 20
 """The default number of hits."""
+
+NEWEST_MESSAGES = (
+    "role: applies to messages: the newest are listed under messages only."
+)
 
 MAX_NODES = 50
 """How many nodes and grips are ranked together with the messages."""
@@ -118,8 +130,8 @@ class CombinedSearch:
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
         result = CombinedResult(text, notes=query.hints)
-        recent_query = recent.recent_query(query, dated)
-        if recent_query is None and recent.is_small_talk(query):
+        recent_query = query_dates.recent_query(query, dated)
+        if recent_query is None and query_dates.is_small_talk(query):
             recent_query = replace(query, words=())
         if recent_query:
             with database.connection():
@@ -140,11 +152,11 @@ class CombinedSearch:
         query, notes = resolve_filters.resolve(query)
         hits: tuple[CombinedHit, ...] = ()
         if query.filters.role:
-            notes.append(recent.MESSAGES_ONLY)
+            notes.append(NEWEST_MESSAGES)
         else:
-            pages = recent.page_ids(query, dated, self._zone)
-            hits = recent.list_sessions(query, limit, pages)
-        notes += [*result.notes, *recent.notes(dated)]
+            pages = query_dates.page_ids(query, dated, self._zone)
+            hits = _list_newest(query, limit, pages)
+        notes += [*result.notes, *query_dates.describe_newest(dated)]
         return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
     def _search(
@@ -166,7 +178,7 @@ class CombinedSearch:
         ]
         ranked = _rank(found, leads, dated, query)[: max(0, limit)]
         shown = [match for one in ranked if not one.message for match in one.matches]
-        hits = {hit.target_id: hit for hit in hydrate.hits(shown, query)}
+        hits = {hit.target_id: hit for hit in read_hits(shown, query)}
         notes = (*result.notes, *unknown, *found.notes, nodes.note)
         suggestion = nodes.suggestion
         if found.messages and not found.unknown:
@@ -305,3 +317,53 @@ def _hits(
             layers=frozenset(layers | ({HitSource.MESSAGES} if message else set())),
             is_unsummarized=not is_summarized,
         )
+
+
+def _list_newest(
+    query: Query, limit: int, pages: Sequence[str] = ()
+) -> tuple[CombinedHit, ...]:
+    """Return some pages and the newest segment of each session.
+
+    If the query asks for wider nodes, these are returned: they have many sessions.
+    It needs an open connection to the store.
+    """
+    scoped = in_scope(pages, query.filters.scope)
+    found = {one.node_id: one for one in store_nodes.get_many(scoped)}
+    wide = [found[node_id] for node_id in pages if node_id in found]
+    levels = query.filters.levels
+    newest: dict[int, TocNode] = {}
+    if levels and TocLevel.SEGMENT not in levels:
+        wide += read_newest(query.filters, limit)
+    else:
+        segments_found = read_newest(query.filters, MAX_SEGMENTS)
+        places = segments.get_starts(node.node_id for node in segments_found)
+        for node in segments_found:
+            if node.node_id in places:
+                newest.setdefault(places[node.node_id][0], node)
+    hits = [_node_hit(one, "", "", ", ".join(one.projects)) for one in wide]
+    known = sessions.get_many(newest)
+    for number, node in newest.items():
+        if session := known.get(number):
+            hits.append(
+                _node_hit(node, session.agent, session.session_id, session.project)
+            )
+    return tuple(hits[:limit])
+
+
+def _node_hit(node: TocNode, agent: str, session_id: str, project: str) -> CombinedHit:
+    return CombinedHit(
+        agent=agent,
+        session_id=session_id,
+        subagent="",
+        project=project,
+        title=node.headline or node.title,
+        at=node.start_time,
+        node_id=node.node_id,
+        event_id="",
+        grip_id="",
+        role=None,
+        snippet=Snippet(node.bullets[0].text if node.bullets else node.headline),
+        score=1.0,
+        layers=frozenset({HitSource.NODES}),
+        is_unsummarized=False,
+    )

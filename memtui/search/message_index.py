@@ -22,9 +22,15 @@ from pathlib import Path
 from memtui.errors import SearchError
 from memtui.model.events import EventRole, to_ms
 from memtui.search import scoring
-from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
 from memtui.search.index_file import IndexFile, read_meta
-from memtui.search.scoring import SESSION_SUMMARY, SESSION_TITLE
+from memtui.search.scoring import (
+    SESSION_SUMMARY,
+    SESSION_TITLE,
+    Candidate,
+    Candidates,
+    MessageFilter,
+    QueryTerm,
+)
 from memtui.store.index_input import IndexableEvent, SessionTexts
 from memtui.text import analyzer
 

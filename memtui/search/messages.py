@@ -26,12 +26,19 @@ from memtui.model.hits import (
 )
 from memtui.model.sessions import Session
 from memtui.search import query as search_query
-from memtui.search import query_dates, recent, resolve_filters, scoring
-from memtui.search.candidates import Candidate, Candidates, MessageFilter, QueryTerm
+from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.message_index import MAX_PER_TERM, MessageIndex
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
-from memtui.search.scoring import EQUAL_ROLES, MessageScores, RoleWeights
+from memtui.search.scoring import (
+    EQUAL_ROLES,
+    Candidate,
+    Candidates,
+    MessageFilter,
+    MessageScores,
+    QueryTerm,
+    RoleWeights,
+)
 from memtui.search.snippets import best_line, find_marks, matching_terms
 from memtui.store import conversations, database, events, index_input, outbox, scopes
 from memtui.store import sessions as store_sessions
@@ -375,7 +382,7 @@ class SessionSearch:
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
         result = MessageResult(text, notes=query.hints)
-        recent_query = recent.recent_query(query, dated)
+        recent_query = query_dates.recent_query(query, dated)
         if recent_query is None and query.is_empty:
             result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         elif query.filters.needs_nodes:
@@ -390,7 +397,7 @@ class SessionSearch:
                         query.filters, MAX_RECENT
                     )
                     ranked = [_RankedHit(n, 1.0, event, 1.0) for n, event in newest]
-                    notes = recent.notes(dated)
+                    notes = query_dates.describe_newest(dated)
                     dated = replace(dated, periods=())
                 else:
                     matches = self._searcher.search(query, scoring.ROLE_WEIGHTS)

@@ -2,22 +2,24 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import chain
 from pathlib import Path
 
 from memtui.errors import SearchError
-from memtui.model.filters import EVERYTHING
-from memtui.model.hits import Hit, IndexMatch, TeleportResult
+from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.hits import Hit, HitKind, IndexMatch, Snippet, TeleportResult
+from memtui.model.nodes import TocNode
 from memtui.model.scope import ALL, Scope
-from memtui.search import hydrate, query_dates, recent, resolve_filters, scoring
 from memtui.search import query as search_query
-from memtui.search.node_documents import node_documents
+from memtui.search import query_dates, resolve_filters, scoring
+from memtui.search.node_documents import node_documents, node_times
 from memtui.search.node_index import NodeIndex, NodeReader, reading_documents
 from memtui.search.query import Query
-from memtui.store import database, outbox, scopes
+from memtui.search.snippets import best_line, find_marks
+from memtui.store import database, grips, outbox, scopes
 from memtui.store import nodes as store_nodes
 
 log = logging.getLogger(__name__)
@@ -37,6 +39,9 @@ FEW = 3
 
 MAX_SESSION_SEGMENTS = 1000
 """How many segments of the sessions in a filter are searched."""
+
+MAX_SEGMENTS = 200
+"""How many of the newest segments are read to find some of them."""
 
 MAX_NODES = 1_000
 """How many of the newest nodes are searched without an index."""
@@ -94,7 +99,7 @@ class Teleport:
         filters = replace(EVERYTHING, scope=scope)
         query = search_query.parse(dated.words, self._zone, filters)
         hints = [*query.hints]
-        recent_query = recent.recent_query(query, dated)
+        recent_query = query_dates.recent_query(query, dated)
         result = TeleportResult(text)
         if query.filters.role:
             hints.append(MESSAGES_ONLY)
@@ -105,9 +110,9 @@ class Teleport:
         elif recent_query is not None:
             with database.connection():
                 recent_query, unknown = resolve_filters.resolve(recent_query)
-                pages = recent.page_ids(recent_query, dated, self._zone)
-                result = recent.list_nodes(recent_query, limit, pages)
-            hints += [*unknown, *recent.notes(dated)]
+                pages = query_dates.page_ids(recent_query, dated, self._zone)
+                result = list_nodes(recent_query, limit, pages)
+            hints += [*unknown, *query_dates.describe_newest(dated)]
             dated = replace(dated, periods=())
         else:
             with database.connection():
@@ -131,7 +136,7 @@ class Teleport:
 
     def _search(self, query: Query, limit: int) -> TeleportResult:
         found = self.rank(query, limit)
-        hits = hydrate.hits(found.matches, query)
+        hits = read_hits(found.matches, query)
         return TeleportResult(
             query.text,
             hits,
@@ -186,8 +191,84 @@ def _check(
     passing: list[IndexMatch] = []
     for start in range(0, len(matches), CHECKED_AT_ONCE):
         some = matches[start : start + CHECKED_AT_ONCE]
-        shown = {hit.target_id for hit in hydrate.hits(some, query)}
+        shown = {hit.target_id for hit in read_hits(some, query)}
         passing += [match for match in some if match.target_id in shown]
         if len(passing) >= limit:
             break
     return tuple(passing[:limit])
+
+
+def list_nodes(query: Query, limit: int, pages: Sequence[str] = ()) -> TeleportResult:
+    """Return some pages and the newest nodes; needs an open connection to the store."""
+    newest = [one.node_id for one in read_newest(query.filters, limit)]
+    found = list(dict.fromkeys([*pages, *newest]))[:limit]
+    matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
+    return TeleportResult(query.text, read_hits(matches, query), is_recent=True)
+
+
+def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:
+    most = MAX_SEGMENTS if filters.support else limit
+    found = store_nodes.get_many(store_nodes.list_recent(filters, most))
+    passing = [
+        node
+        for node in found
+        if (
+            not filters.support
+            or filters.support & {bullet.support for bullet in node.bullets}
+        )
+        and (not filters.since or node_times(node)[1] >= filters.since)
+        and (not filters.until or node_times(node)[0] < filters.until)
+    ]
+    return passing[:limit]
+
+
+def read_hits(matches: Sequence[IndexMatch], query: Query) -> tuple[Hit, ...]:
+    """Return the hits for matches whose texts match in the store too.
+
+    Those that were removed since are left out.
+    """
+    return tuple(_read_hits(matches, query))
+
+
+def _read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
+    known = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    places = {m.target_id: m.target_id for m in matches}
+    places |= {grip_id: grip.toc_node_id or "" for grip_id, grip in known.items()}
+    found = store_nodes.get_entries(in_scope(places.values(), query.filters.scope))
+    entries = {entry.node_id: entry for entry in found}
+    words = store_nodes.get_words([m.target_id for m in matches])
+    for match in matches:
+        node = entries.get(places[match.target_id])
+        if node is None:
+            continue
+        grip = known.get(match.target_id)
+        keywords, bullets = words.get(match.target_id, ((), ()))
+        # Among equal lines the first is shown.
+        lines = [*bullets, node.headline, " · ".join(keywords)]
+        text = "\n".join([node.title, *lines, " ".join(keywords)])
+        if grip:
+            lines, text = [grip.excerpt], grip.excerpt
+        if query.matches(text):
+            line = best_line(lines, query)
+            yield Hit(
+                kind=match.kind,
+                target_id=match.target_id,
+                node_id=node.node_id,
+                level=node.level,
+                title=node.headline or node.title,
+                at=grip.timestamp if grip else node.start_time,
+                score=match.score,
+                snippet=Snippet(line, tuple(find_marks(line, query))),
+                project=", ".join(node.projects),
+                landing_id=match.landing_id,
+            )
+
+
+def in_scope(nodes: Iterable[str], scope: Scope) -> list[str]:
+    """Return the ids of the nodes that are in scope, each once."""
+    node_ids = list(dict.fromkeys(nodes))
+    if scope.keyword or (scope.agent and scope.project):
+        # The index does not know which agent worked on which project.
+        passing = scopes.filter_nodes(node_ids, scope)
+        node_ids = [node_id for node_id in node_ids if node_id in passing]
+    return node_ids

@@ -8,12 +8,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, time, tzinfo
 
-from memtui.model import filters
-from memtui.model.filters import Filters
+from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.model.hits import ReadDate
 from memtui.search import query as search_query
+from memtui.search.query import Query
 from memtui.text import dates
 from memtui.text.dates import DatePeriod
+
+NEWEST_LISTED = "Without a word to search for, the newest are listed."
+
+MIN_STOP_WORDS = 2
+"""A text with so many stop words is a sentence."""
 
 MAX_PERIODS = 12
 """How many periods of a query are used: its first ones."""
@@ -27,7 +32,7 @@ _FILTER = re.compile(
 )
 
 _NOT_READ = re.compile(
-    rf'"[^"]*"|\b(?:{"|".join(filters.FILTER_FIELDS)}):(?:"[^"]*"|\S+)', re.I
+    rf'"[^"]*"|\b(?:{"|".join(FILTER_FIELDS)}):(?:"[^"]*"|\S+)', re.I
 )
 
 
@@ -110,3 +115,50 @@ def _with_filter_dates(query: str, now: datetime, zone: tzinfo) -> str:
         replaced += f"{query[place : found.start()]}{found['name']}:{at.strftime(form)}"
         place = found.end() + (0 if quoted is not None else period.span[1])
     return replaced + query[place:]
+
+
+# Queries without a topic, for which the newest are listed
+
+
+def recent_query(query: Query, dated: DatedQuery) -> Query | None:
+    """Return the query to list the newest for; None if it names a topic, or no filters.
+
+    "What was I doing" names none. Several periods are taken as one, from the first to
+    the last.
+    """
+    has_filters = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
+    is_restricted = bool(dated.periods) or (has_filters and not query.hints)
+    is_question = bool(dated.periods) and query.stop_words > 0 and not query.has_topic
+    is_without_words = query.is_empty or is_question
+    if not (is_without_words and is_restricted) or query.needs_text:
+        return None
+    filters = restrict(query.filters, dated.periods)
+    return replace(query, words=(), filters=filters)
+
+
+def is_small_talk(query: Query) -> bool:
+    """Return True for "how are you" and "remind me what we discussed"."""
+    indexed = len(query.words) if not query.has_only_stop_words else 0
+    is_sentence = query.stop_words >= MIN_STOP_WORDS or not indexed
+    return (
+        query.stop_words > 0
+        and is_sentence
+        and not (query.has_topic or query.needs_text)
+    )
+
+
+def describe_newest(dated: DatedQuery) -> tuple[str, ...]:
+    """Return the periods of the query, and a note that this is no ranking."""
+    return (*(f"{period.label}." for period in dated.periods), NEWEST_LISTED)
+
+
+def page_ids(query: Query, dated: DatedQuery, zone: tzinfo) -> list[str]:
+    """Return the nodes of exactly the periods of a query without other filters."""
+    filters = replace(query.filters, since=None, until=None)
+    if filters != replace(EVERYTHING, scope=filters.scope):
+        return []
+    return [
+        node_id
+        for period in dated.periods
+        if (node_id := dates.whole_node(period, zone))
+    ]

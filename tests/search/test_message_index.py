@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from memtui.errors import SearchError
 from memtui.model.events import EventRole, EventType, from_ms
 from memtui.search import index_file, message_index, scoring
-from memtui.search.candidates import Candidates, MessageFilter, QueryTerm
 from memtui.search.message_index import EPOCH_MS, MessageIndex
+from memtui.search.scoring import Candidates, MessageFilter, QueryTerm
 from memtui.store.index_input import IndexableEvent
 from memtui.text import analyzer
 

@@ -8,8 +8,13 @@ import pytest
 from memtui.model.events import EventRole
 from memtui.search import query as search_query
 from memtui.search import scoring
-from memtui.search.candidates import Candidate, Candidates, QueryTerm
-from memtui.search.scoring import EQUAL_ROLES, MessageScores
+from memtui.search.scoring import (
+    EQUAL_ROLES,
+    Candidate,
+    Candidates,
+    MessageScores,
+    QueryTerm,
+)
 
 FOUND = Candidates(
     [QueryTerm("rare"), QueryTerm("common")],

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.search import suggest
+from memtui.search import node_index
 from memtui.search.node_index import NodeIndex
 from tests.search.documents import document
 from tests.search.documents import suggest as suggest_query
@@ -65,29 +65,29 @@ WORDS = st.text("abc", max_size=7)
 def test_an_exchange_of_neighbours_is_one_edit(
     one: str, other: str, apart: int
 ) -> None:
-    assert suggest.distance(one, other, 3) == apart
+    assert node_index.distance(one, other, 3) == apart
 
 
 def test_no_more_is_counted_than_is_asked_for() -> None:
-    assert suggest.distance("anchor", "timetable", 2) == 3
-    assert suggest.distance("abcdef", "ghijkl", 2) == 3
+    assert node_index.distance("anchor", "timetable", 2) == 3
+    assert node_index.distance("abcdef", "ghijkl", 2) == 3
 
 
 @given(WORDS, WORDS)
 def test_a_word_is_as_far_from_another_as_that_one_from_it(
     one: str, other: str
 ) -> None:
-    assert suggest.distance(one, other, 9) == suggest.distance(other, one, 9)
-    assert (suggest.distance(one, other, 9) == 0) == (one == other)
+    assert node_index.distance(one, other, 9) == node_index.distance(other, one, 9)
+    assert (node_index.distance(one, other, 9) == 0) == (one == other)
 
 
 @given(WORDS, WORDS)
 def test_neighbours_are_all_words_one_edit_away(one: str, other: str) -> None:
-    is_near = other in set(suggest.neighbours(one, len(one))) - {one}
-    assert is_near == (suggest.distance(one, other, 1) == 1)
+    is_near = other in set(node_index.neighbours(one, len(one))) - {one}
+    assert is_near == (node_index.distance(one, other, 1) == 1)
 
 
 def test_only_the_beginning_of_a_word_is_edited_if_so_wished() -> None:
-    near = set(suggest.neighbours("harbour", 2))
+    near = set(node_index.neighbours("harbour", 2))
     assert {"aharbour", "arbour", "hxrbour", "haxrbour", "haxbour"} <= near
     assert not {"harbuor", "harbou", "harboux"} & near

@@ -9,7 +9,7 @@ from memtui.agents import memories, search
 from memtui.model.events import EventRole
 from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
 from memtui.model.nodes import TocLevel
-from memtui.search.recent import NOTE
+from memtui.search.query_dates import NEWEST_LISTED
 from memtui.tui.screens.search import compose_notes
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import SearchView
@@ -47,7 +47,9 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
         # The page of the month comes first.
         times = [x.at for x in sheet.results if x.level is not TocLevel.MONTH]
         assert times and times == sorted(times, reverse=True), view
-        assert NOTE in sheet.notes and not {line.band for line in sheet.results} - {""}
+        assert NEWEST_LISTED in sheet.notes and not {
+            line.band for line in sheet.results
+        } - {""}
         if asked.startswith(("agent", "project")):
             name = asked.partition(":")[2]
             messages = full_house.session_search.find(asked).hits
@@ -89,8 +91,8 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
         sheet = result_list.to_results(ask("in March 1999"))
         notes = compose_notes(sheet, "in March 1999", view, full_house.zone)
         assert not sheet.results and notes[0] == "There is nothing for “in March 1999”."
-        assert NOTE not in ask_notes(ask("agent:codex session"))
-        assert NOTE not in ask_notes(ask("levle:codex"))
+        assert NEWEST_LISTED not in ask_notes(ask("agent:codex session"))
+        assert NEWEST_LISTED not in ask_notes(ask("levle:codex"))
     roles = full_house.session_search.find("role:user").hits
     assert {hit.match.role for hit in roles if hit.match} == {EventRole.USER}
 

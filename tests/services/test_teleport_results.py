@@ -10,7 +10,7 @@ import pytest
 from memtui.model.hits import Hit, HitKind, IndexMatch, ScoreBand
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.search import hydrate, node_index, nodes
+from memtui.search import node_index, nodes
 from memtui.search.nodes import Teleport
 from memtui.search.query import NO_WORD, Query
 from memtui.services import browse
@@ -148,13 +148,13 @@ def test_a_phrase_that_nothing_holds_is_looked_for_in_so_many_matches_and_no_mor
     monkeypatch.setattr(nodes, "MAX_CHECKED", 8)
     monkeypatch.setattr(nodes, "CHECKED_AT_ONCE", 3)
     read: list[str] = []
-    made = hydrate.hits
+    made = nodes.read_hits
 
     def told(matches: Sequence[IndexMatch], asked: Query) -> tuple[Hit, ...]:
         read.extend(match.target_id for match in matches)
         return made(matches, asked)
 
-    monkeypatch.setattr(hydrate, "hits", told)
+    monkeypatch.setattr(nodes, "read_hits", told)
     assert hits(full_house, '"zzz token refreshing"', 3) == ()
     assert len(read) == len(set(read)) == 8
 

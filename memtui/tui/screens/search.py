@@ -23,7 +23,7 @@ from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.model.scope import Scope
 from memtui.search import query as search_query
 from memtui.search.query import NO_WORD
-from memtui.search.recent import NOTE
+from memtui.search.query_dates import NEWEST_LISTED
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui import format, workers
@@ -197,7 +197,7 @@ def compose_notes(
         reason = ONLY_A_TIME if found.times else NOTHING_TO_LOOK_UP
         notes.insert(0, reason.format(_shorten(query)))
     elif not found.results and found.is_recent:
-        notes.remove(NOTE)
+        notes.remove(NEWEST_LISTED)
         notes.insert(0, f"There is nothing for “{_shorten(query)}”.")
     elif not found.results:
         notes.insert(0, _advise(query, view, zone))
