@@ -85,9 +85,9 @@ bench-ui: $(VENV)/.runs
 bench-agents: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.agents $(ARGS)
 
-.PHONY: eval eval-grips eval-grounding eval-summaries eval-search
+.PHONY: eval eval-grips eval-grounding eval-summaries eval-search eval-words
 
-eval: eval-grips eval-grounding eval-summaries eval-search
+eval: eval-grips eval-grounding eval-summaries eval-search eval-words
 
 eval-search: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.finding $(ARGS)
@@ -100,6 +100,9 @@ eval-grounding: $(VENV)/.runs
 
 eval-summaries: $(VENV)/.runs
 	@$(BIN)/python -m benchmarks.summaries $(ARGS)
+
+eval-words: $(VENV)/.runs
+	@$(BIN)/python -m benchmarks.words $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache

@@ -1,0 +1,233 @@
+"""Cards: the state of the work, its facts, and what is left open."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memtui.model import events
+from memtui.model.events import Event, EventType
+from memtui.summarize.cards import Card, WorkState, make_card
+
+START = datetime(2024, 1, 15, 9, tzinfo=UTC)
+Call = tuple[str, str, dict[str, str]]
+KINDS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_MESSAGE}
+REPORT = "Fixed the rounding: Ledger.total now adds cents and rounds only once."
+
+
+def event(at: int, who: str, text: str, **metadata: str) -> Event:
+    return events.make(
+        agent="claude-code",
+        session_id="s1",
+        timestamp=START + timedelta(minutes=at),
+        event_type=KINDS.get(who, EventType.TOOL_RESULT),
+        text=text,
+        source_key=str(at),
+        metadata=metadata,
+    )
+
+
+def shell(
+    command: str, output: str, **metadata: str
+) -> tuple[str, str, dict[str, str]]:
+    """Return a command as a turn."""
+    given = {"tool_name": "Bash", "tool_input": json.dumps({"command": command})}
+    return "tool", f"Bash: {' '.join(command.split())}\n{output}", given | metadata
+
+
+def edit(path: str, old: str, new: str) -> Call:
+    fields = {"file_path": path, "old_string": old, "new_string": new}
+    given = {"tool_name": "Edit", "tool_input": json.dumps(fields)}
+    return "tool", f"Edit: {path}\nThe file has been updated.", given
+
+
+COMMIT = shell("git commit -m x", "[main 1a2b3c4] Round invoices once\n 1 file changed")
+PUSH = shell("git push", "To github.com:octo/shop.git\n   1a2b..3c4d  main -> main")
+EDIT = edit("/app/ledger.py", "a\nb\nc", "a\nx\ny\nc")
+ASK = ("user", "Round the invoice totals only once, in the ledger.")
+SAY = ("assistant", REPORT)
+
+Turn = tuple[str, str] | Call
+
+
+def card(*turns: Turn) -> Card:
+    made = []
+    for at, (who, text, *more) in enumerate(turns):
+        metadata = more[0] if more else {}
+        made.append(event(at, who, text, **metadata))
+    return make_card(made)
+
+
+@pytest.mark.parametrize(
+    ("turns", "state"),
+    [
+        ([ASK, SAY], WorkState.ANSWERED),
+        ([ASK, EDIT, SAY], WorkState.DONE),
+        ([ASK, EDIT, COMMIT, SAY], WorkState.DONE),
+        ([ASK, EDIT, COMMIT, PUSH, SAY], WorkState.PUSHED),
+        ([ASK, EDIT, PUSH, COMMIT, SAY], WorkState.DONE),
+        ([ASK, EDIT, shell("gh pr merge 7", "Merged"), SAY], WorkState.MERGED),
+        ([ASK, EDIT], WorkState.OPEN),
+        ([ASK, EDIT, SAY, ("user", "commit"), SAY], WorkState.OPEN),
+        ([ASK, EDIT, SAY, ("user", "Now the receipts, too")], WorkState.OPEN),
+        ([ASK, EDIT, ("assistant", "Let me run the tests.")], WorkState.OPEN),
+        (
+            [ASK, EDIT, ("assistant", "The receipts could not fix: still failing.")],
+            WorkState.OPEN,
+        ),
+        (
+            [ASK, EDIT, ("user", "[Request interrupted by user]")],
+            WorkState.ABANDONED,
+        ),
+        ([ASK, SAY, ("user", "never mind")], WorkState.ABANDONED),
+    ],
+)
+def test_the_state_is_derived_from_calls_and_closing_words(
+    turns: list[Turn], state: WorkState
+) -> None:
+    assert card(*turns).state.text == state
+
+
+def test_a_refused_push_was_not_made() -> None:
+    refused = shell("git push", "! [rejected] main -> main (fetch first)")
+    assert card(ASK, EDIT, COMMIT, refused, SAY).state.text == WorkState.DONE
+
+
+def test_a_push_that_was_asked_for_and_not_made_is_left_open() -> None:
+    found = card(ASK, EDIT, COMMIT, SAY, ("user", "please push"), SAY)
+    assert found.state.text == WorkState.OPEN
+    assert found.left_open[0].text == "The push that was asked for was not made"
+    assert found.left_open[0].refs == (4,)
+
+
+@pytest.mark.parametrize(
+    ("output", "counts"),
+    [
+        ("== 2 failed, 5 passed in 0.12s ==", "2 failed, 5 passed"),
+        ("1219 pass\n0 fail\nRan 1219 tests", "1,219 passed"),
+        ("Tests:  34 failed, 169 skipped, 660 passed", "34 failed, 660 passed"),
+        ("test result: ok. 7 passed; 0 failed; 0 ignored", "7 passed"),
+        ("  12 passing (3s)\n  1 failing", "1 failed, 12 passed"),
+    ],
+)
+def test_test_runs_are_counted(output: str, counts: str) -> None:
+    found = card(ASK, shell("run the tests", output), SAY).tests
+    assert found is not None
+    assert (found.text, found.refs) == (counts, (1,))
+
+
+def test_tests_are_shown_before_and_after() -> None:
+    before = shell("pytest", "== 3 failed, 9 passed in 1.2s ==")
+    after = shell("pytest", "== 12 passed in 1.1s ==")
+    found = card(ASK, before, EDIT, after, SAY).tests
+    assert found is not None
+    assert (found.text, found.refs) == ("3 failed, 9 passed → 12 passed", (1, 3))
+
+
+def test_output_without_a_test_run_counts_nothing() -> None:
+    text = "3 passengers passed the gate in 2024"
+    assert card(ASK, shell("cat gate.txt", text), SAY).tests is None
+
+
+def test_changed_lines_are_counted_by_file() -> None:
+    again = edit("/app/ledger.py", "k", "k\nl")
+    patch = (
+        "*** Begin Patch\n*** Update File: a/b.py\n+one\n+two\n-three\n*** End Patch"
+    )
+    patched = (
+        "tool",
+        "apply_patch: a/b.py\nDone",
+        {"tool_name": "apply_patch", "tool_input": patch},
+    )
+    found = card(ASK, EDIT, again, patched, SAY).files
+    assert [(str(change), at) for change, at in found] == [
+        ("ledger.py +3 −1", 2),
+        ("b.py +2 −1", 3),
+    ]
+
+
+def test_a_created_pull_request_is_listed_with_the_commits() -> None:
+    address = "https://github.com/octo/shop/pull/380"
+    found = card(ASK, COMMIT, shell("gh pr create --fill", f"{address}\n"), SAY)
+    assert [line.text for line in found.commits] == [
+        "Round invoices once",
+        f"Pull request #380 {address}",
+    ]
+
+
+def test_changes_after_the_last_commit_are_left_open() -> None:
+    found = card(ASK, EDIT, COMMIT, edit("/app/receipt.py", "a", "b"), SAY)
+    assert [line.text for line in found.left_open] == [
+        "Changed after the last commit: receipt.py"
+    ]
+
+
+def test_files_left_out_of_the_commit_are_left_open() -> None:
+    status = (
+        "Changes not staged for commit:\n\tmodified:   .husky/x\n\tmodified:   a/b.ts"
+    )
+    found = card(ASK, EDIT, COMMIT, shell("git status", status), SAY)
+    assert [line.text for line in found.left_open] == ["Left out of the commit: b.ts"]
+
+
+PLAN = """Implement the following plan:
+
+# Plan: Round invoices once
+
+## Verification
+
+- Run `make check all`
+- Run `pytest tests/ledger`
+- Visual check: open the invoice in the browser
+
+## Notes
+
+- Nothing here
+"""
+
+
+def test_checks_of_a_plan_that_nobody_made_are_left_open() -> None:
+    run = shell("cd app && pytest tests/ledger -q", "ok")
+    found = card(("user", PLAN), EDIT, run, SAY)
+    assert found.title == "Round invoices once"
+    assert [line.text for line in found.left_open] == [
+        "Not run: Run `make check all`",
+        "Not checked: Visual check: open the invoice in the browser",
+    ]
+
+
+def test_a_question_to_the_user_is_left_open_but_not_an_offer() -> None:
+    asked = "The hook fails on other files. Should I commit with `--no-verify`?"
+    (line,) = card(ASK, EDIT, ("assistant", asked)).left_open
+    assert line.text == "Not answered: Should I commit with `--no-verify`?"
+    offer = f"{REPORT} Would you like me to add more tests?"
+    assert not card(ASK, EDIT, ("assistant", offer)).left_open
+
+
+def test_what_the_closing_message_says_remains_is_left_open() -> None:
+    closing = (
+        f"{REPORT}\n\n## Next steps\n\n- Move the tax rates into the settings\n"
+        "- Let me know if you want more!\n"
+    )
+    (line,) = card(ASK, EDIT, ("assistant", closing)).left_open
+    assert line.text == "Move the tax rates into the settings"
+
+
+def test_the_outcome_is_the_result_not_the_routine() -> None:
+    closing = (
+        "All tests pass and lint is clean. Here's a summary of the changes:\n\n"
+        "- Added `Ledger.total()` (line 12), which rounds the cents once\n"
+        "- Unrelated changes in the working tree were already there"
+    )
+    found = card(ASK, EDIT, ("assistant", closing)).outcome
+    assert found is not None
+    assert found.text == "Added `Ledger.total()`, which rounds the cents once"
+
+
+def test_a_decision_is_quoted_with_its_reason() -> None:
+    closing = (
+        f"{REPORT} I chose integers instead of decimals because SQLite has no decimal"
+        " type."
+    )
+    (line,) = card(ASK, EDIT, ("assistant", closing)).decisions
+    assert line.text.startswith("I chose integers instead of decimals because")
