@@ -1,10 +1,10 @@
 """Measure the tokens an agent reads until it has the evidence for a question.
 
 The labelled questions of ``benchmarks.finding`` are asked in every way an agent can
-ask. The answers, including fences, are counted until one contains the evidence. Further
-figures: how many single answers of a given size contain it, and the cost of reading the
-matching sessions, or of searching all messages for the longest word of the question.
-Run it from the checkout:
+ask, each answer within the default budget. The answers, including fences, are counted
+until one contains the evidence. Further figures: how many single answers of a given size
+contain it, the cost of reading the matching sessions, and of searching all messages for
+the longest word of the question. Run it from the checkout:
 
     python -m benchmarks.agents [--coding | --locomo] [--some N]
 """
@@ -30,18 +30,14 @@ from memtui.store.schema import EventRow
 from memtui.workspace import Workspace
 
 BUDGETS = (500, 1_000, 2_000)
-"""Within how many tokens the share of the questions is told."""
-
-STEP = replies.DEFAULT_TOKENS
-"""What one answer may cost, in tokens."""
 
 QUOTED_CHARS = 80
 """How much of a turn must be read to count as its evidence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
-    """A question, and the words any of which answer it."""
+class Question:
+    """A question, and the texts any of which answers it."""
 
     text: str
     project: str
@@ -49,164 +45,158 @@ class Sought:
     sessions: frozenset[str]
 
     @property
-    def of(self) -> Scope:
-        """Whose work is asked."""
-        return Scope("", self.project)
+    def filters(self) -> Filters:
+        """Its project, if it has one."""
+        return Filters(scope=Scope("", self.project))
 
-    def is_in(self, text: str) -> bool:
-        """Whether a text holds it."""
-        said = folded(text)
-        return any(one in said for one in self.evidence)
+    def is_answered_by(self, text: str) -> bool:
+        """Return True if a text contains the evidence."""
+        folded = fold(text)
+        return any(one in folded for one in self.evidence)
 
 
-def folded(text: str) -> str:
-    """A text by which quotes are compared."""
+def fold(text: str) -> str:
+    """Return a text in the form in which quotes are compared."""
     return " ".join(text.replace("\\n", " ").replace('\\"', '"').split())
 
 
-def coding() -> list[Sought]:
-    """The questions over coding sessions."""
+def read_coding() -> list[Question]:
+    """Return the questions about coding sessions."""
     rows = map(json.loads, finding.CODING.read_text("utf-8").splitlines())
     return [
-        Sought(
+        Question(
             row["query"],
             "",
-            tuple(map(folded, row["evidence"])),
+            tuple(map(fold, row["evidence"])),
             frozenset(row["sessions"]),
         )
         for row in rows
     ]
 
 
-def locomo() -> list[Sought]:
-    """LoCoMo's questions that have an answer."""
-    told = {}
+def read_locomo() -> list[Question]:
+    """Return LoCoMo's questions that have an answer."""
+    turns = {}
     for line in (finding.LOCOMO / "sessions.jsonl").read_text("utf-8").splitlines():
         for turn in json.loads(line)["turns"]:
-            told[turn["turn_id"]] = folded(turn["text"])[:QUOTED_CHARS]
+            turns[turn["turn_id"]] = fold(turn["text"])[:QUOTED_CHARS]
     return [
-        Sought(
+        Question(
             one.text,
             one.project,
-            tuple(told[turn] for turn in one.turns if turn in told),
+            tuple(turns[turn] for turn in one.turns if turn in turns),
             one.sessions,
         )
         for one in finding.locomo()
     ]
 
 
-Way = Callable[[Workspace, Sought], Iterator[Reply]]
+Answer = Callable[[Workspace, Question], Reply]
+
+ANSWERS: dict[str, Answer] = {
+    "search_memory": lambda workspace, question: search.search_memory(
+        workspace, question.text, limit=50, filters=question.filters
+    ),
+    "route": lambda workspace, question: routing.route(
+        workspace, question.text, limit=20, project=question.project
+    ),
+    "retrieve_memory": lambda workspace, question: memories.retrieve_memory(
+        workspace, question.text, filters=question.filters
+    ),
+    "retrieve_memory, all details": lambda workspace, question: (
+        memories.retrieve_memory(
+            workspace, question.text, detail_limit=5, filters=question.filters
+        )
+    ),
+    "search_sessions": lambda workspace, question: search.search_sessions(
+        workspace, question.text, limit=10, filters=question.filters
+    ),
+    "teleport": lambda workspace, question: search.teleport(
+        workspace, question.text, limit=6, project=question.project
+    ),
+}
+"""The ways to ask, each with one answer."""
 
 
-def _opened(house: Workspace, first: Reply, ids: Sequence[str]) -> Iterator[Reply]:
-    """An answer, then what it cites, one after the other."""
+def ask_and_open(
+    answer: Answer, workspace: Workspace, question: Question
+) -> Iterator[Reply]:
+    """Yield an answer, then what it cites, hit after hit."""
+    first = answer(workspace, question)
     yield first
-    for name in dict.fromkeys(filter(None, ids)):
-        is_node = name.startswith("toc:")
-        yield (toc.get_node if is_node else sessions.expand_grip)(house, name)
+    ids = [
+        str(one.get("leads_to") or one.get("cite") or one.get("id") or one["node_id"])
+        for one in first.items
+    ]
+    yield from open_all(workspace, ids)
 
 
-def teleporting(house: Workspace, asked: Sought) -> Iterator[Reply]:
-    """Teleport, then open hit after hit."""
-    first = search.teleport(house, asked.text, limit=6, project=asked.project)
-    ids = [str(one.get("leads_to") or one["id"]) for one in first.items]
-    return _opened(house, first, ids)
+def open_all(workspace: Workspace, ids: Sequence[str]) -> Iterator[Reply]:
+    """Yield the nodes and events of some ids."""
+    for name in dict.fromkeys(ids):
+        open_one = toc.get_node if name.startswith("toc:") else sessions.expand_grip
+        yield open_one(workspace, name)
 
 
-def searching(house: Workspace, asked: Sought) -> Iterator[Reply]:
-    """Search everything, then expand hit after hit."""
-    filters = Filters(scope=asked.of)
-    first = search.search_memory(house, asked.text, limit=8, filters=filters)
-    return _opened(house, first, [one["id"] for one in first.items])
-
-
-def retrieving(house: Workspace, asked: Sought) -> Iterator[Reply]:
-    """Retrieve memories, then expand what they cite."""
-    filters = Filters(scope=asked.of)
-    first = memories.retrieve_memory(house, asked.text, filters=filters)
-    return _opened(house, first, [one["cite"] for one in first.items])
-
-
-def talking(house: Workspace, asked: Sought) -> Iterator[Reply]:
-    """Search sessions, then expand message after message."""
-    filters = Filters(scope=asked.of)
-    first = search.search_sessions(house, asked.text, limit=10, filters=filters)
-    return _opened(house, first, [one["id"] for one in first.items])
-
-
-def browsing(house: Workspace, asked: Sought) -> Iterator[Reply]:
-    """From the years down, at each level the child that answers best."""
+def browse(workspace: Workspace, question: Question) -> Iterator[Reply]:
+    """Yield the answers from the years down, at each level the best child's."""
     node = ""
-    while True:
+    while not node.startswith("toc:segment:"):
         reply = toc.search_children(
-            house, asked.text, node, limit=4, project=asked.project
+            workspace, question.text, node, limit=4, project=question.project
         )
         yield reply
         if not reply.items:
             return
         node = reply.items[0]["node_id"]
-        if node.startswith("toc:segment:"):
-            break
-    last = toc.get_node(house, node)
-    cited = [g for one in last.items for g in one.get("grip_ids", ())]
-    yield from _opened(house, last, cited)
+    last = toc.get_node(workspace, node)
+    yield last
+    grips = [grip for one in last.items for grip in one.get("grip_ids", ())]
+    yield from open_all(workspace, grips)
 
 
-WAYS: dict[str, Way] = {
-    "fused search + expand": searching,
-    "retrieve_memory + expand": retrieving,
-    "session search + expand": talking,
-    "teleport + expand": teleporting,
-    "browsing by words": browsing,
-}
-
-
-def cost(house: Workspace, way: Way, asked: Sought) -> int | None:
-    """What is paid until the evidence is read; None if it never is."""
-    paid = 0
-    for reply in way(house, asked):
-        told = replies.fit_text(reply, STEP, house.counter)
-        paid += told.tokens
-        if asked.is_in(told.text):
-            return paid
-        if paid > max(BUDGETS):
+def count_tokens(
+    answers: Iterator[Reply], workspace: Workspace, question: Question
+) -> int | None:
+    """Return what is read until the evidence is among it; None if it never is."""
+    tokens = 0
+    for reply in answers:
+        fitted = replies.fit_text(reply, replies.DEFAULT_TOKENS, workspace.counter)
+        tokens += fitted.tokens
+        if question.is_answered_by(fitted.text):
+            return tokens
+        if tokens > max(BUDGETS):
             break
     return None
 
 
-Answer = Callable[[Workspace, Sought], Reply]
-
-ONCE: dict[str, Answer] = {
-    "search": lambda house, asked: search.search_memory(
-        house, asked.text, limit=50, filters=Filters(scope=asked.of)
-    ),
-    "route": lambda house, asked: routing.route(
-        house, asked.text, limit=20, project=asked.project
-    ),
-    "retrieve_memory": lambda house, asked: memories.retrieve_memory(
-        house, asked.text, filters=Filters(scope=asked.of)
-    ),
-    "retrieve_memory, all details": lambda house, asked: memories.retrieve_memory(
-        house, asked.text, detail_limit=5, filters=Filters(scope=asked.of)
-    ),
-}
-"""What is answered in one go, with nothing opened afterwards."""
+def smallest_budget(
+    answer: Answer, workspace: Workspace, question: Question
+) -> int | None:
+    """Return the smallest budget whose answer has the evidence; None if none has."""
+    reply = answer(workspace, question)
+    for budget in BUDGETS:
+        fitted = replies.fit_text(reply, budget, workspace.counter)
+        if question.is_answered_by(fitted.text):
+            return budget
+    return None
 
 
-def in_one(house: Workspace, answer: Answer, asked: Sought) -> int:
-    """The least of the budgets in whose answer the evidence is; 0 if in none."""
-    reply = answer(house, asked)
-    for most in BUDGETS:
-        if asked.is_in(replies.fit_text(reply, most, house.counter).text):
-            return most
-    return 0
+def print_row(name: str, costs: Sequence[int | None]) -> None:
+    """Print the share of the questions that are answered within each budget."""
+    found = [cost for cost in costs if cost is not None]
+    shares = "  ".join(
+        f"≤ {budget:,}: {sum(one <= budget for one in found) / len(costs):.0%}"
+        for budget in BUDGETS
+    )
+    print(f"  {name:45} median {median(found or [0]):7,.0f}  {shares}")
 
 
-def baselines(house: Workspace, questions: Sequence[Sought]) -> None:
-    """What reading the sessions costs, and looking for one word."""
+def print_baselines(workspace: Workspace, questions: Sequence[Question]) -> None:
+    """Print the cost of reading the sessions, and of searching for one word."""
     with database.connection():
-        rows = EventRow.select().order_by(EventRow.id)
-        said = [
+        rows = list(EventRow.select().order_by(EventRow.id))
+        messages = [
             (row.session.name, row.session.project, row.text, row.tokens)
             for row in rows
             if row.type.endswith("_message")
@@ -215,64 +205,62 @@ def baselines(house: Workspace, questions: Sequence[Sought]) -> None:
         for row in rows:
             everything[row.session.name] += row.tokens
     whole, with_tools, grepped = [], [], []
-    for asked in questions:
-        whole.append(sum(n for name, _, _, n in said if name in asked.sessions))
-        with_tools.append(sum(everything[name] for name in asked.sessions))
-        word = max(re.findall(r"\w+", asked.text) or [""], key=len).lower()
-        paid = 0
-        for _, project, text, tokens in said:
-            if (asked.project in ("", project)) and word in text.lower():
-                paid += tokens
-                if asked.is_in(text):
-                    grepped.append(paid)
+    for question in questions:
+        whole.append(sum(n for name, _, _, n in messages if name in question.sessions))
+        with_tools.append(sum(everything[name] for name in question.sessions))
+        word = max(re.findall(r"\w+", question.text) or [""], key=len).lower()
+        read = 0
+        for _, project, text, tokens in messages:
+            if question.project in ("", project) and word in text.lower():
+                read += tokens
+                if question.is_answered_by(text):
+                    grepped.append(read)
                     break
-    print(f"  {'reading the sessions':26} median {median(whole):7,.0f} tokens")
-    print(f"  {'the same with tools':26} median {median(with_tools):7,.0f} tokens")
     share = len(grepped) / len(questions)
-    print(
-        f"  {'grep for its longest word':26} median"
-        f" {median(grepped or [0]):7,.0f} tokens, finds {share:.0%}"
+    print(f"  {'reading the sessions':45} median {median(whole):7,.0f}")
+    print(f"  {'the same with tools':45} median {median(with_tools):7,.0f}")
+    longest = (
+        f"  {'grep for the longest word':45} median {median(grepped or [0]):7,.0f}"
     )
+    print(f"{longest}  finds {share:.0%}")
 
 
-def report(title: str, house: Workspace, questions: Sequence[Sought]) -> None:
-    """Print what each way costs."""
-    print(f"\n{title}: {len(questions)} questions")
-    for name, way in WAYS.items():
-        paid = [cost(house, way, asked) for asked in questions]
-        found = [one for one in paid if one is not None]
-        shares = "  ".join(
-            f"≤ {most:,}: {sum(one <= most for one in found) / len(paid):.0%}"
-            for most in BUDGETS
-        )
-        print(f"  {name:26} median {median(found or [0]):7,.0f} tokens  {shares}")
-    for name, answer in ONCE.items():
-        least = [in_one(house, answer, asked) for asked in questions]
-        shares = "  ".join(
-            f"≤ {most:,}: {sum(0 < one <= most for one in least) / len(least):.0%}"
-            for most in BUDGETS
-        )
-        print(f"  {f'one answer of {name}':33} {'':14}{shares}")
-    baselines(house, questions)
+def report(title: str, workspace: Workspace, questions: Sequence[Question]) -> None:
+    """Print the tokens that each way takes."""
+    print(f"\n{title}: {len(questions)} questions, in tokens")
+    for name, answer in ANSWERS.items():
+        least = [smallest_budget(answer, workspace, one) for one in questions]
+        print_row(f"one answer of {name}", least)
+        opened = [
+            count_tokens(ask_and_open(answer, workspace, one), workspace, one)
+            for one in questions
+        ]
+        print_row(f"{name}, then its sources", opened)
+    browsed = [
+        count_tokens(browse(workspace, one), workspace, one) for one in questions
+    ]
+    print_row("search_children, level by level", browsed)
+    print_baselines(workspace, questions)
 
 
 def main() -> None:
     """Ask both sets."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--coding", action="store_true", help="these alone")
-    parser.add_argument("--locomo", action="store_true", help="these alone")
+    parser.add_argument("--coding", action="store_true", help="only these questions")
+    parser.add_argument("--locomo", action="store_true", help="only these questions")
     parser.add_argument("--some", type=int, default=1, help="only each N-th question")
-    given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        talk = Path(folder)
-        if not given.locomo:
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if not args.locomo:
             files = [DATA / name for name in finding.FOLDERS]
-            with finding.house_of(talk / "coding", files) as house:
-                report("Coding sessions", house, coding()[:: given.some])
-        if not given.coding:
-            finding.write_locomo(talk)
-            with finding.house_of(talk / "home", [talk / "locomo.jsonl"]) as house:
-                report("LoCoMo", house, locomo()[:: given.some])
+            with finding.house_of(folder / "coding", files) as workspace:
+                report("Coding sessions", workspace, read_coding()[:: args.some])
+        if not args.coding:
+            finding.write_locomo(folder)
+            file = folder / "locomo.jsonl"
+            with finding.house_of(folder / "home", [file]) as workspace:
+                report("LoCoMo", workspace, read_locomo()[:: args.some])
 
 
 if __name__ == "__main__":
