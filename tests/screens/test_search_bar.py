@@ -466,3 +466,13 @@ async def test_only_the_line_chosen_last_is_gone_to(
         gate.set()
         await settle(pilot)
     assert app.return_value == "of second"
+
+
+async def test_a_narrow_terminal_keeps_the_keys_that_lead_on_and_back(
+    settle: Settle,
+) -> None:
+    async with SearchApp(None, **three()).run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        hints = bar(pilot).query_one(KeyLine).hints
+        assert {"enter", "escape"} <= {hint.binding.key for hint in hints}
+        assert len(bar(pilot).query_one(KeyLine).render().plain) <= 38

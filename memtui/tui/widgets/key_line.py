@@ -82,7 +82,10 @@ class KeyLine(Widget):
 
 
 def _rank(binding: Binding) -> int:
-    return commands.get_command(binding.id).rank if binding.id else 0
+    """Return the rank of a command; of the keys of a dialog, enter and escape stay."""
+    if binding.id:
+        return commands.get_command(binding.id).rank
+    return 0 if binding.key in ("enter", "escape") else 1
 
 
 def fit_keys(sizes: Sequence[tuple[int, int]], width: int) -> Sequence[int]:
