@@ -134,7 +134,7 @@ class IndexFile:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Use a connection; after most exceptions it is closed and not reused."""
+        """Use a connection; after an exception it is closed and not reused."""
         if not self.exists():
             raise SearchError(f"{self.path} is missing")
         with self._translate_errors():
@@ -152,10 +152,6 @@ class IndexFile:
             try:
                 yield db
                 is_sound = True
-            except sqlite3.OperationalError:
-                # On a full disk, no other connection could be opened, even to read.
-                is_sound = not db.in_transaction
-                raise
             finally:
                 with self._lock:
                     if is_sound and len(self._idle) < self._max_idle:
