@@ -6,9 +6,6 @@ from datetime import tzinfo
 from functools import cache
 from pathlib import Path
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
-
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services import conversation
 from memtui.services.conversation import ConversationInfo, ConversationKey
@@ -144,7 +141,7 @@ def neutralize(text: str) -> str:
     return neutral
 
 
-def _is_unsafe(token: Token) -> bool:
+def _is_unsafe(token: "Token") -> bool:
     # Another text may define the address of an image that is none here.
     if token.type == "html_block" or (token.type == "inline" and "![" in token.content):
         return True
@@ -152,5 +149,7 @@ def _is_unsafe(token: Token) -> bool:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # not needed to read a conversation
+
     return MarkdownIt("commonmark")
