@@ -5,11 +5,16 @@ from collections.abc import Iterator
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.services import conversation
 from memtui.services.conversation import ConversationInfo, ConversationKey
 from memtui.store import backup
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 MAX_PASSES = 5
 """The most times that Markdown is parsed again: without HTML more of it may be HTML."""
