@@ -2,9 +2,9 @@
 
 The labelled questions of ``benchmarks.finding`` are asked in every way an agent can
 ask, each answer within the default budget. The answers, including fences, are counted
-until one contains the evidence. Further figures: how many single answers of a given size
-contain it, the cost of reading the matching sessions, and of searching all messages for
-the longest word of the question. Run it from the checkout:
+until one contains the evidence. Further figures: how many single answers of a given
+size contain it, the cost of reading the matching sessions, and of searching all
+messages for the longest word of the question. Run it from the checkout:
 
     python -m benchmarks.agents [--coding | --locomo] [--some N]
 """

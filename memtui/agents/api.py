@@ -41,7 +41,6 @@ MAX_FIELDS: Final = 50
 _TYPES: Final = {
     "string": "text",
     "integer": "a whole number",
-    "boolean": "true or false",
     "array": "a list of words",
     "object": "an object of texts",
 }
@@ -54,7 +53,7 @@ class Parameter:
     name: str
     description: str = ""
     type: str = "string"
-    """``string``, ``integer``, ``boolean``, or ``array`` or ``object`` of strings."""
+    """``string``, ``integer``, or ``array`` or ``object`` of strings."""
     default: Any = None
     is_required: bool = False
     minimum: int | None = None
@@ -64,25 +63,19 @@ class Parameter:
 
     def schema(self) -> dict[str, Any]:
         """Return its JSON Schema."""
-        schema: dict[str, Any] = {"type": self.type}
-        enum = {"enum": list(self.choices)} if self.choices else {}
-        if self.type == "array":
-            schema["items"] = {"type": "string", **enum}
-        else:
-            schema |= enum
-        if self.type == "object":
-            schema["additionalProperties"] = {"type": "string"}
-        if self.description:
-            schema["description"] = self.description
-        if self.minimum is not None:
-            schema["minimum"] = self.minimum
-        if self.maximum is not None:
-            schema["maximum"] = self.maximum
-        if self.max_chars != MAX_TEXT_CHARS:
-            schema["maxLength"] = self.max_chars
-        if self.default not in (None, "", ()):
-            schema["default"] = self.default
-        return schema
+        choices = {"enum": list(self.choices)} if self.choices else {}
+        texts = {"type": "string"} | choices
+        fields = {
+            "type": self.type,
+            "items": texts if self.type == "array" else None,
+            "additionalProperties": texts if self.type == "object" else None,
+            "description": self.description,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "maxLength": None if self.max_chars == MAX_TEXT_CHARS else self.max_chars,
+            "default": self.default,
+        } | (choices if self.type != "array" else {})
+        return {key: value for key, value in fields.items() if value not in (None, "")}
 
     def check(self, value: Any) -> Any:
         """Return a value as the tool takes it, or the default for None.
@@ -110,10 +103,6 @@ class Parameter:
                     f"{self.name} has more than {self.max_chars:,} characters"
                 )
             return clean(value)
-        if self.type == "boolean":
-            value = {"true": True, "false": False}.get(value, value)
-            if isinstance(value, bool):
-                return value
         if self.type == "object":
             with suppress(ValueError, TypeError):
                 value = value if isinstance(value, Mapping) else json.loads(value)

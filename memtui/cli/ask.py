@@ -1,14 +1,17 @@
-"""``ask``, ``toc`` and ``call``: answer a question, or call a tool of the agents."""
+"""``ask``, ``search``, ``toc`` and ``call``: answer a question, or call a tool."""
 
 from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from memtui.agents import api, routing, toc
+from memtui.agents import api, routing, search, toc
 from memtui.cli import output
 from memtui.cli.arguments import Parser, add_max_tokens, add_query, add_scope
 from memtui.cli.context import Context
 from memtui.errors import UsageError
+from memtui.model.events import EventRole
+from memtui.model.filters import Filters
+from memtui.model.scope import Scope
 
 
 def add_options(parser: Parser, command: str) -> None:
@@ -24,18 +27,44 @@ def add_options(parser: Parser, command: str) -> None:
                 maximum=50,
                 help="a question: what did we do about retries last week?",
             )
+        elif command == "search":
+            add_query(parser, limit=10)
         add_scope(parser)
+    if command == "search":
+        parser.add_argument(
+            "--session", default="", metavar="ID", help="only this session"
+        )
+        parser.add_argument(
+            "--role",
+            default="",
+            choices=[role.value for role in EventRole],
+            help="only messages of this role",
+        )
+        parser.add_argument(
+            "--no-subagents", action="store_true", help="without messages of subagents"
+        )
     add_max_tokens(parser)
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Answer a question, print the contents, or call a tool."""
+    """Answer a question, print hits or the contents, or call a tool."""
     if args.command == "call":
         return _call(args, context) if args.tool else _list_tools(args)
     scope = {"agent": args.agent, "project": args.project}
     with context.workspace(or_empty=True) as workspace:
         if args.command == "toc":
             reply = toc.outline(workspace, args.max_tokens, **scope)
+        elif args.command == "search":
+            filters = Filters(
+                scope=Scope(**scope),
+                session=args.session,
+                role=EventRole(args.role) if args.role else None,
+                with_subagents=not args.no_subagents,
+            )
+            query = " ".join(args.query)
+            reply = search.search_memory(
+                workspace, query, limit=args.limit, filters=filters
+            )
         else:
             question = " ".join(args.query)
             reply = routing.route(workspace, question, limit=args.limit, **scope)

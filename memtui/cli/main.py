@@ -35,7 +35,7 @@ GROUPS = {
         Command("versions", "versions", "list the versions of a node"),
     ),
     "Search": (
-        Command("search", "search", "search messages and summaries"),
+        Command("search", "ask", "search messages and summaries"),
         Command("ask", "ask", "answer a question from the memory"),
         Command("toc", "ask", "print the table of contents"),
     ),
