@@ -455,10 +455,7 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def action_suspend(self) -> None:
         """Suspend the process, with the pipeline, and return to the shell."""
-        if self._driver is not None and self._driver.can_suspend:
-            self.action_suspend_process()
-        else:
-            self.notify("There is no shell to return to.", markup=False)
+        self.action_suspend_process()
 
     # Keys and commands
 
