@@ -176,8 +176,11 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def _start(self) -> None:
         from memtui.services import status
+        from memtui.tui.screens.contents import ContentsScreen
 
         self._read_styles()
+        if not isinstance(self.screen, ContentsScreen):
+            self.refresh_css(animate=False)  # It was opened before its style was read.
         freeze()
         self.workspace.start(self._report)
         workers.load(self, status.is_empty, self._welcome_if_empty, "empty")

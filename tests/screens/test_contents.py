@@ -22,6 +22,8 @@ from memtui.text.tokens import estimate
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.widgets.node_page import BulletList, NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
@@ -650,3 +652,23 @@ def head(pilot: Pilot[str | MemtuiError]) -> str:
 def transcript(pilot: Pilot[str | MemtuiError]) -> str:
     visual = pilot.app.screen.query_one("#transcript", Static).visual
     return "" if isinstance(visual, SourceExcerpt) else str(visual)
+
+
+async def test_a_screen_opened_before_the_contents_are_loaded_gets_its_style(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, opened = threading.Event(), browse.list_children
+
+    def late(*given: Any, **named: Any) -> Any:
+        assert gate.wait(10)
+        return opened(*given, **named)
+
+    monkeypatch.setattr(browse, "list_children", late)
+    async with app.run_test(size=(120, 40)) as pilot:
+        while not isinstance(app.screen, ContentsScreen):
+            await pilot.pause()
+        await pilot.press("F")
+        gate.set()
+        await settle(pilot)
+        assert isinstance(app.screen, FilterScreen)
+        assert app.screen.query_one("#filter").region.width == 80
