@@ -334,8 +334,8 @@ def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
     return None
 
 
-def best_sentences(events: Sequence[Event]) -> Iterator[CardLine]:
-    """Yield the sentences of the messages that say most, best first."""
+def best_sentences(events: Sequence[Event]) -> Iterator[tuple[CardLine, float]]:
+    """Yield the sentences of the messages that say most with scores, best first."""
     work = _read(events)
     found = [
         (score, -at, text)
@@ -343,8 +343,8 @@ def best_sentences(events: Sequence[Event]) -> Iterator[CardLine]:
         for text, score in _results(work.sentences[at])
         if len(text) <= 2 * LINE_CHARS
     ]
-    for _, place, text in sorted(found, reverse=True):
-        yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,))
+    for score, place, text in sorted(found, reverse=True):
+        yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,)), score
 
 
 def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:

@@ -5,12 +5,7 @@ from collections.abc import Iterator, Sequence
 from memtui.model.events import Event
 from memtui.model.nodes import BULLET_COUNTS, TocLevel
 from memtui.model.summaries import BulletKind, DraftBullet, Summary
-from memtui.summarize.cards import (
-    Card,
-    CardLine,
-    best_sentences,
-    make_card,
-)
+from memtui.summarize.cards import Card, CardLine, best_sentences, make_card
 from memtui.summarize.tool_results import FileChange
 from memtui.text import analyzer
 from memtui.text.prose import shorten, strip_markup
@@ -20,6 +15,9 @@ MAX_FILES, MAX_COMMITS = 6, 6
 
 MAX_OVERLAP = 0.6
 """A sentence that shares more of its terms with another line adds nothing new."""
+
+MIN_NOTE_SCORE = 0.1
+"""A sentence with a lower score is only quoted where there are too few lines."""
 
 EMPTY_TITLE = "Nothing was said"
 """The title of a segment without any text."""
@@ -43,8 +41,7 @@ def summarize_segment(
     card = make_card(events, earlier_prompts, session_title)
     statements = list(_statements(card))
     least, most = BULLET_COUNTS[TocLevel.SEGMENT]
-    if len(statements) < least:
-        statements += _notes(events, statements, least - len(statements))
+    statements += _notes(events, statements, least, most)
     bullets = (*statements[:most], *_facts(card))
     return Summary(card.title or _first_line(events) or EMPTY_TITLE, bullets)
 
@@ -87,15 +84,17 @@ def _file_line(files: Sequence[tuple[FileChange, int]]) -> CardLine:
 
 
 def _notes(
-    events: Sequence[Event], statements: Sequence[DraftBullet], count: int
+    events: Sequence[Event], statements: Sequence[DraftBullet], least: int, most: int
 ) -> list[DraftBullet]:
-    """Return the best sentences that say something new."""
+    """Return good sentences that say something new; poor ones up to the minimum."""
     seen = [set(analyzer.query_terms(one.text)) for one in statements]
     found: list[DraftBullet] = []
-    for line in best_sentences(events):
+    for line, score in best_sentences(events):
+        count = len(seen)
+        if count >= most or (count >= least and score < MIN_NOTE_SCORE):
+            break
         terms = set(analyzer.query_terms(line.text))
-        is_new = all(len(terms & other) <= MAX_OVERLAP * len(terms) for other in seen)
-        if len(found) < count and is_new:
+        if all(len(terms & other) <= MAX_OVERLAP * len(terms) for other in seen):
             found.append(_bullet(line, BulletKind.QUOTE))
             seen.append(terms)
     return found
