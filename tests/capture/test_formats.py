@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memtui.capture import formats
-from memtui.capture.formats import jsonl
+from memtui.capture.formats import jsonl, prompts
 from memtui.capture.formats.base import Record
 from memtui.errors import SourceError
 from memtui.store import database, problems
@@ -190,3 +190,11 @@ def test_a_file_read_by_an_older_version_is_read_again(
     list(importer.run([file]))
     progress = importer.progress
     assert (progress.created, progress.already_stored, progress.unreadable) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("element", ["<ide_selection>", "<ide_selection ", "<proposed"])
+def test_elements_that_are_never_closed_take_linear_time(element: str) -> None:
+    started = time.process_time()
+    text = element * 50_000
+    assert prompts.split_prompt(text) == (text, "")
+    assert time.process_time() - started < 5

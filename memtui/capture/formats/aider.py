@@ -47,7 +47,7 @@ FILE_NAME = ".aider.chat.history.md"
 _EMPTY_PROMPT = "<blank>"
 """Aider's mark for a prompt without text."""
 
-_HEADER = re.compile(r"# aider chat started at (.+?)\s*")
+_HEADER = re.compile(r"# aider chat started at (.+)")
 
 _LINE_END = "  "
 """The end of lines by the user and by Aider."""
@@ -334,7 +334,7 @@ class _HistoryReader:
 
 def _local_time(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(text).astimezone()
+        return datetime.fromisoformat(text.strip()).astimezone()
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -25,17 +25,19 @@ from memtui.capture.formats.base import (
     as_object,
     as_objects,
     as_text,
+    join_texts,
     parse_time,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
+from memtui.capture.formats.prompts import split_elements
 from memtui.model.events import EventRole, EventType
 
 AGENT = "antigravity-cli"
 
-_REQUEST = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>\s*", re.DOTALL)
-"""The words of the user, among what the program adds to them."""
+_REQUEST = "USER_REQUEST"
+"""The element with the words of the user, among what the program adds to them."""
 
-_MODEL = re.compile(r"`Model Selection` from .*? to (.+?)\. ")
+_MODEL = re.compile(r"`Model Selection` from .{1,99}? to (.{1,99}?)\. ")
 _TIMES = re.compile(r"(?:(?:Created|Completed) At: \S+\s*)+")
 _FIRST_CHECKPOINT = "{{ CHECKPOINT 0 }}"
 
@@ -134,8 +136,10 @@ class _StepReader(SessionReader):
         if match := _MODEL.search(text):
             self.learn("model", match[1])
         yield from self.introduce()
-        match = _REQUEST.search(text)
-        words = match[1] if match else text
+        rest, requests = split_elements(text, [_REQUEST])
+        opening, closing = len(f"<{_REQUEST}>"), len(f"</{_REQUEST}>")
+        asked = [request[opening:-closing].strip() for request in requests]
+        words = join_texts(asked) if asked else text
         is_user = source in ("", "USER_EXPLICIT")
         if words.strip():
             yield self.builder.event(
@@ -144,7 +148,7 @@ class _StepReader(SessionReader):
                 words,
                 role=EventRole.USER if is_user else EventRole.SYSTEM,
                 kind="" if is_user else source.lower(),
-                added=_REQUEST.sub("", text).strip() if match else "",
+                added=rest.strip() if asked else "",
             )
         else:
             yield SkippedRecord("a message without text", position.line)

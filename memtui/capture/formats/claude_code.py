@@ -105,7 +105,7 @@ _REMEMBERED_PROMPT_MS = 24 * 60 * 60 * 1000
 _QUEUE_TIME = timedelta(hours=1)
 """The longest time for which a prompt in the queue is held back."""
 
-_IMAGE = re.compile(r"\[(?:image|document)(?:: [^\]\n]+)?\]")
+_IMAGE = re.compile(r"\[(?:image|document)(?:: [^\[\]\n]+)?\]")
 """A placeholder, which a queued prompt does not have."""
 
 _QUEUED_BY_PROGRAM = re.compile(r'(/[a-z][\w:-]*(?:\s|\Z))|\{"task_id":')

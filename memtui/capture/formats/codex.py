@@ -41,7 +41,11 @@ from memtui.capture.formats.codex_tools import (
     join_parts,
 )
 from memtui.capture.formats.jsonl import COMPRESSED, JsonLinesFormat, SessionReader
-from memtui.capture.formats.prompts import find_system_kind, split_prompt
+from memtui.capture.formats.prompts import (
+    find_system_kind,
+    split_elements,
+    split_prompt,
+)
 from memtui.model.events import (
     Event,
     EventRole,
@@ -88,7 +92,9 @@ SKIPPED_KINDS = frozenset(
 )
 """Kinds that hold nothing of the conversation that other records do not hold too."""
 
-_PLAN = re.compile(r"<proposed_plan>(.*?)</proposed_plan>", re.DOTALL)
+_PLAN = "proposed_plan"
+"""The element with a plan, in a reply."""
+
 _CITATION = re.compile(r"<oai-mem-citation>.*?(?:</oai-mem-citation>|\Z)", re.DOTALL)
 
 _FILE_NAME = re.compile(r"(?:rollout-[\d\-T]{10,19}-)?(.+)")
@@ -581,12 +587,14 @@ def _assistant_messages(content: object) -> Iterator[tuple[str, str, str]]:
     parts = list(content_parts(content))
     words = join_parts([text for text, is_image in parts if not is_image])
     words = _CITATION.sub("", words)
-    reply = _PLAN.sub("", words).strip()
+    rest, plans = split_elements(words, [_PLAN])
+    reply, opening, closing = rest.strip(), len(f"<{_PLAN}>"), len(f"</{_PLAN}>")
     images = [text for text, is_image in parts if is_image and text != UNKNOWN_IMAGE]
     if reply or images:
         yield join_parts([reply, *images]), reply, ""
-    for plan in filter(None, map(str.strip, _PLAN.findall(words))):
-        yield plan, plan, "plan"
+    for plan in (element[opening:-closing].strip() for element in plans):
+        if plan:
+            yield plan, plan, "plan"
 
 
 @dataclass(slots=True)

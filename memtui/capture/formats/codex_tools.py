@@ -56,7 +56,7 @@ UNKNOWN_IMAGE = "[image]"
 _MAX_ADDRESS_CHARS = 300
 """A longer address of an image is its bytes."""
 
-_IMAGE_TAG = re.compile(r"\s*(?:<image(?: name=[^>]*)?>|</image>)\s*")
+_IMAGE_TAG = re.compile(r"<image(?: name=[^<>]*)?>|</image>")
 
 _EXIT_CODE = re.compile(
     r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE
@@ -225,7 +225,9 @@ def content_parts(content: object) -> Iterator[tuple[str, bool]]:
             yield block, False
         elif isinstance(block, dict):
             kind, url = block.get("type"), block.get("image_url")
-            text = _IMAGE_TAG.sub("", as_text(block.get("text")))
+            text, *more = _IMAGE_TAG.split(as_text(block.get("text")))
+            if more:
+                text = "".join(map(str.strip, (text, *more)))
             if text.strip():
                 yield text, False
             if url or kind in ("input_image", "image", "inputImage"):

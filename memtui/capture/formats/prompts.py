@@ -1,6 +1,7 @@
 """Tell what a user wrote from what a program wrote in the user's name."""
 
 import re
+from collections.abc import Iterable
 
 _SYSTEM_TEXTS = {
     # Claude Code.
@@ -50,9 +51,10 @@ _SYSTEM_TEXTS = {
 }
 """Beginnings of texts that a program wrote in the user's name, and their kinds."""
 
-_ADDED = re.compile(
-    r"<(system-reminder|ide_\w+|new-diagnostics|post-tool-use-hook)\b[^>]*>.*?</\1>\s*",
-    re.DOTALL,
+_ADDED = (
+    *("system-reminder", "new-diagnostics", "post-tool-use-hook"),
+    *("ide_opened_file", "ide_opened_files", "ide_closed_file"),
+    *("ide_selection", "ide_diagnostics"),
 )
 """Elements that editors and agents add to a prompt."""
 
@@ -96,14 +98,35 @@ def find_system_kind(text: str) -> str:
     return next(kinds, "")
 
 
+def split_elements(text: str, names: Iterable[str]) -> tuple[str, list[str]]:
+    """Return a text without the elements of these names, and the elements.
+
+    The time is linear, also for elements that are never closed.
+    """
+    opening = re.compile(rf"<({'|'.join(names)})(?: [^<>]*)?>")
+    kept, elements, unclosed, at = [], [], set(), 0
+    for match in opening.finditer(text):
+        if match.start() < at or match[1] in unclosed:
+            continue
+        closing = f"</{match[1]}>"
+        end = text.find(closing, match.end())
+        if end < 0:
+            unclosed.add(match[1])
+            continue
+        kept.append(text[at : match.start()])
+        at = end + len(closing)
+        elements.append(text[match.start() : at])
+    return "".join((*kept, text[at:])), elements
+
+
 def split_prompt(text: str) -> tuple[str, str]:
     """Return what the user wrote, and what was added to it.
 
     The first is empty if the user wrote nothing.
     """
-    added = [match[0].strip() for match in _ADDED.finditer(text)]
+    rest, added = split_elements(text, _ADDED)
     if added:
-        text = _ADDED.sub("", text).strip()
+        text = rest.strip()
     if match := _IDE_CONTEXT.match(text):
         added.append(match[0].strip())
         text = text[match.end() :]
