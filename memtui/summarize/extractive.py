@@ -107,4 +107,5 @@ def _first_line(events: Sequence[Event]) -> str:
         if event.is_message
         for line in event.text[:400].split("\n")
     )
-    return shorten(next(filter(None, map(strip_markup, lines)), ""), 80)
+    named = (line for line in lines if not line.startswith("[["))
+    return shorten(next(filter(None, map(strip_markup, named)), ""), 80)

@@ -96,7 +96,9 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         segments: Each with the index of its first bullet among the day's.
     """
     first = segments[0][1]
-    name = first.headline.removesuffix(CONTINUED)
+    names = [one.headline.removesuffix(CONTINUED) for _, one in segments]
+    said = (one for one in names if not tool_actions.is_action_line(one))
+    name = next(said, names[0])
     project = first.projects[0] if first.projects else ""
     session = first.bullets[0].session_id if first.bullets else ""
     rows = [

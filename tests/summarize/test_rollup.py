@@ -81,6 +81,12 @@ def test_segments_of_a_session_are_one_piece_of_work_named_by_the_first() -> Non
     assert [one.refs for one in summary.bullets] == [(4, 5), (2, 3)]
 
 
+def test_a_session_is_named_by_words_rather_than_by_calls() -> None:
+    first = segment(0, "Edited ledger.py; ran pytest", session="a")
+    last = segment(1, "Round invoices once", session="a")
+    assert texts(TocLevel.DAY, first, last) == ["Round invoices once (done)"]
+
+
 def test_a_session_of_several_segments_ends_with_its_last_commit() -> None:
     first = segment(0, "Round invoices", "Began.", session="a", commits=("Use cents",))
     last = segment(1, "Ok", "Said goodbye to it.", session="a")
