@@ -164,7 +164,9 @@ def _add(
     folder = workspace.paths.spool
     payload = spool.make_payload(event_type.value, agent, name, at, fields)
     items = hooks.read(payload, received_at=at, now=workspace.now())
-    event = next(item for item in items if isinstance(item, Event))
+    event = next((item for item in items if isinstance(item, Event)), None)
+    if event is None:
+        raise UsageError("the event cannot be stored")
     known = _find_known(folder, event, at)
     if not known:
         spool.write_event(folder, event_type.value, agent, name, at, fields)

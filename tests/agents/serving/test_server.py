@@ -23,6 +23,7 @@ from memtui.settings import Settings
 from memtui.text.tokens import estimate
 from memtui.workspace import Workspace
 from tests.agents.serving.conftest import GOLDEN, Agent, described, filled, said, served
+from tests.cli_runner import json_data, run_memtui
 
 DAY = "toc:day:2024-01-15"
 VERSION = {"jsonrpc": "2.0"}
@@ -74,6 +75,24 @@ def test_only_what_reads_is_offered_unless_more_was_allowed(agent: Agent) -> Non
     assert told == {one.name for one in TOOLS if not one.is_writing}
     with pytest.raises(MCPError, match="there is no tool"):
         agent.call("scheduler_pause")
+
+
+def test_the_core_tools_alone_are_offered_unless_all_are_asked_for(
+    full_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = api.available_tools(with_writing=False, only_core=True)
+    with served(full_home) as agent:
+        assert {str(one["name"]) for one in described(agent)} == core.keys()
+        with pytest.raises(MCPError, match="there is no tool"):
+            agent.call("teleport", query="basket")
+    (tmp_path / ".codex").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    run_memtui(tmp_path, "mcp", "install", "codex", "--tools", "all", "--yes")
+    config = (tmp_path / ".codex" / "config.toml").read_text("utf-8")
+    assert '"--tools=all"' in config
+    told = json_data(run_memtui(tmp_path, "mcp", "status", "--json").stdout)
+    (codex,) = [one for one in told["servers"] if one["is_installed"]]
+    assert codex["is_current"] and not codex["may_write"]
 
 
 def test_a_question_is_answered_with_a_citation(agent: Agent) -> None:
