@@ -48,6 +48,7 @@ HOSTILE = {
     "signatures": "x-amz-signature=",
     "key ends": "AAAAAAAAAAAAAAAAAAAA\n-----END " + "PRIVATE KEY-----",
     "prose": "the password for a is b ",
+    "words": "password a b c d e f g h ",
     "seeds": "seed phrase able about above ",
     "password files": "a:5432:",
     "password pipes": "echo a:b | chpasswd ",

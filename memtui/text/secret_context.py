@@ -42,7 +42,7 @@ LONG_CHARS = 256
 """Unquoted values longer than this are skipped when searching for names."""
 
 NAME_PARTS = (
-    b"pass", b"pwd", b"secret", b"token", b"key", b"credential", b"creds", b"auth",
+    b"pass", b"pw", b"secret", b"token", b"key", b"credential", b"creds", b"auth",
     b"kennwort",
 )  # fmt: skip
 """The name of a secret contains one of these."""
@@ -131,17 +131,21 @@ _VALUE_FIELD = re.compile(
 _CALL = re.compile(r"(?P<gap>)(?P<sign>\()\s{0,4}(?=\\{0,7}[\"'`])")
 _ARGUMENT = re.compile(r"\\{0,7}[\"'](?P<gap>)(?P<sign>,)\s{0,4}(?=\\{0,7}[\"'`])")
 _CELL = re.compile(r"[`*]{0,3}(?P<gap>)[ \t]{1,40}(?P<sign>\|)[ \t]{1,40}(?=\S)")
-_BEFORE_CELL = re.compile(r"\|[ \t]{1,8}[`*]{0,3}$")
+_BEFORE_CELL = re.compile(r"\|[ \t]{1,8}[`*]{0,3}(?:\w{1,16} ){0,2}$")
 _SQL = re.compile(r"(?P<gap>[ \t]{1,3})(?P<sign>)(?=\\{0,7}['\"])")
 _BEFORE_SQL = re.compile(r"\b(?:with|login|role|user|encrypted)\b[^\n]{0,60}$", re.I)
 _FLAG = re.compile(r"(?P<sign>[= ])(?P<gap> {0,3})")
+# The words between a name and its value in prose: "for the vault is", "was set to".
 _IS = re.compile(
-    r"[`*]{0,3}(?P<gap>[ \t]+)"
-    r"(?:(?:for|of|on|at|in|from|here|now|there|currently|again|you|we)\b"
-    r"[^\n:;=|]{0,60}? )?"
-    r"(?P<sign>is|was|are|will be|to|lautet|ist)(?: now| still)?:?[ \t]+(?=\S)"
+    r"(?:'s)?[`*]{0,3}"
+    r"(?P<gap>(?:[ \t]+(?!key|token|pass|secret)(?:[^\W_]|\\+u00\w\w){1,14}(?:'s)?,?)"
+    r"{0,7}?)"
+    r"(?P<sign>[ \t]+(?:is|was|are|be|to|as|from|ist|lautet|sind)"
+    r"(?: now| still| set to| changed to| reset to)?:?"
+    r"|'s|[ \t]+\(|[ \t]*(?:[-=]{1,2}>|[→–—:=]))"
+    r"(?:[ \t]+|:?(?:\s|\\++n){1,12}|(?<=\())(?=\S)"
 )
-_NEXT = re.compile(r"(?P<gap>)(?P<sign> )(?=[^\s`-])")
+_NEXT = re.compile(r"(?P<gap>)(?P<sign> )(?=[^\s|-])")
 _LOGIN_PAIR = re.compile(
     r"s?(?: are| is)?:?(?P<gap>)(?P<sign> )[`\"']?[^\s/\"'`\\]{1,64}[`\"']? ?/ ?(?=\S)"
 )
@@ -186,7 +190,7 @@ _QUOTED = {
 
 _WITHIN = re.compile(rf"[^\"'`\\\n]{{0,{VALUE_CHARS}}}")
 
-_PROSE = ("is", "(", ",", "|", "", " ")
+_PROSE = ("is", "(", ",", "|", "", " ", "next")
 """Separators after which only a value that looks generated is a secret."""
 
 _NO_FIELD = (
@@ -216,6 +220,7 @@ _BARE_VALUE = re.compile(
 
 _WHOLE = re.compile(rf"[^\s\"'`\\]{{1,{VALUE_CHARS}}}")
 _QUERY = re.compile(rf"[^\s\"'`\\&#;,<>|)\]}}]{{1,{VALUE_CHARS}}}")
+_BLANK_LINE = re.compile(r"[ \t]*(?:\n|\\+n)")
 _BLANK_END = re.compile(r"\s*\Z")
 
 _NO_START = frozenset(",]}: \t")
@@ -245,7 +250,9 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
     found = _LIST_ITEM.match(text, end) if text[end - 1] in "sS" else None
     if found := found or _ASSIGNS.match(text, end):
         is_key = bool(found["closed"]) and found["closed"][-1] != "`"
-        return _read_value(text, start, end, found, is_key=is_key)
+        value = _read_value(text, start, end, found, is_key=is_key)
+        if value or is_key or not _BLANK_LINE.match(text, found.end()):
+            return value
     if before.endswith("<") and (tagged := _XML.match(text, end)):
         return NamedValue(tagged[1], tagged.start(1), True, ">", True)
     found = (
@@ -255,6 +262,7 @@ def value_of_name(text: str, start: int, end: int) -> NamedValue | None:
         or _VALUE_FIELD.match(text, end)
         or (_ARGUMENT.match(text, end) if before.endswith(("'", '"')) else None)
         or _IS.match(text, end)
+        or _NEXT.match(text, end)
         or (_CELL.match(text, end) if _BEFORE_CELL.search(before) else None)
     )
     return _read_value(text, start, end, found, is_key=False) if found else None
@@ -274,8 +282,6 @@ def _match_spaced(text: str, start: int, end: int, before: str) -> re.Match[str]
             return (_BLANK if is_netrc else _SQL).match(text, end)
         case "credential" | "credentials" | "creds":
             return _LOGIN_PAIR.match(text, end)
-        case "pass" | "pw":
-            return _NEXT.match(text, end)
     return None
 
 
@@ -283,12 +289,12 @@ def _read_value(
     text: str, start: int, end: int, found: re.Match[str], *, is_key: bool
 ) -> NamedValue | None:
     sign, at = found["sign"], found.end()
-    if found.re is _IS:
-        sign = "is"
+    if found.re in (_IS, _NEXT):
+        sign = "is" if found.re is _IS else "next"
     lead = text[end : found.start("sign")]
     is_tight = not found["gap"] and lead == lead.strip(" \t")
     if opened := _VALUE_OPENS.match(text, at):
-        is_json = is_key and found["closed"][-1] == '"'
+        is_json = is_key and found["closed"] == f'{opened[1]}"'
         return _read_quoted(text, opened, sign, is_tight=is_tight, is_json=is_json)
     if is_key:
         return None
@@ -313,6 +319,7 @@ def _read_value(
     value = bare[0] if bare else ""
     if dense and len(dense[0]) > len(value.rstrip(",;)}].")) and is_noise(dense[0]):
         value = dense[0].rstrip(",;.")
+        value = value if "(" in value else value.rstrip(")")
     elif shape is _BARE_VALUE:
         value = value.rstrip(",;)}].")
     else:
@@ -346,7 +353,7 @@ def _read_quoted(
         is_cut = is_cut_in_json or _BLANK_END.match(text, end)
         if not is_cut and not text.startswith(escape + quote, end):
             return None
-    if is_doubtful and not (is_noise(value) or is_random(value)):
+    if is_doubtful and (_JSON_START.match(text) or not is_noise(value)):
         return None
     return NamedValue(value, at, True, sign, is_tight)
 
@@ -387,6 +394,7 @@ def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     if (
         (is_sql and is_secret(judged, value.text, is_quoted=True))
         or _is_secret_value(judged, value, after)
+        or (word == "pass" and is_noise(value.text))
         or _is_passphrase(name, kind, value)
     ):
         yield value.start, value.end, kind
@@ -412,8 +420,11 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
     """Return whether the value of a name is a secret; ``after`` is what follows it."""
     secret = value.text
     if value.sign in _PROSE and not (value.sign == " " and value.is_quoted):
-        is_uuid = kind in (KEY, SECRET) and has_uuid(secret)
-        return is_uuid or is_generated(secret.rstrip(",;:.)"))
+        secret = secret.rstrip(",;:.)")
+        is_doubtful = value.sign == "next" or (kind == SECRET and value.sign == "|")
+        if is_doubtful and not (is_random(secret) or is_noise(secret)):
+            return False
+        return (kind in (KEY, SECRET) and has_uuid(secret)) or is_generated(secret)
     if is_secret(kind, secret, is_quoted=value.is_quoted):
         return True
     if (

@@ -159,7 +159,7 @@ def kind_of_name(name: str) -> str:
     if not words or not _PUBLIC.isdisjoint(words):
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith((*_PASSWORDS, "pwd")) or last in _MANY_PASSWORDS:
+    if last.endswith((*_PASSWORDS, "pwd")) or last in (*_MANY_PASSWORDS, "pw"):
         return PASSWORD
     if last == "pass":
         return PASSWORD if before in _LOGIN_NAMES or name.startswith("--") else SECRET
