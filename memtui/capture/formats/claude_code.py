@@ -9,7 +9,7 @@ message. A sidechain is Claude Code's word for a subagent's records.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -517,6 +517,10 @@ class _QueuedPrompt:
     left_ms: int = 0
     """When it was taken from the queue; 0 while it is in it."""
     is_yielded: bool = False
+    words: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.words = _words(self.event.text)
 
 
 class _PromptQueue:
@@ -553,7 +557,7 @@ class _PromptQueue:
         """Add a prompt; return whether it is not recorded yet."""
         session, digest, at_ms = (
             event.session_id,
-            _digest(event.text),
+            text_digest(_words(event.text)),
             to_ms(event.timestamp),
         )
         for known in self._recent:
@@ -585,7 +589,7 @@ class _PromptQueue:
         ]
         repeated = [] if event.subagent else self._find(event)
         if not repeated and not event.subagent:
-            last = event.session_id, _digest(event.text), at_ms
+            last = event.session_id, text_digest(_words(event.text)), at_ms
             self._recent = [*self._recent[1 - _REMEMBERED_MESSAGES :], last]
         self._prompts = [one for one in self._prompts if one not in repeated]
         if not any(prompt.is_yielded for prompt in repeated):
@@ -601,18 +605,22 @@ class _PromptQueue:
 
     def _find(self, event: Event) -> list[_QueuedPrompt]:
         """Return the queued prompts that a message repeats; it may join several."""
-        digest = _digest(event.text)
+        words = _words(event.text)
         queued = [
             prompt
             for prompt in self._prompts
             if prompt.event.session_id == event.session_id
             and prompt.event.timestamp <= event.timestamp
+            and prompt.words in words
         ]
         for start in range(len(queued)):
-            for end in range(start + 1, len(queued) + 1):
-                run = queued[start:end]
-                if _digest(" ".join(one.event.text for one in run)) == digest:
-                    return run
+            joined = ""
+            for end, prompt in enumerate(queued[start:], start + 1):
+                joined = f"{joined} {prompt.words}".strip()
+                if joined == words:
+                    return queued[start:end]
+                if not words.startswith(joined):
+                    break
         return []
 
     def pop_old(self, now: datetime) -> Iterator[Event]:
@@ -627,8 +635,9 @@ class _PromptQueue:
                 yield prompt.event
 
 
-def _digest(text: str) -> str:
-    return text_digest(" ".join(_IMAGE.sub(" ", text).split()))
+def _words(text: str) -> str:
+    """Return a text by which repetitions are recognized."""
+    return " ".join(_IMAGE.sub(" ", text).split())
 
 
 class _Sessions:
