@@ -15,7 +15,7 @@ from memtui.model.grips import Grip
 from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.sessions import Session
-from memtui.model.summaries import FACTS, ProjectTotals, Summary
+from memtui.model.summaries import FACTS, NO_TOTALS, ProjectTotals, Summary
 from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     conversations,
@@ -250,7 +250,8 @@ def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
         c for c in nodes.get_many(ids) if c.status is not NodeStatus.PENDING
     )
     start, end = map(to_ms, calendar.bounds(name, zone))
-    totals = nodes.project_totals(start, end)
+    is_day = calendar.period(name).level is TocLevel.DAY
+    totals = NO_TOTALS if is_day else nodes.project_totals(start, end)
     return ParentWork(name, children, bool(nodes.filter_live(ids)), zone, totals)
 
 
