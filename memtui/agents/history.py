@@ -51,6 +51,9 @@ _VARYING = re.compile(
 _FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
 """Lines of a traceback that do not say what is wrong."""
 
+_PATCH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: ", re.MULTILINE)
+"""The beginning of a file's part in a patch."""
+
 MIN_ERROR_CHARS = 6
 
 
@@ -67,7 +70,7 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
         ]
         for number, (request, some) in _by_request(calls)[: limit + 1]:
             shown = some[:CHANGES_SHOWN][::-1]
-            item = _describe(number, some[0], len(some), shown)
+            item = _describe(number, some[0], len(some), shown, name)
             if request:
                 item["request"] = cut(one_line(request.text), TEXT_CHARS)
                 item["request_id"] = citations.cite_event(request.event_id)
@@ -125,7 +128,9 @@ def _verb(call: Event) -> str:
     return tool_actions.tool_verb(call.metadata.get("tool_name", ""))
 
 
-def _describe(number: int, event: Event, count: int, changes: Sequence[Event]) -> Item:
+def _describe(
+    number: int, event: Event, count: int, changes: Sequence[Event], path: str = ""
+) -> Item:
     """Describe changes of files in a session, and what was said of them.
 
     Args:
@@ -133,6 +138,7 @@ def _describe(number: int, event: Event, count: int, changes: Sequence[Event]) -
         event: The event that the item is about.
         count: How many such events there are.
         changes: The first changes, oldest first.
+        path: Tell only what they changed in this file.
     """
     session = sessions.get_many([number])[number]
     said = _answer(number, changes[-1] if changes else event)
@@ -142,33 +148,38 @@ def _describe(number: int, event: Event, count: int, changes: Sequence[Event]) -
         "session": f"{session.agent}:{session.session_id}",
         "title": one_line(session.title),
         "count": count,
-        "changes": [_describe_call(call) for call in changes],
+        "changes": [_describe_call(call, path) for call in changes],
         "outcome": cut(one_line(said.text), TEXT_CHARS) if said else "",
         "outcome_id": citations.cite_event(said.event_id) if said else "",
     }
 
 
-def _describe_call(call: Event) -> str:
-    """Describe a call in one line: its first line, and what it replaced."""
-    first = one_line(call.text.partition("\n")[0])
-    old, new = _replaced(call)
-    change = f": “{old}” became “{new}”" if old or new else ""
-    failed = " (failed)" if call.metadata.get("is_error") == "true" else ""
-    return f"{cut(first, TEXT_CHARS)}{change}{failed}"
-
-
-def _replaced(call: Event) -> tuple[str, str]:
-    """Return the text that a call replaced and the new one, in short."""
+def _describe_call(call: Event, path: str) -> str:
+    """Describe a call in one line: its first line, and what it changed in a file."""
+    text = one_line(call.text.partition("\n")[0])
     try:
         given = json.loads(call.metadata.get("tool_input", ""))
     except ValueError:
-        given = None
-    fields = given if isinstance(given, dict) else {}
+        given = ""
+    fields = given if isinstance(given, dict) else {"": given}
     old, new = (
         next((str(fields[name]) for name in names if fields.get(name)), "")
         for names in (("old_string", "oldString"), ("new_string", "newString"))
     )
-    return cut(one_line(old), REPLACED_CHARS), cut(one_line(new), REPLACED_CHARS)
+    if old or new:
+        old, new = (cut(one_line(one), REPLACED_CHARS) for one in (old, new))
+        text = f"{cut(text, TEXT_CHARS)}: “{old}” became “{new}”"
+    for patch in (str(one) for one in fields.values() if _PATCH.search(str(one))):
+        for section in _PATCH.split(patch)[1:]:
+            name, _, lines = section.partition("\n")
+            if path.lower() in name.lower():
+                changed = [
+                    line for line in lines.splitlines() if line[:1] in ("+", "-")
+                ]
+                tool = call.metadata.get("tool_name", "")
+                text = f"{tool}: {name} {one_line(' '.join(changed))}"
+    failed = " (failed)" if call.metadata.get("is_error") == "true" else ""
+    return f"{cut(text, TEXT_CHARS + 2 * REPLACED_CHARS)}{failed}"
 
 
 def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply:

@@ -628,6 +628,25 @@ def test_changes_to_a_file_come_newest_first(full_house: Workspace) -> None:
     )
 
 
+def test_of_a_patch_only_the_part_of_the_file_is_told(full_house: Workspace) -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: zoo/a.py\n@@\n-x = 1\n+x = 2\n"
+        "*** Update File: zoo/b.py\n@@\n context\n-y = 1\n+y = 3\n*** End Patch"
+    )
+    call = events.make(
+        agent="codex",
+        session_id="zoo",
+        timestamp=AT,
+        event_type=EventType.TOOL_RESULT,
+        text=f"apply_patch: {patch}",
+        source_key="patch",
+        metadata={"tool_name": "apply_patch", "tool_input": json.dumps(patch)},
+    )
+    store_messages(make_message("Raise y.", -1, session="zoo", agent="codex"), call)
+    (change,) = history.search_file(full_house, "b.py").items
+    assert change["changes"] == ["apply_patch: zoo/b.py -y = 1 +y = 3"]
+
+
 ERROR = """Traceback (most recent call last):
   File "/home/ada/zoo/pool.py", line 31, in fill
     pump.start()
