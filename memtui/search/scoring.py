@@ -89,7 +89,8 @@ WHOLE_WEIGHT = 0.3
 
 # Titles count differently in each search:
 # - teleport, over nodes and grips: a node's title by the weight of ``NodeField.TITLE``;
-# - search of messages: the title and summary of the session add up to TITLE_SHARE;
+# - search of messages: the title and summary of the session count as a message of their
+#   own (``score_texts``), and with the headlines add up to TITLE_SHARE to the others;
 # - search over everything: they add up to the weight of ``HitSource.TITLES``.
 # The last two score titles with the column weights SESSION_TITLE and SESSION_SUMMARY.
 
