@@ -222,11 +222,13 @@ def read_segment_work(
     bounds: SegmentRange,
     session_rows: Mapping[int, Session],
     rules: SegmentRules,
-) -> SegmentWork:
-    """Read a segment and its overlap from the store."""
+) -> SegmentWork | None:
+    """Read a segment and its overlap; None if none of its events can be read."""
     session = session_rows[bounds.number]
     overlap_ms = round(rules.overlap_s * 1000)
     found, earlier = conversations.read_segment(bounds, overlap_ms)
+    if not found.events:
+        return None
     overlap = overlap_before(earlier, found.events[0], rules)
     title = session.agent_title if segments.is_first(bounds) else ""
     prompts = conversations.list_prompts_before(
@@ -330,14 +332,16 @@ class SummaryStage:
         with database.connection():
             waiting = segments.list_pending(now_ms, SEGMENTS_AT_ONCE)
             session_rows = sessions.get_many({bounds.number for bounds in waiting})
-            work = [
-                read_segment_work(one, session_rows, self._rules) for one in waiting
+            read = [
+                (one, read_segment_work(one, session_rows, self._rules))
+                for one in waiting
             ]
-        if not work:
+        if not read:
             return 0
+        work = [item for _, item in read if item]
         made: list[NewVersion] = []
         terms: list[SegmentTerms] = []
-        done: list[SegmentRange] = []
+        done = [bounds for bounds, item in read if item is None]
         failed: list[tuple[SegmentWork, Exception]] = []
         for item in work:
             result = try_item(partial(self._make, item))
@@ -361,7 +365,7 @@ class SummaryStage:
         if failed:
             item, error = failed[-1]
             raise SummaryFailedError(item.name) from error
-        return len(work)
+        return len(read)
 
     def _request_outdated(self) -> None:
         """At the start, request summaries again that were made by other rules."""

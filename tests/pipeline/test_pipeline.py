@@ -20,8 +20,17 @@ from memtui.pipeline.pipeline import Pipeline, PipelineConfig
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
-from memtui.store import database, events, jobs, meta, nodes, rollup_queue
-from memtui.store.schema import VersionRow
+from memtui.store import (
+    database,
+    events,
+    jobs,
+    meta,
+    nodes,
+    rollup_queue,
+    schema,
+    segments,
+)
+from memtui.store.schema import EventRow, VersionRow
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text.tokens import ESTIMATING_COUNTER
@@ -341,6 +350,21 @@ def test_whatever_a_summarizer_answers_passes_the_same_gate(
     day = browse.get_node("toc:day:2025-03-14")
     assert day is not None
     assert [bullet.has_support for bullet in day.bullets] == [False]
+
+
+def test_a_segment_of_which_no_event_can_be_read_holds_up_no_other(
+    works: Pipeline, tmp_path: Path
+) -> None:
+    bring(works, tmp_path, "one", [line(0, "Fix the ferry importer", session="a")])
+    bring(works, tmp_path, "two", [line(90, "Paint the quay", session="b")])
+    settle(works)
+    with schema.unlocked_events():
+        first = EventRow.select().order_by(EventRow.id).first()
+        EventRow.update(metadata="{").where(EventRow.id == first.id).execute()
+    with database.transaction():
+        segments.request_all_summaries()
+    assert works.run_until_idle(lambda _: None) == []
+    assert len(browse.list_children("toc:day:2025-03-14")) == 2
 
 
 def test_parents_keep_their_calendar_titles(works: Pipeline) -> None:

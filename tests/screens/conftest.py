@@ -48,6 +48,7 @@ class Author:
             work = summarization.read_segment_work(
                 stretch, sessions.get_many({stretch.number}), SegmentRules()
             )
+            assert work is not None
             identity = f"ollama {MODEL}"
             made = work.make_version(draft, identity, work.input_hash(identity), title)
             grips.add(made.grips)
