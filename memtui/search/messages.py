@@ -515,29 +515,25 @@ def _hits(
 def _window_message(
     event: Event, next_tool: str, number: int, query: Query, *, is_match: bool
 ) -> WindowMessage:
-    text = _cut(event.text, query, is_match=is_match)
+    # A long message is cut, a hit around its first mark.
+    whole = event.text[:READ_CHARS]
+    marks = find_marks(whole, query) if is_match else []
+    start = 0
+    if marks and len(whole.encode()) > SNIPPET_BYTES:
+        start = max(0, marks[0][0] - LEAD_CHARS)
+        blank = whole.find(" ", start, start + LEAD_CHARS // 2) if start else -1
+        start = max(start, blank + 1)
+    data = whole[start : start + SNIPPET_BYTES].encode()
+    text = data[:SNIPPET_BYTES].decode(errors="ignore")
+    shown = [(a - start, b - start) for a, b in marks if b - start <= len(text)]
     tool = event.metadata.get("tool_name", "")
     return WindowMessage(
         event_id=event.event_id,
         msg_idx=number,
         role=event.role,
         at=event.timestamp,
-        snippet=Snippet(text, tuple(find_marks(text, query)) if is_match else ()),
+        snippet=Snippet(text, tuple(shown)),
         is_truncated=text != event.text,
         tool_name=next_tool if event.role is EventRole.ASSISTANT else tool,
         is_match=is_match,
     )
-
-
-def _cut(text: str, query: Query, *, is_match: bool) -> str:
-    """Cut a message to the length a window shows; a hit around its first mark."""
-    if len(text) <= SNIPPET_BYTES and len(text.encode()) <= SNIPPET_BYTES:
-        return text
-    start = 0
-    if is_match:
-        marks = find_marks(text[:READ_CHARS], query)
-        start = max(0, marks[0][0] - LEAD_CHARS) if marks else 0
-        blank = text.find(" ", start, start + LEAD_CHARS // 2) if start else -1
-        start = max(start, blank + 1)
-    data = text[:READ_CHARS][start : start + SNIPPET_BYTES].encode()
-    return data[:SNIPPET_BYTES].decode(errors="ignore")
