@@ -1,19 +1,35 @@
 """The rows of seed 0, the guide to the table of contents."""
 
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from memtui.agents import replies, sessions, toc
+import pytest
+
+from memtui.agents import replies, routing, sessions, toc
 from memtui.agents.api import TOOLS, ToolRunner
-from memtui.model.nodes import TocLevel
+from memtui.model import calendar
+from memtui.model.events import Event, EventRole
+from memtui.model.hits import ScoreBand, score_band
+from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocLevel, TocNode
+from memtui.model.summaries import DraftBullet, Keyword, KeywordOrigin
+from memtui.search import query as search_query
 from memtui.search import query_dates
-from memtui.services import browse
+from memtui.services import browse, grip_events
 from memtui.store import database
+from memtui.store import nodes as store_nodes
 from memtui.store.schema import BulletRow
+from memtui.summarize import keywords, segmenter
+from memtui.summarize.grounding import anchoring
+from memtui.summarize.segmenter import SegmentRules
 from memtui.text.tokens import estimate
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
+from tests.message_factory import make_message, store_messages
 
 
 def test_s0_31_a_day_ends_with_its_last_moment(full_house: Workspace) -> None:
@@ -156,3 +172,391 @@ def test_a3_verdicts_are_in_the_text_that_agents_read(full_house: Workspace) -> 
         for tool in ("teleport", "retrieve_memory"):
             text = agent_text(full_house, tool, query="sliding window refresh")
             assert f"{mark}Token refresh now uses a sliding window" in text, text
+
+
+def walk_nodes(node_id: str = "") -> Iterator[TocNode]:
+    """Yield all nodes below one, or all there are."""
+    for entry in browse.list_children(node_id):
+        node = browse.get_node(entry.node_id)
+        assert node is not None
+        yield node
+        yield from walk_nodes(entry.node_id)
+
+
+def events_at(*messages: tuple[float, int]) -> list[Event]:
+    """Make messages, each at a minute and with so many tokens."""
+    return [
+        replace(make_message(f"message {n}", 60 * minute), tokens=tokens)
+        for n, (minute, tokens) in enumerate(messages)
+    ]
+
+
+def test_the_table_of_contents_has_five_levels(full_house: Workspace) -> None:
+    levels = [TocLevel.YEAR, TocLevel.MONTH, TocLevel.WEEK, TocLevel.DAY]
+    levels.append(TocLevel.SEGMENT)
+    assert list(TocLevel) == levels
+    for node in walk_nodes():
+        below = {entry.level for entry in browse.list_children(node.node_id)}
+        child = node.level.child()
+        assert below == ({child} if child else set()), node.node_id
+
+
+@pytest.mark.parametrize(
+    ("level", "least", "most"),
+    [
+        ("year", 3, 5),
+        ("month", 5, 8),
+        ("week", 5, 10),
+        ("day", 3, 8),
+        ("segment", 2, 5),
+    ],
+)
+def test_each_level_has_its_number_of_bullets(
+    level: str, least: int, most: int
+) -> None:
+    assert BULLET_COUNTS[TocLevel(level)] == (least, most)
+
+
+@pytest.mark.parametrize(
+    ("level", "most"),
+    [("year", 7), ("month", 7), ("week", 10), ("day", 10), ("segment", 10)],
+)
+def test_each_level_has_its_number_of_keywords(level: str, most: int) -> None:
+    assert MAX_KEYWORDS[TocLevel(level)] == most
+    many = [Keyword(f"word{n}", KeywordOrigin.FREQUENCY, 1.0 + n) for n in range(30)]
+    if level != "segment":
+        assert len(keywords.parent_keywords(TocLevel(level), [many])) == most
+
+
+def test_a_parents_keywords_are_chosen_among_its_childrens(
+    full_house: Workspace,
+) -> None:
+    checked = 0
+    for node in walk_nodes():
+        assert len(node.keyword_texts) <= MAX_KEYWORDS[node.level]
+        children = list(browse.list_children(node.node_id))
+        if children:
+            below = {
+                word
+                for entry in children
+                if (child := browse.get_node(entry.node_id))
+                for word in child.keyword_texts
+            }
+            assert set(node.keyword_texts) <= below, node.node_id
+            checked += 1
+    assert checked >= 9
+
+
+def test_filtering_by_a_keyword_never_dead_ends(full_house: Workspace) -> None:
+    for year in browse.list_children():
+        node = browse.get_node(year.node_id)
+        assert node is not None
+        for word in node.keyword_texts:
+            found = toc.browse_keyword(full_house, word, node_id=year.node_id).items
+            assert found, (year.node_id, word)
+            assert all(one["level"] == "segment" for one in found)
+
+
+def test_the_week_of_the_example_has_the_fields_of_the_seed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
+    shown = run_memtui(home, "show", "toc:week:2024-W03", "--json").stdout
+    node = json_data(shown)
+    assert node["node_id"] == "toc:week:2024-W03"
+    assert (node["level"], node["title"]) == ("week", "Week of January 15–21, 2024")
+    assert node["start_time"] == "2024-01-15T00:00:00.000Z"
+    assert node["end_time"] == "2024-01-21T23:59:59.999Z"
+    assert node["version"] >= 1 and node["keywords"] and node["bullets"]
+    assert sorted(node["child_node_ids"]) == [
+        "toc:day:2024-01-15",
+        "toc:day:2024-01-18",
+    ]
+
+
+def test_an_event_after_a_pause_of_45_minutes_begins_a_segment() -> None:
+    events = events_at(*((minute, 10) for minute in (0, 15, 30, 75, 80, 105)))
+    runs = segmenter.split_events(events, SegmentRules())
+    assert [len(run) for run in runs] == [3, 3]
+    assert runs[1][0] is events[3]
+
+
+def test_an_event_that_would_exceed_4000_tokens_begins_a_segment() -> None:
+    sizes = 500, 800, 1_200, 2_000, 1_500
+    events = events_at(*((n, size) for n, size in enumerate(sizes)))
+    runs = segmenter.split_events(events, SegmentRules())
+    totals = [sum(event.tokens for event in run) for run in runs]
+    assert totals == [2_500, 3_500]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        # The pause must be longer than 30 minutes, the tokens more than 4,000.
+        (((0, 10), (30, 10)), [2]),
+        (((0, 10), (30.02, 10)), [1, 1]),
+        (((0, 2_000), (1, 2_000)), [2]),
+        (((0, 2_000), (1, 2_001)), [1, 1]),
+        (((0, 10), (1, 9_000), (2, 10)), [1, 1, 1]),
+    ],
+)
+def test_the_limits_of_a_segment_are_exact(
+    messages: Sequence[tuple[float, int]], expected: list[int]
+) -> None:
+    runs = segmenter.split_events(events_at(*messages), SegmentRules())
+    assert [len(run) for run in runs] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        # Both limits hold: five minutes and 500 tokens.
+        (((0, 10), (4, 10), (8, 10), (9, 10)), 2),
+        (((5, 10), (9, 10)), 2),
+        (((6, 300), (7, 300), (8, 200)), 2),
+        (((8, 501),), 0),
+        (((8, 10), (9, 500)), 1),
+        (((4.9, 10),), 0),
+    ],
+)
+def test_the_last_events_before_a_segment_are_its_overlap(
+    before: Sequence[tuple[float, int]], expected: int
+) -> None:
+    *earlier, first = events_at(*before, (10, 10))
+    overlap = segmenter.overlap_before(earlier, first, SegmentRules())
+    assert list(overlap) == earlier[len(earlier) - expected :]
+
+
+BAND_VECTORS = [
+    (1.0, "excellent", "Jump there."),
+    (0.8, "excellent", "Jump there."),
+    (0.79, "good", "Jump there, and check it against what is around it."),
+    (0.5, "good", "Jump there, and check it against what is around it."),
+    (0.49, "partial", "Look at several hits."),
+    (0.3, "partial", "Look at several hits."),
+    (0.29, "weak", "Browse the contents instead."),
+    (0.0, "weak", "Browse the contents instead."),
+]
+
+
+@pytest.mark.parametrize(("score", "band", "advice"), BAND_VECTORS)
+def test_a_score_says_what_to_do(score: float, band: str, advice: str) -> None:
+    assert score_band(score) is ScoreBand(band)
+    assert score_band(score).advice == advice
+
+
+@pytest.mark.parametrize(
+    ("question", "way"),
+    [
+        ("What did we do last week?", "browse"),
+        ("yesterday", "browse"),
+        ("JWT refresh mutex", "teleport"),
+        ("That thing about mutexes", "teleport"),
+        ("JWT refresh from last week", "browse+teleport"),
+        ("what did we discuss", "top"),
+    ],
+)
+def test_a_question_is_answered_by_browsing_or_by_teleport(
+    question: str, way: str
+) -> None:
+    now = datetime(2024, 1, 24, 12, tzinfo=UTC)
+    dated = query_dates.parse(question, now, UTC)
+    parsed = search_query.parse(dated.words, UTC)
+    assert routing.choose_strategy(parsed, dated.periods)[0].value == way
+
+
+def test_teleport_jumps_to_the_sliding_window(full_house: Workspace) -> None:
+    query = "sliding window token refresh"
+    first = full_house.teleport.find(query, limit=5).hits[0]
+    assert first.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
+    segment = first.landing_id or first.node_id
+    assert segment.startswith("toc:segment:2024-01-18:")
+    node = browse.get_node(segment)
+    assert node is not None
+    grip_ids = [
+        grip_id
+        for bullet in node.bullets
+        if "sliding window" in bullet.text
+        for grip_id in bullet.grip_ids
+    ]
+    found = grip_events.expand(grip_ids[0])
+    assert any("sliding window" in event.text for event in found.excerpt_events)
+    # Two calls instead of a walk down from the years.
+    said = agent_text(full_house, "teleport", query=query, limit=3)
+    said += agent_text(full_house, "expand_grip", grip_id=grip_ids[0])
+    assert estimate(said) <= 900
+
+
+def test_teleport_scores_a_lone_bad_hit_as_bad(full_house: Workspace) -> None:
+    hits = full_house.teleport.find("parquet zeppelin cellar memchr").hits
+    assert hits and hits[0].score < 0.3
+
+
+def test_hits_are_of_nodes_and_grips_best_first(full_house: Workspace) -> None:
+    hits = full_house.teleport.find("sliding window refresh", limit=50).hits
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= 1 for score in scores)
+    assert {hit.kind.value for hit in hits} == {"node", "grip"}
+
+
+def test_the_table_of_contents_works_without_an_index(full_house: Workspace) -> None:
+    shutil.rmtree(full_house.paths.index)
+    assert agent_text(full_house, "get_node", node_id="toc:day:2024-01-18")
+    found = full_house.teleport.find("sliding window refresh", limit=5)
+    assert found.hits and found.note
+    assert any("2024-01-18" in hit.node_id for hit in found.hits)
+
+
+def test_browsing_a_time_range_gives_the_days_that_it_covers(
+    full_house: Workspace,
+) -> None:
+    def covering(when: str) -> set[str]:
+        found = toc.browse_time(full_house, when).items
+        return {one["node_id"] for one in found}
+
+    assert covering("January 15-18, 2024") == {
+        "toc:day:2024-01-15",
+        "toc:day:2024-01-18",
+    }
+    assert covering("2024-01-15") == {"toc:day:2024-01-15"}
+    assert covering("2024-W03") == {"toc:week:2024-W03"}
+    assert covering("2024-01-16") == set()
+
+
+def test_the_example_bullet_rests_on_the_question_and_its_answer() -> None:
+    said = [
+        "How do I implement JWT refresh tokens?",
+        "You can use a sliding window approach to refresh the token on each request.",
+        "What about the race condition?",
+    ]
+    events = [make_message(text, 60 * n) for n, text in enumerate(said)]
+    claims = [
+        DraftBullet("Discussed sliding window approach for token refresh"),
+        DraftBullet("Migrated the payroll cluster to Kubernetes"),
+    ]
+    (grip,), none = anchoring.create_grips(
+        claims, events, node_id="toc:segment:x", source="segment_summarizer"
+    )
+    assert none == ()
+    assert grip.event_id_end == events[1].event_id
+    assert grip.event_id_start in (events[0].event_id, events[1].event_id)
+    assert grip.excerpt in said[1] and "sliding window approach" in grip.excerpt
+
+
+def test_every_bullet_of_the_history_can_be_verified(full_house: Workspace) -> None:
+    grips = 0
+    for node in walk_nodes():
+        for bullet in node.bullets:
+            assert bullet.grip_ids, (node.node_id, bullet.text)
+            for grip_id in bullet.grip_ids:
+                found = grip_events.expand(grip_id)
+                assert found.grip is not None and found.excerpt_events
+                said = "\n".join(event.text for event in found.excerpt_events)
+                assert found.grip.excerpt in said and len(found.grip.excerpt) <= 200
+                grips += 1
+    assert grips > 30
+
+
+def test_an_expanded_grip_has_three_events_before_and_after(
+    full_house: Workspace,
+) -> None:
+    node = browse.get_node("toc:day:2024-01-18")
+    assert node is not None
+    sizes = set()
+    for bullet in node.bullets:
+        for grip_id in bullet.grip_ids:
+            found = grip_events.expand(grip_id)
+            sizes.add((len(found.events_before), len(found.events_after)))
+            asked = grip_events.expand(grip_id, before=1, after=0)
+            assert len(asked.events_before) <= 1 and not asked.events_after
+    assert max(before for before, _ in sizes) == 3
+    assert all(after <= 3 for _, after in sizes)
+
+
+def test_a_bullet_of_a_parent_inherits_the_grips_of_its_children(
+    full_house: Workspace,
+) -> None:
+    for node in walk_nodes():
+        below = {
+            grip_id
+            for entry in browse.list_children(node.node_id)
+            if (child := browse.get_node(entry.node_id))
+            for bullet in child.bullets
+            for grip_id in bullet.grip_ids
+        }
+        own = {grip_id for bullet in node.bullets for grip_id in bullet.grip_ids}
+        assert own
+        if node.level is not TocLevel.SEGMENT:
+            assert own <= below, node.node_id
+
+
+def test_rolling_up_the_same_input_again_makes_no_version(
+    full_house: Workspace,
+) -> None:
+    def versions() -> dict[str, int]:
+        return {node.node_id: node.version for node in walk_nodes()}
+
+    before = versions()
+    with database.transaction():
+        database.db.execute_sql("UPDATE nodes SET is_dirty = 1")
+    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    assert versions() == before
+
+
+def test_new_versions_are_appended_and_old_ones_kept(full_house: Workspace) -> None:
+    day = "toc:day:2024-01-18"
+    with database.connection():
+        before = store_nodes.get(day)
+        assert before is not None
+    session = [
+        make_message("Rename the review page to feedback.", 0, session="late"),
+        make_message("The page is renamed.", 60, role=EventRole.ASSISTANT),
+    ]
+    at = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    late = [
+        replace(event, timestamp=at + timedelta(minutes=n), session_id="late")
+        for n, event in enumerate(session)
+    ]
+    store_messages(*late)
+    assert full_house.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        after = store_nodes.get(day)
+        assert after is not None and after.version == before.version + 1
+        kept = store_nodes.get_version(day, before.version)
+        assert kept is not None and kept.bullets == before.bullets
+        assert [one.version for one in store_nodes.list_versions(day)][:2] == [
+            after.version,
+            before.version,
+        ]
+    assert any("review page" in bullet.text for bullet in after.bullets)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "most"),
+    [
+        ("get_toc_root", {}, 150),
+        ("get_node", {"node_id": "toc:year:2024"}, 450),
+        ("get_node", {"node_id": "toc:month:2024-01"}, 450),
+        ("get_node", {"node_id": "toc:week:2024-W03"}, 450),
+        ("get_node", {"node_id": "toc:day:2024-01-18"}, 450),
+        ("browse_time", {"when": "2024-W03"}, 150),
+        ("teleport", {"query": "sliding window", "max_tokens": 400}, 400),
+    ],
+)
+def test_each_step_of_the_navigation_is_cheap(
+    full_house: Workspace, tool: str, arguments: dict[str, Any], most: int
+) -> None:
+    text = agent_text(full_house, tool, **arguments)
+    assert text.strip() and estimate(text) <= most
+
+
+def test_the_root_lists_the_years_newest_first(full_house: Workspace) -> None:
+    years = [one["node_id"] for one in toc.get_toc_root(full_house).items]
+    assert years == ["toc:year:2024", "toc:year:2023"]
+
+
+def test_the_periods_of_the_guide_have_their_titles() -> None:
+    assert calendar.title("toc:year:2024") == "2024"
+    assert calendar.title("toc:month:2024-01") == "January 2024"
+    assert calendar.title("toc:week:2024-W03") == "Week of January 15–21, 2024"
+    assert calendar.title("toc:day:2024-01-18") == "Thursday, January 18, 2024"

@@ -2,24 +2,38 @@
 
 import json
 import re
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import peewee
 import pytest
 
-from memtui.agents import changes, sessions
+from memtui.agents import changes, sessions, toc
 from memtui.capture.formats import hooks
-from memtui.model.events import Event
+from memtui.capture.formats.base import InvalidRecord
+from memtui.errors import SettingsError
+from memtui.model import calendar, events
+from memtui.model import grips as model_grips
+from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.jobs import Job
+from memtui.model.nodes import TocLevel
 from memtui.model.schedule import JobSchedule
-from memtui.settings import load
-from memtui.store import database
+from memtui.paths import in_home
+from memtui.services import browse, grip_events
+from memtui.settings import Settings, load
+from memtui.store import database, outbox
 from memtui.store import events as store_events
-from memtui.store.schema import GripRow
+from memtui.store import grips as store_grips
+from memtui.store import nodes as store_nodes
+from memtui.store.schema import EventRow, GripRow, OutboxRow, VersionRow
 from memtui.text import dates
 from memtui.workspace import Workspace
+from tests.conftest import HISTORY
+from tests.message_factory import make_message, store_messages
 
 
 def test_s1_29_grips_are_never_changed_nor_deleted(full_house: Workspace) -> None:
@@ -108,3 +122,478 @@ def test_s1_89_schedules_have_six_fields(
     at = datetime(2024, 1, 30, 12, tzinfo=UTC)
     assert schedule.next_run(at) == datetime.fromisoformat(f"{expected}+00:00")
     assert schedule.last_due(schedule.next_run(at)) == schedule.next_run(at)
+
+
+AT = datetime(2024, 1, 29, 15, 0, tzinfo=UTC)
+
+
+def make_event(**fields: Any) -> Event:
+    """Make an event, by default a message of the user."""
+    given: dict[str, Any] = {
+        "agent": "claude-code",
+        "session_id": "s1",
+        "timestamp": AT,
+        "event_type": EventType.USER_MESSAGE,
+        "text": "Read the config file",
+        "source_key": "",
+    }
+    return events.make(**given | fields)
+
+
+def test_an_event_id_is_a_ulid_with_the_source_timestamp() -> None:
+    event = make_event()
+    assert len(event.event_id) == 26 and events.is_event_id(event.event_id)
+    assert events.timestamp_ms_of_id(event.event_id) == event.timestamp_ms
+    assert event.timestamp_ms == 1_706_540_400_000
+
+
+def test_the_same_event_has_the_same_id() -> None:
+    assert make_event().event_id == make_event().event_id
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"agent": "codex"},
+        {"session_id": "s2"},
+        {"event_type": EventType.ASSISTANT_MESSAGE},
+        {"text": "Read another file"},
+        {"source_key": "record-1"},
+        {"timestamp": AT + timedelta(milliseconds=1)},
+    ],
+)
+def test_another_event_has_another_id(other: Mapping[str, Any]) -> None:
+    assert make_event(**other).event_id != make_event().event_id
+
+
+def test_the_order_of_ids_is_the_order_of_times() -> None:
+    times = [AT + timedelta(milliseconds=n * n) for n in range(50)]
+    ids = [make_event(timestamp=at, text=f"word {at}").event_id for at in times]
+    assert ids == sorted(ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_valid"),
+    [
+        ("01HN4QXKN6YWXVKZ3JMHP4BCDE", True),
+        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", True),
+        # Samples of the documents: I and L are not in the alphabet, 24 are too few.
+        ("01HN5RYLM7ZAXWLY4KNIQ5CDEF", False),
+        ("01HRMF8K2X3YNPQRSTUVWXYZ", False),
+        ("01hn4qxkn6ywxvkz3jmhp4bcde", False),
+        ("81HN4QXKN6YWXVKZ3JMHP4BCDE", False),
+        ("", False),
+    ],
+)
+def test_event_ids_are_checked_strictly(text: str, is_valid: bool) -> None:
+    assert events.is_event_id(text) is is_valid
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("session_start", "system"),
+        ("user_message", "user"),
+        ("assistant_message", "assistant"),
+        ("tool_result", "tool"),
+        ("assistant_stop", "assistant"),
+        ("subagent_start", "system"),
+        ("subagent_stop", "system"),
+        ("session_end", "system"),
+    ],
+)
+def test_each_type_of_event_has_its_typical_role(name: str, role: str) -> None:
+    assert make_event(event_type=EventType(name)).role is EventRole(role)
+    assert len(EventType) == 8 and len(EventRole) == 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "session_start",
+        "session_end",
+        "assistant_stop",
+        "subagent_start",
+        "subagent_stop",
+    ],
+)
+def test_the_text_of_a_boundary_may_be_empty(name: str) -> None:
+    assert make_event(event_type=EventType(name), text="").text == ""
+
+
+@pytest.mark.parametrize("name", ["user_message", "assistant_message", "tool_result"])
+def test_the_text_of_a_message_may_not_be_empty(name: str) -> None:
+    with pytest.raises(EventRefused, match=f"a {name} without text"):
+        make_event(event_type=EventType(name), text=" ")
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_the_session_id_may_not_be_empty(name: str) -> None:
+    with pytest.raises(EventRefused, match="no session id"):
+        make_event(session_id=name)
+
+
+@pytest.mark.parametrize(("minutes", "is_taken"), [(0, True), (5, True), (5.1, False)])
+def test_a_timestamp_in_the_future_is_not_taken(minutes: float, is_taken: bool) -> None:
+    at = AT + timedelta(minutes=minutes)
+    payload = {"session_id": "s1", "event_type": "UserPromptSubmit", "content": "Hi"}
+    payload["timestamp"] = at.isoformat()
+    first = next(hooks.read(json.dumps(payload).encode(), received_at=AT, now=AT))
+    assert isinstance(first, Event if is_taken else InvalidRecord)
+
+
+def test_events_are_never_changed_nor_deleted(full_house: Workspace) -> None:
+    changed = pytest.raises(peewee.IntegrityError, match="events are never changed")
+    with changed, database.transaction():
+        EventRow.update(text="rewritten").execute()
+    deleted = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
+    with deleted, database.transaction():
+        EventRow.delete().execute()
+
+
+def test_versions_are_never_changed(full_house: Workspace) -> None:
+    changed = pytest.raises(peewee.IntegrityError, match="versions are never changed")
+    with changed, database.transaction():
+        VersionRow.update(title="rewritten").execute()
+
+
+LEVEL_VECTORS = [
+    ("year", None, "month", "toc:year:2024", "2024"),
+    ("month", "year", "week", "toc:month:2024-01", "January 2024"),
+    ("week", "month", "day", "toc:week:2024-W03", "Week of January 15–21, 2024"),
+    ("day", "week", "segment", "toc:day:2024-01-15", "Monday, January 15, 2024"),
+    ("segment", "day", None, "toc:segment:2024-01-15:abc123", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "above", "below", "node_id", "title"), LEVEL_VECTORS)
+def test_a_level_has_a_parent_a_child_and_its_form_of_id(
+    name: str, above: str | None, below: str | None, node_id: str, title: str
+) -> None:
+    level = TocLevel(name)
+    assert level.parent() == above and level.child() == below
+    assert calendar.period(node_id).level is level
+    assert calendar.canonical(node_id) == node_id
+    assert calendar.title(node_id) == title
+    parent = calendar.parent_id(node_id)
+    assert (calendar.period(parent).level if parent else None) == above
+
+
+WEEK_VECTORS = [
+    ("2024-12-30", "2025-W01", "2025-01", "2025"),
+    ("2021-01-01", "2020-W53", "2020-12", "2020"),
+    ("2024-09-30", "2024-W40", "2024-10", "2024"),
+    ("2026-02-01", "2026-W05", "2026-01", "2026"),
+    ("2024-01-15", "2024-W03", "2024-01", "2024"),
+]
+
+
+@pytest.mark.parametrize(("day", "week", "month", "year"), WEEK_VECTORS)
+def test_a_week_belongs_to_the_month_and_year_of_its_thursday(
+    day: str, week: str, month: str, year: str
+) -> None:
+    assert calendar.path(f"toc:day:{day}") == [
+        f"toc:year:{year}",
+        f"toc:month:{month}",
+        f"toc:week:{week}",
+        f"toc:day:{day}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "canonical"),
+    [
+        ("toc:week:2026-05", "toc:week:2026-W05"),
+        ("toc:week:2026:05", "toc:week:2026-W05"),
+        ("toc:month:2024:01", "toc:month:2024-01"),
+        ("toc:day:2024:01:15", "toc:day:2024-01-15"),
+    ],
+)
+def test_older_forms_of_ids_are_accepted_as_input(given: str, canonical: str) -> None:
+    assert calendar.canonical(given) == canonical
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "toc",
+        "toc:decade:2020",
+        "toc:month:2024-13",
+        "toc:day:2024-02-30",
+        "toc:week:2024-W54",
+        "grip:1706540400000:test123",
+    ],
+)
+def test_what_is_no_id_of_a_node_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        calendar.period(text)
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"), [("2024-03-31", 23), ("2024-10-27", 25), ("2024-01-15", 24)]
+)
+def test_a_day_is_as_long_as_the_clocks_make_it(day: str, hours: int) -> None:
+    start, end = calendar.bounds(f"toc:day:{day}", ZoneInfo("Europe/Berlin"))
+    assert end - start == timedelta(hours=hours)
+
+
+def test_a_segment_over_midnight_belongs_to_the_day_it_starts_in(
+    house: Workspace,
+) -> None:
+    begun = datetime(2025, 3, 14, 23, 50, tzinfo=UTC)
+    for minute, role in ((0, EventRole.USER), (20, EventRole.ASSISTANT)):
+        said = make_message("The night build of the crane.", minute, role=role)
+        at = begun + timedelta(minutes=minute)
+        store_messages(replace(said, timestamp=at))
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    (day,) = browse.list_children("toc:week:2025-W11")
+    assert day.node_id == "toc:day:2025-03-14"
+    (segment,) = browse.list_children(day.node_id)
+    assert segment.end_time.day == 15
+
+
+def test_a_segments_time_is_that_of_its_own_events(full_house: Workspace) -> None:
+    for day in ("2024-01-15", "2024-01-18"):
+        for entry in browse.list_children(f"toc:day:{day}"):
+            first = entry.node_id.rpartition(":")[2]
+            assert events.timestamp_ms_of_id(first) == events.to_ms(entry.start_time)
+            assert entry.node_id.startswith(f"toc:segment:{day}:")
+
+
+def test_an_event_and_its_outbox_rows_are_written_together(house: Workspace) -> None:
+    with pytest.raises(ZeroDivisionError), database.transaction():
+        store_events.add([make_event()], route="hook")
+        raise ZeroDivisionError
+    with database.connection():
+        assert not EventRow.select().count() and not outbox.count()
+    with database.transaction():
+        store_events.add([make_event()], route="hook")
+    with database.connection():
+        actions = {one.action for one in outbox.count_by_action()}
+    assert {"index_event", "update_toc"} <= actions
+
+
+def test_the_keys_of_the_outbox_never_restart(house: Workspace) -> None:
+    with database.transaction():
+        outbox.add_nodes(["toc:year:2024"], 0)
+        (last,) = [row.id for row in OutboxRow.select()]
+        outbox.delete([last])
+        assert not outbox.count()
+        outbox.add_nodes(["toc:year:2024"], 0)
+        (row,) = OutboxRow.select()
+    assert row.id > last
+
+
+def test_pending_work_is_done_after_a_restart(
+    house: Workspace, settings: Settings
+) -> None:
+    store_messages(make_message("Where is the harbour crane?"))
+    with database.connection():
+        assert outbox.count()
+    house.stop()
+    again = Workspace(house.paths, settings)
+    assert again.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        assert not outbox.count()
+    assert again.session_search.find("harbour crane").hits
+    again.stop()
+
+
+def test_a_grips_id_follows_from_its_content() -> None:
+    event = make_event()
+    one = model_grips.grip_id("toc:segment:x", "A bullet", event)
+    assert re.fullmatch(r"grip:1706540400000:[0-9a-f]{16}", one)
+    assert one == model_grips.grip_id("toc:segment:x", "A bullet", event)
+    assert one != model_grips.grip_id("toc:segment:x", "Another bullet", event)
+    assert one != model_grips.grip_id("toc:segment:y", "A bullet", event)
+
+
+def test_a_grip_says_what_made_it_and_for_which_node(full_house: Workspace) -> None:
+    with database.connection():
+        for row in GripRow.select():
+            assert row.source == "segment_summarizer"
+            assert row.node_id.startswith("toc:segment:")
+            assert row.start_event_id <= row.end_event_id
+
+
+def test_an_excerpt_has_the_events_of_its_session_around_it(house: Workspace) -> None:
+    said = [
+        ("user", "I'm having trouble with authentication"),
+        ("assistant", "What error are you seeing?"),
+        ("user", "JWT token expired error"),
+        ("assistant", "That's a common issue..."),
+        ("user", "How do I refresh the token?"),
+        ("assistant", "Call the refresh endpoint"),
+        ("user", "That worked, thanks!"),
+        ("assistant", "Great! Let me know..."),
+    ]
+    messages = [
+        make_message(text, 60 * n, role=EventRole(role))
+        for n, (role, text) in enumerate(said)
+    ]
+    beside = make_message("Another talk.", 190, session="s2")
+    store_messages(*messages, beside)
+    first, last = messages[2], messages[5]
+    with database.transaction():
+        grip = model_grips.Grip(
+            model_grips.grip_id("toc:segment:x", "Token refresh", first),
+            "How do I refresh the token?",
+            first.event_id,
+            last.event_id,
+            first.timestamp,
+            "segment_summarizer",
+        )
+        store_grips.add([grip])
+    found = grip_events.expand(grip.grip_id, before=2, after=2)
+
+    def texts(group: tuple[Event, ...]) -> list[str]:
+        return [event.text for event in group]
+
+    assert texts(found.events_before) == [text for _, text in said[:2]]
+    assert texts(found.excerpt_events) == [text for _, text in said[2:6]]
+    assert texts(found.events_after) == [text for _, text in said[6:]]
+
+
+def test_a_node_is_got_by_its_id_or_not_at_all(full_house: Workspace) -> None:
+    node = browse.get_node("toc:day:2024-01-15")
+    assert node is not None and node.title == "Monday, January 15, 2024"
+    assert browse.get_node("toc:day:1999-01-01") is None
+    unknown = toc.get_node(full_house, "toc:day:1999-01-01")
+    assert not unknown.items and unknown.notes == (toc.NO_NODE,)
+
+
+def test_children_are_browsed_page_by_page(full_house: Workspace) -> None:
+    found, token, calls = list[str](), "", 0
+    while True:
+        page = toc.browse_toc(full_house, "toc:month:2024-01", limit=1, token=token)
+        found += [one["node_id"] for one in page.items]
+        assert page.next_page is not None
+        place = page.next_page(len(page.items))
+        calls += 1
+        if not place["has_more"]:
+            break
+        token = place["continuation_token"]
+    assert place["continuation_token"] is None
+    assert found == ["toc:week:2024-W04", "toc:week:2024-W03"] and calls == 2
+
+
+def test_the_versions_of_a_node_count_up(full_house: Workspace) -> None:
+    with database.connection():
+        for name in store_nodes.list_ids():
+            versions = [one.version for one in store_nodes.list_versions(name)]
+            assert versions == sorted(versions, reverse=True)
+            shown = store_nodes.get(name)
+            assert shown is not None and shown.version == versions[0]
+            assert shown.created_at.tzinfo is not None
+
+
+SETTING_SOURCES = ["built in", "default file", "given file", "environment", "command"]
+
+
+@pytest.mark.parametrize("highest", range(len(SETTING_SOURCES)))
+def test_settings_have_an_order_of_precedence(
+    highest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default, given = tmp_path / "config.toml", tmp_path / "other.toml"
+    if highest >= 1:
+        default.write_text('[log]\nlevel = "debug"\n')
+    if highest >= 2:
+        given.write_text('[log]\nlevel = "warning"\n')
+    if highest >= 3:
+        monkeypatch.setenv("MEMTUI_LOG__LEVEL", "error")
+    found = load(
+        default,
+        config_file=given if highest >= 2 else None,
+        assignments=["log.level=info"] if highest >= 4 else [],
+    )
+    assert found.log_level == ["info", "debug", "warning", "error", "info"][highest]
+    where = ["default", str(default), str(given), "MEMTUI_LOG__LEVEL", "command line"]
+    assert found.origin("log.level").startswith(where[highest])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('[log]\nlevle = "info"\n', "log.levle"),
+        ('[log]\nlevel = "loud"\n', "log.level"),
+        ("[segments]\nmax_tokens = 0\n", "segments.max_tokens"),
+        ('[jobs]\nday = "never"\n', "jobs.day"),
+    ],
+)
+def test_a_wrong_setting_names_the_file_and_the_key(
+    text: str, named: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    with pytest.raises(SettingsError) as error:
+        load(file, config_file=None, assignments=[])
+    assert str(file) in str(error.value) and named in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("store.mode", "unified"),
+        ("log.level", "info"),
+        ("summaries.provider", "auto"),
+        ("summaries.url", "http://127.0.0.1:11434"),
+        ("segments.max_gap_min", 30.0),
+        ("segments.max_tokens", 4000),
+        ("segments.overlap_min", 5.0),
+        ("segments.overlap_tokens", 500),
+        ("jobs.day", "0 1 * * *"),
+        ("jobs.week", "0 2 * * 0"),
+        ("jobs.month", "0 3 1 * *"),
+    ],
+)
+def test_built_in_values_are_those_of_the_documents(name: str, value: object) -> None:
+    assert Settings().value(name) == value
+
+
+def test_jobs_can_be_paused_and_resumed(house: Workspace) -> None:
+    def paused() -> set[str]:
+        found = changes.scheduler_status(house).items
+        return {one["job"] for one in found if one["is_paused"]}
+
+    assert paused() == set()
+    changes.scheduler_pause(house, jobs=["rollup_day"])
+    assert paused() == {"rollup_day"}
+    changes.scheduler_resume(house, jobs=["rollup_day"])
+    assert paused() == set()
+
+
+def test_a_session_groups_the_events_of_one_conversation(house: Workspace) -> None:
+    store_messages(
+        make_message("One.", 0, session="a"),
+        make_message("Two.", 1, session="b"),
+        make_message("Three.", 2, session="a"),
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    texts = [
+        [one["text"] for one in sessions.list_messages(house, name).items]
+        for name in ("a", "b")
+    ]
+    assert texts == [["One.", "Three."], ["Two."]]
+    (day,) = browse.list_children("toc:week:2025-W11")
+    assert len(browse.list_children(day.node_id)) == 2
+
+
+def test_the_order_of_arrival_does_not_matter(
+    tmp_path: Path, settings: Settings
+) -> None:
+    lines = HISTORY.read_text("utf-8").splitlines()
+    trees = []
+    for number, some in enumerate((lines, lines[::-1])):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text("\n".join(some) + "\n", "utf-8")
+        house = Workspace(in_home(tmp_path / f"home{number}"), settings)
+        list(house.pipeline.importer().run([file]))
+        assert house.pipeline.run_until_idle(lambda _: None) == []
+        with database.connection():
+            found = [store_nodes.get(name) for name in store_nodes.list_ids()]
+            trees.append(
+                [(one.node_id, one.headline, one.bullets) for one in found if one]
+            )
+        house.stop()
+    assert trees[0] == trees[1] and len(trees[0]) > 10
