@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from memtui.model.summaries import NO_STATS, BulletKind, GenerationStats, Keyword
+from memtui.model.summaries import (
+    FIGURES,
+    NO_STATS,
+    BulletKind,
+    GenerationStats,
+    Keyword,
+)
 from memtui.model.verdicts import UNSUPPORTED, Support, Verdict
 
 
@@ -198,6 +204,11 @@ class TocNode:
         if not self.is_by_model:
             return self.bullets
         return tuple(bullet for bullet in self.bullets if bullet.is_checked)
+
+    @property
+    def searched_bullets(self) -> tuple[Bullet, ...]:
+        """The bullets that are more than numbers and states."""
+        return tuple(bullet for bullet in self.bullets if bullet.kind not in FIGURES)
 
     @property
     def keyword_texts(self) -> tuple[str, ...]:

@@ -33,6 +33,10 @@ FACTS = frozenset(
 """What calls show; a model's version of a segment contains them, too."""
 
 
+FIGURES = frozenset((BulletKind.TESTS, BulletKind.STATE, BulletKind.PROJECT))
+"""Bullets of numbers and states, which are not searched."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftBullet:
     """A bullet as a summarizer writes it.

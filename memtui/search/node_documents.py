@@ -120,7 +120,7 @@ def node_texts(node: TocNode) -> Iterator[FieldText]:
     if node.headline and node.headline != node.title:
         yield NodeField.HEADLINE, node.headline
     yield NodeField.KEYWORDS, " ".join(node.keyword_texts)
-    for bullet in node.bullets:
+    for bullet in node.searched_bullets:
         yield NodeField.BULLETS, bullet.text
 
 

@@ -61,7 +61,7 @@ def _texts(node: TocNode) -> Iterator[tuple[NodeField, str, tuple[str, ...]]]:
         yield NodeField.HEADLINE, node.headline, ()
     if node.keywords:
         yield NodeField.KEYWORDS, " · ".join(node.keyword_texts), ()
-    for bullet in node.bullets:
+    for bullet in node.searched_bullets:
         yield NodeField.BULLETS, bullet.text, bullet.grip_ids
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from memtui.model.events import Event, EventRole, clean
 from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
 from memtui.model.segments import Segment, counted_text
-from memtui.model.summaries import BULLET_CHARS, FACTS, TITLE_CHARS, BulletKind
+from memtui.model.summaries import BULLET_CHARS, FIGURES, TITLE_CHARS, BulletKind
 from memtui.text import secrets
 from memtui.text.tokens import estimate
 
@@ -137,8 +137,8 @@ def _is_included(event: Event) -> bool:
     return event.role is not EventRole.SYSTEM or event.metadata.get("kind") == "error"
 
 
-_NOT_NOTED = FACTS - {BulletKind.COMMIT} | {BulletKind.PROJECT}
-"""Bullets that are no notes on the work: states, figures and headings."""
+_NOT_NOTED = FIGURES | {BulletKind.FILES}
+"""Bullets that are no notes on the work."""
 
 
 def children_log(level: TocLevel, children: Sequence[TocNode]) -> PromptInput:

@@ -210,7 +210,7 @@ def merge_repeated(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[str]]]:
             (depths[other.level], -at)
             for at, other in enumerate(hits)
             if hit.kind is other.kind is HitKind.NODE
-            and hit.snippet.text == other.snippet.text != ""
+            and _names_same_work(hit, other)
             and hit.node_id in calendar.path(other.node_id)
         ]
         _, leader = max(repeats, default=(0, -index))
@@ -220,6 +220,19 @@ def merge_repeated(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[str]]]:
         others.sort(key=lambda index: -depths[hits[index].level])
         levels = dict.fromkeys(hits[index].level.value for index in others)
         yield replace(hits[leader], score=hits[indexes[0]].score), [*levels]
+
+
+_AFTER_NAME = re.compile(r" — .*| \((?:done|pushed|merged|open|abandoned)\)$")
+"""What follows the name of a piece of work in the bullet of a day or longer period."""
+
+
+def _names_same_work(wide: Hit, narrow: Hit) -> bool:
+    """Return whether a hit repeats what one on a node below it says."""
+    text = wide.snippet.text
+    if not text or text == narrow.snippet.text:
+        return bool(text)
+    name = _AFTER_NAME.sub("", text)
+    return name in (narrow.title, _AFTER_NAME.sub("", narrow.snippet.text))
 
 
 def _combined_result(hit: CombinedHit) -> SearchResult:
