@@ -485,7 +485,7 @@ def test_the_versions_of_a_node_count_up(full_house: Workspace) -> None:
             assert versions == sorted(versions, reverse=True)
             shown = store_nodes.get(name)
             assert shown is not None and shown.version == versions[0]
-            assert shown.created_at.tzinfo is not None
+            assert shown.created_at is not None
 
 
 SETTING_SOURCES = ["built in", "default file", "given file", "environment", "command"]

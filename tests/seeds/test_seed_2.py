@@ -1,17 +1,27 @@
 """The rows of seed 2, sessions and their search."""
 
+import json
 import re
+from datetime import timedelta
 from functools import partial
+from pathlib import Path
+
+import pytest
 
 from memtui.agents import changes, replies, search
 from memtui.agents import sessions as agents_sessions
+from memtui.agents.api import TOOLS
 from memtui.model.events import EventRole
+from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
 from memtui.model.sessions import SessionMetadata
+from memtui.search import scoring
 from memtui.store import database, sessions
 from memtui.store.schema import SessionRow
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
-from tests.message_factory import index_messages, make_message, store_messages
+from tests.cli_runner import json_data, run_memtui
+from tests.conftest import HISTORY
+from tests.message_factory import AT, index_messages, make_message, store_messages
 
 
 def test_s2_02_a_session_keeps_who_began_it(house: Workspace) -> None:
@@ -126,3 +136,317 @@ def test_s2_38_39_41_and_42_a_session_hit_has_the_fields_of_the_seed(
     assert "assistant (Feed): " in replies.write_text(
         search.search_sessions(house, "feed walrus")
     )
+
+
+def take_in(house: Workspace) -> None:
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+
+
+def hook(house: Workspace, **payload: object) -> None:
+    """Leave a hook's payload in the spool."""
+    folder = house.paths.spool / "new"
+    folder.mkdir(parents=True, exist_ok=True)
+    at = f"{len(list(folder.iterdir())):04}.json"
+    (folder / at).write_text(json.dumps(payload))
+
+
+def test_a_new_session_is_stored_at_once(house: Workspace) -> None:
+    name = changes.new_session(house, agent="bot").head["session"]
+    take_in(house)
+    (listed,) = agents_sessions.list_sessions(house).items
+    assert listed["id"] == name and listed["message_count"] == 0
+
+
+def test_each_new_session_is_another_one(house: Workspace) -> None:
+    names = {changes.new_session(house).head["session"] for _ in range(3)}
+    take_in(house)
+    found = {one["id"] for one in agents_sessions.list_sessions(house).items}
+    assert found == names and len(names) == 3
+
+
+def test_a_message_is_appended_and_found_at_once(house: Workspace) -> None:
+    name = changes.new_session(house).head["session"]
+    changes.append_message(house, name, "user", "Polish the harbour crane.")
+    take_in(house)
+    (message,) = agents_sessions.list_messages(house, name).items
+    assert (message["role"], message["text"]) == ("user", "Polish the harbour crane.")
+    assert house.session_search.find("harbour crane").hits
+
+
+def test_a_message_is_found_before_it_is_indexed(house: Workspace) -> None:
+    store_messages(make_message("Feed the walrus."))
+    index_messages(house)
+    store_messages(make_message("Polish the harbour crane.", 9))
+    hits = house.session_search.find("harbour crane").hits
+    assert [hit.msg_idx for hit in hits] == [1]
+
+
+def test_every_appended_message_updates_time_and_count(house: Workspace) -> None:
+    seen = []
+    for number in range(3):
+        store_messages(make_message(f"word {number}", 60 * number))
+        with database.connection():
+            one = sessions.get("claude-code", "s1")
+        assert one is not None
+        seen.append((one.message_count, one.updated_at, one.created_at, one.agent))
+    assert [count for count, *_ in seen] == [1, 2, 3]
+    assert [at for _, at, *_ in seen] == [AT + timedelta(minutes=n) for n in range(3)]
+    assert {(created, agent) for *_, created, agent in seen} == {(AT, "claude-code")}
+
+
+def test_sessions_are_listed_page_by_page_without_messages(house: Workspace) -> None:
+    store_messages(*(make_message("secret word", n, session=f"s{n}") for n in range(5)))
+    pages = [
+        agents_sessions.list_sessions(house, offset=offset, limit=2)
+        for offset in (0, 2, 4)
+    ]
+    names = [[one["id"] for one in page.items] for page in pages]
+    assert [len(page) for page in names] == [2, 2, 1]
+    assert len({name for page in names for name in page}) == 5
+    facts = {key for page in pages for one in page.items for key in one}
+    assert facts.isdisjoint({"messages", "text", "window"})
+
+
+def test_messages_are_listed_page_by_page(house: Workspace) -> None:
+    store_messages(*(make_message(f"word {n}", n) for n in range(7)))
+    found = []
+    for offset in range(0, 9, 3):
+        page = agents_sessions.list_messages(house, "s1", offset=offset, limit=3)
+        found.append([one["text"] for one in page.items])
+    assert [len(page) for page in found] == [3, 3, 1]
+    assert [text for page in found for text in page] == [f"word {n}" for n in range(7)]
+
+
+def test_there_are_two_searches_and_no_topics() -> None:
+    names = {tool.name for tool in TOOLS}
+    assert {"search_memory", "search_sessions"} <= names
+    assert not any("topic" in name for name in names)
+
+
+def test_no_tool_reads_a_whole_session_or_deletes_one() -> None:
+    names = {tool.name for tool in TOOLS}
+    assert {"list_messages", "get_session_meta", "new_session"} <= names
+    assert not {"read_session", "load_session", "delete_session"} & names
+    (browse,) = (tool for tool in TOOLS if tool.name == "list_messages")
+    assert {"offset", "limit"} <= {one.name for one in browse.parameters}
+
+
+@pytest.mark.parametrize(
+    ("role", "weight"), [("user", 1.5), ("assistant", 1.0), ("tool", 1.0)]
+)
+def test_a_message_weighs_by_its_role(role: str, weight: float) -> None:
+    assert scoring.ROLE_WEIGHTS[EventRole(role)] == weight
+
+
+def test_the_other_weights_are_those_of_the_proposal() -> None:
+    weights = scoring.SESSION_SUMMARY, scoring.SESSION_TITLE, scoring.TOOL_TURN
+    assert weights == (3.0, 2.0, 1.3)
+
+
+def test_a_turn_that_used_tools_weighs_more(house: Workspace) -> None:
+    said = partial(make_message, "The crane is polished.", role=EventRole.ASSISTANT)
+    plain, turn = said(10, session="plain"), said(10, session="turn")
+    store_messages(
+        make_message("Go on.", 0, session="plain"),
+        plain,
+        make_message("Go on.", 0, session="turn"),
+        turn,
+        make_message("ok", 11, role=EventRole.TOOL, session="turn", tool="Bash"),
+    )
+    index_messages(house)
+    hits = house.session_search.find("polished crane").hits
+    assert [hit.session.session_id for hit in hits] == ["turn", "plain"]
+
+
+def test_a_session_with_a_summary_is_above_one_without(house: Workspace) -> None:
+    for session in ("without", "with"):
+        store_messages(make_message("Polish the harbour crane.", session=session))
+    with database.transaction():
+        sessions.update_metadata(
+            SessionMetadata("claude-code", "with", summary="The harbour crane.")
+        )
+    index_messages(house)
+    hits = house.session_search.find("harbour crane").hits
+    assert [hit.session.session_id for hit in hits] == ["with", "without"]
+
+
+@pytest.mark.parametrize("field", ["title", "summary"])
+def test_a_session_is_found_by_its_title_or_summary_alone(
+    house: Workspace, field: str
+) -> None:
+    store_messages(make_message("Something else altogether."))
+    with database.transaction():
+        sessions.update_metadata(
+            SessionMetadata("claude-code", "s1", **{field: "The harbour crane"})
+        )
+    index_messages(house)
+    (hit,) = house.session_search.find("harbour crane").hits
+    assert hit.session.session_id == "s1" and hit.msg_idx == -1
+    assert "harbour crane" in hit.about.text
+
+
+WINDOW_VECTORS = [
+    # before, after, items before the match, items after it
+    (4, 4, 4, 4),
+    (0, 0, 0, 0),
+    (1, 2, 1, 2),
+    (15, 15, 15, 0),
+    (30, 30, 15, 0),
+    (10, 10, 10, 5),
+    (0, 30, 0, 15),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "above", "below"), WINDOW_VECTORS)
+def test_a_window_keeps_the_match_and_has_16_items_at_most(
+    house: Workspace, before: int, after: int, above: int, below: int
+) -> None:
+    store_messages(*(make_message(f"word {n}", n) for n in range(40)))
+    store_messages(make_message("harbour", 20.5))
+    index_messages(house)
+    (hit,) = house.session_search.find("harbour", before=before, after=after).hits
+    place = [one.is_match for one in hit.window].index(True)
+    assert (place, len(hit.window) - place - 1) == (above, below)
+    assert len(hit.window) <= WINDOW_MESSAGES == 16
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "語", "😀"])
+def test_a_snippet_has_1024_bytes_at_most_and_whole_characters(
+    house: Workspace, letter: str
+) -> None:
+    store_messages(make_message(f"harbour {letter * 3_000}"), make_message("End.", 5))
+    index_messages(house)
+    (hit,) = house.session_search.find("harbour").hits
+    assert hit.match is not None and hit.match.is_truncated
+    size = len(hit.match.snippet.text.encode())
+    assert SNIPPET_BYTES - 4 < size <= SNIPPET_BYTES == 1_024
+    assert hit.match.snippet.text.strip(letter) == "harbour "
+    assert not hit.window[1].is_truncated
+
+
+def test_a_query_has_20_hits_at_most(house: Workspace) -> None:
+    store_messages(
+        *(make_message(f"harbour {n}", n, session=f"s{n}") for n in range(30))
+    )
+    index_messages(house)
+    assert len(house.session_search.find("harbour", limit=500).hits) == MAX_HITS == 20
+    assert len(house.session_search.find("harbour", limit=3).hits) == 3
+
+
+def test_the_snippet_of_a_far_match_holds_the_match(house: Workspace) -> None:
+    store_messages(make_message("filler " * 1_000 + "harbour crane"))
+    index_messages(house)
+    (hit,) = house.session_search.find("harbour").hits
+    assert hit.match is not None and "harbour" in hit.match.snippet.text
+    marked = [hit.match.snippet.text[a:b] for a, b in hit.match.snippet.marks]
+    assert marked == ["harbour"]
+
+
+def test_names_of_tools_are_searched_but_not_their_text(house: Workspace) -> None:
+    store_messages(
+        make_message("Go on."),
+        make_message("hunter2 is it", 1, role=EventRole.TOOL, tool="Unlock"),
+    )
+    index_messages(house)
+    assert not house.session_search.find("hunter2").hits
+    assert house.session_search.find("Unlock").hits
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "AND", "NEAR(", '"', "harb*", "harbour-crane", "x:y", "(", "it's", "\\", "%"],
+)
+def test_any_text_is_a_valid_query(full_house: Workspace, query: str) -> None:
+    full_house.session_search.find(query)
+    full_house.teleport.find(query)
+    full_house.search.find(query)
+    assert isinstance(search.search_sessions(full_house, query).items, list)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        ("harb*", True),
+        ('"harbour crane"', True),
+        ('"crane harbour"', False),
+        ("crane harbour", True),
+        ("harbour -crane", False),
+    ],
+)
+def test_prefixes_and_phrases_work(
+    house: Workspace, query: str, is_found: bool
+) -> None:
+    store_messages(make_message("Polish the harbour crane."))
+    index_messages(house)
+    assert bool(house.session_search.find(query).hits) is is_found
+
+
+def test_a_compaction_gives_the_session_its_summary(house: Workspace) -> None:
+    store_messages(make_message("Polish the harbour crane.", session="c1"))
+    summary = "The walrus enclosure was painted green."
+    common = {"session_id": "c1", "timestamp": "2025-03-14T10:05:00Z"}
+    hook(house, hook_event_name="PostCompact", compact_summary=summary, **common)
+    take_in(house)
+    with database.connection():
+        one = sessions.get("claude-code", "c1")
+    assert one is not None and one.summary == summary
+    (hit,) = house.session_search.find("walrus enclosure", limit=1).hits
+    assert hit.session.session_id == "c1"
+
+
+def test_titles_are_empty_until_a_client_sets_one(house: Workspace) -> None:
+    store_messages(make_message("Polish the harbour crane."))
+    take_in(house)
+    with database.connection():
+        before = sessions.get("claude-code", "s1")
+    changes.set_session_title(house, "claude-code:s1", "Crane works")
+    take_in(house)
+    with database.connection():
+        after = sessions.get("claude-code", "s1")
+    assert before is not None and before.summary == ""
+    assert after is not None and after.title == "Crane works"
+
+
+def test_messages_go_to_the_session_that_the_client_names(house: Workspace) -> None:
+    names = [changes.new_session(house).head["session"] for _ in range(2)]
+    for name, text in zip(names, ("The crane.", "The walrus."), strict=True):
+        changes.append_message(house, name, "user", text)
+    take_in(house)
+    found = [agents_sessions.list_messages(house, name).items for name in names]
+    texts = [[one["text"] for one in items] for items in found]
+    assert texts == [["The crane."], ["The walrus."]]
+
+
+def test_a_message_sent_again_is_stored_once(house: Workspace) -> None:
+    name = changes.new_session(house).head["session"]
+    for _ in range(2):
+        changes.append_message(house, name, "user", "Polish it.", message_id="m1")
+        take_in(house)
+    assert len(agents_sessions.list_messages(house, name).items) == 1
+
+
+def test_the_index_is_rebuilt_from_the_store(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "import", str(HISTORY))
+    index = home / "index-messages.db"
+    before = json_data(run_memtui(home, "search", "basket", "--json").stdout)
+    index.unlink()
+    run_memtui(home, "reindex")
+    after = json_data(run_memtui(home, "search", "basket", "--json").stdout)
+    assert index.exists() and before["hits"]
+    assert [one["id"] for one in after["hits"]] == [one["id"] for one in before["hits"]]
+
+
+def test_nothing_of_an_unknown_session_is_given(house: Workspace) -> None:
+    for reply in (
+        agents_sessions.list_messages(house, "nobody"),
+        agents_sessions.get_session_meta(house, "nobody"),
+    ):
+        assert not reply.items and reply.notes
+
+
+def test_sessions_can_be_filtered_by_project(full_house: Workspace) -> None:
+    found = agents_sessions.list_sessions(full_house, project="shop").items
+    assert {one["project"] for one in found} == {"shop"} and len(found) == 4
+    hits = full_house.session_search.find("timeout project:logsift").hits
+    assert not [hit for hit in hits if hit.session.project != "logsift"]
