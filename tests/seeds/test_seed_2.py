@@ -277,7 +277,12 @@ def test_a_session_is_found_by_its_title_or_summary_alone(
     store_messages(make_message("Something else altogether."))
     with database.transaction():
         sessions.update_metadata(
-            SessionMetadata("claude-code", "s1", **{field: "The harbour crane"})
+            SessionMetadata(
+                "claude-code",
+                "s1",
+                title="The harbour crane" if field == "title" else "",
+                summary="The harbour crane" if field == "summary" else "",
+            )
         )
     index_messages(house)
     (hit,) = house.session_search.find("harbour crane").hits

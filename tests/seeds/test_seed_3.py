@@ -2,31 +2,48 @@
 
 import json
 import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memtui import store
-from memtui.agents import changes
+from memtui import hook, store
+from memtui.agents import changes, toc
+from memtui.agents import sessions as agents_sessions
 from memtui.capture.formats import hooks
-from memtui.model.events import Event
+from memtui.capture.formats.base import InvalidRecord, SkippedRecord
+from memtui.model import calendar
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.jobs import Job
+from memtui.model.nodes import NodeStatus, TocLevel
+from memtui.model.schedule import JobSchedule
+from memtui.model.segments import TOOL_CHARS, counted_text
 from memtui.pipeline import rollup
-from memtui.services import browse
-from memtui.store import conversations, database, events, sessions
-from memtui.store.schema import NodeRow
+from memtui.pipeline.model_worker import MIN_AGES
+from memtui.services import browse, grip_events
+from memtui.settings import Settings
+from memtui.store import conversations, database, events, jobs, rollup_queue, sessions
+from memtui.store.schema import CheckpointRow, EventRow, NodeRow, OutboxRow
 from memtui.workspace import Workspace
-from tests.cli_runner import run_memtui
+from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
+from tests.message_factory import make_message, store_messages
 
 
 @pytest.fixture(params=["metadata = '{'", "metadata = '[1]'", "type = 'no type'"])
-def damaged_home(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
+def damaged_home(
+    request: pytest.FixtureRequest, digested: Path, tmp_path: Path
+) -> tuple[Path, str]:
     """A home with an event that cannot be read, and the event's id."""
     home = tmp_path / "home"
-    run_memtui(home, "import", str(HISTORY))
+    shutil.copytree(digested, home)
     with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
         (event_id,) = opened.execute(
             "SELECT e.id FROM events e JOIN sessions s ON s.id = e.session_id"
@@ -212,3 +229,498 @@ def test_s3_15_an_event_is_on_the_disk_when_it_is_answered(
     assert house.pipeline.run_until_idle(lambda _: None) == []
     with database.connection():
         assert list(events.get([answer.head["event_id"]]))
+
+
+RECEIVED = datetime(2026, 1, 31, 10, 15, 30, tzinfo=UTC)
+
+
+def read_hook(payload: object, **known: str) -> list[object]:
+    """Read a hook's payload: an object, or the bytes of a file."""
+    raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return list(hooks.read(raw, received_at=RECEIVED, now=RECEIVED, **known))
+
+
+def events_of(payload: object, **known: str) -> list[Event]:
+    return [one for one in read_hook(payload, **known) if isinstance(one, Event)]
+
+
+def take_in(house: Workspace) -> None:
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+
+
+def test_the_example_of_a_hooks_event_becomes_the_example_of_an_event() -> None:
+    (event,) = events_of(
+        {
+            "session_id": "session-abc123",
+            "event_type": "UserPromptSubmit",
+            "content": "How do I implement JWT authentication?",
+            "timestamp": "2026-01-31T10:15:30Z",
+            "tool_name": None,
+            "metadata": None,
+        }
+    )
+    assert len(event.event_id) == 26
+    assert event.session_id == "session-abc123"
+    assert event.timestamp == RECEIVED and event.timestamp_ms == 1_769_854_530_000
+    assert (event.event_type, event.role) == (EventType.USER_MESSAGE, EventRole.USER)
+    assert event.text == "How do I implement JWT authentication?"
+    assert event.metadata == {}
+
+
+HOOK_VECTORS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("SessionStart", {}, ["session_start"]),
+    ("UserPromptSubmit", {"prompt": "Fix the cart"}, ["user_message"]),
+    ("PostToolUse", {"tool_name": "Read", "tool_response": "x"}, ["tool_result"]),
+    ("PostToolUseFailure", {"tool_name": "Read", "error": "x"}, ["tool_result"]),
+    ("Stop", {}, ["assistant_stop"]),
+    (
+        "Stop",
+        {"last_assistant_message": "Done."},
+        ["assistant_message", "assistant_stop"],
+    ),
+    ("SubagentStart", {"agent_id": "a1"}, ["subagent_start"]),
+    ("SubagentStop", {"agent_id": "a1"}, ["subagent_stop"]),
+    ("SessionEnd", {}, ["session_end"]),
+    # The names of this document, and of other agents.
+    ("AssistantResponse", {"content": "Done."}, ["assistant_message"]),
+    ("ToolResult", {"tool_name": "Read", "content": "x"}, ["tool_result"]),
+    ("BeforeAgent", {"prompt": "Fix the cart"}, ["user_message"]),
+    ("AfterTool", {"tool_name": "Read", "tool_response": "x"}, ["tool_result"]),
+    ("AfterAgent", {"prompt_response": "Done."}, ["assistant_message"]),
+    ("user_prompt_submit", {"prompt": "Fix the cart"}, ["user_message"]),
+]
+
+
+@pytest.mark.parametrize("key", ["event_type", "hook_event_name"])
+@pytest.mark.parametrize(("name", "fields", "expected"), HOOK_VECTORS)
+def test_each_hook_becomes_its_type_of_event(
+    key: str, name: str, fields: dict[str, Any], expected: list[str]
+) -> None:
+    found = events_of({"session_id": "s1", key: name, **fields})
+    assert [one.event_type.value for one in found][: len(expected)] == expected
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
+def test_other_hooks_are_known_and_not_stored(name: str) -> None:
+    payload = {"session_id": "s1", "hook_event_name": name, "message": "x"}
+    (found,) = read_hook(payload)
+    assert isinstance(found, SkippedRecord)
+
+
+REFUSED = [
+    ({"event_type": "UserPromptSubmit", "content": "x"}, "no session id"),
+    (
+        {"session_id": " ", "event_type": "UserPromptSubmit", "content": "x"},
+        "no session id",
+    ),
+    ({"session_id": "s1", "content": "x"}, "no event name"),
+    (
+        {"session_id": "s1", "event_type": "Frobnicate", "content": "x"},
+        "unknown hook event 'Frobnicate'",
+    ),
+    (
+        {"session_id": "s1", "event_type": "UserPromptSubmit", "content": ""},
+        "a user_message without text",
+    ),
+    (b"{", "not valid JSON"),
+    (b"", "an empty file"),
+    (b"[]", "nothing in it"),
+    (b'["x"]', "not a JSON object"),
+]
+
+
+@pytest.mark.parametrize(("payload", "reason"), REFUSED)
+def test_an_invalid_hook_is_refused_with_its_reason(
+    payload: object, reason: str
+) -> None:
+    (found,) = read_hook(payload)
+    assert isinstance(found, InvalidRecord) and found.reason == reason
+
+
+def test_an_unknown_hook_goes_to_quarantine(house: Workspace) -> None:
+    new = house.paths.spool / "new"
+    new.mkdir(parents=True)
+    payload = {"session_id": "s1", "event_type": "Frobnicate", "content": "Go on."}
+    (new / "1.json").write_text(json.dumps(payload))
+    take_in(house)
+    with database.connection():
+        assert not EventRow.select().count()
+    assert not list(new.iterdir())
+    assert [path.suffix for path in (house.paths.spool / "bad").iterdir()]
+
+
+PROMPTS = [
+    {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": text}
+    for text in ("One.", "Two.")
+]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (json.dumps(PROMPTS[0]), ["One."]),
+        (json.dumps(PROMPTS[0], indent=2), ["One."]),
+        (json.dumps(PROMPTS), ["One.", "Two."]),
+        ("\n".join(map(json.dumps, PROMPTS)), ["One.", "Two."]),
+        ("\n".join(map(json.dumps, PROMPTS)) + "\n", ["One.", "Two."]),
+    ],
+)
+def test_a_hooks_input_may_have_any_layout(raw: str, expected: list[str]) -> None:
+    assert [one.text for one in events_of(raw.encode())] == expected
+
+
+def test_a_hook_without_a_time_has_that_of_its_file() -> None:
+    (event,) = events_of(PROMPTS[0])
+    assert event.timestamp == RECEIVED
+
+
+@pytest.mark.parametrize(
+    ("path", "agent"),
+    [
+        ("/home/ada/.claude/projects/shop/s1.jsonl", "claude-code"),
+        ("/home/ada/.codex/sessions/s1.jsonl", "codex"),
+        ("/home/ada/.gemini/tmp/s1.json", "gemini-cli"),
+        ("/home/ada/.copilot/s1.jsonl", "copilot-cli"),
+    ],
+)
+def test_the_agent_is_known_by_the_folder_of_its_transcript(
+    path: str, agent: str
+) -> None:
+    (event,) = events_of(PROMPTS[0] | {"transcript_path": path})
+    assert event.agent == agent
+
+
+@pytest.mark.parametrize("spool", ["/dev/null/spool", "/proc/spool"])
+def test_a_hook_never_fails_the_agent(spool: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-I", hook.__file__, "--spool", spool],
+        input=json.dumps(PROMPTS[0]).encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+def test_a_hooks_event_is_kept_while_memtui_does_not_run(house: Workspace) -> None:
+    payload = json.dumps(PROMPTS[0]).encode()
+    hook.write_event([payload], str(house.paths.spool), "", is_synced=False)
+    (file,) = (house.paths.spool / "new").iterdir()
+    assert file.read_bytes() == payload
+    take_in(house)
+    assert not file.exists()
+    items = agents_sessions.list_messages(house, "s1").items
+    assert [one["text"] for one in items] == ["One."]
+
+
+def test_an_event_told_by_hook_and_transcript_is_stored_once(house: Workspace) -> None:
+    message = make_message("Polish the harbour crane.")
+    store_messages(message, route="hook")
+    later = replace(message, event_id=f"{message.event_id[:-1]}Z")
+    later = replace(later, timestamp=message.timestamp + timedelta(milliseconds=300))
+    store_messages(later, route="transcript")
+    with database.connection():
+        assert EventRow.select().count() == 1
+
+
+def test_a_failed_write_stores_neither_event_nor_outbox_row(house: Workspace) -> None:
+    with database.transaction():
+        database.db.execute_sql(
+            "CREATE TRIGGER no_outbox BEFORE INSERT ON outbox"
+            " BEGIN SELECT RAISE(ABORT, 'no space'); END"
+        )
+    with pytest.raises(Exception, match="no space"):
+        store_messages(make_message("Polish the harbour crane."))
+    with database.connection():
+        assert not EventRow.select().count()
+        assert not OutboxRow.select().count()
+
+
+@pytest.mark.parametrize(
+    ("role", "is_cut"),
+    [("tool", True), ("system", True), ("user", False), ("assistant", False)],
+)
+def test_results_of_tools_are_shortened_for_summaries(role: str, is_cut: bool) -> None:
+    event = make_message("word " * 1_000, role=EventRole(role), tool="Bash")
+    assert len(counted_text(event)) == (TOOL_CHARS if is_cut else len(event.text))
+    assert len(event.text) == 5_000 and TOOL_CHARS == 1_000
+
+
+def test_the_parents_of_the_example_are_those_of_the_seed() -> None:
+    segment = f"toc:segment:2026-01-31:{make_message('x').event_id}"
+    assert calendar.path(segment) == [
+        "toc:year:2026",
+        "toc:month:2026-01",
+        "toc:week:2026-W05",
+        "toc:day:2026-01-31",
+        segment,
+    ]
+
+
+def test_the_example_of_a_week_has_its_days() -> None:
+    days = [f"toc:day:2026-01-{day}" for day in (26, 27, 28, 29, 30, 31)]
+    assert {calendar.parent_id(day) for day in days} == {"toc:week:2026-W05"}
+    start, end = calendar.bounds("toc:week:2026-05", UTC)
+    assert (start, end - start) == (datetime(2026, 1, 26, tzinfo=UTC), timedelta(7))
+
+
+def test_a_placeholder_never_enters_a_parents_summary(full_house: Workspace) -> None:
+    waiting = [entry.node_id for entry in browse.list_children()]
+    while waiting:
+        name = waiting.pop()
+        node = browse.get_node(name)
+        assert node is not None and node.status is not NodeStatus.PENDING
+        text = " ".join([node.headline, *(one.text for one in node.bullets)])
+        assert "pending" not in text.lower()
+        waiting += [entry.node_id for entry in browse.list_children(name)]
+
+
+def test_a_node_is_pending_until_it_is_rolled_up(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollup.RollupStage, "step", lambda _: 0)
+    store_messages(make_message("Polish the harbour crane."))
+    take_in(house)
+    (year,) = browse.list_children()
+    assert (year.node_id, year.status) == ("toc:year:2025", NodeStatus.PENDING)
+
+
+def test_a_segment_has_the_parts_of_a_summary(full_house: Workspace) -> None:
+    (entry,) = browse.list_children("toc:day:2024-01-22")
+    node = browse.get_node(entry.node_id)
+    assert node is not None
+    assert node.title.startswith("Logsift takes 40 seconds")
+    kinds = [bullet.kind.value for bullet in node.bullets]
+    assert "outcome" in kinds and "files" in kinds
+    assert len(node.keyword_texts) >= 3
+    assert all(bullet.grip_ids for bullet in node.bullets)
+
+
+def test_roll_ups_go_from_the_days_up(full_house: Workspace) -> None:
+    with database.connection():
+        made = {
+            level.value: database.fetch_value(
+                "SELECT min(id) FROM node_versions WHERE level = ?", level.value
+            )
+            for level in TocLevel
+        }
+    order = sorted(made, key=lambda level: made[level])
+    assert order == ["segment", "day", "week", "month", "year"]
+
+
+def test_checkpoints_have_the_fields_of_the_seed(full_house: Workspace) -> None:
+    with database.connection():
+        found = jobs.get_checkpoint("rollup_day")
+        names = {row.job_name for row in CheckpointRow.select()}
+    assert names == {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
+    assert found is not None
+    assert (found.job_name, found.level) == ("rollup_day", TocLevel.DAY)
+    assert found.processed_count >= 5
+    assert found.last_processed_time <= found.created_at
+
+
+@pytest.mark.parametrize(
+    ("level", "hours"), [("day", 1), ("week", 24), ("month", 24), ("year", 7 * 24)]
+)
+def test_a_model_waits_for_the_minimum_age(level: str, hours: int) -> None:
+    assert MIN_AGES[TocLevel(level)] == timedelta(hours=hours)
+
+
+SCHEDULE_VECTORS = [
+    ("rollup_day", "2024-02-01T01:00:00"),
+    ("rollup_week", "2024-02-04T02:00:00"),
+    ("rollup_month", "2024-02-01T03:00:00"),
+    ("rollup_year", "2025-01-01T04:00:00"),
+]
+
+
+@pytest.mark.parametrize(("job", "expected"), SCHEDULE_VECTORS)
+def test_each_roll_up_has_its_schedule(job: str, expected: str) -> None:
+    cron = str(Settings().value(f"jobs.{Job(job).level}"))
+    schedule = JobSchedule(Job(job), cron, UTC, 0, "a")
+    at = schedule.next_run(datetime(2024, 1, 31, 12, tzinfo=UTC))
+    assert at == datetime.fromisoformat(f"{expected}+00:00")
+
+
+def test_a_run_is_late_by_five_minutes_at_most(house: Workspace) -> None:
+    schedule = house.schedules.for_job(Job.DAY)
+    assert schedule is not None and schedule.jitter_s == 300
+    delays = set()
+    for number in range(40):
+        at = datetime(2024, 1, 1, 12, tzinfo=UTC) + timedelta(days=number)
+        run = schedule.next_run(at)
+        assert run == schedule.next_run(at)
+        delays.add((run - run.replace(hour=1, minute=0, second=0)).total_seconds())
+    assert min(delays) >= 0 and max(delays) <= 300 and len(delays) > 10
+
+
+def test_a_node_that_fails_does_not_block_the_others(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roll_up = rollup.RollupStage._roll_up
+
+    def fail(stage: rollup.RollupStage, name: str, now_ms: int) -> None:
+        if name == "toc:day:2024-01-18":
+            raise ValueError("no roll-up today")
+        roll_up(stage, name, now_ms)
+
+    monkeypatch.setattr(rollup.RollupStage, "_roll_up", fail)
+    list(house.pipeline.importer().run([HISTORY]))
+    house.pipeline.run_until_idle(lambda _: None)
+    other = browse.get_node("toc:day:2024-01-15")
+    assert other is not None and other.bullets
+    assert browse.get_node("toc:year:2023") is not None
+    # It is tried again later.
+    monkeypatch.setattr(rollup.RollupStage, "_roll_up", roll_up)
+    with database.transaction():
+        database.db.execute_sql("UPDATE nodes SET retry_ms = 0")
+    take_in(house)
+    failed = browse.get_node("toc:day:2024-01-18")
+    assert failed is not None and failed.bullets
+    week = browse.get_node("toc:week:2024-W03")
+    assert week is not None and any("OAuth" in one.text for one in week.bullets)
+
+
+def test_a_node_without_children_is_removed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    def weeks() -> list[str]:
+        shown = run_memtui(home, "show", "toc:month:2024-01", "--json").stdout
+        names: list[str] = json_data(shown)["child_node_ids"]
+        return names
+
+    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
+    assert weeks() == ["toc:week:2024-W04", "toc:week:2024-W03"]
+    run_memtui(home, "forget", "session", "grep-1", "--yes")
+    run_memtui(home, "work", "--until-idle")
+    assert weeks() == ["toc:week:2024-W03"]
+
+
+def test_a_roll_up_goes_on_after_a_crash(
+    house: Workspace, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollup.RollupStage, "step", lambda _: 0)
+    list(house.pipeline.importer().run([HISTORY]))
+    take_in(house)
+    with database.connection():
+        assert rollup_queue.count() and not CheckpointRow.select().count()
+    house.stop()
+    monkeypatch.undo()
+    again = Workspace(house.paths, settings)
+    take_in(again)
+    with database.connection():
+        assert not rollup_queue.count()
+    year = browse.get_node("toc:year:2024")
+    assert year is not None and year.bullets
+    again.stop()
+
+
+def test_a_large_node_is_browsed_in_pages_of_ten(house: Workspace) -> None:
+    store_messages(
+        *(make_message(f"word {n}", 60 * n, session=f"s{n}") for n in range(26))
+    )
+    take_in(house)
+    (day,) = browse.list_children("toc:week:2025-W11")
+    answers = []
+    token = ""
+    for _ in range(3):
+        page = toc.browse_toc(house, day.node_id, limit=10, token=token)
+        assert page.next_page is not None
+        place = page.next_page(len(page.items))
+        answers.append(
+            (len(page.items), place["continuation_token"], place["has_more"])
+        )
+        token = place["continuation_token"] or ""
+    assert answers == [(10, "10", True), (10, "20", True), (6, None, False)]
+
+
+@pytest.mark.parametrize("token", ["x", "-1", "1.5", "toc:year:2024"])
+def test_a_token_that_does_not_exist_gives_the_first_page(
+    full_house: Workspace, token: str
+) -> None:
+    first = toc.browse_toc(full_house, "toc:year:2024", limit=10)
+    page = toc.browse_toc(full_house, "toc:year:2024", limit=10, token=token)
+    assert page.items == first.items and toc.NO_TOKEN in page.notes
+
+
+def test_the_navigation_ends_at_source_events(full_house: Workspace) -> None:
+    name = toc.get_toc_root(full_house).items[0]["node_id"]
+    path = [name]
+    while not name.startswith("toc:segment:"):
+        name = toc.browse_toc(full_house, name, limit=12).items[-1]["node_id"]
+        path.append(name)
+    assert [one.split(":")[1] for one in path] == [level.value for level in TocLevel]
+    node = toc.get_node(full_house, name)
+    grip_id = next(one["grip_ids"][0] for one in node.items if one.get("grip_ids"))
+    events_read = agents_sessions.expand_grip(full_house, grip_id).items
+    assert any(one["place"] == 0 for one in events_read)
+
+
+@pytest.mark.parametrize("given", ["toc:week:2024-03", "toc:week:2024-W03"])
+def test_a_week_is_got_by_both_forms_of_its_id(
+    full_house: Workspace, given: str
+) -> None:
+    assert toc.get_node(full_house, given).head["node_id"] == "toc:week:2024-W03"
+
+
+@pytest.mark.parametrize(
+    "grip_id", ["grip:1738318530000:jwt123", "grip:", "nonsense", "", "toc:year:2024"]
+)
+def test_an_unknown_grip_is_an_empty_answer(
+    full_house: Workspace, grip_id: str
+) -> None:
+    found = grip_events.expand(grip_id)
+    assert found.grip is None and not found.excerpt_events
+    reply = agents_sessions.expand_grip(full_house, grip_id)
+    assert not reply.items and reply.notes
+
+
+WINDOW_VECTORS = [
+    # before, after, events before and after of ten on either side
+    (3, 3, 3, 3),
+    (0, 0, 0, 0),
+    (5, 1, 5, 1),
+    (20, 20, 10, 10),
+    (-1, -1, 0, 0),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "above", "below"), WINDOW_VECTORS)
+def test_the_events_around_an_excerpt_are_limited(
+    house: Workspace, before: int, after: int, above: int, below: int
+) -> None:
+    messages = [make_message(f"word {n}", 60 * n) for n in range(21)]
+    store_messages(*messages)
+    cited = messages[10].event_id
+    found = grip_events.expand_event(cited, before=before, after=after)
+    names = [event.text for event in found.events_before]
+    assert names == [f"word {n}" for n in range(10 - above, 10)]
+    names = [event.text for event in found.events_after]
+    assert names == [f"word {n}" for n in range(11, 11 + below)]
+
+
+def test_the_events_around_an_excerpt_are_at_most_an_hour_away(
+    house: Workspace,
+) -> None:
+    minutes = (0, 1, 30, 61, 90, 121, 122)
+    messages = [make_message(f"minute {n}", 60 * n) for n in minutes]
+    store_messages(*messages, make_message("beside", 3_700, session="s2"))
+    found = grip_events.expand_event(messages[3].event_id, before=9, after=9)
+    around = [event.text for event in (*found.events_before, *found.events_after)]
+    assert around == ["minute 1", "minute 30", "minute 90", "minute 121"]
+
+
+def test_a_window_without_events_has_the_excerpt_alone(house: Workspace) -> None:
+    messages = [make_message(f"hour {n}", 7_200 * n) for n in range(3)]
+    store_messages(*messages)
+    found = grip_events.expand_event(messages[1].event_id)
+    assert not found.events_before and not found.events_after
+    assert [event.text for event in found.excerpt_events] == ["hour 1"]
+
+
+def test_a_job_that_is_asked_for_twice_runs_once(house: Workspace) -> None:
+    with database.transaction():
+        for number in range(2):
+            jobs.request_run(Job.DAY, 1_000 + number)
+        states = jobs.get_states()
+    asked = states[Job.DAY].requested_at
+    assert asked is not None and asked.timestamp() == 1
