@@ -35,6 +35,9 @@ MAX_TEXT_CHARS: Final = 100_000
 STEP_TOKENS: Final = 300
 """The budget of one step from the years down to the words: there are about five."""
 
+POINTER_TOKENS: Final = 400
+"""The budget of a tool that says where to look, not what was said."""
+
 MAX_FIELDS: Final = 50
 """How many fields a map may have."""
 
@@ -361,6 +364,7 @@ TOOLS: Final = (
         "search",
         "query! limit=8",
         "Find summaries and citations by specific words, each with its score.",
+        default_tokens=POINTER_TOKENS,
     ),
     _tool(
         "search_sessions",

@@ -560,3 +560,121 @@ def test_the_periods_of_the_guide_have_their_titles() -> None:
     assert calendar.title("toc:month:2024-01") == "January 2024"
     assert calendar.title("toc:week:2024-W03") == "Week of January 15–21, 2024"
     assert calendar.title("toc:day:2024-01-18") == "Thursday, January 18, 2024"
+
+
+COSTS = [
+    ("week summary", "get_node", {"node_id": "toc:week:2024-W03"}, 300),
+    ("grip expansion", "expand_grip", {"grip_id": "grip:1705572650000:a080"}, 300),
+    ("time range", "browse_time", {"when": "January 2024"}, 800),
+    ("keyword filtering", "browse_keyword", {"keyword": "refresh"}, 1_200),
+    ("teleport", "teleport", {"query": "sliding window token refresh"}, 400),
+    ("teleport", "teleport", {"query": "session"}, 400),
+]
+
+
+@pytest.mark.parametrize(("strategy", "tool", "arguments", "most"), COSTS)
+def test_s0_48_each_strategy_costs_what_the_guide_says(
+    full_house: Workspace,
+    strategy: str,
+    tool: str,
+    arguments: dict[str, Any],
+    most: int,
+) -> None:
+    text = agent_text(full_house, tool, **arguments)
+    assert text.count("\n") >= 2, strategy
+    assert estimate(text) <= most, strategy
+
+
+def test_s0_06_every_grip_of_the_history_is_expanded_for_300_tokens(
+    full_house: Workspace,
+) -> None:
+    grip_ids = {
+        grip_id
+        for node in walk_nodes()
+        for bullet in node.bullets
+        for grip_id in bullet.grip_ids
+    }
+    for grip_id in grip_ids:
+        text = agent_text(full_house, "expand_grip", grip_id=grip_id)
+        assert "EXCERPT" in text and estimate(text) <= 300, grip_id
+
+
+def test_s0_12_a_day_keeps_what_each_of_its_sessions_did(house: Workspace) -> None:
+    for number, (before, after) in enumerate(((134, 402), (135, 405))):
+        at, session = 3_600 * number, f"s{number}"
+        text = f"The retry timeout of service {number} went from {before} ms to {after}"
+        store_messages(
+            make_message(
+                f"Raise the timeout of service {number}.", at, session=session
+            ),
+            make_message(
+                f"{text} ms.", at + 9, role=EventRole.ASSISTANT, session=session
+            ),
+        )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    node = browse.get_node("toc:day:2025-03-14")
+    assert node is not None
+    told = " ".join(bullet.text for bullet in node.bullets)
+    assert "service 0" in told and "service 1" in told and len(node.bullets) == 2
+
+
+def test_s0_14_the_headline_of_a_wide_node_names_its_work(
+    full_house: Workspace,
+) -> None:
+    for name in ("toc:week:2024-W03", "toc:month:2024-01", "toc:year:2024"):
+        node = browse.get_node(name)
+        assert node is not None
+        assert node.headline and node.headline != node.title
+        assert "JWT tokens" in node.headline
+
+
+def test_s0_60_keywords_are_words_that_occur_in_the_talk(
+    full_house: Workspace,
+) -> None:
+    said = HISTORY.read_text("utf-8").lower()
+    found = {word for node in walk_nodes() for word in node.keyword_texts}
+    assert {"JWT", "memchr", "SESSION_TTL"} <= found
+    assert not [word for word in found if word.lower() not in said]
+
+
+def test_a_question_of_last_week_is_answered_by_that_week(
+    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime(2024, 1, 24, 12, tzinfo=UTC)
+    monkeypatch.setattr(full_house, "now", lambda: now)
+    text = agent_text(full_house, "route", question="what did we do last week?")
+    assert text.splitlines()[1].startswith("browse: It names a time")
+    assert "toc:week:2024-W03" in text and "toc:week:2024-W04" not in text
+
+
+def test_other_weeks_are_not_searched_for_a_topic_of_last_week(
+    full_house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime(2024, 1, 24, 12, tzinfo=UTC)
+    monkeypatch.setattr(full_house, "now", lambda: now)
+    reply = routing.route(full_house, "token refresh from last week")
+    assert reply.head["way"] == "browse+teleport"
+    hits = [one for one in reply.items if one.get("score")]
+    assert hits
+    assert all("2024-01-15" <= one["at"][:10] <= "2024-01-21" for one in hits)
+
+
+def test_a_search_within_a_node_needs_no_index(full_house: Workspace) -> None:
+    shutil.rmtree(full_house.paths.index)
+    found = toc.search_node(full_house, "toc:month:2024-01", "sliding window").items
+    assert found and found[0]["score"] >= 0.5
+    assert all("2024-01" in one["node_id"] for one in found)
+    children = toc.search_children(full_house, "memchr", "toc:month:2024-01").items
+    assert [one["node_id"] for one in children] == ["toc:week:2024-W04"]
+
+
+def test_the_first_bullets_and_the_grips_of_a_day_are_in_json(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
+    shown = run_memtui(home, "show", "toc:day:2024-01-18", "--json").stdout
+    day = json_data(shown)
+    (grip_id, *_) = day["bullets"][0]["grip_ids"]
+    expanded = json_data(run_memtui(home, "expand", grip_id, "--json").stdout)
+    assert {"before", "excerpt", "after"} <= expanded.keys()
+    assert expanded["grip"]["excerpt"] in expanded["excerpt"][0]["text"]
+    assert len(expanded["before"]) <= 3 and len(expanded["after"]) <= 3
