@@ -61,6 +61,9 @@ def retrieve_memory(
     """Return the memories that match best, some with messages (``has_details``)."""
     quoted = workspace.quotes.find(query, filters=filters)
     found = quoted.found
+    if found.is_recent and detail_limit is None:
+        # Without a word to look for these are the newest ones: none is relevant.
+        detail_limit = 0
     parsed = search_query.parse(query, workspace.zone)
     hits = found.hits[: min(limit, MAX_MEMORIES)]
     # Ranked by the score of the session, but told by its best quotes.

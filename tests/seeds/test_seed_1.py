@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 import peewee
 import pytest
 
-from memtui.agents import changes, sessions, toc
+from memtui.agents import changes, replies, sessions, toc
+from memtui.agents.api import TOOLS
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord
 from memtui.errors import SettingsError
@@ -32,6 +33,7 @@ from memtui.store import nodes as store_nodes
 from memtui.store.schema import EventRow, GripRow, OutboxRow, VersionRow
 from memtui.text import dates
 from memtui.workspace import Workspace
+from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
 
@@ -597,3 +599,143 @@ def test_the_order_of_arrival_does_not_matter(
             )
         house.stop()
     assert trees[0] == trees[1] and len(trees[0]) > 10
+
+
+def test_s1_70_and_71_programs_are_served_over_mcp_with_exact_times(
+    full_house: Workspace,
+) -> None:
+    node = replies.write_data(toc.get_node(full_house, "toc:week:2024-W03"))
+    for name in ("start_time", "end_time"):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", node[name])
+    names = {tool.name for tool in TOOLS}
+    assert {"ingest_event", "get_toc_root", "browse_toc", "get_events"} <= names
+    assert {"expand_grip", "scheduler_status", "scheduler_pause"} <= names
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "local"])
+def test_s1_84_and_85_no_provider_in_the_cloud_can_be_chosen(
+    provider: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SettingsError, match="auto, ollama, extractive"):
+        load(tmp_path / "none", assignments=[f"summaries.provider={provider}"])
+    with pytest.raises(SettingsError, match="there is no setting"):
+        load(tmp_path / "none", assignments=["summaries.api_key=secret"])
+
+
+def test_projects_share_nothing_in_separate_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, file, names = tmp_path / "home", tmp_path / "both.jsonl", ("a", "b")
+    lines = []
+    for name in names:
+        (tmp_path / name / ".git").mkdir(parents=True)
+        line = {"session_id": f"session-{name}", "role": "user", "text": "Go on."}
+        line |= {"timestamp": "2025-03-14T10:00:00Z", "cwd": str(tmp_path / name)}
+        lines.append(json.dumps(line))
+    file.write_text("\n".join(lines) + "\n")
+
+    def run(name: str, *words: str) -> str:
+        monkeypatch.chdir(tmp_path / name)
+        return run_memtui(home, "--set", "store.mode=separate", *words).stdout
+
+    for name in names:
+        run(name, "import", str(file))
+    found = [json_data(run(name, "sessions", "--json"))["sessions"] for name in names]
+    ids = [[one["id"].rpartition(":")[2] for one in some] for some in found]
+    assert ids == [["session-a"], ["session-b"]]
+
+
+def test_one_store_holds_all_projects_and_agents_by_default(
+    full_house: Workspace,
+) -> None:
+    projects = {one["project"] for one in sessions.list_sessions(full_house).items}
+    assert projects == {"shop", "logsift", "notes"}
+    text = json.dumps(replies.write_data(toc.get_toc_root(full_house, project="notes")))
+    assert "toc:year:2023" in text and "toc:year:2024" not in text
+
+
+def test_an_exported_event_is_the_same_event_elsewhere(
+    full_house: Workspace, tmp_path: Path
+) -> None:
+    run = run_memtui(full_house.paths.store.parent, "export", "--events")
+    file = tmp_path / "events.jsonl"
+    file.write_text(run.stdout, "utf-8")
+    other = tmp_path / "other"
+    run_memtui(other, "import", str(file))
+    again = run_memtui(other, "export", "--events").stdout
+
+    def ids(text: str) -> list[str]:
+        rows = map(json.loads, text.splitlines())
+        return [row["id"] for row in rows if "id" in row]
+
+    assert ids(again) == ids(run.stdout) and len(ids(again)) == 44
+
+
+def test_the_zone_of_a_store_is_fixed_when_it_is_made(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "--set", "store.time_zone=Asia/Tokyo", "import", str(HISTORY))
+    shown = run_memtui(home, "--set", "store.time_zone=UTC", "show", "--json").stdout
+    assert json_data(shown)
+    # 19:30 in UTC is the next day in Tokyo.
+    week = run_memtui(home, "show", "toc:week:2024-W04", "--json").stdout
+    assert json_data(week)["child_node_ids"] == ["toc:day:2024-01-23"]
+
+
+def test_a_session_knows_the_times_of_its_first_and_last_event(
+    full_house: Workspace,
+) -> None:
+    facts = sessions.get_session_meta(full_house, "shop-2").head
+    assert facts["created_at"] == "2024-01-18T10:00:00.000Z"
+    assert facts["updated_at"] == "2024-01-18T10:10:50.000Z"
+    assert facts["message_count"] == 5
+
+
+@pytest.mark.parametrize(
+    ("when", "count"),
+    [
+        ("2024-01-15", 11),
+        ("between 10:02 and 10:06 on 18 January 2024", 2),
+        ("2024-01-18", 16),
+        ("2024-01-16", 0),
+    ],
+)
+def test_events_are_read_by_a_range_of_times(
+    full_house: Workspace, when: str, count: int
+) -> None:
+    reply = sessions.get_events(full_house, when, limit=50)
+    assert len(reply.items) == count
+    times = [one["at"] for one in reply.items]
+    assert times == sorted(times)
+
+
+def test_a_boundary_alone_makes_no_segment(house: Workspace) -> None:
+    start = make_event(event_type=EventType.SESSION_START, text="")
+    end = make_event(event_type=EventType.SESSION_END, text="")
+    store_messages(start, end)
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    assert browse.list_children() == []
+
+
+def test_events_of_subagents_are_kept_but_make_no_segments(house: Workspace) -> None:
+    store_messages(
+        make_message("Polish the harbour crane.", 0),
+        make_message("Feed the walrus.", 5, subagent="a1"),
+        make_message("All is polished.", 9, role=EventRole.ASSISTANT),
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    (day,) = browse.list_children("toc:week:2025-W11")
+    (segment,) = browse.list_children(day.node_id)
+    node = browse.get_node(segment.node_id)
+    assert node is not None and node.counts.subagent_events == 1
+    assert not any("walrus" in bullet.text for bullet in node.bullets)
+    (hit,) = house.session_search.find("walrus").hits
+    assert hit.subagent == "a1"
+
+
+@pytest.mark.parametrize("name", ["events", "grips", "node_versions", "outbox"])
+def test_the_store_has_a_table_for_each_kind_of_data(
+    house: Workspace, name: str
+) -> None:
+    with database.connection():
+        tables = set(database.db.get_tables())
+    assert name in tables and {"nodes", "checkpoints"} <= tables

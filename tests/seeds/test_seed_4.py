@@ -1,5 +1,6 @@
 """The rows of seed 4, the format of what is retrieved."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,11 +12,14 @@ from memtui.agents import memories, replies
 from memtui.agents.api import TOOLS, ToolRunner
 from memtui.agents.replies import Item, Reply
 from memtui.model.events import EventRole
+from memtui.model.summaries import DraftBullet, GenerationStats, Summary
 from memtui.services import browse
 from memtui.store import database
+from memtui.store import events as store_events
 from memtui.store import surprise as store_surprise
 from memtui.store.schema import SegmentRow
 from memtui.summarize import surprise
+from memtui.summarize.draft import ground_segment
 from memtui.text import date_format
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
@@ -338,3 +342,114 @@ def test_the_command_line_gives_the_same_memories(tmp_path: Path) -> None:
 def test_an_unknown_topic_has_no_memories(full_house: Workspace) -> None:
     reply = memories.retrieve_memory(full_house, "zeppelin quarantine harbour")
     assert not reply.items and reply.notes
+
+
+@pytest.fixture
+def talk(house: Workspace) -> Workspace:
+    """A workspace with the conversation of the first memory of the example."""
+    said = [
+        ("user", "I've been doing Python for 5 years but my new team is all Rust"),
+        ("assistant", "That's a big shift. What prompted it?"),
+        ("user", "The trading system needs microsecond latency, Python can't cut it"),
+        ("user", "Also I need to learn it within 3 months or I'm screwed"),
+    ]
+    store_messages(
+        *(
+            make_message(text, 60 * n, role=EventRole(role))
+            for n, (role, text) in enumerate(said)
+        )
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    return house
+
+
+def test_the_conversation_of_the_example_is_told_with_its_messages(
+    talk: Workspace,
+) -> None:
+    reply = memories.retrieve_memory(talk, "Rust trading latency", detail_limit=3)
+    text = replies.fit_text(reply, 2_000, ESTIMATING_COUNTER).text
+    assert text.splitlines()[1].startswith("## Memory 1 [rank: 1, score: ")
+    start = text.index("**Details:**")
+    lines = [line for line in text[start:].splitlines() if line.startswith("- ")]
+    assert lines[0].startswith("- user: \"I've been doing Python for 5 years")
+    assert lines[1] == '- assistant: "That\'s a big shift. What prompted it?"'
+    assert len(lines) == 4
+
+
+def test_the_summary_of_the_example_is_in_the_words_of_the_talk(
+    talk: Workspace,
+) -> None:
+    (item,) = memories.retrieve_memory(talk, "why Rust?", detail_limit=0).items
+    assert "Rust" in item["summary"] and "Python" in item["summary"]
+
+
+@pytest.mark.parametrize(
+    ("text", "support"),
+    [
+        ("Must learn Rust within 3 months", "supported"),
+        ("The trading system needs microsecond latency", "supported"),
+        ("Must learn Rust within 9 months", "weak"),
+        ("The team moved from Java to Go", "unsupported"),
+    ],
+)
+def test_a_models_summary_of_the_example_is_checked(
+    talk: Workspace, text: str, support: str
+) -> None:
+    with database.connection():
+        (row,) = SegmentRow.select()
+        found = store_events.between(row.session_id, row.start_ms, row.end_ms)
+    draft = Summary(
+        "From Python to Rust",
+        (DraftBullet(text),),
+        generation=GenerationStats(model="m"),
+    )
+    grounded = ground_segment(draft, found, node_id=row.id, source="segment_summarizer")
+    (bullet,) = (*grounded.bullets, *grounded.withheld)
+    assert bullet.support.value == support
+
+
+@pytest.mark.parametrize(
+    ("query", "detail_limit", "may_have_details"),
+    [
+        ("how are you", None, False),
+        ("what should I learn next", 3, True),
+        ("remind me what we discussed", 0, False),
+    ],
+)
+def test_each_scenario_gives_memories(
+    full_house: Workspace,
+    query: str,
+    detail_limit: int | None,
+    may_have_details: bool,
+) -> None:
+    items = memories.retrieve_memory(full_house, query, detail_limit=detail_limit).items
+    details = [item for item in items if item.get("details")]
+    assert len(items) <= 5
+    assert len(details) <= (3 if may_have_details else 0)
+    assert may_have_details or len(items) == 5
+    assert all(item["is_key_moment"] for item in details)
+
+
+def test_the_markdown_costs_less_than_json(full_house: Workspace) -> None:
+    reply = memories.retrieve_memory(full_house, "token refresh", detail_limit=0)
+    markdown = "\n\n".join(map(memories.markdown, reply.items))
+    as_json = json.dumps(list(reply.items), ensure_ascii=False)
+    assert ESTIMATING_COUNTER.count(markdown) < ESTIMATING_COUNTER.count(as_json)
+
+
+@pytest.mark.parametrize("budget", [100, 200, 400, 1_000])
+def test_memories_stay_within_the_budget(full_house: Workspace, budget: int) -> None:
+    reply = memories.retrieve_memory(full_house, "token refresh", detail_limit=5)
+    fitted = replies.fit_text(reply, budget, ESTIMATING_COUNTER)
+    assert ESTIMATING_COUNTER.count(fitted.text) <= budget
+    assert "## Memory 1 [rank: 1" in fitted.text
+
+
+def test_when_is_the_time_of_the_last_message(
+    talk: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for days, expected in ((1, "yesterday"), (2, "2 days ago"), (9, "last week")):
+        now = datetime(2025, 3, 14, 10, 3, tzinfo=UTC) + timedelta(days=days)
+        monkeypatch.setattr(talk, "now", lambda now=now: now)
+        (item,) = memories.retrieve_memory(talk, "Rust").items
+        assert item["when"] == expected
