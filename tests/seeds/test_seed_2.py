@@ -10,7 +10,7 @@ import pytest
 
 from memtui.agents import changes, replies, search
 from memtui.agents import sessions as agents_sessions
-from memtui.agents.api import TOOLS
+from memtui.agents.api import TOOLS, ToolRunner, available_tools
 from memtui.model.events import EventRole
 from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES
 from memtui.model.sessions import SessionMetadata
@@ -455,3 +455,143 @@ def test_sessions_can_be_filtered_by_project(full_house: Workspace) -> None:
     assert {one["project"] for one in found} == {"shop"} and len(found) == 4
     hits = full_house.session_search.find("timeout project:logsift").hits
     assert not [hit for hit in hits if hit.session.project != "logsift"]
+
+
+@pytest.mark.parametrize(
+    ("title", "summary"), [("harbour crane", ""), ("", "harbour crane")]
+)
+def test_s2_33_title_or_summary_boost_the_sessions_messages(
+    house: Workspace, title: str, summary: str
+) -> None:
+    for session in ("plain", "named"):
+        store_messages(make_message("Move the harbour crane.", session=session))
+    with database.transaction():
+        sessions.update_metadata(
+            SessionMetadata("claude-code", "named", title=title, summary=summary)
+        )
+    index_messages(house)
+    first, second = house.session_search.find("harbour crane").hits
+    assert (first.session.session_id, first.msg_idx) == ("named", 0)
+    assert first.score > second.score
+
+
+def test_a_hit_has_the_index_of_its_message_in_the_session(house: Workspace) -> None:
+    store_messages(*(make_message(f"word {n}", n) for n in range(6)))
+    store_messages(make_message("harbour", 3.5))
+    index_messages(house)
+    (hit,) = house.session_search.find("harbour", before=1, after=1).hits
+    assert hit.msg_idx == 4
+    assert [one.msg_idx for one in hit.window] == [3, 4, 5]
+    page = agents_sessions.list_messages(house, "s1", offset=hit.msg_idx, limit=1)
+    assert [one["text"] for one in page.items] == ["harbour"]
+
+
+def test_scores_are_between_0_and_1_and_fall(house: Workspace) -> None:
+    for number in range(6):
+        text = f"harbour {'filler ' * 9 * number}"
+        store_messages(make_message(text, number, session=f"s{number}"))
+    index_messages(house)
+    scores = [hit.score for hit in house.session_search.find("harbour").hits]
+    assert scores == sorted(scores, reverse=True) and len(scores) == 6
+    assert all(0 < score <= 1 for score in scores)
+
+
+def test_a_window_never_holds_messages_of_another_session(house: Workspace) -> None:
+    store_messages(
+        *(make_message(f"word {n}", n, session=f"s{n % 2}") for n in range(12)),
+        make_message("harbour", 5.5, session="s0"),
+    )
+    index_messages(house)
+    (hit,) = house.session_search.find("harbour").hits
+    texts = [one.snippet.text for one in hit.window]
+    assert "harbour" in texts
+    assert all(int(text[5:]) % 2 == 0 for text in texts if text != "harbour")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("crane role:user", ["user", "user"]),
+        ("crane role:assistant", ["assistant"]),
+        ("crane session:s2", ["user"]),
+        ("crane agent:codex", []),
+        ("crane before:2025-03-14", []),
+        ("crane after:2025-03-14", ["user", "assistant", "user"]),
+    ],
+)
+def test_sessions_are_searched_with_filters(
+    house: Workspace, words: str, expected: list[str]
+) -> None:
+    store_messages(
+        make_message("The crane.", 0),
+        make_message("The crane it is.", 1, role=EventRole.ASSISTANT),
+        make_message("A crane of another session.", 2, session="s2"),
+    )
+    index_messages(house)
+    hits = house.session_search.find(words).hits
+    roles = sorted(hit.match.role.value for hit in hits if hit.match)
+    assert roles == sorted(expected)
+
+
+def test_an_index_that_is_damaged_is_replaced_by_the_store(house: Workspace) -> None:
+    store_messages(make_message("Polish the harbour crane."))
+    index_messages(house)
+    house.paths.message_index.write_bytes(b"no database")
+    found = house.session_search.find("harbour crane")
+    assert found.hits and any("index" in note for note in found.notes)
+
+
+def test_all_search_hits_are_told_within_the_budget(house: Workspace) -> None:
+    text = "harbour " + "filler " * 400
+    store_messages(*(make_message(text, n, session=f"s{n}") for n in range(30)))
+    index_messages(house)
+    reply = search.search_sessions(house, "harbour")
+    assert len(reply.items) == 20
+    for budget in (200, 1_000):
+        fitted = replies.fit_text(reply, budget, ESTIMATING_COUNTER).text
+        assert ESTIMATING_COUNTER.count(fitted) <= budget
+
+
+def test_a_message_of_an_old_session_moves_it_to_the_top(house: Workspace) -> None:
+    store_messages(
+        make_message("One.", 0, session="a"), make_message("Two.", 60, session="b")
+    )
+
+    def names() -> list[str]:
+        found = agents_sessions.list_sessions(house).items
+        return [one["id"].rpartition(":")[2] for one in found]
+
+    assert names() == ["b", "a"]
+    store_messages(make_message("Three.", 120, session="a"))
+    assert names() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "reason"),
+    [
+        ("append_message", {"session": "mcp:s1", "role": "user"}, "text"),
+        (
+            "append_message",
+            {"session": "mcp:s1", "role": "robot", "text": "x"},
+            "role",
+        ),
+        ("new_session", {"agent": "a b"}, "agent"),
+        ("search_sessions", {"query": " "}, "query"),
+        ("list_messages", {"session": "s1", "limit": 0}, "limit"),
+        ("get_session_meta", {}, "session"),
+    ],
+)
+def test_a_wrong_call_says_which_argument_is_wrong(
+    house: Workspace, tool: str, arguments: dict[str, object], reason: str
+) -> None:
+    (found,) = (one for one in TOOLS if one.name == tool)
+    answer = ToolRunner(lambda: house).call(found, arguments)
+    assert answer.problem is not None and answer.problem.code == "usage"
+    assert reason in answer.problem.message
+
+
+def test_writing_tools_are_only_offered_where_allowed() -> None:
+    reading = available_tools(with_writing=False)
+    writing = available_tools(with_writing=True)
+    assert {"append_message", "new_session"} <= writing.keys() - reading.keys()
+    assert {"search_sessions", "list_messages"} <= reading.keys()

@@ -19,11 +19,12 @@ from memtui.agents import changes, toc
 from memtui.agents import sessions as agents_sessions
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
+from memtui.errors import UsageError
 from memtui.model import calendar
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.jobs import Job
 from memtui.model.nodes import NodeStatus, TocLevel
-from memtui.model.schedule import JobSchedule
+from memtui.model.schedule import JobSchedule, find_cron_error
 from memtui.model.segments import TOOL_CHARS, counted_text
 from memtui.pipeline import rollup
 from memtui.pipeline.model_worker import MIN_AGES
@@ -724,3 +725,166 @@ def test_a_job_that_is_asked_for_twice_runs_once(house: Workspace) -> None:
         states = jobs.get_states()
     asked = states[Job.DAY].requested_at
     assert asked is not None and asked.timestamp() == 1
+
+
+def test_s3_14_every_way_in_says_what_was_created(house: Workspace) -> None:
+    message = make_message("Polish the harbour crane.")
+    with database.transaction():
+        first = events.add([message], route="hook")
+        again = events.add([message], route="hook")
+    assert first.created == (message.event_id,) and first.known == 0
+    assert again.created == () and again.known == 1
+    answer = changes.append_message(house, "mcp:s1", "user", "Feed the walrus.").head
+    assert len(answer["event_id"]) == 26
+
+
+@pytest.mark.parametrize(
+    ("stage", "is_rolled_up"), [("_checkpoint", False), ("_save", False)]
+)
+def test_a_failed_write_leaves_the_node_to_be_rolled_up(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch, stage: str, is_rolled_up: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rollup.RollupStage, stage, fail)
+        store_messages(make_message("Polish the harbour crane."))
+        house.pipeline.run_until_idle(lambda _: None)
+    with database.connection():
+        assert not CheckpointRow.select().count()
+        assert rollup_queue.count() > 0
+        day = NodeRow.get_by_id("toc:day:2025-03-14")
+        assert (day.latest is not None) is is_rolled_up
+    with database.transaction():
+        NodeRow.update(retry_ms=0).execute()
+    take_in(house)
+    node = browse.get_node("toc:day:2025-03-14")
+    assert node is not None and node.bullets
+
+
+def test_a_late_event_marks_every_ancestor(full_house: Workspace) -> None:
+    late = make_message("Polish the harbour crane.", session="late")
+    at = datetime(2024, 1, 15, 20, tzinfo=UTC)
+    before = {
+        name: node.version
+        for name in calendar.path("toc:day:2024-01-15")
+        if (node := browse.get_node(name))
+    }
+    store_messages(replace(late, timestamp=at))
+    take_in(full_house)
+    after = {name: browse.get_node(name) for name in before}
+    for name, node in after.items():
+        assert node is not None and node.version > before[name], name
+        assert node.counts.segments >= 2
+
+
+def test_nodes_beside_a_late_event_stay_as_they_are(full_house: Workspace) -> None:
+    beside = ["toc:day:2024-01-18", "toc:week:2024-W04", "toc:year:2023"]
+    before = [browse.get_node(name) for name in beside]
+    late = make_message("Polish the harbour crane.", session="late")
+    store_messages(replace(late, timestamp=datetime(2024, 1, 15, 20, tzinfo=UTC)))
+    take_in(full_house)
+    assert [browse.get_node(name) for name in beside] == before
+
+
+def test_an_open_segment_is_provisional_and_live(
+    house: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    said = [
+        replace(make_message(text, n), timestamp=now - timedelta(minutes=5 - n))
+        for n, text in enumerate(("Polish the crane.", "Grease it too."))
+    ]
+    store_messages(*said)
+    take_in(house)
+    (year,) = browse.list_children()
+    path = [year]
+    while path[-1].level is not TocLevel.SEGMENT:
+        path.append(browse.list_children(path[-1].node_id)[0])
+    segment = path[-1]
+    assert segment.status is NodeStatus.PROVISIONAL
+    assert segment.is_live and all(entry.is_live for entry in path)
+
+
+def test_a_summarys_bullets_are_the_lines_of_its_card(full_house: Workspace) -> None:
+    (entry,) = browse.list_children("toc:day:2024-01-15")
+    node = browse.get_node(entry.node_id)
+    assert node is not None
+    by_kind = {bullet.kind.value: bullet.text for bullet in node.bullets}
+    assert by_kind["tests"].startswith("14 passed")
+    assert "settings.py" in by_kind["files"] and "middleware.py" in by_kind["files"]
+    assert by_kind["state"] == "done"
+    assert "ten minutes" in by_kind["asked"]
+    assert "The session now slides" in " ".join(by_kind.values())
+
+
+def test_a_day_has_a_line_for_each_session(full_house: Workspace) -> None:
+    node = browse.get_node("toc:day:2024-01-18")
+    assert node is not None
+    sessions_named = [bullet.session_id for bullet in node.bullets]
+    assert len(sessions_named) == len(set(sessions_named)) == 2
+
+
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        ({"tool_input": {"command": "ls"}, "tool_response": "a.py"}, "Bash: ls\na.py"),
+        (
+            {
+                "tool_input": {"command": "ls"},
+                "tool_response": {"stdout": "a", "stderr": "b"},
+            },
+            "Bash: ls\na\nb",
+        ),
+        ({"tool_input": {"command": "ls"}, "error": "exit 2"}, "Bash: ls\nexit 2"),
+        ({"content": "a.py"}, "Bash\na.py"),
+    ],
+)
+def test_input_and_response_of_a_tool_are_both_kept(
+    payload: dict[str, Any], text: str
+) -> None:
+    name = "PostToolUseFailure" if "error" in payload else "PostToolUse"
+    common = {"session_id": "s1", "hook_event_name": name, "tool_name": "Bash"}
+    (event,) = events_of(common | payload)
+    assert event.text == text and event.metadata["tool_name"] == "Bash"
+
+
+@pytest.mark.parametrize(
+    "stamp", ["2026-01-31T10:15:30Z", "2026-01-31T11:15:30+01:00", 1_769_854_530_000]
+)
+def test_a_hooks_time_may_have_any_form(stamp: object) -> None:
+    (event,) = events_of(PROMPTS[0] | {"timestamp": stamp})
+    assert event.timestamp == RECEIVED
+
+
+def test_times_of_the_wrong_unit_are_refused() -> None:
+    payload = PROMPTS[0] | {"timestamp": "1970-01-21T11:37:34Z"}
+    (found,) = read_hook(payload)
+    assert isinstance(found, InvalidRecord) and "before 2000" in found.reason
+
+
+def test_jobs_are_paused_across_a_restart(house: Workspace, settings: Settings) -> None:
+    changes.scheduler_pause(house, jobs=["rollup_week"])
+    house.stop()
+    again = Workspace(house.paths, settings)
+    items = changes.scheduler_status(again).items
+    assert [one["job"] for one in items if one["is_paused"]] == ["rollup_week"]
+    assert [one["job"] for one in items] == ["segments", *ROLLUP_NAMES]
+    again.stop()
+
+
+ROLLUP_NAMES = ["rollup_day", "rollup_week", "rollup_month", "rollup_year"]
+
+
+def test_an_unknown_job_is_refused_with_those_there_are(house: Workspace) -> None:
+    with pytest.raises(UsageError, match="rollup_day, rollup_week"):
+        changes.scheduler_pause(house, jobs=["rollup_decade"])
+
+
+@pytest.mark.parametrize(
+    "cron", ["", "* * * *", "61 * * * *", "0 0 30 2 *", "a b c d e"]
+)
+def test_a_wrong_schedule_is_refused(cron: str) -> None:
+    assert find_cron_error(cron)
+    assert not find_cron_error("0 1 * * *")
