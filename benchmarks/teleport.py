@@ -19,18 +19,19 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from benchmarks import generate, zipf
 from benchmarks.processes import CACHE, machine, run, size_of
-from memtui.model.hits import HitKind
+from memtui.model.hits import HitKind, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
 from memtui.search import node_documents
 from memtui.search import query as search_query
 from memtui.search.node_documents import SEGMENT, Document, filter_token
-from memtui.search.node_index import NodeIndex
+from memtui.search.node_index import NodeIndex, NodeReader
 from memtui.search.scoring import NodeField
 from memtui.settings import Settings
 from memtui.text import analyzer
@@ -119,6 +120,12 @@ def fill(index: NodeIndex, size: int) -> float:
     return size / (time.perf_counter() - begun)
 
 
+def find(index: NodeIndex, text: str, limit: int) -> IndexMatches:
+    """Search the index."""
+    query = search_query.parse(text, UTC)
+    return index.read(lambda reader: reader.search(query, limit))
+
+
 def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figures:
     """What each keystroke costs, and in how many something was left out.
 
@@ -129,8 +136,7 @@ def keystrokes(index: NodeIndex, asked: Sequence[str], behind: str = "") -> Figu
         for end in range(1, len(query) + 1):
             text = behind + query[:end]
             begun, used = time.perf_counter(), time.thread_time()
-            with index.reading() as reader:
-                found = reader.search(search_query.parse(text, UTC), 50)
+            found = find(index, text, 50)
             taken["ms"].append((time.perf_counter() - begun) * 1000)
             taken["processor ms"].append((time.thread_time() - used) * 1000)
             if found.skipped_terms:
@@ -145,8 +151,7 @@ def suggested(index: NodeIndex, rng: random.Random) -> list[float]:
         at = rng.randrange(1, max(len(word) - 1, 2))
         wrong = search_query.parse(f"{word[:at]}q{word[at + 1 :]}x ", UTC)
         begun = time.perf_counter()
-        with index.reading() as reader:
-            reader.suggestion(wrong, has_few=True)
+        index.read(partial(NodeReader.suggestion, query=wrong, has_few=True))
         taken.append((time.perf_counter() - begun) * 1000)
     return taken
 
@@ -162,8 +167,7 @@ def updated(index: NodeIndex, folder: Path) -> list[float]:
         changed = Document(HitKind.NODE, name, name, said)
         begun = time.perf_counter()
         index.update([changed], [name])
-        with reader.reading() as opened:
-            found = opened.search(search_query.parse(f"{word} ", UTC), 5).matches
+        found = find(reader, f"{word} ", 5).matches
         taken.append((time.perf_counter() - begun) * 1000)
         assert [match.target_id for match in found] == [name]
     reader.close()
@@ -173,7 +177,7 @@ def updated(index: NodeIndex, folder: Path) -> list[float]:
 def measure(folder: Path, size: int, count: int) -> Figures:
     """All figures of one size, in this process."""
     shutil.rmtree(folder, ignore_errors=True)
-    index = NodeIndex(folder, keep_open=True)
+    index = NodeIndex(folder)
     index.create("measured")
     taken: Figures = {"indexed a second": [fill(index, size)]}
     taken["size MB"] = [size_of(folder) / 1e6]

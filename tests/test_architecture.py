@@ -6,7 +6,7 @@ import sys
 import pytest
 
 FRONT = ("textual", "rich")
-HEAVY = ("httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsim")
+HEAVY = ("whoosh", "httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsim")
 """What is not on the way to the first screen."""
 
 

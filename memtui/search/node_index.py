@@ -1,35 +1,81 @@
 """The node index: which nodes and grips have which terms, with weights.
 
-The score (see ``scoring``) depends on how many of the query's terms a document has, so
-the postings are read and added up here.
+It is a Whoosh index in a folder of its own and can always be rebuilt from the store.
+One process writes; any number read, each the latest commit. Whatever goes wrong with
+its files is a ``SearchError``.
+
+Postings are read through Whoosh's ``IndexReader`` and added up here, because the score
+(see ``scoring``) depends on how many of the query's terms a document contains. Whoosh's
+own searcher only adds up terms, and takes three to five times as long.
 """
 
-import json
+import logging
+import os
 import shutil
-import sqlite3
+import threading
+import weakref
+from array import array
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property, lru_cache, partial
 from heapq import nlargest
+from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
+from whoosh import columns, fields, formats
+from whoosh.filedb.filestore import FileStorage, RamStorage
+from whoosh.index import LockError
+from whoosh.query import And, Or, Prefix, Term
+from whoosh.reading import SegmentReader, TermNotFound
+from whoosh.searching import Searcher
+
+from memtui.errors import SearchError
 from memtui.model.filters import Filters
 from memtui.model.hits import HitKind, IndexMatch, IndexMatches
 from memtui.model.nodes import TocLevel
 from memtui.search import node_documents, scoring
-from memtui.search.index_file import IndexFile, read_meta
 from memtui.search.node_documents import Document, minute
 from memtui.search.query import Query, Word
-from memtui.search.scoring import WeightedTerm
+from memtui.search.scoring import FieldText, WeightedTerm
 from memtui.text.analyzer import fold
 from memtui.text.stemmer import stem
 
-VERSION = "7"
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+WORDS, FILTERS, NODE = "words", "filters", "node"
+"""The indexed fields: words to search for, filter tokens, and the node's id."""
+
+MARK, SUSPECT = "memtui-index", "memtui-suspect"
+"""Our own files beside Whoosh's: the index's version and name (its presence makes the
+folder ours), and a reader's report of damage."""
+
+TRIES = 2
+"""How often a query is tried: a writer may replace files while they are read."""
+
+MEMORY_MB = 64
+"""How much memory Whoosh uses for what it has not written yet."""
+
+VERSION = "8"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
-OLD_MARK = "memtui-index"
-"""A file beside the indexes of earlier versions, which are deleted."""
+LARGE, SMALL = 25_000, 400
+"""The most documents of a segment that is merged, which takes up to 0.7 ms for each:
+in large updates, and in small ones, which are to be visible within a second."""
+
+LARGE_UPDATE = 200
+"""How many documents make an update large."""
+
+SEGMENTS = 8
+"""Segments are merged when there are this many, each with others of about its size."""
+
+SIMILAR_SIZE = 2
+"""A segment up to this many times as large as all smaller ones is merged with them."""
+
 
 MAX_POSTINGS = 40_000
 """How many postings of a query's rarer terms are read to find documents."""
@@ -59,57 +105,83 @@ BEGINNING = 3
 RARE = 10
 """A word that is found is only replaced by one this many times more frequent."""
 
-_SCHEMA = """
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, target TEXT NOT NULL,
-    node TEXT NOT NULL, level TEXT NOT NULL, start INTEGER NOT NULL,
-    end INTEGER NOT NULL, terms TEXT NOT NULL
-);
-CREATE INDEX documents_node ON documents (node);
-CREATE INDEX documents_time ON documents (start, end);
-CREATE INDEX documents_segment ON documents (start)
-    WHERE level = 'segment' AND kind = 'node';
-CREATE TABLE terms (
-    id INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, documents INTEGER NOT NULL
-);
-CREATE TABLE postings (
-    term INTEGER, document INTEGER, weight REAL NOT NULL, PRIMARY KEY (term, document)
-) WITHOUT ROWID;
-"""
 
-_LAST_LETTER = "\U0010ffff"
+class NodeIndex:
+    """A folder with a Whoosh index."""
 
-_FILTER = "\ue000"
-"""The first character of filter tokens among the terms; no text contains it."""
+    def __init__(self, folder: Path) -> None:
+        """Remember the folder. It is opened by the first query or update."""
+        self._folder = folder
+        self._mark = folder / MARK
+        self._index: Any = None
+        self._opened_mark = ""
+        self._reader: NodeReader | None = None
+        self._lock = threading.Lock()
 
-PostingCache = dict[str, dict[int, float]]
-"""The weights of documents, by term."""
+    # The folder
 
+    def exists(self) -> bool:
+        """Return whether the folder is an index of ours, of any version and state."""
+        return _is_file(self._mark)
 
-class NodeIndex(IndexFile):
-    """The node index of one store."""
+    def name(self) -> str:
+        """Return the name it was created with; "" if it is not of this version."""
+        try:
+            version, _, name = self._mark.read_text(encoding="utf-8").partition(" ")
+        except (OSError, UnicodeDecodeError):
+            return ""
+        return name.strip() if version == VERSION else ""
 
-    def __init__(self, folder: Path, *, keep_open: bool = False) -> None:
-        """Remember the folder; the file in it is opened when it is used.
+    def create(self, name: str) -> None:
+        """Create an empty index, in place of the one that is there.
 
-        Args:
-            folder: The folder.
-            keep_open: Whether connections for reading stay open until ``close``.
+        Raises:
+            SearchError: The folder cannot be written, or holds other files.
         """
-        super().__init__(folder / "nodes.db", VERSION, _SCHEMA, keep_open=keep_open)
-        self._cache: PostingCache = {}
-        self._cached_state: object = None
-
-    def _initial_meta(self) -> Mapping[str, object]:
-        return {"changes": 0}
+        with self._errors():
+            self.close()
+            is_free = not self._folder.exists() or not any(self._folder.iterdir())
+            if not (is_free or self.exists()):
+                raise SearchError(
+                    f"{self._folder} holds other files; move them to make room for"
+                    " the search index"
+                )
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._empty()
+            self._storage().create_index(schema())
+            self._mark.write_text(f"{VERSION} {name}\n", encoding="utf-8")
 
     def delete(self) -> None:
-        """Delete the index, or that of an earlier version."""
-        super().delete()
-        folder = self.path.parent
-        with self._translate_errors():
-            if (folder / OLD_MARK).is_file():
-                shutil.rmtree(folder)
+        """Delete the index with all its files.
+
+        Raises:
+            SearchError: It cannot be deleted.
+        """
+        self.close()
+        if self.exists():
+            with self._errors():
+                self._empty()
+                shutil.rmtree(self._folder)
+
+    def _empty(self) -> None:
+        """Delete all files but the mark: a half-deleted index is still ours."""
+        self._mark.write_text("", encoding="utf-8")
+        for path in self._folder.iterdir():
+            if path != self._mark:
+                _delete(path)
+
+    def _storage(self) -> "_Storage":
+        # A mapped file that somebody truncates would end the process.
+        return _Storage(str(self._folder), supports_mmap=False)
+
+    # Damage
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether a query failed, here or in another process."""
+        return _is_file(self._folder / SUSPECT)
+
+    # Writing
 
     def update(self, documents: Sequence[Document], node_ids: Sequence[str]) -> None:
         """Add documents in place of all documents of some nodes, in one commit.
@@ -117,125 +189,169 @@ class NodeIndex(IndexFile):
         Args:
             documents: The documents to add.
             node_ids: The nodes whose documents are deleted first.
+
+        Raises:
+            SearchError: The index is damaged, or another process writes to it.
         """
-        with self._writing() as db:
-            _delete(db, node_ids)
-            _add(db, documents)
-            db.execute("UPDATE meta SET value = value + 1 WHERE name = 'changes'")
+        with self._errors():
+            with self._lock:
+                opened = self._open()
+            before = self._files()
+            writer = opened.writer(limitmb=MEMORY_MB)
+            try:
+                if node_ids:
+                    nodes = Or([Term(NODE, node_id) for node_id in node_ids])
+                    writer.delete_by_query(nodes)
+                for document in documents:
+                    writer.add_document(**field_values(document))
+                largest = LARGE if len(documents) >= LARGE_UPDATE else SMALL
+                writer.commit(mergetype=partial(_merge, largest=largest))
+            except BaseException:
+                self._discard(writer, before)
+                raise
+            self._sync()
+
+    def _discard(self, writer: Any, before: set[Path]) -> None:
+        """Give up a commit and delete its files, which may fill the disk."""
+        with suppress(Exception):
+            writer.cancel()
+        if not any(path.suffix == ".toc" for path in self._files() - before):
+            for path in self._files() - before:
+                with suppress(OSError):
+                    _delete(path)
+        with suppress(Exception):
+            writer.writelock.release()
+
+    def _files(self) -> set[Path]:
+        return set(self._folder.iterdir()) if self._folder.is_dir() else set()
+
+    def _sync(self) -> None:
+        """Wait until all files are on the disk, which Whoosh does not do."""
+        for path in (*filter(Path.is_file, self._folder.iterdir()), self._folder):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    # Reading
 
     def count(self) -> int:
-        """Return how many documents there are."""
-        with self.reading() as reader:
-            return reader.size
+        """Return how many documents there are.
+
+        Raises:
+            SearchError: The index is missing or damaged.
+        """
+        return self.read(lambda reader: reader.count)
+
+    def close(self) -> None:
+        """Close all files."""
+        with self._lock:
+            self._close()
+
+    def read(self, use: Callable[["NodeReader"], T]) -> T:
+        """Return what a function finds in the latest commit.
+
+        Raises:
+            SearchError: The index is missing or damaged.
+        """
+        with self._errors(), self._lock:
+            for left in reversed(range(TRIES)):
+                try:
+                    return use(self._latest())
+                except Exception:
+                    self._close()
+                    if left and self.exists():
+                        continue
+                    if self.exists():
+                        with suppress(OSError):
+                            (self._folder / SUSPECT).touch()
+                    raise
+        raise AssertionError("unreachable")
+
+    def _latest(self) -> "NodeReader":
+        """Return the latest commit of the index that is in the folder now."""
+        if self._reader is not None:
+            is_same = self._mark.read_text(encoding="utf-8") == self._opened_mark
+            latest = self._index.latest_generation() if is_same else None
+            if latest != self._reader.generation:
+                self._close()
+        if self._reader is None:
+            self._reader = NodeReader(self._open().reader())
+        return self._reader
+
+    def _open(self) -> Any:
+        if self._index is None:
+            if not self.name():
+                raise SearchError(f"{self._folder} holds no index")
+            self._opened_mark = self._mark.read_text(encoding="utf-8")
+            self._index = self._storage().open_index()
+        return self._index
+
+    def _close(self) -> None:
+        reader, self._reader, self._index = self._reader, None, None
+        if reader is not None:
+            with suppress(Exception):
+                reader.close()
 
     @contextmanager
-    def reading(self) -> Iterator["NodeReader"]:
-        """Read one state of the index."""
-        with self._reading() as db:
-            meta = read_meta(db)
-            state = meta["name"], meta["changes"]
-            if state != self._cached_state:
-                self._cache, self._cached_state = {}, state
-            yield NodeReader(db, self._cache)
-
-
-@contextmanager
-def reading_documents(documents: Iterable[Document]) -> Iterator["NodeReader"]:
-    """Read an index of some documents in memory."""
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(_SCHEMA)
-        _add(db, documents)
-        yield NodeReader(db, {})
-
-
-def _delete(db: sqlite3.Connection, node_ids: Sequence[str]) -> None:
-    nodes = json.dumps(node_ids)
-    where = "WHERE node IN (SELECT value FROM json_each(?))"
-    rows = db.execute(f"SELECT id, terms FROM documents {where}", (nodes,)).fetchall()
-    gone = [(term, number) for number, terms in rows for term in json.loads(terms)]
-    db.executemany("DELETE FROM postings WHERE term = ? AND document = ?", gone)
-    _count(db, Counter(term for term, _ in gone), -1)
-    db.execute(f"DELETE FROM documents {where}", (nodes,))
-
-
-def _add(db: sqlite3.Connection, documents: Iterable[Document]) -> None:
-    counts = Counter[int]()
-    (last,) = db.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-    for number, one in enumerate(documents, last + 1):
-        weights = scoring.term_weights(one.texts, one.level)
-        weights |= {f"{_FILTER}{token}": 0.0 for token in one.filters}
-        # Lone surrogates cannot be stored.
-        clean = {_storable(term): weight for term, weight in weights.items()}
-        db.executemany(
-            "INSERT OR IGNORE INTO terms (term, documents) VALUES (?, 0)",
-            [(term,) for term in clean],
-        )
-        rows = db.execute(
-            "SELECT id, term FROM terms WHERE term IN (SELECT value FROM json_each(?))",
-            (json.dumps([*clean]),),
-        ).fetchall()
-        db.executemany(
-            "INSERT INTO postings VALUES (?, ?, ?)",
-            [(term, number, clean[text]) for term, text in rows],
-        )
-        terms = [term for term, _ in rows]
-        counts.update(terms)
-        db.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                number,
-                one.kind.value,
-                one.target_id,
-                one.node_id,
-                one.level.value,
-                minute(one.start),
-                minute(one.end),
-                json.dumps(terms),
-            ),
-        )
-    _count(db, counts, 1)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
-
-
-def _count(db: sqlite3.Connection, counts: Counter[int], sign: int) -> None:
-    db.executemany(
-        "UPDATE terms SET documents = documents + ? WHERE id = ?",
-        [(sign * count, term) for term, count in counts.items()],
-    )
+    def _errors(self) -> Iterator[None]:
+        """Raise a SearchError for whatever Whoosh raises over its files."""
+        try:
+            yield
+        except SearchError:
+            raise
+        except LockError as error:
+            raise SearchError(f"another process writes to {self._folder}") from error
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and not self.exists():
+                raise SearchError(f"{self._folder} holds no index") from error
+            reason = error.strerror or error
+            raise SearchError(f"{self._folder}: {reason}") from error
+        except Exception as error:
+            raise SearchError(f"{self._folder}: {error or type(error)}") from error
 
 
 class NodeReader:
-    """Searches one state of an index. It is valid while its transaction lasts."""
+    """Searches one commit of the index; its terms and documents are cached."""
 
-    def __init__(self, db: sqlite3.Connection, cache: "PostingCache") -> None:
-        """Take a connection in a read transaction, and what was read in this state."""
-        self._db, self._cache = db, cache
-        (size,) = db.execute("SELECT count(*) FROM documents").fetchone()
-        self.size: int = size
+    def __init__(self, reader: Any) -> None:
+        """Use an ``IndexReader``."""
+        self._reader = reader
+        self.generation: int = reader.generation()
+        self.size: int = reader.doc_count_all()
+        self.count: int = reader.doc_count()
+        self._leaves = list(reader.leaf_readers()) if self.size else []
+        self._frequency = lru_cache(4096)(self._read_frequency)
+        self._weights = lru_cache(256)(self._read_weights)
+        self._stored = lru_cache(4096)(reader.stored_fields)
+
+    def close(self) -> None:
+        """Close the files."""
+        self._reader.close()
 
     # Terms
 
     def frequencies(self, terms: Iterable[str]) -> Counter[str]:
         """Return how many documents contain each of these terms."""
-        rows = self._db.execute(
-            "SELECT term, documents FROM terms"
-            " WHERE term IN (SELECT value FROM json_each(?)) AND documents > 0",
-            (json.dumps([*map(_storable, terms)]),),
-        )
-        return Counter(dict(rows.fetchall()))
+        return Counter({term: n for term in terms if (n := self._frequency(term))})
 
-    def beginning(self, start: str, limit: int = -1) -> Counter[str]:
+    def _read_frequency(self, term: str) -> int:
+        text = _encode(term)
+        return sum(leaf.doc_frequency(WORDS, text) for leaf, _ in self._leaves)
+
+    def beginning(self, start: str, limit: int | None = None) -> Counter[str]:
         """Return the most frequent terms that begin so, and how many documents have
         each."""
-        rows = self._db.execute(
-            "SELECT term, documents FROM terms WHERE term >= ? AND term < ?"
-            " AND documents > 0 ORDER BY documents DESC, term LIMIT ?",
-            (_storable(start), f"{_storable(start)}{_LAST_LETTER}", limit),
-        )
-        return Counter(dict(rows.fetchall()))
+        text = _encode(start)
+        found = Counter[bytes]()
+        for leaf, _ in self._leaves:
+            for (field, term), info in leaf.iter_from(WORDS, text):
+                if field != WORDS or not term.startswith(text):
+                    break
+                found[term] += info.doc_frequency()
+        best = found.most_common(limit)
+        return Counter({term.decode(): count for term, count in best})
 
     def suggestion(self, query: Query, *, has_few: bool) -> str:
         """Return a query with its misspelt words corrected; "" if none is.
@@ -245,6 +361,36 @@ class NodeReader:
             has_few: Whether it finds little: then rare words may be misspelt too.
         """
         return _correct_query(self, query, has_few=has_few)
+
+    # Documents
+
+    @cached_property
+    def _searcher(self) -> Searcher:
+        return Searcher(self._reader, closereader=False)
+
+    @cached_property
+    def _starts(self) -> "array[int]":
+        """The minute each document starts in."""
+        return self._column("start")
+
+    @cached_property
+    def _ends(self) -> "array[int]":
+        """The minute each document ends in."""
+        return self._column("end")
+
+    def _column(self, name: str) -> "array[int]":
+        values = array("i")
+        for leaf, base in self._leaves:
+            values.extend(leaf.column_reader(name, translate=False).load())
+            # A column ends with the last document that has a value.
+            values.extend([0] * (base + leaf.doc_count_all() - len(values)))
+        return values
+
+    @cached_property
+    def _segments(self) -> list[int]:
+        """The documents of segments, in the order of their start."""
+        segments = Term(FILTERS, node_documents.SEGMENT).docs(self._searcher)
+        return sorted(segments, key=self._starts.__getitem__)
 
     # Ranking
 
@@ -302,35 +448,21 @@ class NodeReader:
     ) -> frozenset[int] | None:
         """Return the documents that pass; None if all do."""
         groups = node_documents.filter_groups(filters)
-        sets = [self._having([f"{_FILTER}{t}" for t in group]) for group in groups]
-        sets += [self._having([term]) for term in required]
+        clauses = [Or([Term(FILTERS, token) for token in group]) for group in groups]
+        clauses += [Term(WORDS, term) for term in required]
         if among is not None:
-            where = "node IN (SELECT value FROM json_each(?))"
-            sets.append(self._documents(where, json.dumps([*among])))
+            clauses.append(Or([Term(NODE, name) for name in among]))
+        sets = [frozenset(And(clauses).docs(self._searcher))] if clauses else []
         if since := filters.since:
-            sets.append(self._documents("end >= ?", minute(since)))
+            first = minute(since)
+            sets.append(frozenset(n for n, e in enumerate(self._ends) if e >= first))
         if until := filters.until:
-            sets.append(self._documents("start < ?", minute(until)))
-        for word in excluded:
-            *first, last = word.terms
-            parts = [self._having([term]) for term in first]
-            parts.append(self._having([last], word.prefix))
-            sets.append(self._documents("1") - frozenset.intersection(*parts))
+            last = minute(until)
+            sets.append(frozenset(n for n, s in enumerate(self._starts) if s < last))
+        if excluded:
+            having = Or([_having(word) for word in excluded]).docs(self._searcher)
+            sets.append(frozenset(range(self.size)).difference(having))
         return frozenset.intersection(*sets) if sets else None
-
-    def _documents(self, where: str, *values: object) -> frozenset[int]:
-        rows = self._db.execute(f"SELECT id FROM documents WHERE {where}", values)
-        return frozenset(number for (number,) in rows.fetchall())
-
-    def _having(self, terms: Sequence[str], prefix: str = "") -> frozenset[int]:
-        """Return the documents with any of some terms, or of those that begin so."""
-        sql = (
-            "SELECT document FROM postings WHERE term IN (SELECT id FROM terms"
-            " WHERE term IN (SELECT value FROM json_each(?)) OR term >= ? AND term < ?)"
-        )
-        end = f"{prefix}{_LAST_LETTER}" if prefix else ""
-        rows = self._db.execute(sql, (json.dumps(terms), prefix, end))
-        return frozenset(number for (number,) in rows.fetchall())
 
     def _add_up(
         self, terms: Sequence[WeightedTerm], allowed: frozenset[int] | None, limit: int
@@ -375,18 +507,21 @@ class NodeReader:
             best |= both
         return best
 
-    def _weights(self, term: str) -> dict[int, float]:
+    def _read_weights(self, term: str) -> dict[int, float]:
         """Return a term's weight in each document; of very many, the newest."""
-        found = self._cache.get(term)
-        if found is None:
-            rows = self._db.execute(
-                "SELECT document, weight FROM postings WHERE term ="
-                " (SELECT id FROM terms WHERE term = ?) ORDER BY document DESC LIMIT ?",
-                (term, MAX_POSTINGS),
-            )
-            if sum(map(len, self._cache.values())) > MAX_CACHED:
-                self._cache.clear()
-            found = self._cache[term] = dict(rows.fetchall())
+        text = _encode(term)
+        found: dict[int, float] = {}
+        for leaf, base in reversed(self._leaves):
+            try:
+                matcher = leaf.postings(WORDS, text)
+            except TermNotFound:
+                continue
+            number, weight, advance = matcher.id, matcher.weight, matcher.next
+            while matcher.is_active():
+                found[base + number()] = weight()
+                advance()
+            if len(found) >= MAX_POSTINGS:
+                break
         return found
 
     def _matches(
@@ -395,43 +530,171 @@ class NodeReader:
         sums: Mapping[int, float],
         in_segments: frozenset[int] | None,
     ) -> Iterator[IndexMatch]:
-        sql = (
-            "SELECT id, kind, target, node, level, start, end FROM documents"
-            " WHERE id IN (SELECT value FROM json_each(?))"
-        )
-        rows = self._db.execute(sql, (json.dumps([*scores]),)).fetchall()
-        stored = {number: row for number, *row in rows}
         for number, score in scores.items():
-            kind, target, node, level, *times = stored[number]
-            lead = node
-            if kind == HitKind.NODE and level != TocLevel.SEGMENT:
-                lead = self._best_segment(times, sums, in_segments) or node
-            yield IndexMatch(HitKind(kind), target, score, lead)
+            stored = self._stored(number)
+            kind, lead = HitKind(stored["kind"]), stored["node_id"]
+            if kind is HitKind.NODE and stored["level"] != TocLevel.SEGMENT:
+                lead = self._best_segment(number, sums, in_segments) or lead
+            yield IndexMatch(kind, stored["target"], score, lead)
 
     def _best_segment(
-        self,
-        times: Sequence[int],
-        sums: Mapping[int, float],
-        allowed: frozenset[int] | None,
+        self, wide: int, sums: Mapping[int, float], allowed: frozenset[int] | None
     ) -> str:
         """Return the id of the best segment in a wide node's time; "" if none is."""
-        sql = (
-            "SELECT id, node FROM documents WHERE level = 'segment' AND kind = 'node'"
-            " AND start BETWEEN ? AND ?"
-        )
-        passing = {
-            number: node
-            for number, node in self._db.execute(sql, times)
-            if number in sums and (allowed is None or number in allowed)
-        }
+        starts, segments = self._starts, self._segments
+        first = bisect_left(segments, starts[wide], key=starts.__getitem__)
+        last = bisect_right(segments, self._ends[wide], key=starts.__getitem__)
+        found = (n for n in islice(segments, first, last) if n in sums)
+        passing = [n for n in found if allowed is None or n in allowed]
         totals = _totals([sums[number] for number in passing])
         best = max(zip(totals, passing, strict=True), default=None)
-        return passing[best[1]] if best else ""
+        return str(self._stored(best[1])["node_id"]) if best else ""
+
+
+@contextmanager
+def reading_documents(documents: Iterable[Document]) -> Iterator[NodeReader]:
+    """Read an index of some documents in memory."""
+    index = RamStorage().create_index(schema())
+    writer = index.writer()
+    for document in documents:
+        writer.add_document(**field_values(document))
+    writer.commit()
+    reader = NodeReader(index.reader())
+    try:
+        yield reader
+    finally:
+        reader.close()
+
+
+def _encode(term: str) -> bytes:
+    return term.encode("utf-8", "replace")
+
+
+def _having(word: Word) -> And:
+    """Return the query for documents with a word."""
+    clauses = [Term(WORDS, term) for term in word.terms]
+    if word.is_prefix:
+        clauses[-1] = Or([clauses[-1], Prefix(WORDS, word.prefix)])
+    return And(clauses)
 
 
 def _totals(sums: Iterable[float]) -> list[float]:
     """Return the number of a document's terms times the sum of their weights."""
     return [found // ONE_TERM * (found % ONE_TERM) for found in sums]
+
+
+class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
+    """A folder whose files are closed when Whoosh fails to read one of them."""
+
+    def open_file(self, name: str, *args: Any, **named: Any) -> Any:
+        """Open a file, and close it when it is no longer used."""
+        file = super().open_file(name, *args, **named)
+        weakref.finalize(file, file.file.close)
+        return file
+
+
+class WordsField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
+    """The words of a document's texts with their weights."""
+
+    def __init__(self) -> None:
+        super().__init__(formats.Existence(), analyzer=None)
+
+    def index(
+        self, value: tuple[Sequence[FieldText], TocLevel], **_: object
+    ) -> Iterator[tuple[bytes, int, float, bytes]]:
+        """Return (term, frequency, weight, posting value) for Whoosh."""
+        for term, weight in scoring.term_weights(*value).items():
+            yield term.encode("utf-8", "replace"), 1, weight, b""
+
+
+class TokensField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
+    """Whole strings, each one term: a project's name may hold spaces and commas."""
+
+    def __init__(self) -> None:
+        super().__init__(formats.Existence(), analyzer=None)
+
+    def index(
+        self, value: Iterable[str], **_: object
+    ) -> Iterator[tuple[bytes, int, float, bytes]]:
+        """Return (term, frequency, weight, posting value) for Whoosh."""
+        for token in dict.fromkeys(value):
+            yield token.encode("utf-8", "replace"), 1, 1.0, b""
+
+
+def schema() -> fields.Schema:
+    """Return the index's schema."""
+    return fields.Schema(
+        target=fields.STORED,
+        kind=fields.STORED,
+        node_id=fields.STORED,
+        level=fields.STORED,
+        start=fields.COLUMN(columns.NumericColumn("i")),
+        end=fields.COLUMN(columns.NumericColumn("i")),
+        **{NODE: TokensField(), FILTERS: TokensField(), WORDS: WordsField()},
+    )
+
+
+def field_values(document: Document) -> dict[str, Any]:
+    """Return the fields of a document, for ``IndexWriter.add_document``."""
+    return {
+        "target": document.target_id,
+        "kind": document.kind.value,
+        "node_id": document.node_id,
+        "level": document.level.value,
+        "start": node_documents.minute(document.start),
+        "end": node_documents.minute(document.end),
+        NODE: (document.node_id,),
+        FILTERS: document.filters,
+        WORDS: (document.texts, document.level),
+    }
+
+
+def _merge(writer: Any, segments: Sequence[Any], largest: int) -> list[Any]:
+    """Write some segments again as part of a commit; return those that stay.
+
+    Args:
+        writer: The commit's writer.
+        segments: All segments.
+        largest: The most documents of a segment that is written again.
+    """
+    merged = segments_to_merge(segments, largest)
+    for segment in merged:
+        reader = SegmentReader(writer.storage, writer.schema, segment)
+        writer.add_reader(reader)
+        reader.close()
+    return [segment for segment in segments if segment not in merged]
+
+
+def segments_to_merge(segments: Sequence[Any], largest: int) -> list[Any]:
+    """Return the segments that are mostly deleted, and small ones if there are many."""
+    within = [one for one in segments if one.doc_count() <= largest]
+    chosen = [one for one in within if one.doc_count() * 2 < one.doc_count_all()]
+    small = [one for one in within if one not in chosen]
+    small.sort(key=lambda one: int(one.doc_count()))
+    total = sum(one.doc_count() for one in chosen)
+    for one in small if len(small) >= SEGMENTS else ():
+        if chosen and one.doc_count() > max(total, 1) * SIMILAR_SIZE:
+            break
+        if total > largest:
+            break
+        chosen.append(one)
+        total += one.doc_count()
+    return chosen
+
+
+def _is_file(path: Path) -> bool:
+    """Return True if there is such a file and its folder can be read."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return False
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 # Spelling suggestions: which term of the index a misspelt word was meant to be

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
 from memtui.model.filters import EVERYTHING, Filters
@@ -16,11 +17,13 @@ from memtui.model.scope import ALL, Scope
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times
-from memtui.search.node_index import NodeIndex, NodeReader, reading_documents
 from memtui.search.query import Query
 from memtui.search.snippets import best_line, find_marks
 from memtui.store import database, grips, outbox, scopes
 from memtui.store import nodes as store_nodes
+
+if TYPE_CHECKING:
+    from memtui.search.node_index import NodeIndex, NodeReader
 
 log = logging.getLogger(__name__)
 
@@ -71,12 +74,21 @@ class Teleport:
     def __init__(
         self, folder: Path, zone: tzinfo, clock: Callable[[], datetime]
     ) -> None:
-        self._index = NodeIndex(folder, keep_open=True)
-        self._zone, self._clock = zone, clock
+        self._folder, self._zone, self._clock = folder, zone, clock
+        self._opened: NodeIndex | None = None
+
+    @property
+    def _index(self) -> "NodeIndex":
+        if self._opened is None:
+            from memtui.search.node_index import NodeIndex  # Whoosh takes 55 ms.
+
+            self._opened = NodeIndex(self._folder)
+        return self._opened
 
     def close(self) -> None:
         """Close the index."""
-        self._index.close()
+        if self._opened is not None:
+            self._opened.close()
 
     def find(
         self,
@@ -148,17 +160,18 @@ class Teleport:
     def rank(self, query: Query, limit: int) -> NodeMatches:
         """Return the best matches; needs an open connection to the store."""
         try:
-            with self._index.reading() as reader:
-                return _rank(reader, query, limit)
+            return self._index.read(lambda reader: _rank(reader, query, limit))
         except SearchError:
             log.exception("the node index cannot be searched")
+        from memtui.search.node_index import reading_documents
+
         newest = store_nodes.get_many(store_nodes.list_newest(MAX_NODES))
         documents = (node_documents(one, ()) for one in newest)
         with reading_documents(chain.from_iterable(documents)) as reader:
             return replace(_rank(reader, query, limit), note=NO_INDEX)
 
 
-def _rank(reader: NodeReader, query: Query, limit: int) -> NodeMatches:
+def _rank(reader: "NodeReader", query: Query, limit: int) -> NodeMatches:
     filters, scope = query.filters, query.filters.scope
     among = None
     if filters.session:

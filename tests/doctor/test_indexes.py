@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing
 from pathlib import Path
 
 from memtui.search.nodes import NO_INDEX
@@ -22,7 +21,7 @@ from tests.doctor.findings import (
 def test_an_index_whose_contents_are_no_more_is_found_and_made_anew(
     home: Path, ask: Ask
 ) -> None:
-    (home / "index" / "nodes.db").write_text("junk\n")
+    (home / "index" / "memtui-index").write_text("junk\n")
     found = failed_findings(ask())["index"]
     assert "it is damaged" in found["message"] and found["remedy"] == "memtui reindex"
     run_memtui(home, "import", str(HISTORY))
@@ -41,15 +40,14 @@ def test_a_missing_index_is_found_and_made_again(home: Path, ask: Ask) -> None:
 
 
 def test_a_broken_index_is_found(home: Path, ask: Ask) -> None:
-    with closing(sqlite3.connect(home / "index" / "nodes.db")) as connection:
-        connection.execute("DROP TABLE documents")
+    for file in (home / "index").glob("*.seg"):
+        file.write_bytes(b"junk")
     assert failed_findings(ask())["index"]["message"] == "it is damaged"
 
 
 def test_an_index_of_another_store_is_found(home: Path, ask: Ask) -> None:
-    with closing(sqlite3.connect(home / "index" / "nodes.db")) as connection:
-        connection.execute("UPDATE meta SET value = 'xy' WHERE name = 'name'")
-        connection.commit()
+    mark = home / "index" / "memtui-index"
+    mark.write_text(mark.read_text().replace(" ", " xy", 1))
     assert "of another store" in failed_findings(ask())["index"]["message"]
 
 

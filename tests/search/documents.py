@@ -49,8 +49,9 @@ def ask(
     among: Collection[str] | None = None,
     is_exact: bool = True,
 ) -> IndexMatches:
-    with index.reading() as reader:
-        return reader.search(query, limit, among=among, is_exact=is_exact)
+    return index.read(
+        lambda reader: reader.search(query, limit, among=among, is_exact=is_exact)
+    )
 
 
 def find(
@@ -64,8 +65,8 @@ def find_ids(index: NodeIndex, query: str, limit: int = 50, **how: bool) -> list
 
 
 def suggest(index: NodeIndex, query: str, *, has_few: bool = False) -> str:
-    with index.reading() as reader:
-        return reader.suggestion(search_query.parse(query, UTC), has_few=has_few)
+    asked = search_query.parse(query, UTC)
+    return index.read(lambda reader: reader.suggestion(asked, has_few=has_few))
 
 
 def score_document(

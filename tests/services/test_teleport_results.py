@@ -237,8 +237,8 @@ def test_damage_that_a_search_meets_is_mended_behind_it(
 ) -> None:
     whole = {hit.target_id for hit in hits(full_house, "mutex")}
     full_house.teleport.close()
-    for piece in full_house.paths.index.glob("nodes.db"):
-        piece.write_bytes(piece.read_bytes()[:4096])
+    for piece in full_house.paths.index.glob("*.seg"):
+        piece.write_bytes(piece.read_bytes()[:40])
     assert full_house.teleport.find("mutex").note == nodes.NO_INDEX
     assert full_house.pipeline.run_until_idle(lambda _: None) == []
     answer = full_house.teleport.find("mutex", limit=500)
