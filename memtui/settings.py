@@ -397,8 +397,10 @@ def _read_file(
 ) -> dict[str, tuple[SettingValue, str]]:
     import tomllib
 
+    from memtui.files import read_small_file
+
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_small_file(file).decode()
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{file}: {error}") from error

@@ -1,3 +1,4 @@
+import os
 import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -172,3 +173,9 @@ def test_when_jobs_are_due_follows_from_the_settings(tmp_path: Path) -> None:
         "2025-01-01 04:00",
     ]
     assert plan.store == str(store)
+
+
+def test_settings_that_are_no_regular_file_are_an_error(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config.toml")
+    with pytest.raises(SettingsError, match="not a regular file"):
+        settings.load(tmp_path / "config.toml")

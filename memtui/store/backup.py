@@ -293,7 +293,8 @@ def _count_unreadable_events() -> int:
     )
     sql = (
         f"SELECT count(*) FROM events e WHERE type NOT IN ({types})"
-        f" OR role NOT IN ({roles}) OR (metadata <> '' AND CASE"
+        f" OR role NOT IN ({roles}) OR typeof(text) <> 'text'"
+        " OR (metadata <> '' AND CASE"
         " WHEN NOT json_valid(metadata) OR json_type(metadata) <> 'object' THEN 1 ELSE"
         " EXISTS (SELECT 1 FROM json_each(e.metadata) WHERE type <> 'text') END)"
     )

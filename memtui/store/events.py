@@ -177,6 +177,8 @@ def read_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[Event]:
     """
     for event_id, name, at_ms, kind, role, text, metadata, *rest in rows:
         try:
+            if not isinstance(text, str):
+                raise TypeError("its text is not text")
             yield Event(
                 event_id,
                 name,

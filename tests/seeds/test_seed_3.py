@@ -38,7 +38,14 @@ from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
 
 
-@pytest.fixture(params=["metadata = '{'", "metadata = '[1]'", "type = 'no type'"])
+@pytest.fixture(
+    params=[
+        "metadata = '{'",
+        "metadata = '[1]'",
+        "type = 'no type'",
+        "text = x'ff00fe'",
+    ]
+)
 def damaged_home(
     request: pytest.FixtureRequest, digested: Path, tmp_path: Path
 ) -> tuple[Path, str]:

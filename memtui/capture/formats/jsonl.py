@@ -207,7 +207,12 @@ def read_lines(
         if cursor.offset and (reason := _replacement(file, cursor)):
             yield FileReplaced(reason)
             cursor = Cursor()
-        records = None if parser else _read_array(file)
+        is_array = parser is None and path.suffix == ".json"
+        records = _read_array(file) if is_array else None
+        is_unchanged = cursor.offset == file.seek(0, os.SEEK_END)
+        if records is not None and is_unchanged and not cursor.needs_reread:
+            yield cursor
+            return
         reader = make_reader({} if records else cursor.state)
         if records is None:
             yield from _read_from(file, cursor, reader, parser or JSON_LINES)
