@@ -43,7 +43,7 @@ def prepare_process() -> None:
 @contextmanager
 def restored_state() -> Iterator[None]:
     """Restore the state of the process at the end."""
-    found = [(put_back, look()) for look, put_back in _STATE]
+    found = [(look, put_back, look()) for look, put_back in _STATE]
     store = database.db.database, dict(database.db.connect_params)
     pragmas = list(database.db._pragmas)
     try:
@@ -52,8 +52,10 @@ def restored_state() -> Iterator[None]:
         close_store()
         database.db.init(store[0], pragmas=pragmas, **store[1])
         projects.locate_project.cache_clear()
-        for put_back, what in found:
-            put_back(what)
+        for look, put_back, what in found:
+            # Another user may not go to the folder that this process is in.
+            if look() != what:
+                put_back(what)
 
 
 def close_store() -> None:

@@ -65,8 +65,11 @@ def find_project_root(folder: Path) -> Path:
 
     A worktree is a project of its own: agents read their settings there.
     """
-    folders = (one for one in (folder, *folder.parents) if (one / ".git").exists())
-    return next(folders, folder)
+    for one in (folder, *folder.parents):
+        with suppress(OSError):
+            if (one / ".git").exists():
+                return one
+    return folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class NodeIndexer:
         """Make the index anew unless it is the one this store has fed."""
         with database.connection():
             fed = meta.read(meta.NODE_INDEX)
-        if not fed or self._index.name() != fed or self._index.is_suspect:
+        if not fed or self._index.name() != fed or not self._index.is_sound():
             self.rebuild()
         self._is_checked = True
 

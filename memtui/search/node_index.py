@@ -176,6 +176,14 @@ class NodeIndex:
 
     # Damage
 
+    def is_sound(self) -> bool:
+        """Return whether it can be read and no query has failed."""
+        try:
+            self.count()
+        except SearchError:
+            return False
+        return not self.is_suspect
+
     @property
     def is_suspect(self) -> bool:
         """Whether a query failed, here or in another process."""
@@ -554,7 +562,7 @@ class NodeReader:
 @contextmanager
 def reading_documents(documents: Iterable[Document]) -> Iterator[NodeReader]:
     """Read an index of some documents in memory."""
-    index = RamStorage().create_index(schema())
+    index = _MemoryStorage().create_index(schema())
     writer = index.writer()
     for document in documents:
         writer.add_document(**field_values(document))
@@ -591,6 +599,14 @@ class _Storage(FileStorage):  # type: ignore[misc] # Whoosh has no type hints
         file = super().open_file(name, *args, **named)
         weakref.finalize(file, file.file.close)
         return file
+
+
+class _MemoryStorage(RamStorage):  # type: ignore[misc] # Whoosh has no type hints
+    """Files in memory; Whoosh would put temporary ones into a folder of everybody."""
+
+    def temp_storage(self, name: str | None = None) -> "_MemoryStorage":
+        """Return a place for temporary files."""
+        return _MemoryStorage()
 
 
 class WordsField(fields.FieldType):  # type: ignore[misc] # Whoosh has no type hints
