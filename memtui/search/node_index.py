@@ -83,8 +83,9 @@ MAX_POSTINGS = 40_000
 MANY_POSTINGS = 4_000
 """A term with so many postings finds no more documents if there are enough."""
 
-MAX_CACHED = 200_000
-"""How many postings are kept from one keystroke to the next."""
+SAMPLE_SIZE, ENOUGH_COMPLETIONS = 3_000, 200
+"""Completions are searched for in index segments near this size first, until this many
+are known."""
 
 ONE_TERM = 65_536.0
 """Added to the sum of a document's weights for each term it has, so that one number
@@ -332,6 +333,7 @@ class NodeReader:
         self._leaves = list(reader.leaf_readers()) if self.size else []
         self._frequency = lru_cache(4096)(self._read_frequency)
         self._weights = lru_cache(256)(self._read_weights)
+        self._complete = lru_cache(4096)(self._find_completions)
         self._stored = lru_cache(4096)(reader.stored_fields)
 
     def close(self) -> None:
@@ -348,18 +350,26 @@ class NodeReader:
         text = _encode(term)
         return sum(leaf.doc_frequency(WORDS, text) for leaf, _ in self._leaves)
 
-    def beginning(self, start: str, limit: int | None = None) -> Counter[str]:
-        """Return the most frequent terms that begin so, and how many documents have
-        each."""
+    def beginning(self, start: str, enough: int | None = None) -> Counter[str]:
+        """Return terms that begin so, and how many documents have each.
+
+        Args:
+            start: The beginning.
+            enough: Stop after the segment in which there are this many, those of a
+                usual size first: many terms begin with one letter.
+        """
         text = _encode(start)
         found = Counter[bytes]()
-        for leaf, _ in self._leaves:
+        leaves = [leaf for leaf, _ in self._leaves]
+        leaves.sort(key=lambda leaf: abs(int(leaf.doc_count_all()) - SAMPLE_SIZE))
+        for leaf in leaves:
+            if enough and len(found) >= enough:
+                break
             for (field, term), info in leaf.iter_from(WORDS, text):
                 if field != WORDS or not term.startswith(text):
                     break
                 found[term] += info.doc_frequency()
-        best = found.most_common(limit)
-        return Counter({term.decode(): count for term, count in best})
+        return Counter({term.decode(): count for term, count in found.items()})
 
     def suggestion(self, query: Query, *, has_few: bool) -> str:
         """Return a query with its misspelt words corrected; "" if none is.
@@ -443,9 +453,14 @@ class NodeReader:
         matches = self._matches(scores, sums, in_segments)
         return IndexMatches(tuple(matches), tuple(left_out))
 
-    def _complete(self, start: str) -> Sequence[str]:
-        found = self.beginning(start, scoring.MAX_COMPLETIONS + 1)
-        return [term for term in found if term != start][: scoring.MAX_COMPLETIONS]
+    def _find_completions(self, start: str) -> Sequence[str]:
+        """Return the most frequent other terms that begin so, of a sample."""
+        counts = self.beginning(start, enough=ENOUGH_COMPLETIONS)
+        counts.pop(start, None)
+        most = scoring.MAX_COMPLETIONS
+        likely = [term for term, _ in counts.most_common(2 * most)]
+        likely.sort(key=lambda term: (-self._frequency(term), term))
+        return likely[:most]
 
     def _passing(
         self,
@@ -739,7 +754,7 @@ def _correction(reader: NodeReader, word: Word, *, has_few: bool) -> str:
     known = max(counts[written], min(counts[term] for term in word.terms))
     if known and not has_few:
         return ""
-    if not known and word.is_prefix and reader.beginning(word.prefix, 1):
+    if not known and word.is_prefix and reader.beginning(word.prefix, enough=1):
         return ""
     same = {written, stem(written), *word.terms}
     near = sorted(
