@@ -11,18 +11,22 @@ and a period is a range of rowids.
 """
 
 import json
+import os
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import threading
+import weakref
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 
 from memtui.errors import SearchError
+from memtui.files import PRIVATE
 from memtui.model.events import EventRole, to_ms
 from memtui.search import scoring
-from memtui.search.index_file import IndexFile, read_meta
 from memtui.search.scoring import (
     SESSION_SUMMARY,
     SESSION_TITLE,
@@ -31,8 +35,19 @@ from memtui.search.scoring import (
     MessageFilter,
     QueryTerm,
 )
+from memtui.store import database
 from memtui.store.index_input import IndexableEvent, SessionTexts
 from memtui.text import analyzer
+
+BUSY_TIMEOUT_S = 5.0
+CACHE_KB = 16_000
+"""SQLite's page cache of a connection that stays open."""
+
+MAX_IDLE = 2
+"""How many unused connections stay open."""
+
+FileState = tuple[int, int, int]
+"""Inode, size and time of change of a file."""
 
 VERSION = "3"
 """Raise it when the indexed content changes; existing indexes are then rebuilt."""
@@ -142,8 +157,11 @@ class IndexStatus:
     """How many of those events have been read."""
 
 
-class MessageIndex(IndexFile):
-    """The message index of one store."""
+class MessageIndex:
+    """The message index of one store.
+
+    Whatever cannot be read or written is a ``SearchError``.
+    """
 
     def __init__(
         self, path: Path, *, with_tools: bool = False, keep_open: bool = False
@@ -155,8 +173,19 @@ class MessageIndex(IndexFile):
             with_tools: Whether the text of tool calls is indexed, not only the name.
             keep_open: Whether connections for reading stay open until ``close``.
         """
-        super().__init__(path, VERSION, _SCHEMA, keep_open=keep_open)
-        self.with_tools = with_tools
+        self.path, self.with_tools = path, with_tools
+        self._lock, self._max_idle = threading.Lock(), MAX_IDLE if keep_open else 0
+        self._idle: list[tuple[FileState, sqlite3.Connection]] = []
+        self._finalizer = weakref.finalize(self, _close_all, self._idle)
+
+    # The file
+
+    def exists(self) -> bool:
+        """Return True if the file can be reached, of whatever version and state."""
+        try:
+            return self.path.exists()
+        except PermissionError:
+            return False
 
     def name(self) -> str:
         """Return the store's identifier of the index.
@@ -165,20 +194,144 @@ class MessageIndex(IndexFile):
         """
         try:
             with self._reading() as db:
-                meta = read_meta(db)
+                meta = _read_meta(db)
         except SearchError:
             return ""
         is_same = bool(meta["with_tools"]) == self.with_tools
         return str(meta["name"]) if is_same else ""
 
-    def _initial_meta(self) -> Mapping[str, object]:
+    def create(self, name: str) -> None:
+        """Create an empty index in place of the one that is there."""
+        self.delete()
         counts = ("messages", "length", "is_complete", "events_read")
-        return {"with_tools": int(self.with_tools), **dict.fromkeys(counts, 0)}
+        meta = {
+            "version": VERSION,
+            "name": name,
+            "with_tools": int(self.with_tools),
+            **dict.fromkeys(counts, 0),
+        }
+        with self._translate_errors():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
+            with closing(sqlite3.connect(self.path)) as db:
+                db.execute("PRAGMA journal_mode = wal")
+                db.executescript(
+                    "BEGIN; CREATE TABLE meta (name TEXT PRIMARY KEY, value)"
+                    f" WITHOUT ROWID; {_SCHEMA}"
+                )
+                db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+                db.execute("COMMIT")
+
+    def delete(self) -> None:
+        """Delete the index."""
+        with self._translate_errors():
+            # The database goes first: without it the other files mean nothing.
+            for suffix in ("", "-wal", "-shm", "-journal", "-suspect"):
+                with suppress(FileNotFoundError):
+                    self.path.with_name(f"{self.path.name}{suffix}").unlink()
+
+    def close(self) -> None:
+        """Close the unused connections; those in use are closed when given back."""
+        with self._lock:
+            self._max_idle = 0
+            _close_all(self._idle)
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether a reader has reported damage since the index was created."""
+        return self._suspect.exists()
+
+    @property
+    def _suspect(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-suspect")
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Open a read transaction."""
+        with self._opened() as db:
+            db.execute("BEGIN")
+            try:
+                if _read_meta(db).get("version") != VERSION:
+                    raise SearchError(f"{self.path} is of another version")
+                yield db
+            finally:
+                db.rollback()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Open a write transaction, durable once it commits."""
+        with self._opened() as db:
+            db.execute("PRAGMA synchronous = full")
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+            except BaseException:
+                db.rollback()
+                raise
+            db.execute("COMMIT")
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """Use a connection; after an exception it is closed and not reused."""
+        if not self.exists():
+            raise SearchError(f"{self.path} is missing")
+        with self._translate_errors():
+            # Read before opening: a change in between makes the connection old, not
+            # wrong.
+            status = self.path.stat()
+            state = status.st_ino, status.st_size, status.st_mtime_ns
+            with self._lock:
+                same = [db for known, db in self._idle if known == state]
+                outdated = [entry for entry in self._idle if entry[0] != state]
+                self._idle[:] = [(state, db) for db in same[1:]]
+                _close_all(outdated)
+            db = same[0] if same else self._connect()
+            is_sound = False
+            try:
+                yield db
+                is_sound = True
+            finally:
+                with self._lock:
+                    if is_sound and len(self._idle) < self._max_idle:
+                        self._idle.append((state, db))
+                    else:
+                        db.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        uri = database.file_uri(str(self.path.absolute()))
+        if not os.access(self.path.parent, os.W_OK):
+            uri = database.read_only_uri(self.path)
+        db = sqlite3.connect(
+            uri,
+            uri=True,
+            timeout=BUSY_TIMEOUT_S,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        db.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+        db.execute("PRAGMA temp_store = memory")
+        db.execute("PRAGMA journal_size_limit = 1000000")
+        return db
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            is_transient = isinstance(error, sqlite3.OperationalError)
+            if not is_transient or "no such" in str(error):
+                with suppress(OSError):
+                    self._suspect.touch()
+            raise SearchError(f"{self.path}: {error}") from error
+        except OSError as error:
+            raise SearchError(f"{self.path}: {error.strerror or error}") from error
+
+    # The contents
 
     def status(self) -> IndexStatus:
         """Return what the index contains."""
         with self._reading() as db:
-            meta = read_meta(db)
+            meta = _read_meta(db)
         return IndexStatus(
             messages=int(meta["messages"]),
             is_complete=bool(meta["is_complete"]),
@@ -656,7 +809,7 @@ class _Lookup:
 
 def _totals(db: sqlite3.Connection) -> tuple[int, int]:
     """Return how many messages there are, and how many terms they have."""
-    meta = read_meta(db)
+    meta = _read_meta(db)
     return int(meta["messages"]), int(meta["length"])
 
 
@@ -798,3 +951,13 @@ def _read_candidates(
         )
         for rowid, event, conversation, position, code, length, session, total in rows
     }
+
+
+def _read_meta(db: sqlite3.Connection) -> dict[str, str | int]:
+    """Return the properties of an index."""
+    return dict(db.execute("SELECT name, value FROM meta").fetchall())
+
+
+def _close_all(entries: list[tuple[FileState, sqlite3.Connection]]) -> None:
+    while entries:
+        entries.pop()[1].close()

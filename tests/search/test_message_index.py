@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from memtui.errors import SearchError
 from memtui.model.events import EventRole, EventType, from_ms
-from memtui.search import index_file, message_index, scoring
+from memtui.search import message_index, scoring
 from memtui.search.message_index import EPOCH_MS, MessageIndex
 from memtui.search.scoring import Candidates, MessageFilter, QueryTerm
 from memtui.store.index_input import IndexableEvent
@@ -496,7 +496,7 @@ def test_a_connection_that_failed_is_not_reused_and_few_stay_open(
         failed.execute("SELECT * FROM elsewhere")
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         failed.execute("SELECT 1")
-    views = [pooled._reading() for _ in range(index_file.MAX_IDLE + 2)]
+    views = [pooled._reading() for _ in range(message_index.MAX_IDLE + 2)]
     connections = [view.__enter__() for view in views]
     for view in views:
         view.__exit__(None, None, None)
