@@ -14,7 +14,7 @@ from memtui.model.hits import CombinedHit, Hit
 from memtui.model.scope import ALL, Scope
 from memtui.search import snippets
 from memtui.store import conversations, database, events, nodes, sessions
-from memtui.text import analyzer, date_format, prose
+from memtui.text import analyzer, cues, date_format, prose
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -40,7 +40,7 @@ _TAKES_BACK = re.compile(
 """The beginning of a sentence that takes back what was said just before."""
 
 _REPLACES = re.compile(
-    r"\b(?:no longer|not any ?more|reverted|(?:was|were) (?:rolled back|undone)"
+    r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
     r"|(?:we|i) (?:dropped|abandoned|gave up on|decided against|moved away from)"
     r"|rolled back|turned out (?:to be )?wrong|is wrong after all)\b",
     re.I,
@@ -201,6 +201,8 @@ def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
         text = event.text[: snippets.READ_CHARS]
         for start, end in prose.sentence_spans(text):
             sentence = one_line(text[start:end]).lstrip("-*#> ")
+            if cues.is_announcement(sentence):
+                continue
             shared = len(terms.intersection(analyzer.terms(sentence)))
             is_near = event.role.value == "user" and distance < NEXT_MESSAGES
             if (is_near and _TAKES_BACK.match(sentence)) or (

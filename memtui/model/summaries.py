@@ -122,6 +122,9 @@ class Summary:
 BULLET_CHARS = 240
 """The maximum length of a bullet; a longer one is shortened."""
 
+HEADLINE_CHARS = 120
+"""The maximum length of the headline of a day or longer period."""
+
 TITLE_CHARS = 80
 """The maximum length of a title; a longer one is shortened."""
 

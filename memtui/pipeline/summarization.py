@@ -15,7 +15,13 @@ from memtui.model.grips import Grip
 from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.sessions import Session
-from memtui.model.summaries import FACTS, NO_TOTALS, ProjectTotals, Summary
+from memtui.model.summaries import (
+    FACTS,
+    HEADLINE_CHARS,
+    NO_TOTALS,
+    ProjectTotals,
+    Summary,
+)
 from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     conversations,
@@ -187,7 +193,7 @@ class ParentWork:
         """A version of the node; see ``SegmentWork.make_version``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
-        cleaned = _redact_draft(sanitize(draft))
+        cleaned = _redact_draft(sanitize(draft, HEADLINE_CHARS))
         grounded = summarize_draft.ground_parent(
             cleaned, self.children, conversations.read_grips
         )

@@ -300,12 +300,8 @@ def _grip_for_quote(
     )
 
 
-def sanitize(draft: Summary) -> Summary:
-    """Return a draft without control characters, line ends, empty or long bullets.
-
-    Args:
-        draft: The draft of any summarizer.
-    """
+def sanitize(draft: Summary, title_chars: int = TITLE_CHARS) -> Summary:
+    """Return a draft without control characters, line ends, empty or long bullets."""
     bullets = tuple(
         replace(bullet, text=text)
         for bullet in draft.bullets
@@ -314,7 +310,7 @@ def sanitize(draft: Summary) -> Summary:
     keywords = (_to_line(word, TITLE_CHARS) for word in draft.keywords)
     return replace(
         draft,
-        title=_to_line(draft.title, TITLE_CHARS) or "Untitled",
+        title=_to_line(draft.title, title_chars) or "Untitled",
         bullets=bullets,
         keywords=tuple(dict.fromkeys(word for word in keywords if word)),
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
 from memtui.model.summaries import (
     BULLET_CHARS,
+    HEADLINE_CHARS,
     NO_TOTALS,
     BulletKind,
     DraftBullet,
@@ -20,9 +21,6 @@ from memtui.model.summaries import (
 from memtui.summarize import tool_actions
 from memtui.summarize.cards import CONTINUED
 from memtui.text import analyzer, prose, titles
-
-HEADLINE_CHARS = 118
-"""The maximum length of a headline."""
 
 HEADLINE_PARTS = 3
 """The maximum number of pieces of work that a headline names."""
@@ -96,7 +94,9 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         segments: Each with the index of its first bullet among the day's.
     """
     first = segments[0][1]
-    names = [one.headline.removesuffix(CONTINUED) for _, one in segments]
+    names = [
+        one.headline.removesuffix(CONTINUED).replace(" — ", ": ") for _, one in segments
+    ]
     said = (one for one in names if not tool_actions.is_action_line(one))
     name = next(said, names[0])
     project = first.projects[0] if first.projects else ""
@@ -111,7 +111,7 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     outcomes = [row for row in rows if row[1].kind is BulletKind.OUTCOME]
     is_told = len(segments) == 1 or not commits
     best = (outcomes if is_told else commits) or outcomes or commits
-    state = states[-1][1].text if states else ""
+    state = _last_state([bullet.text for _, bullet in states])
     ending = f" ({state})" if state not in ("", "answered") else ""
     return _Work(
         project,
@@ -123,6 +123,14 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         + STATE_EFFORT * (state in ("pushed", "merged")),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
     )
+
+
+def _last_state(states: Sequence[str]) -> str:
+    """Return how work ended; an answer after it was done changes nothing."""
+    if states and states[-1] != "answered":
+        return states[-1]
+    finished = [one for one in states if one in ("done", "pushed", "merged")]
+    return (finished or states or [""])[-1]
 
 
 def _work_line(name: str, outcome: str, ending: str) -> str:

@@ -706,6 +706,23 @@ def test_what_takes_a_statement_back_is_told_beside_it(full_house: Workspace) ->
         assert "later, taking that back: " in text
 
 
+def test_a_step_of_the_work_takes_nothing_back(full_house: Workspace) -> None:
+    said = (
+        "The walrus gets herring from tank two.",
+        "Now remove the walrus herring list (no longer needed).",
+        "I need to verify the walrus herring import is gone since we no longer use it.",
+    )
+    store_messages(
+        *(
+            make_message(text, at, session="zoo", role=ASSISTANT)
+            for at, text in enumerate(said)
+        )
+    )
+    index_messages(full_house)
+    items = search.search_memory(full_house, "walrus herring").items
+    assert items and not any("retracts" in one for one in items)
+
+
 def test_what_stands_below_a_node_is_searched_too(full_house: Workspace) -> None:
     (segment,) = browse.list_children("toc:day:2024-01-15")
     node = browse.get_node(segment.node_id)

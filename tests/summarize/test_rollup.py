@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocLevel, TocNode
-from memtui.model.summaries import BulletKind, ProjectTotals
+from memtui.model.summaries import HEADLINE_CHARS, BulletKind, ProjectTotals
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize import rollup
 
@@ -180,10 +180,24 @@ def test_a_headline_is_limited_and_deterministic() -> None:
         for at, name in enumerate(["ledger", "router", "mailer", "queue", "search"])
     ]
     found = headline(TocLevel.DAY, *day)
-    assert 0 < len(found) <= rollup.HEADLINE_CHARS
+    assert 0 < len(found) <= HEADLINE_CHARS
     assert found == headline(TocLevel.DAY, *day)
 
 
 def test_no_children_give_an_empty_summary() -> None:
     summary = rollup.summarize_children(TocLevel.DAY, [])
     assert (summary.title, summary.bullets) == ("", ())
+
+
+def test_an_answer_after_work_was_pushed_does_not_change_its_state() -> None:
+    first = segment(0, "Round invoices", session="a", state="pushed")
+    last = segment(1, "Round invoices (continued)", session="a", state="answered")
+    assert texts(TocLevel.DAY, first, last) == ["Round invoices (pushed)"]
+
+
+def test_a_name_with_a_dash_stays_whole_in_a_month() -> None:
+    day = segment(0, "Invoices — totals", "Cents are added first.")
+    (line,) = texts(TocLevel.DAY, day)
+    assert line == "Invoices: totals — Cents are added first. (done)"
+    week = day_node(0, work(line, "a"))
+    assert texts(TocLevel.MONTH, week) == ["Invoices: totals (done)"]
