@@ -256,7 +256,8 @@ def _print_status(
 def _hook_lines(one: HookStatus) -> Iterator[str]:
     yield from _status_lines(one, "")
     if one.problem and one.is_installed and not one.is_off:
-        yield f"    memtui hooks install {one.agent} corrects it"
+        where = " --project" if one.scope == "project" else ""
+        yield f"    memtui hooks install {one.agent}{where} corrects it"
     elif one.is_installed and not one.problem:
         runs = "the command runs" if one.runs else agents.command_line(one.command)
         yield f"    {', '.join(one.events)}; {runs}"

@@ -491,7 +491,8 @@ def server_status(agent: Agent, machine: Machine) -> ServerStatus:
             existing, agent.server.wanted(wanted, text)
         )
         if not is_current:
-            arguments = " ".join([agent.name, *options])
+            where = ["--project"] if machine.project is not None else []
+            arguments = " ".join([agent.name, *where, *options])
             problem = f"another command than this memtui's: mcp install {arguments}"
     with suppress(HooksError):
         skill = config_files.read_text(agent.skill, machine)

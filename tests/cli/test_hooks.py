@@ -108,6 +108,23 @@ def test_options_may_stand_before_agents(person: Path) -> None:
     assert "unrecognized" in memtui(person, "hooks", "status", "-x", code=2).stderr
 
 
+def test_outdated_hooks_of_a_project_are_corrected_there(person: Path) -> None:
+    project = person / "shop"
+    project.mkdir()
+    memtui(person, "hooks", "install", "copilot-cli", "--project", "--yes", cwd=project)
+    file = project / ".github" / "hooks" / "memtui.json"
+    file.write_text(
+        file.read_text("utf-8").replace(sys.executable, "/opt/python"), "utf-8"
+    )
+    words = ("hooks", "status", "copilot-cli", "--project")
+    told = memtui(person, *words, code=1, cwd=project).stdout
+    (line,) = (one for one in told.splitlines() if "corrects it" in one)
+    assert line == "    memtui hooks install copilot-cli --project corrects it"
+    command = line.split()[1:-2]
+    memtui(person, *command, "--yes", cwd=project)
+    memtui(person, *words, cwd=project)
+
+
 def test_nobody_without_an_agent_gets_a_hook(tmp_path: Path) -> None:
     told = memtui(tmp_path, "hooks", "install", "--yes", code=1).stderr
     assert "none of the agents memtui knows was found" in told

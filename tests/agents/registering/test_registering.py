@@ -340,6 +340,14 @@ def test_the_command_shows_asks_and_writes(
     file.write_text(file.read_text("utf-8").replace('"-P"', '"-I"'), "utf-8")
     said = run_memtui(home, "mcp", "status", "codex", code=1).stdout
     assert "this memtui's: mcp install codex --allow-write\n" in said
+    (tmp_path / "shop").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
+    run_memtui(home, "mcp", "install", "codex", "--project", "--yes")
+    file = tmp_path / "shop" / ".codex" / "config.toml"
+    file.write_text(file.read_text("utf-8").replace('"-P"', '"-I"'), "utf-8")
+    said = run_memtui(home, "mcp", "status", "codex", "--project", code=1).stdout
+    assert "this memtui's: mcp install codex --project\n" in said
+    run_memtui(home, "mcp", "uninstall", "codex", "--project", "--yes")
     run_memtui(home, "mcp", "install", "codex", "--yes")
     assert "may write" not in run_memtui(home, "mcp", "status", "codex").stdout
     run_memtui(home, "mcp", "uninstall", "--yes")
