@@ -135,7 +135,8 @@ def _find_files(paths: Sequence[Path]) -> list[Path]:
     """Return the files to import: those at the paths, or of every agent found.
 
     Raises:
-        MemtuiError: There are none at one of the paths, or none at all.
+        MemtuiError: There are none at one of the paths, or none at all, or all of them
+            are empty.
     """
     if not paths:
         folders = [path for some in transcript_folders().values() for path in some]
@@ -148,7 +149,17 @@ def _find_files(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if not formats.find_files(path):
             raise MemtuiError(f"no conversations were found in {path}")
-    return [file for path in paths for file in formats.find_files(path)]
+    files = [file for path in paths for file in formats.find_files(path)]
+    if not any(map(_has_content, files)):
+        raise MemtuiError(f"there is nothing in {', '.join(map(str, paths))}")
+    return files
+
+
+def _has_content(file: Path) -> bool:
+    try:
+        return file.stat().st_size > 0
+    except OSError:
+        return True  # the importer says why it cannot be read
 
 
 def _import(args: Namespace, workspace: "Workspace", files: Sequence[Path]) -> int:

@@ -239,10 +239,12 @@ def test_a_file_of_another_format_is_counted_and_does_not_stop_the_others(
 def test_what_cannot_be_imported_is_said_so(home: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "notes.md").write_text("# Notes\n")
+    (tmp_path / "empty.jsonl").touch()
     for path, problem, code in (
         ("", "a path is empty", 2),
         ("A" * 100_000, "File name too long", 1),
         (str(tmp_path / "empty"), "no conversations were found in", 1),
+        (str(tmp_path / "empty.jsonl"), "there is nothing in", 1),
         ("/dev/null", "neither a file nor a folder", 1),
     ):
         assert problem in run_memtui(home, "import", path, code=code).stderr
