@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from memtui.errors import StoreError
+from memtui.errors import MemtuiError, StoreError
 from memtui.paths import Paths, find_paths, in_home
 
 if TYPE_CHECKING:
@@ -62,6 +62,20 @@ class Context:
     def has_store(self) -> bool:
         """Whether there is a store, or an error to be raised by opening it."""
         return self.missing_store() is None
+
+    def has_damaged_store(self) -> bool:
+        """Return whether doctor finds a damage in the store; takes a moment."""
+        from memtui import workspace
+        from memtui.store import backup, database, schema
+
+        try:
+            _, paths = workspace.resolve_paths(self.paths, self.settings)
+            if backup.open_read_only(paths.store) != schema.VERSION:
+                return False
+            with database.connection():
+                return bool(backup.find_damages())
+        except MemtuiError:
+            return False
 
     def open_workspace(self) -> "Workspace":
         """Open the store, or create it; its files are for this user alone."""

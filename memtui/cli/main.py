@@ -6,6 +6,7 @@ which returns the exit code. Only the module of the command typed is imported.
 
 import argparse
 import io
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,9 @@ from typing import NamedTuple
 
 from memtui import __version__
 from memtui.cli.arguments import Parser, UsageExit
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, StoreDamagedError
+
+log = logging.getLogger(__name__)
 
 
 class Command(NamedTuple):
@@ -182,10 +185,19 @@ def _top_parser() -> Parser:
 def _run(args: argparse.Namespace) -> int:
     from memtui.cli.context import Context
 
+    context = Context(args)
     try:
-        code: int = args.run(args, Context(args))
+        code: int = args.run(args, context)
     except MemtuiError as error:
         return _report(error, args)
+    except OSError:
+        raise
+    except Exception:  # a row that was damaged by hand, or a fault of memtui
+        if not context.has_damaged_store():
+            raise
+        log.exception("the store is damaged")
+        message = "the store is damaged: memtui doctor says where"
+        return _report(StoreDamagedError(message), args)
     except KeyboardInterrupt:
         print("memtui: interrupted; finished work is kept", file=sys.stderr)
         if args.json:

@@ -11,14 +11,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 
 from memtui import files
 from memtui.errors import StoreBusyError, StoreError
-from memtui.model.events import EventRole, EventType, from_ms
+from memtui.model.events import EventRole, EventType, from_ms, to_ms
+from memtui.model.jobs import Job, RunReason, RunResult
+from memtui.model.nodes import NodeStatus, TocLevel
+from memtui.model.summaries import BulletKind
+from memtui.model.verdicts import Support
 from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
+from memtui.store.problems import ProblemKind
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text.quantities import plural
 
@@ -265,7 +271,7 @@ def open_read_only(path: Path) -> int:
 
 
 def find_damages() -> list[str]:
-    """Return what SQLite's checks find wrong with the open store; empty if all is well.
+    """Return what is wrong with the open store; empty if all is well.
 
     Takes a second for a few hundred megabytes.
     """
@@ -281,21 +287,88 @@ def find_damages() -> list[str]:
         f"{count:,} of {table} refer to {parent} that are not there"
         for table, parent, count in rows
     ]
-    if unreadable := _count_unreadable_events():
-        damages.append(f"{plural(unreadable, 'event')} cannot be read")
+    for table in schema.TABLES:
+        name = table._meta.table_name
+        if count := _count_unreadable(table):
+            damaged = f"{plural(count, 'row')} of {name}"
+            if table is schema.EventRow:
+                damaged = plural(count, "event")
+            damages.append(f"{damaged} cannot be read")
     return damages
 
 
-def _count_unreadable_events() -> int:
-    """Count the events that reading skips: a field was damaged by hand."""
-    types, roles = (
-        ", ".join(f"'{one}'" for one in kind) for kind in (EventType, EventRole)
-    )
-    sql = (
-        f"SELECT count(*) FROM events e WHERE type NOT IN ({types})"
-        f" OR role NOT IN ({roles}) OR typeof(text) <> 'text'"
-        " OR (metadata <> '' AND CASE"
-        " WHEN NOT json_valid(metadata) OR json_type(metadata) <> 'object' THEN 1 ELSE"
-        " EXISTS (SELECT 1 FROM json_each(e.metadata) WHERE type <> 'text') END)"
-    )
+def _count_unreadable(table: type[schema.Table]) -> int:
+    """Count the rows in which a field was damaged by hand."""
+    name = table._meta.table_name
+    present = {column.name for column in db.get_columns(name)}
+    conditions = []
+    for field in table._meta.sorted_fields:
+        column = field.column_name
+        # A store of an earlier memtui may lack it; see ``schema.add_missing``.
+        if column not in present:
+            continue
+        stored_type = _STORED_TYPES[field.field_type]
+        conditions.append(f"typeof({column}) NOT IN ('{stored_type}', 'null')")
+        if column.endswith("_ms"):
+            conditions.append(f"{column} NOT BETWEEN {_MIN_MS} AND {_MAX_MS}")
+        if values := _ENUMS.get((name, column)):
+            known = ", ".join(f"'{value}'" for value in values)
+            conditions.append(f"{column} NOT IN ({known})")
+        if json_type := _JSON_TYPES.get((name, column)):
+            # A list may be "": that is what ``schema.add_missing`` adds.
+            empty = int(json_type != "array")
+            conditions.append(
+                f"CASE WHEN {column} = '' THEN {empty} WHEN json_valid({column})"
+                f" THEN json_type({column}) <> '{json_type}' ELSE 1 END"
+            )
+    if table is schema.EventRow:
+        conditions.append(_HAS_BAD_METADATA)
+    sql = f"SELECT count(*) FROM {name} WHERE {' OR '.join(conditions)}"
     return int(database.fetch_value(sql))
+
+
+_STORED_TYPES = {
+    **dict.fromkeys(("AUTO", "BIGINT", "BOOL", "INT"), "integer"),
+    **dict.fromkeys(("CHAR", "TEXT"), "text"),
+    "BLOB": "blob",
+    "FLOAT": "real",
+}
+"""How SQLite stores the values of a Peewee field, by the field's type."""
+
+_MIN_MS, _MAX_MS = (
+    to_ms(bound.replace(tzinfo=UTC)) for bound in (datetime.min, datetime.max)
+)
+
+_ENUMS: dict[tuple[str, str], type[StrEnum]] = {
+    ("events", "type"): EventType,
+    ("events", "role"): EventRole,
+    ("node_versions", "level"): TocLevel,
+    ("node_versions", "status"): NodeStatus,
+    ("nodes", "level"): TocLevel,
+    ("bullets", "support"): Support,
+    ("bullets", "kind"): BulletKind,
+    ("problems", "kind"): ProblemKind,
+    ("tombstones", "kind"): TombstoneKind,
+    ("checkpoints", "level"): TocLevel,
+    ("jobs", "name"): Job,
+    ("job_runs", "job"): Job,
+    ("job_runs", "reason"): RunReason,
+    ("job_runs", "result"): RunResult,
+}
+"""The known values of a column, by table and column."""
+
+_JSON_TYPES = {
+    ("node_versions", "keywords"): "array",
+    ("node_versions", "child_ids"): "array",
+    ("node_versions", "agents"): "array",
+    ("node_versions", "projects"): "array",
+    ("bullets", "verdict"): "object",
+    ("cursors", "state"): "object",
+}
+"""What the JSON of a column is, by table and column."""
+
+_HAS_BAD_METADATA = (
+    "metadata <> '' AND CASE"
+    " WHEN NOT json_valid(metadata) OR json_type(metadata) <> 'object' THEN 1 ELSE"
+    " EXISTS (SELECT 1 FROM json_each(metadata) WHERE type <> 'text') END"
+)

@@ -1,0 +1,79 @@
+"""Rows with values that memtui never writes: doctor reports them, commands say so."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli_runner import run_memtui
+from tests.doctor.findings import Ask, failed_findings, open_database
+
+DAMAGES = {
+    "sessions": ("updated_ms = 'x'", "agent = x'ff00'", "created_ms = 1 << 60"),
+    "events": ("at_ms = 'x'", "role = 'nobody'"),
+    "node_versions": ("status = 'bogus'", "keywords = '{'", "agents = '{}'"),
+    "nodes": ("level = 'decade'", "start_ms = 'x'"),
+    "bullets": ("verdict = '{'", "verdict = ''", "verdict = '[]'", "kind = 'x'"),
+    "grips": ("at_ms = 'x'",),
+    "cursors": ("state = '{'",),
+}
+
+
+@pytest.mark.parametrize(
+    ("table", "damage"),
+    [(table, damage) for table, some in DAMAGES.items() for damage in some],
+)
+def test_a_damaged_row_is_reported(
+    home: Path, ask: Ask, table: str, damage: str
+) -> None:
+    damage_rows(home, table, damage)
+    rows = "1 event" if table == "events" else f"1 row of {table}"
+    finding = failed_findings(ask())["store"]
+    assert finding["message"] == f"{rows} cannot be read"
+    assert "memtui restore" in finding["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("table", "damage", "words"),
+    [
+        ("sessions", "updated_ms = 'x'", ("sessions",)),
+        ("sessions", "agent = x'ff00'", ("sessions",)),
+        ("node_versions", "status = 'bogus'", ("show", "toc:year:2024")),
+        ("bullets", "verdict = '{'", ("show", "toc:year:2024")),
+        ("grips", "at_ms = 'x'", ("expand", "GRIP")),
+    ],
+)
+def test_a_command_that_meets_a_damaged_row_names_the_doctor(
+    home: Path, table: str, damage: str, words: tuple[str, ...]
+) -> None:
+    damage_rows(home, table, damage, limit=-1)
+    with open_database(home) as connection:
+        (grip,) = connection.execute("SELECT id FROM grips LIMIT 1").fetchone()
+    words = tuple(grip if word == "GRIP" else word for word in words)
+    said = run_memtui(home, *words, code=1).stderr
+    assert said == "memtui: the store is damaged: memtui doctor says where\n"
+
+
+def damage_rows(home: Path, table: str, damage: str, limit: int = 1) -> None:
+    with open_database(home) as connection:
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(
+            f"UPDATE {table} SET {damage} WHERE rowid IN"
+            f" (SELECT rowid FROM {table} LIMIT {limit})"
+        )
+        for _, sql in triggers:
+            connection.execute(sql)
+
+
+def test_a_fault_of_a_command_is_not_taken_for_damage(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("memtui.cli.sessions.run", fail)
+    with pytest.raises(ZeroDivisionError):
+        run_memtui(home, "sessions")
