@@ -3,11 +3,11 @@
 import re
 
 
-def _set(lines: str) -> frozenset[str]:
-    return frozenset(lines.split())
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
-STOP_WORDS = _set(
+STOP_WORDS = word_set(
     """
          a about after again all also am an and any are aren't as at be because been
     before being both but by can can't cannot could couldn't did didn't do does
@@ -29,7 +29,7 @@ STOP_WORDS = _set(
 )
 """Words that are not indexed, in several languages."""
 
-GENERIC_WORDS = _set(
+GENERIC_WORDS = word_set(
     """
          aber above absolutely actual actually add added added. adding additional agent
     ahhhh     alle alles allow already another answer anything appear appears approach
@@ -82,7 +82,7 @@ GENERIC_WORDS = _set(
 )
 """Words too common in programming to be keywords."""
 
-VAGUE_WORDS = _set(
+VAGUE_WORDS = word_set(
     """
          anything best bit bring bug chat choice choose chose chosen conversation
     conversations decide decided decision decisions detail details did discuss discussed
@@ -109,7 +109,7 @@ HAN_FUNCTION_WORDS = re.compile(
 """Function words and endings that separate the content words of Chinese and
 Japanese."""
 
-VAGUE_STEMS = _set(
+VAGUE_STEMS = word_set(
     """
          find potenti     add agree another apply approach ask bit chang chat check
     choic choose clean     clear code commit complet confirm continu convers part
@@ -126,7 +126,7 @@ VAGUE_STEMS = _set(
 )
 """Stems that do not say what was worked on; a title needs others beside them."""
 
-ACRONYMS = _set(
+ACRONYMS = word_set(
     """
          api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id
     ids     ip ipv6 json jwt kb llm mb mcp ml os p95 p99 pdf pr prs qa ram sdk sql ssh
@@ -135,7 +135,7 @@ ACRONYMS = _set(
 )
 """Words written in capitals at the start of a title."""
 
-NARRATION_STEMS = _set(
+NARRATION_STEMS = word_set(
     """
          answer ask assistant confirm convers discuss explain mention note repli request
     said sai suggest tell told user
@@ -144,7 +144,7 @@ NARRATION_STEMS = _set(
 """Stems with which a summary says who spoke; they come from the summary, not the
 source."""
 
-NEGATIONS = _set(
+NEGATIONS = word_set(
     """
          not never cannot without neither nor no none nothing nobody unable hardly
     barely     scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen

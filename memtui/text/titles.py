@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from memtui.text import analyzer, cues, prose, stopwords
 from memtui.text.prose import Sentence, shorten
+from memtui.text.stopwords import word_set
 
 TITLE_CHARS = 80
 """The maximum length of a title or headline."""
@@ -50,7 +51,7 @@ _OPENING = re.compile(
 """A request's polite opening. It goes only if a verb in its base form follows, so that
 the meaning stays: not before "not", nor in "we should be using"."""
 
-_BASE_VERBS = frozenset(
+_BASE_VERBS = word_set(
     """
     access adapt add adjust align allow analyse analyze annotate apply archive ask
     assert assign attach audit automate avoid back bring build bump cache calculate
@@ -78,7 +79,7 @@ _BASE_VERBS = frozenset(
     think throttle tidy toggle trace track transform translate trigger trim try tune
     turn understand undo unify uninstall unpack update upgrade upload use validate
     verify view walk warn watch wire work wrap write
-    """.split()  # noqa: SIM905
+    """
 )
 
 _FIRST_WORD = re.compile(r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b", re.I)

@@ -68,7 +68,7 @@ class SkippedRecord:
     words: int = field(default=0, compare=False)
     """The number of words in it that are stored nowhere."""
     is_stored_elsewhere: bool = field(default=False, compare=False)
-    """What it says is stored, with another record or as a fact of the session."""
+    """True if its content is stored with another record or as a fact of the session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,13 +51,14 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.text.stopwords import word_set
 
 AGENT = "claude-code"
 
-TYPES_WITHOUT_MESSAGE = frozenset(
+TYPES_WITHOUT_MESSAGE = word_set(
     """agent-name attachment atis-latch bridge-session file-history-snapshot frame-link
     last-prompt mode permission-mode pr-link progress queue-operation relocated result
-    started system worktree-state""".split()  # noqa: SIM905
+    started system worktree-state"""
 )
 """Known types of records without a message of their own."""
 
@@ -91,16 +92,17 @@ _SYNTHETIC_MODEL = "<synthetic>"
 """The model named in messages that no model wrote."""
 
 _REMEMBERED_RECORDS = 500
-"""How many records are remembered; some titles name a session by its last record."""
+"""The number of records remembered; some titles name a session by its last record."""
 
 _REMEMBERED_SIDECHAIN_RECORDS = 2000
-"""How many records of subagents are remembered to assign the records that follow."""
+"""The number of records of subagents that are remembered to assign the records that
+follow."""
 
 _REMEMBERED_MESSAGES = 20
-"""How many messages are compared with a queued prompt recorded after them."""
+"""The number of messages compared with a queued prompt recorded after them."""
 
 _REMEMBERED_PROMPT_MS = 24 * 60 * 60 * 1000
-"""How long a queued prompt is compared with later messages."""
+"""The time for which a queued prompt is compared with later messages."""
 
 _QUEUE_TIME = timedelta(hours=1)
 """The longest time for which a prompt in the queue is held back."""
@@ -515,7 +517,7 @@ class _HeldMessages:
 class _QueuedPrompt:
     event: Event
     left_ms: int = 0
-    """When it was taken from the queue; 0 while it is in it."""
+    """The time at which it was taken from the queue; 0 while it is in it."""
     is_yielded: bool = False
     words: str = field(init=False)
 

@@ -57,23 +57,24 @@ from memtui.model.events import (
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.text import tool_calls
+from memtui.text.stopwords import word_set
 
 AGENT = "codex"
 
-ENVELOPES = frozenset(
+ENVELOPES = word_set(
     """session_meta response_item event_msg turn_context compacted world_state
-    inter_agent_communication inter_agent_communication_metadata""".split()  # noqa: SIM905
+    inter_agent_communication inter_agent_communication_metadata"""
 )
 """The types of records that hold a payload."""
 
-_FLAT_TYPES = frozenset(
+_FLAT_TYPES = word_set(
     """message reasoning function_call function_call_output function_result
     local_shell_call custom_tool_call custom_tool_call_output web_search_call tool_call
-    tool_result""".split()  # noqa: SIM905
+    tool_result"""
 )
 """Items that stood alone on their lines before there were envelopes."""
 
-SKIPPED_KINDS = frozenset(
+SKIPPED_KINDS = word_set(
     """session_meta turn_context thread_name_updated collab_agent_spawn_end world_state
     inter_agent_communication inter_agent_communication_metadata token_count
     task_started turn_started thread_settings_applied thread_goal_updated
@@ -88,7 +89,7 @@ SKIPPED_KINDS = frozenset(
     turn.completed other state compaction compaction_summary compaction_trigger
     context_compaction ContextCompaction EnteredReviewMode ExitedReviewMode
     HookPrompt SubAgentActivity CollabAgentToolCall codex/event/raw_item
-    account/rateLimits/updated""".split()  # noqa: SIM905
+    account/rateLimits/updated"""
 )
 """Kinds that hold nothing of the conversation that other records do not hold too."""
 
@@ -542,7 +543,7 @@ class _Prompt:
     words: str
     """The same without placeholders."""
     added: str
-    """What the editor or the program added to them."""
+    """Text that the editor or the program added to them."""
     system_text: str
     system_kind: str
 
@@ -621,7 +622,7 @@ class _Thread:
     is_copying: bool = False
     """The records read now are copies from another session."""
     created_ms: int = 0
-    """When the rollout's own id was made."""
+    """The time at which the rollout's own id was made."""
     last_copied_ms: int = 0
     facts: dict[str, str] = field(default_factory=dict)
     """Values for ``SessionMetadata``."""

@@ -13,16 +13,17 @@ from memtui.capture.formats.base import (
     placeholder,
     result_text,
 )
+from memtui.text.stopwords import word_set
 
-CALLS = frozenset(
+CALLS = word_set(
     """function_call custom_tool_call local_shell_call tool_search_call tool_call
-    mcp_call""".split()  # noqa: SIM905
+    mcp_call"""
 )
 """Items that call a tool; the result follows."""
 
-RESULTS = frozenset(
+RESULTS = word_set(
     """function_call_output custom_tool_call_output local_shell_call_output
-    tool_search_output function_result tool_result mcp_tool_call_output""".split()  # noqa: SIM905
+    tool_search_output function_result tool_result mcp_tool_call_output"""
 )
 """Items that hold a tool's result."""
 

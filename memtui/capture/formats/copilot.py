@@ -31,10 +31,11 @@ from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.model.events import EventType, clean
 from memtui.model.sessions import SubagentMetadata
 from memtui.text import tool_calls
+from memtui.text.stopwords import word_set
 
 AGENT = "copilot-cli"
 
-SKIPPED_TYPES = frozenset(
+SKIPPED_TYPES = word_set(
     """assistant.turn_start assistant.turn_end assistant.intent assistant.usage
     assistant.message_start assistant.message_delta assistant.reasoning_delta
     assistant.streaming_delta hook.start hook.end permission.requested
@@ -52,7 +53,7 @@ SKIPPED_TYPES = frozenset(
     elicitation.completed external_tool.requested external_tool.completed command.queued
     command.execute command.completed commands.changed exit_plan_mode.requested
     exit_plan_mode.completed sampling.requested sampling.completed mcp.oauth_required
-    mcp.oauth_completed capabilities.changed""".split()  # noqa: SIM905
+    mcp.oauth_completed capabilities.changed"""
 )
 """Types that hold nothing of the conversation, or what other records hold too."""
 

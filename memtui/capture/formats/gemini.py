@@ -68,7 +68,7 @@ _STABLE_FIELDS = ("name", "args", "subject", "description", "text")
 """The fields of a call or a thought that stay the same when it is written again."""
 
 _REMINDERS = ("System: Please continue.", "Please continue.")
-"""What the program writes to a model that stopped without an answer."""
+"""Messages of the program to a model that stopped without an answer."""
 
 _REMEMBERED = 2000
 """The number of yielded items remembered. One that is written again much later is

@@ -28,6 +28,7 @@ from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
 from memtui.text import tool_calls
+from memtui.text.stopwords import word_set
 
 _COPILOT = "copilot-cli"
 
@@ -54,18 +55,18 @@ _COPILOT_FIELDS = {
 }
 """GitHub Copilot's field names and Claude Code's."""
 
-_REPEATING_EVENTS = frozenset(
+_REPEATING_EVENTS = word_set(
     """pretooluse userpromptexpansion messagedisplay permissionrequest posttoolbatch
     beforetool beforetoolselection beforemodel aftermodel
-    userprompttransformed""".split()  # noqa: SIM905
+    userprompttransformed"""
 )
 """Events whose words another event has as well, in lower case."""
 
-SKIPPED_EVENTS = _REPEATING_EVENTS | frozenset(
+SKIPPED_EVENTS = _REPEATING_EVENTS | word_set(
     """notification precompact setup instructionsloaded permissiondenied taskcreated
     taskcompleted teammateidle configchange cwdchanged directoryadded filechanged
     worktreecreate worktreeremove elicitation elicitationresult premodelswitch
-    postmodelswitch precompress erroroccurred interrupt""".split()  # noqa: SIM905
+    postmodelswitch precompress erroroccurred interrupt"""
 )
 """Known events that are not stored, in lower case."""
 

@@ -107,7 +107,7 @@ class JsonLinesFormat(SourceFormat):
 
 
 class SessionReader:
-    """What the readers of files with one session each have in common."""
+    """The base of the readers of files with one session each."""
 
     def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
         self.builder = EventBuilder(agent, now)

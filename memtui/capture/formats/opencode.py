@@ -186,11 +186,11 @@ class _Message:
     fields: dict[str, object] | None
     parts: list[_Part]
     created: object = None
-    """When it was made, in milliseconds, if its fields do not say so."""
+    """The time of its creation, in milliseconds, if its fields lack it."""
     changed_ms: int = 0
-    """When it or a part of it was last written."""
+    """The time at which it or a part of it was last written."""
     row_ms: int = 0
-    """When it was last written itself."""
+    """The time at which its own row was last written."""
 
     @property
     def at(self) -> datetime | None:

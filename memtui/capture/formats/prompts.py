@@ -77,7 +77,7 @@ _INSTRUCTIONS = re.compile(
     r"|Please continue the conversation from where we left).*",
     re.DOTALL | re.MULTILINE,
 )
-"""What surrounds a compaction's summary for the model that reads it."""
+"""Text around a compaction's summary, for the model that reads it."""
 
 _MIN_SUMMARY_WORDS = 4
 """A shorter text is a note that a session was compacted."""
