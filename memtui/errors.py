@@ -21,7 +21,7 @@
 from collections.abc import Sequence
 
 DISK_FULL = "the disk is full: free some room"
-"""How every error about a full disk begins."""
+"""The beginning of every error about a full disk."""
 
 
 class MemtuiError(Exception):

@@ -39,7 +39,7 @@ POINTER_TOKENS: Final = 400
 """The budget of a tool that says where to look, not what was said."""
 
 MAX_FIELDS: Final = 50
-"""How many fields a map may have."""
+"""The maximum number of fields of a map."""
 
 _TYPES: Final = {
     "string": "text",
@@ -131,7 +131,7 @@ class Tool:
 
     name: str
     description: str
-    """When to choose it."""
+    """Advice on when to choose it."""
     module: str
     """The module beside this one that has the function."""
     parameters: tuple[Parameter, ...] = ()
@@ -488,7 +488,7 @@ TEMPLATES = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a tool answers, within its budget."""
+    """The answer of a tool, within its budget."""
 
     text: str
     problem: Problem | None = None

@@ -42,7 +42,7 @@ DEFAULT_AGENT: Final = "mcp"
 """The agent of a session that names none."""
 
 MAX_WAITING: Final = 500
-"""How many of the newest files in the spool are searched for an event."""
+"""The number of newest files in the spool that are searched for an event."""
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,99}")
 """The names that agents and sessions created here may have."""

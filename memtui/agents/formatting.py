@@ -1,4 +1,4 @@
-"""How nodes, hits, events and sessions stand in a reply: as a JSON object and as text.
+"""Format nodes, hits, events and sessions for a reply, as JSON objects and as text.
 
 Ids are cut as short as they can be and still be opened (``model.citations``). Times are
 exact and in UTC in JSON, and in the store's zone, to the minute, in text.
@@ -35,13 +35,13 @@ MARKS = {
     Support.WEAK.value: "~ ",
     Support.UNSUPPORTED.value: "✗ ",
 }
-"""What stands before a bullet whose wording was checked, by its verdict."""
+"""The mark before a bullet whose wording was checked, by its verdict."""
 
 CUT_HINT = (
     "[…+N] stands for N characters; expand_grip EVENT_ID before=0 after=0, with this"
     " text_offset, reads on"
 )
-"""How to read the texts of events that were cut."""
+"""A hint on reading the texts of events that were cut."""
 
 
 def one_line(text: str) -> str:

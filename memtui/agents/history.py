@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 MAX_CALLS = 400
-"""How many calls or errors are read, the newest first."""
+"""The number of calls or errors read, the newest first."""
 
 FOLLOWING_EVENTS = 80
-"""How many events after an error are read for what fixed it."""
+"""The number of events after an error that are searched for its fix."""
 
 ANSWER_MESSAGES = 30
-"""How many messages after a change are read for the agent's last word on it."""
+"""The number of messages after a change that are searched for the agent's report on
+it."""
 
 CHANGES_SHOWN = 5
 TEXT_CHARS = 300

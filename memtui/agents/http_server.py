@@ -30,10 +30,10 @@ PREFIX = "/api/v0/"
 MAX_BODY_BYTES = 64 * 1024
 
 TIMEOUT_S = 10.0
-"""How long all of a request may take to arrive, and all of an answer to be read."""
+"""The time within which a whole request must arrive, and a whole answer be read."""
 
 MAX_THREADS = 64
-"""How many requests are answered at once."""
+"""The number of requests answered at once."""
 
 KEY_BYTES = 24
 _USAGE = f'POST {PREFIX}retrieve_memory {{"query": "…"}} as application/json'

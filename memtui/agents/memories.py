@@ -44,7 +44,7 @@ ENDS = (".", "!", "?", ":", ";")
 """The ends of a sentence."""
 
 WHOLE_CHARS = 2_000
-"""Of details longer than this, long messages that match are quoted in part."""
+"""If details are longer than this, long matching messages are quoted in part."""
 
 SHORT_CHARS = 400
 """A message no longer than this is never quoted in part."""

@@ -67,7 +67,7 @@ def shortened(value: Any, width: int, name: str = "") -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a tool or a command answers: items in the order shown, and notes."""
+    """The answer of a tool or a command: items in the order shown, and notes."""
 
     name: str
     """The key of the list of items in JSON: ``children``, ``hits``."""
@@ -81,13 +81,13 @@ class Reply:
     notes: Sequence[str] = ()
     """Remarks: how a date was read, that the index is missing."""
     hint: str = MORE
-    """How to get what a budget left out."""
+    """A hint on getting the items that a budget left out."""
     has_more: bool = False
     """There are more items than these."""
     next_page: Callable[[int], Item] = lambda _: {}
     """Returns the JSON fields that lead on after this many items: ``next_offset``."""
     more_hint: str = ""
-    """How to get further items where ``next_page`` does not lead there."""
+    """A hint on getting further items where ``next_page`` does not lead there."""
     separator: str = "\n"
     details: str = ""
     """The key of a list within items that is left out before whole items are."""
@@ -104,7 +104,7 @@ class Reply:
     """Cuts the texts of an item to this many characters. An item that says with
     ``left_chars`` how much was cut can be read on."""
     cut_hint: str = ""
-    """How to read texts that were cut."""
+    """A hint on reading texts that were cut."""
     is_headed: bool = False
     """The head is more important than the items."""
     is_stored: bool = True
@@ -129,7 +129,7 @@ WIDTHS = (600, 300, 150, 80, 40, 20, 16, 12, 10)
 """The lengths texts are cut to in turn, in characters, until one part fits."""
 
 HEAD_WIDTH, NOTES_WIDTH, PAGE_WIDTH = 20, 16, 12
-"""Where texts are cut shorter than this, there is no room for the head; for the notice
+"""If texts are cut shorter than these, there is no room for the head; for the notice
 and notes; for the fields of the next page."""
 
 NOTE_CHARS = 80
@@ -141,7 +141,7 @@ ALONE_CHARS = {NOTES_WIDTH: NOTE_CHARS, PAGE_WIDTH: 40, WIDTHS[-1]: 20}
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """How much of a reply is written."""
+    """The part of a reply that is written."""
 
     parts: int
     """Items, then details; of a reply without items, notes."""
@@ -311,11 +311,11 @@ class Fitted:
 
     text: str
     parts: int
-    """How many parts it holds."""
+    """The number of parts written."""
     width: int | None
     """The length its texts were cut to; None if they were not."""
     tokens: int
-    """What it costs: counted, or estimated with a margin."""
+    """The cost: counted, or estimated with a margin."""
 
 
 def cost(text: str, counter: TokenCounter) -> int:
@@ -465,7 +465,7 @@ def _neutral(value: Any, multiline: str = "", name: str = "") -> Any:
 
 
 VERSION = 1
-"""Of the envelope; rises when a field is removed or changes its meaning."""
+"""The version of the envelope; rises when a field is removed or changes its meaning."""
 
 USAGE = "usage"
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Strategy(StrEnum):
-    """How a question is answered."""
+    """A way to answer a question."""
 
     BROWSE = "browse"
     """By the nodes of a time."""
@@ -68,7 +68,7 @@ UNKNOWN_PENALTY = 0.1
 """Taken off for each word that is in no message."""
 
 WIDER = 6
-"""How many times as many summaries are searched where only those of a time count."""
+"""The factor by which more summaries are searched if only those of a period count."""
 
 _TOKEN = re.compile(r'[^\s"]*"[^"]*"|\S+')
 """A word, a filter or a quote, with what stands right before it."""

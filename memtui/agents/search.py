@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 CHECKED_QUOTES, MAX_RETRACTIONS = 6, 2
-"""How many of the best quotes are checked for a later retraction, and how many of these
-are told."""
+"""The numbers of best quotes checked for a later retraction, and of retractions
+shown."""
 
 NEXT_MESSAGES, LATER_MESSAGES, SHARED_TERMS = 4, 12, 2
 """A message takes a quote back if it is the user's and one of the next few, or one of

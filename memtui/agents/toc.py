@@ -31,16 +31,16 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 LIMIT = 10
-"""How many nodes are on a page by default."""
+"""The number of nodes on a page by default."""
 
 MAX_CHILDREN = 400
-"""How many children of a node are listed with it, the newest first."""
+"""The number of children of a node that are listed with it, the newest first."""
 
 MAX_SEARCHED = 2_000
-"""How many nodes below a node are searched, the widest and newest first."""
+"""The number of nodes below a node that are searched, the widest and newest first."""
 
 MAX_SEGMENTS = 10_000
-"""How many segments a keyword is looked for in, the newest that may have it."""
+"""The number of segments searched for a keyword, the newest that may have it."""
 
 BULLET_CHARS = 400
 """Bullets are cut no shorter than this before some are left out."""

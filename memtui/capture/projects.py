@@ -11,7 +11,7 @@ from pathlib import Path
 from memtui.files import read_small_file
 
 _WORKTREE = re.compile(r"^(.+?)/(?:\.claude/|\.git/)?\.?worktrees/[^/]+(?:/|$)")
-"""Where agents and users put worktrees within a repository."""
+"""The folders in which agents and users put worktrees within a repository."""
 
 
 @dataclass(frozen=True, slots=True)

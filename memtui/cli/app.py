@@ -89,6 +89,7 @@ def _hooks_editor(context: Context) -> "HooksEditor":
 
 
 def _has_terminal() -> bool:
-    """Whether input and output are a terminal; the app draws on standard error."""
+    """Return True if input and output are a terminal; the app draws on standard
+    error."""
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return all(stream is not None and stream.isatty() for stream in streams)

@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     has_query = False
-    """Whether the words are a query, which may contain ``-word``."""
+    """True if the words are a query, which may contain ``-word``."""
 
     def __init__(self, **details: Any) -> None:
         super().__init__(allow_abbrev=False, **details)

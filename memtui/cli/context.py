@@ -1,4 +1,4 @@
-"""What every command gets besides its options: paths, settings, and the workspace."""
+"""The context of a command besides its options: paths, settings, and the workspace."""
 
 import logging
 import os
@@ -60,7 +60,7 @@ class Context:
         return folder if is_possible else None
 
     def has_store(self) -> bool:
-        """Whether there is a store, or an error to be raised by opening it."""
+        """Return True if there is a store, or an error to be raised by opening it."""
         return self.missing_store() is None
 
     def has_damaged_store(self) -> bool:

@@ -26,7 +26,7 @@ from memtui.text.quantities import plural
 WIDTH = 80
 
 INDENT = 15
-"""Where the message of a finding begins."""
+"""The column in which the message of a finding begins."""
 
 SKIPPED_TITLES = {
     ProblemKind.DAMAGED: "Records that are damaged",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 TITLE_CHARS = 60
-"""How much of a session's title is printed."""
+"""The maximum length of a session's title."""
 
 
 def add_options(parser: Parser, command: str) -> None:

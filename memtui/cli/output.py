@@ -1,4 +1,4 @@
-"""How answers are printed: lines, JSON in an envelope, and replies within a budget."""
+"""Print answers: lines, JSON in an envelope, and replies within a budget."""
 
 import json
 import sys

@@ -13,7 +13,7 @@ from memtui.services import versions
 from memtui.text import date_format, fencing
 
 DIGEST_CHARS = 12
-"""How much of a model's digest is printed."""
+"""The printed length of a model's digest."""
 
 
 def add_options(parser: Parser, command: str) -> None:

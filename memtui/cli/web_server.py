@@ -27,7 +27,7 @@ KEY_BYTES = 24
 FOLDER_BYTES = 12
 
 COOKIE_S = 30 * 24 * 3600
-"""How long a browser keeps the key; each start has a key of its own."""
+"""The time for which a browser keeps the key; each start has a key of its own."""
 
 DEFAULT_PORT = 80
 """The port that a browser leaves out of a host's name."""
@@ -123,10 +123,10 @@ class Guard:
 
 
 END_TIMEOUT_S = 5.0
-"""How long a process may take to end."""
+"""The time within which a process must end."""
 
 HEARTBEAT_S = 15.0
-"""How often the connection of a tab is tested."""
+"""The interval between tests of a tab's connection."""
 
 FONT_SIZES = range(6, 61)
 """The sizes of letters that ``?fontsize=`` may ask for, in pixels."""

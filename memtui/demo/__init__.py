@@ -116,13 +116,14 @@ SATURDAY = 5
 """The first day of a week that is no workday, as ``date.weekday`` counts."""
 
 THINKING_S = (20, 200)
-"""How long the person takes to answer, in seconds: the least, and how much more."""
+"""The time the person takes to answer, in seconds: the minimum, and the range above
+it."""
 
 RUNNING_S = (1, 25)
-"""How long a tool takes, in seconds: the least, and how much more."""
+"""The time a tool takes, in seconds: the minimum, and the range above it."""
 
 CHARS_PER_S = 60
-"""How fast the assistant writes."""
+"""The speed at which the assistant writes."""
 
 
 def write(folder: Path, *, today: date, zone: tzinfo) -> list[Path]:

@@ -60,7 +60,7 @@ class Agent:
     server: ConfigEntry
     skill: OwnFile
     hooks_note: str = ""
-    """What the user must know for the hooks to work."""
+    """A note on what the user must know for the hooks to work."""
     off_setting: str = ""
     """The setting that, when true, switches off all hooks."""
 

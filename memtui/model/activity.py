@@ -99,7 +99,7 @@ class ScopedNode:
 
     @property
     def is_all(self) -> bool:
-        """Whether the scope has all of the node."""
+        """True if the scope has all of the node."""
         return self.node.counts == self.total
 
 

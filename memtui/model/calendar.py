@@ -184,9 +184,9 @@ class CalendarDay:
     agents: tuple[str, ...]
     projects: tuple[str, ...]
     is_live: bool
-    """Whether it contains an open segment."""
+    """True if it contains an open segment."""
     is_pending: bool
-    """Whether it has no version yet: then its finished segments are counted."""
+    """True if it has no version yet: then its finished segments are counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ import re
 from memtui.model.events import clean
 
 HASH_CHARS = 4
-"""How much of a grip's hash is cited."""
+"""The length of a grip's hash in a citation."""
 
 EVENT_CHARS = 14
-"""How much of an event's id is cited: its time and 20 bits."""
+"""The length of an event's id in a citation: its time and 20 bits."""
 
 CONTEXT_EVENTS = 3
-"""How many events are shown on each side of a cited one by default."""
+"""The number of events shown on each side of a cited one by default."""
 
 SEGMENT_PREFIX = "toc:segment:"
 

@@ -26,7 +26,7 @@ class SourceCopy:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How another store keeps an event that was exported from it."""
+    """The identity of an exported event in the store that it comes from."""
 
     route: str
     """The way it came."""
@@ -37,7 +37,7 @@ class Provenance:
 
 
 CLOCK_SKEW = timedelta(minutes=5)
-"""How far in the future a timestamp may be."""
+"""The maximum distance of a timestamp into the future."""
 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 """An earlier timestamp is an error: seconds taken for milliseconds."""
@@ -142,7 +142,7 @@ class Event:
 
     @property
     def is_message(self) -> bool:
-        """Whether the user or the assistant wrote it."""
+        """True if the user or the assistant wrote it."""
         return self.event_type in MESSAGES and self.role in SPEAKERS
 
     @property

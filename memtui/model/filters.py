@@ -40,11 +40,11 @@ class Filters:
     until: datetime | None = None
     """Only what started before this time; timezone-aware."""
     with_subagents: bool = True
-    """Whether events of subagents are searched as well."""
+    """True if events of subagents are searched as well."""
 
     @property
     def needs_nodes(self) -> bool:
-        """Whether only nodes and grips can match."""
+        """True if only nodes and grips can match."""
         return bool(self.levels or self.support or self.summarizer_kind)
 
 

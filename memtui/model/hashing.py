@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from memtui.model.events import Event
 
 MAX_TIME_DIFFERENCE_MS = 600_000
-"""How far the times of two copies of one event may differ, in milliseconds."""
+"""The maximum difference between the times of two copies of an event, in
+milliseconds."""
 
 _PLACEHOLDER = re.compile(r"\[(?:image|document|file)(?:: [^\]\n]+)?\]")
-"""What transcript readers write in place of a picture or file; hooks leave it out."""
+"""The placeholder of transcript readers for a picture or file; hooks leave it out."""
 
 
 def content_hash(*parts: str) -> str:

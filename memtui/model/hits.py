@@ -19,7 +19,7 @@ MIN_PARTIAL = 0.3
 
 
 class ScoreBand(StrEnum):
-    """How likely a hit is what was meant."""
+    """The probability that a hit is relevant, as a band."""
 
     EXCELLENT = "excellent"
     GOOD = "good"
@@ -28,7 +28,7 @@ class ScoreBand(StrEnum):
 
     @property
     def advice(self) -> str:
-        """What to do with such a hit, as a sentence."""
+        """Advice on such a hit, as a sentence."""
         return _ADVICE[self]
 
 
@@ -120,13 +120,13 @@ class TeleportResult:
     hits: tuple[Hit, ...] = ()
     took_ms: float = 0.0
     note: str = ""
-    """What the user should know: that the index is still being built, for example."""
+    """A note for the user: that the index is still being built, for example."""
     suggestion: str = ""
     """The query with misspelt words corrected, if any."""
     hints: tuple[str, ...] = ()
     """The parts of the query that could not be understood, each as a sentence."""
     is_recent: bool = False
-    """Whether the query has no words: these are the newest, without scores."""
+    """True if the query has no words: these are the newest, without scores."""
 
 
 SNIPPET_BYTES = 1_024
@@ -140,7 +140,7 @@ MAX_HITS = 20
 
 
 class HitSource(StrEnum):
-    """Where a hit was found."""
+    """The place where a hit was found."""
 
     MESSAGES = "messages"
     NODES = "nodes"
@@ -162,7 +162,7 @@ class WindowMessage:
     at: datetime
     snippet: Snippet
     is_truncated: bool
-    """Whether the message is longer than the snippet."""
+    """True if the message is longer than the snippet."""
     tool_name: str = ""
     """The tool it used, or the tool of a call."""
     is_match: bool = False
@@ -219,7 +219,7 @@ class CombinedHit:
     """0 to 1, as in teleport."""
     layers: frozenset[HitSource]
     is_unsummarized: bool
-    """Whether only messages match and no summary."""
+    """True if only messages match and no summary."""
 
     @property
     def band(self) -> ScoreBand:
@@ -233,7 +233,7 @@ class ReadDate:
     text: str
     """``last week: 9–15 November 2026``."""
     has_hits: bool
-    """Whether some hits are of this time; these come first."""
+    """True if some hits are of this time; these come first."""
 
     def __str__(self) -> str:
         """Return the date and its effect as a sentence."""
@@ -248,7 +248,7 @@ class CombinedResult:
     query: str
     hits: tuple[CombinedHit, ...] = ()
     notes: tuple[str, ...] = ()
-    """What the user should know, each as a sentence."""
+    """Notes for the user, each a sentence."""
     times: tuple[ReadDate, ...] = ()
     """The dates that were read in the question."""
     suggestion: str = ""
@@ -259,7 +259,7 @@ class CombinedResult:
     summaries: int = 0
     """The number of matching nodes and grips."""
     is_recent: bool = False
-    """Whether the query has no words: these are the newest, without scores."""
+    """True if the query has no words: these are the newest, without scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,4 +272,4 @@ class MessageResult:
     times: tuple[ReadDate, ...] = ()
     took_ms: float = 0.0
     is_recent: bool = False
-    """Whether the query has no words: these are the newest, without scores."""
+    """True if the query has no words: these are the newest, without scores."""

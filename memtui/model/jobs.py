@@ -83,9 +83,9 @@ class JobRun:
     failed: int
     """Nodes for which no version could be made."""
     waiting: int
-    """How much was left at the last sign of life."""
+    """The amount left at the last sign of life."""
     skipped: int
-    """How many scheduled times passed while it ran."""
+    """The number of scheduled times that passed while it ran."""
 
     @property
     def took_s(self) -> float:
@@ -95,7 +95,7 @@ class JobRun:
 
     @property
     def is_over(self) -> bool:
-        """Whether it succeeded or failed, and need not be repeated."""
+        """True if it succeeded or failed, and need not be repeated."""
         return self.result in (RunResult.DONE, RunResult.FAILED)
 
 
@@ -105,7 +105,7 @@ class JobState:
 
     is_paused: bool = False
     requested_at: datetime | None = None
-    """When a run was requested that has not started yet."""
+    """The time of a request for a run that has not started yet."""
     active_since: datetime | None = None
     """Since when its schedule is followed; None if it never was."""
 

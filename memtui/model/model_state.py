@@ -26,18 +26,18 @@ class ModelHealth:
 
     condition: ModelCondition
     message: str = ""
-    """What to tell the user, as a sentence; "" when all is well."""
+    """A message for the user, as a sentence; "" if there is no problem."""
     remedy: str = ""
-    """What the user can do: a command or a sentence; "" if nothing is known."""
+    """A remedy: a command or a sentence; "" if none is known."""
     model: str = ""
     digest: str = ""
     server: str = ""
     """The server's version."""
     window_tokens: int = 0
     is_loaded: bool = False
-    """Whether it is in memory; ``on_cpu`` is known only then."""
+    """True if it is in memory; ``on_cpu`` is known only then."""
     on_cpu: bool = False
-    """Whether it runs without a graphics card."""
+    """True if it runs without a graphics card."""
     retry_after_s: float = 0.0
     """After how many seconds to ask again; 0 for any time."""
 
@@ -54,16 +54,16 @@ class ModelHealth:
 
 @dataclass(frozen=True, slots=True)
 class RewriteForecast:
-    """What to expect of a requested version."""
+    """A forecast for a requested version."""
 
     message: str
-    """When it will be written, or why it will not, in a sentence or two."""
+    """A sentence or two on when it will be written, or why it will not."""
     is_possible: bool = True
-    """Whether it will be written, as far as is known."""
+    """True if it will be written, as far as is known."""
 
 
 class ModelPhase(StrEnum):
-    """What a model is doing now."""
+    """The present activity of a model."""
 
     WAITING = "waiting"
     """It waits for a retry."""

@@ -60,7 +60,7 @@ MAX_KEYWORDS = {
 
 
 class NodeStatus(StrEnum):
-    """Whether a node's summary is up to date."""
+    """The state of a node's summary."""
 
     PENDING = "pending"
     """It has no summary yet."""
@@ -107,16 +107,16 @@ class Bullet:
     project: str = ""
     session_id: str = ""
     effort: float = 0.0
-    """How much work it was."""
+    """The amount of work."""
 
     @property
     def is_checked(self) -> bool:
-        """Whether its wording was checked, since a model wrote it."""
+        """True if its wording was checked, since a model wrote it."""
         return self.kind is BulletKind.NOTE
 
     @property
     def is_quote(self) -> bool:
-        """Whether it quotes a message."""
+        """True if it quotes a message."""
         return self.kind in _QUOTES
 
     @property
@@ -134,7 +134,7 @@ class Bullet:
 
     @property
     def has_support(self) -> bool:
-        """Whether it is supported at least weakly."""
+        """True if it is supported at least weakly."""
         return self.support is not Support.UNSUPPORTED
 
 
@@ -186,7 +186,7 @@ class TocNode:
     rejection: str = ""
     """Why a version by a model is not shown; else ""."""
     is_pinned: bool = False
-    """Whether the user pinned this version."""
+    """True if the user pinned this version."""
 
     @property
     def last_time(self) -> datetime:
@@ -227,7 +227,7 @@ class TocEntry:
     end_time: datetime
     status: NodeStatus
     is_live: bool
-    """Whether it contains an open segment."""
+    """True if it contains an open segment."""
     counts: NodeCounts
     supported: int
     """The number of supported bullets."""
@@ -276,7 +276,7 @@ class TocHistory:
     entry: TocEntry
     """The node."""
     requested_at: datetime | None
-    """When the pending request for a new version was made; None if there is none."""
+    """The time of the pending request for a new version; None if there is none."""
     versions: tuple[TocVersion, ...]
     """The latest first; empty for a pending node."""
 

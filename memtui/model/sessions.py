@@ -23,7 +23,8 @@ def project_folder(root: str, cwd: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionMetadata:
-    """What a source says of a session besides its events; unknown fields are empty."""
+    """Facts that a source gives about a session besides its events; unknown ones are
+    empty."""
 
     agent: str
     session_id: str
@@ -37,7 +38,7 @@ class SessionMetadata:
     root: str = ""
     """The folder of the repository, if the source knows it."""
     created_by: str = ""
-    """What started the session: a terminal, an editor, a library."""
+    """The program that started the session: a terminal, an editor, a library."""
     forked_from: str = ""
     """The session of the same agent whose copy this one begins with."""
     summary: str = ""
@@ -46,7 +47,7 @@ class SessionMetadata:
 
 @dataclass(frozen=True, slots=True)
 class SubagentMetadata:
-    """What a source says of a subagent of a session."""
+    """Facts that a source gives about a subagent of a session."""
 
     agent: str
     session_id: str

@@ -9,7 +9,7 @@ class BulletKind(StrEnum):
     """The part of a card that a bullet is."""
 
     NOTE = ""
-    """What a model wrote; its wording is checked against the source."""
+    """A model's sentence; its wording is checked against the source."""
     QUOTE = "quote"
     """A sentence of the source that is none of the others."""
     ASKED = "asked"
@@ -20,7 +20,8 @@ class BulletKind(StrEnum):
     FILES = "files"
     LEFT_OPEN = "left open"
     STATE = "state"
-    """How the work ended: done, pushed, merged, answered, open, failed, abandoned."""
+    """The outcome of the work: done, pushed, merged, answered, open, failed,
+    abandoned."""
     WORK = "work"
     """A piece of work, in a day or a longer period."""
     PROJECT = "project"
@@ -30,7 +31,7 @@ class BulletKind(StrEnum):
 FACTS = frozenset(
     (BulletKind.COMMIT, BulletKind.TESTS, BulletKind.FILES, BulletKind.STATE)
 )
-"""What calls show; a model's version of a segment contains them, too."""
+"""Facts that calls show; a model's version of a segment contains them, too."""
 
 
 FIGURES = frozenset((BulletKind.TESTS, BulletKind.STATE, BulletKind.PROJECT))
@@ -54,7 +55,7 @@ class DraftBullet:
     session_id: str = ""
     """The session of the work; "" for several."""
     effort: float = 0.0
-    """How much work it was, to choose the most important pieces of a period."""
+    """The amount of work, to choose the most important pieces of a period."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class GenerationStats:
     prompt: str = ""
     """The version of the prompt and of the schema."""
     mode: str = ""
-    """How the schema of the reply was enforced."""
+    """The way in which the schema of the reply was enforced."""
     options: str = ""
     """The options of the last request, as compact JSON."""
     requests: int = 0
@@ -98,7 +99,7 @@ class GenerationStats:
     dropped_bullets: int = 0
     """The number of bullets without a reference to the source, or without content."""
     was_truncated: bool = False
-    """Whether a reply reached its limit, so that its last bullet was dropped."""
+    """True if a reply reached its limit, so that its last bullet was dropped."""
     surprise: float | None = None
     """The model's own estimate of surprise: 0 to 1; None if there is none."""
 

@@ -17,7 +17,7 @@ SUPPORTED_SHARE = 0.60
 
 
 class Support(StrEnum):
-    """How well the source supports a bullet."""
+    """The degree to which the source supports a bullet."""
 
     SUPPORTED = "supported"
     WEAK = "weak"
@@ -42,7 +42,7 @@ class VerdictFeatures:
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether a name, number, negation or opposite contradicts the bullet."""
+        """True if a name, number, negation or opposite contradicts the bullet."""
         return bool(self.missing or self.negation_differs or self.opposites)
 
     @property
@@ -95,7 +95,7 @@ class Verdict:
     spans: tuple[EventQuote, ...] = ()
     """The same quotes in the events, if these are known."""
     is_repaired: bool = False
-    """Whether the bullet is linked to the text that supports it best, not to the one
+    """True if the bullet is linked to the text that supports it best, not to the one
     that the model cited."""
 
 

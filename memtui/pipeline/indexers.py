@@ -18,7 +18,7 @@ from memtui.search.node_index import NodeIndex
 from memtui.store import database, grips, index_input, meta, nodes, outbox, segments
 
 NODES_AT_ONCE = 500
-"""How many announcements one commit of the index follows."""
+"""The number of announcements followed by one commit of the index."""
 
 
 class NodeIndexer:
@@ -78,10 +78,10 @@ EVENTS_AT_ONCE = 1_000
 """About how many events one step indexes."""
 
 SESSIONS_AT_ONCE = 200
-"""How many titles of sessions one step indexes."""
+"""The number of session titles that one step indexes."""
 
 RANGES_AT_ONCE = 200
-"""How many outbox rows one step reads."""
+"""The number of outbox rows that one step reads."""
 
 
 class MessageIndexer:

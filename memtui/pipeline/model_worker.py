@@ -111,7 +111,7 @@ class RewriteOutcome:
     result: RewriteResult
     error: str = ""
     pause_s: float | None = None
-    """How long to pause the model; None if it need not be."""
+    """The time for which to pause the model; None if it need not pause."""
     changed: frozenset[str] = frozenset()
 
 
@@ -353,12 +353,13 @@ MIN_AGES = {
     TocLevel.MONTH: timedelta(hours=24),
     TocLevel.YEAR: timedelta(days=7),
 }
-"""How long a period must be over before a model summarizes it."""
+"""The time after the end of a period at which a model may summarize it."""
 
 MAX_PAUSE = timedelta(minutes=30)
 
 OPEN_PERIODS = 2
-"""How many nodes of a level can have started long enough ago and not ended."""
+"""The number of nodes of a level that can have started long enough ago and not
+ended."""
 
 MakeSummarizer = Callable[[Callable[[ModelProgress], None]], Summarizer]
 """Creates a summarizer that reports its progress."""

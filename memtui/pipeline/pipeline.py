@@ -44,7 +44,7 @@ WatchedPaths = Callable[[], Mapping[str, Collection[Path]]]
 
 @dataclass(frozen=True, slots=True)
 class PipelineConfig:
-    """What the stages need."""
+    """The configuration of the stages."""
 
     spool: Path
     node_index: Path
@@ -60,16 +60,16 @@ class PipelineConfig:
     """The agent of imported events without one."""
     with_subagents: bool = False
     with_tools: bool = False
-    """Whether arguments and results of tools are searchable."""
+    """True if arguments and results of tools are searchable."""
     policy: CapturePolicy = field(default_factory=CapturePolicy)
     watched: WatchedPaths = dict
     """Folders and files of transcripts to follow, by agent."""
     make_model: MakeSummarizer | None = None
     """Creates the summarizer that uses a model; None for none."""
     is_model_requested: bool = False
-    """Whether a missing model is reported."""
+    """True if a missing model is reported."""
     schedules: Schedules | None = None
-    """When a model rolls up."""
+    """The times at which a model rolls up."""
 
 
 class Pipeline:

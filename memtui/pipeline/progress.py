@@ -31,12 +31,13 @@ class ModelStatus:
     """The number of nodes of that level in the rewrite queue, this one included."""
     started_at: datetime | None = None
     is_requested: bool = False
-    """Whether the settings name a model, so that a missing one is reported."""
+    """True if the settings name a model, so that a missing one is reported."""
     was_ready: bool = False
-    """Whether it was ready before, since the start of the program."""
+    """True if it was ready before, since the start of the program."""
 
     paused_until: datetime | None = None
-    """When it is asked again, in the store's time zone; None if it is not paused."""
+    """The time of the next request, in the store's time zone; None if it is not
+    paused."""
     held_segments: int = 0
     """The number of segments that wait for a paused job."""
 
@@ -58,7 +59,7 @@ class ModelStatus:
 
     @property
     def is_missing(self) -> bool:
-        """Whether a model is expected but not ready."""
+        """True if a model is expected but not ready."""
         is_away = self.health is not None and not self.health.is_ready
         return is_away and (self.is_requested or self.was_ready)
 
@@ -94,7 +95,7 @@ class PipelineProgress:
     failing: tuple[tuple[str, str], ...] = ()
     """Every failing stage and its error, the oldest first."""
     is_store_gone: bool = False
-    """Whether the store's file is gone."""
+    """True if the store's file is gone."""
     model: ModelStatus = ModelStatus()
 
 

@@ -53,7 +53,7 @@ SOURCE = "segment_summarizer"
 
 
 EARLIER_PROMPTS = 8
-"""How many prompts before a segment are read, to find the request it continues."""
+"""The number of prompts before a segment that are read to find its request."""
 
 
 @dataclass(frozen=True, slots=True)

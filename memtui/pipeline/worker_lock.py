@@ -10,7 +10,7 @@ from pathlib import Path
 from memtui.errors import StoreError
 
 PROC_LOCKS = Path("/proc/locks")
-"""Where Linux lists file locks."""
+"""The file in which Linux lists file locks."""
 
 
 def find_holder(file: Path, locks: Path = PROC_LOCKS) -> int | None:

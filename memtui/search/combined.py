@@ -58,13 +58,13 @@ NEWEST_MESSAGES = (
 )
 
 MAX_NODES = 50
-"""How many nodes and grips are ranked together with the messages."""
+"""The number of nodes and grips ranked together with the messages."""
 
 FIRST = 3
 """The first hit gets the best score among this many sessions."""
 
 SNIPPET_CHARS = 8_000
-"""How many characters of a message are searched for its best line."""
+"""The number of characters of a message that are searched for its best line."""
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class RankedSession:
 
     @property
     def is_by_title(self) -> bool:
-        """Whether only the session's title or summary matches."""
+        """True if only the session's title or summary matches."""
         return self.message is None and not self.leads
 
     def add_score(self, layer: str, score: float) -> bool:

@@ -44,7 +44,7 @@ CACHE_KB = 16_000
 """SQLite's page cache of a connection that stays open."""
 
 MAX_IDLE = 2
-"""How many unused connections stay open."""
+"""The maximum number of unused connections that stay open."""
 
 FileState = tuple[int, int, int]
 """Inode, size and time of change of a file."""
@@ -58,26 +58,26 @@ EPOCH_MS = 946_684_800_000
 ROWIDS_A_SECOND = 16
 
 MAX_ROWID_SHIFT = 16 * 3_600
-"""How far the rowid of a message may lie above that of its time, if many messages share
-it: an hour, in rowids."""
+"""The maximum distance of a message's rowid from that of its time, if many messages
+have the same time: an hour, in rowids."""
 
 MAX_ROWID = 2**62
 
 MAX_PER_TERM = 3_000
-"""How many messages are read for one term, the newest ones."""
+"""The number of messages read for one term, the newest ones."""
 
 MAX_COMBINED_TERMS = 4
-"""How many frequent terms, rarest first, are looked up in combination."""
+"""The number of frequent terms, rarest first, looked up in combination."""
 
 MIN_IDF_SHARE = 0.05
 """A frequent term with less than this share of the highest idf is not looked up with
 others: it hardly changes a score."""
 
 MAX_TITLES = 50
-"""How many sessions are found by their titles."""
+"""The number of sessions found by their titles."""
 
 MAX_CALLS = 100
-"""How many tool calls are found."""
+"""The number of tool calls found."""
 
 MIN_MESSAGES = 5
 """With fewer messages than this, calls of tools whose names match are returned too."""
@@ -150,11 +150,11 @@ class IndexStatus:
 
     messages: int
     is_complete: bool
-    """Whether all events stored before the index was created are indexed."""
+    """True if all events stored before the index was created are indexed."""
     oldest_id: str
     """The oldest indexed event of those stored before the index was created, or ""."""
     events_read: int
-    """How many of those events have been read."""
+    """The number of those events that have been read."""
 
 
 class MessageIndex:
@@ -238,7 +238,7 @@ class MessageIndex:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether a reader has reported damage since the index was created."""
+        """True if a reader has reported damage since the index was created."""
         return self._suspect.exists()
 
     @property
@@ -448,7 +448,7 @@ class _Entry:
     role: EventRole
     terms: Sequence[str]
     only_first_call: bool
-    """Whether only the first call of its tool in a conversation is indexed."""
+    """True if only the first call of its tool in a conversation is indexed."""
 
     @property
     def conversation(self) -> tuple[int, str]:

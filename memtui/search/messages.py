@@ -48,37 +48,37 @@ from memtui.text import analyzer
 log = logging.getLogger(__name__)
 
 MAX_TERMS = 60
-"""How many terms of a query are looked up: its first ones."""
+"""The number of terms of a query that are looked up: its first ones."""
 
 READ = 40
-"""How many of the best candidates are read from the store."""
+"""The number of best candidates read from the store."""
 
 READ_MOST = 2_000
-"""How many are read at most if some of them do not match."""
+"""The maximum number read if some of them do not match."""
 
 MAX_UNINDEXED = 300
-"""How many of the latest messages are read while they are not indexed."""
+"""The number of latest messages read while they are not indexed."""
 
 READ_FOR_PHRASE = 5_000
-"""How many of the newest messages are read for a phrase without terms."""
+"""The number of newest messages read for a phrase without terms."""
 
 READ_WITHOUT_INDEX = 2_000
-"""How many of the newest messages are read while there is no index."""
+"""The number of newest messages read while there is no index."""
 
 BEFORE, AFTER = 4, 4
-"""How many messages a window has before and after the one that matches."""
+"""The numbers of messages in a window before and after the one that matches."""
 
 READ_CHARS = 20_000
-"""How many characters of a long message are searched for marks."""
+"""The number of characters of a long message that are searched for marks."""
 
 LEAD_CHARS = 200
-"""How many characters of a long message are shown before the first mark."""
+"""The number of characters of a long message that are shown before the first mark."""
 
 MAX_TEXTS = 20
-"""Of how many sessions the title and summary are scored by themselves."""
+"""The number of sessions whose title and summary are scored by themselves."""
 
 MAX_RECENT = 200
-"""How many of the newest messages are read if the query has no words."""
+"""The number of newest messages read if the query has no words."""
 
 NO_INDEX = "There is no message index yet: the newest messages are searched."
 DAMAGED = (

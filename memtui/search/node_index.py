@@ -55,10 +55,10 @@ MARK, SUSPECT = "memtui-index", "memtui-suspect"
 folder ours), and a reader's report of damage."""
 
 TRIES = 2
-"""How often a query is tried: a writer may replace files while they are read."""
+"""The number of attempts at a query: a writer may replace files while they are read."""
 
 MEMORY_MB = 64
-"""How much memory Whoosh uses for what it has not written yet."""
+"""The memory that Whoosh uses for documents not written yet."""
 
 VERSION = "8"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
@@ -68,7 +68,7 @@ LARGE, SMALL = 25_000, 400
 in large updates, and in small ones, which are to be visible within a second."""
 
 LARGE_UPDATE = 200
-"""How many documents make an update large."""
+"""The number of documents that makes an update large."""
 
 SEGMENTS = 8
 """Segments are merged when there are this many, each with others of about its size."""
@@ -78,7 +78,7 @@ SIMILAR_SIZE = 2
 
 
 MAX_POSTINGS = 40_000
-"""How many postings of a query's rarer terms are read to find documents."""
+"""The number of postings of a query's rarer terms that are read to find documents."""
 
 MANY_POSTINGS = 4_000
 """A term with so many postings finds no more documents if there are enough."""
@@ -187,7 +187,7 @@ class NodeIndex:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether a query failed, here or in another process."""
+        """True if a query failed, here or in another process."""
         return _is_file(self._folder / SUSPECT)
 
     # Writing

@@ -34,20 +34,20 @@ MAX_PENDING = 200
 """With more nodes to index than this, the result says so."""
 
 MAX_CHECKED, CHECKED_AT_ONCE = 3_200, 100
-"""How many matches are read from the store, and how many at once, where the index does
-not tell if they match: of phrases it knows only the words."""
+"""The number of matches read from the store, in all and at once, if the index cannot
+decide whether they match: it has the words of a phrase, not their order."""
 
 FEW = 3
 """With fewer hits a word may be misspelt even if it is found."""
 
 MAX_SESSION_SEGMENTS = 1000
-"""How many segments of the sessions in a filter are searched."""
+"""The number of segments of the sessions in a filter that are searched."""
 
 MAX_SEGMENTS = 200
-"""How many of the newest segments are read to find some of them."""
+"""The number of newest segments read to find some of them."""
 
 MAX_NODES = 1_000
-"""How many of the newest nodes are searched without an index."""
+"""The number of newest nodes searched without an index."""
 
 NO_INDEX = (
     "The summary index is missing or damaged: until it is rebuilt, the newest summaries"

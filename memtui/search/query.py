@@ -24,10 +24,10 @@ NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
 """The note on a query without words."""
 
 MAX_CHARS = 10_000
-"""How many characters of a query are read."""
+"""The number of characters of a query that are read."""
 
 MAX_WORDS = 64
-"""How many different words of a query are searched for: its first ones."""
+"""The number of different words of a query that are searched for: its first ones."""
 
 FLAG_CHARS = 2
 """Up to this many letters after a hyphen are a flag (``-rf``), more an exclusion."""
@@ -36,7 +36,7 @@ PART_CHARS = 3
 """An unfinished identifier is completed from its last part if that is so long."""
 
 VAGUE_WEIGHT = 0.5
-"""How much a word counts that says nothing about the topic, such as "decide"."""
+"""The weight of a word that says nothing about the topic, such as "decide"."""
 
 _TOKEN = re.compile(
     r'(?P<name>[A-Za-z]+):(?P<value>"[^"]*"|\S+)|(?P<not>-)?"(?P<quoted>[^"]+)"|\S+'
@@ -62,12 +62,12 @@ class Word:
 
     @property
     def is_prefix(self) -> bool:
-        """Whether it may be completed."""
+        """True if it may be completed."""
         return bool(self.prefix)
 
     @property
     def is_specific(self) -> bool:
-        """Whether it can say what a question is about."""
+        """True if it can be the topic of a question."""
         return (
             analyzer.is_indexed(self.text)
             and analyzer.fold(self.text) not in VAGUE_WORDS
@@ -108,11 +108,11 @@ class Query:
     hints: tuple[str, ...] = ()
     """Sentences about what could not be understood."""
     stop_words: int = 0
-    """How many words were typed that no index contains."""
+    """The number of typed words that no index contains."""
 
     @property
     def has_topic(self) -> bool:
-        """Whether a word or phrase says what it is about."""
+        """True if a word or phrase names a topic."""
         return bool(self.phrases) or any(word.is_specific for word in self.words)
 
     def weight(self, word: Word) -> float:
@@ -131,17 +131,17 @@ class Query:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to search for."""
+        """True if there is nothing to search for."""
         return not (self.words or self.phrases)
 
     @property
     def has_only_stop_words(self) -> bool:
-        """Whether no index contains any of its words."""
+        """True if no index contains any of its words."""
         return not any(analyzer.is_indexed(word.text) for word in self.words)
 
     @property
     def needs_text(self) -> bool:
-        """Whether the terms of a text do not tell if it matches."""
+        """True if the terms of a text cannot decide whether it matches."""
         return bool(self.phrases or self.excluded or self.excluded_phrases)
 
     def matches(self, text: str) -> bool:

@@ -21,10 +21,10 @@ MIN_STOP_WORDS = 2
 """A text with so many stop words is a sentence."""
 
 MAX_PERIODS = 12
-"""How many periods of a query are used: its first ones."""
+"""The number of periods of a query that are used: its first ones."""
 
 FILTER_CHARS = 60
-"""How far a date after ``after:`` or ``before:`` is read, in characters."""
+"""The number of characters read for a date after ``after:`` or ``before:``."""
 
 _FILTER = re.compile(
     r'\b(?P<name>after|before):(?:"(?P<quoted>[^"]*)"|(?=[^\W\d]|\d+[^\W\d]|\d+ ))',

@@ -24,7 +24,7 @@ from memtui.store import conversations, database, nodes, segments, sessions
 from memtui.text import analyzer
 
 SESSIONS = 4
-"""How many of the best sessions are searched again."""
+"""The number of best sessions searched again."""
 
 LIMIT = 20
 """The default number of quotes."""

@@ -9,7 +9,7 @@ from memtui.store import database, scopes, sessions
 from memtui.text.fencing import neutralize_line
 
 MAX_NAMED = 5
-"""How many sessions an error names."""
+"""The maximum number of sessions that an error names."""
 
 
 class SessionNameError(MemtuiError):

@@ -1,4 +1,4 @@
-"""How well nodes and messages answer a query, and all the weights that decide it.
+"""Score nodes and messages for a query; all weights are here.
 
 Nodes and grips: BM25F (S. Robertson, H. Zaragoza and M. Taylor, "Simple BM25 extension
 to multiple weighted fields", 2004). A term's occurrences are weighted by field and by
@@ -80,7 +80,7 @@ COMPLETED = 0.8
 """The weight of a word that begins with the unfinished one."""
 
 MAX_COMPLETIONS = 8
-"""How many completions of the unfinished word are looked up."""
+"""The number of completions of the unfinished word that are looked up."""
 
 WHOLE_WEIGHT = 0.3
 """The weight of a complete identifier, besides its parts."""
@@ -121,22 +121,22 @@ MAX_TERM_SCORE = (K1 + 1) / (1 + K1 * (1 - B))
 """The most that a term adds to a message's score, as a multiple of its idf."""
 
 WINDOW_BEFORE, WINDOW_AFTER = 1, 2
-"""How many messages a window has before and after the one that matches."""
+"""The numbers of messages in a window before and after the one that matches."""
 
 NEAR_WORDS = 8
 """Two terms at most this many words apart are near each other, which adds to scores."""
 
 EXACT_FORM = 0.3
-"""What the word exactly as typed adds, against its stem."""
+"""The weight of the word exactly as typed, relative to its stem."""
 
 VERBATIM = 0.5
-"""What the whole query exactly as typed adds, against its terms."""
+"""The weight of the whole query exactly as typed, relative to its terms."""
 
 BONUS_CHARS = 4_000
-"""How many characters of a message are read for these."""
+"""The number of characters of a message that are read for these."""
 
 MAX_SCORED = 600
-"""How many messages are scored: those that contain the rarest terms."""
+"""The number of messages scored: those that contain the rarest terms."""
 
 # Weights of the search over everything
 
@@ -150,7 +150,7 @@ LAYER_WEIGHTS = {
     HitSource.GRIPS: 0.2,
     HitSource.TITLES: 0.1,
 }
-"""What a session's best score of each layer adds to its rank."""
+"""The weight of a session's best score of each layer in its rank."""
 
 DATE_BOOST = 1.5
 """The factor on the score of what lies in a period of the query."""
@@ -160,7 +160,8 @@ DATE_BOOST = 1.5
 
 
 MAX_TERMS = 64
-"""How many terms of a query are looked up in the node index: its first ones."""
+"""The number of terms of a query that are looked up in the node index: its first
+ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ class WeightedTerm:
     forms: tuple[TermForm, ...]
     idf: float
     postings: int
-    """How many documents contain its forms."""
+    """The number of documents that contain its forms."""
 
 
 def weighted_terms(
@@ -262,7 +263,7 @@ UNINDEXED_ID = 1 << 62
 """The ids of messages that are not indexed begin here."""
 
 UNINDEXED_CHARS = 100_000
-"""How many characters of such a message are read."""
+"""The number of characters of such a message that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +276,7 @@ class QueryTerm:
     weight: float = 1.0
     """The factor on its idf."""
     is_whole: bool = False
-    """Whether it is a complete identifier whose parts are terms, too: it adds to the
+    """True if it is a complete identifier whose parts are terms, too: it adds to the
     score, and a message without it may match fully."""
 
     def matches(self, terms: frozenset[str]) -> bool:
@@ -287,7 +288,7 @@ class QueryTerm:
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """Which messages a search may return."""
+    """A filter of the messages that a search may return."""
 
     sessions: frozenset[int] | None = None
     """The numbers of the sessions; None for all."""
@@ -301,7 +302,7 @@ class MessageFilter:
 
     @property
     def is_of_messages(self) -> bool:
-        """Whether it can select some of a session's messages."""
+        """True if it can select some of a session's messages."""
         return bool(self.role or self.since or self.until)
 
 
@@ -317,13 +318,13 @@ class Candidate(NamedTuple):
     """Its place in the conversation: neighbours have consecutive numbers."""
     role: EventRole
     length: int
-    """How many terms it has."""
+    """Its number of terms."""
     session: int
     """The number of its session in the store."""
     conversation_length: int
-    """How many terms the whole conversation has."""
+    """The number of terms of the whole conversation."""
     mask: int
-    """Which of the query's terms it contains, one bit for each."""
+    """The query's terms that it contains, one bit for each."""
 
 
 @dataclass(slots=True)
@@ -333,15 +334,15 @@ class Candidates:
     terms: Sequence[QueryTerm]
     by_id: dict[int, Candidate] = field(default_factory=dict)
     frequencies: list[int] = field(default_factory=list)
-    """How many messages contain each term."""
+    """The number of messages that contain each term."""
     common: list[str] = field(default_factory=list)
     """Terms for which only the newest messages were looked up."""
     messages: int = 0
-    """How many messages there are that the filter lets pass."""
+    """The number of messages that pass the filter."""
     length: int = 0
-    """How many terms these have."""
+    """The number of their terms."""
     conversations: int = 0
-    """How many conversations they are of."""
+    """The number of their conversations."""
     titles: dict[int, float] = field(default_factory=dict)
     """The scores of sessions for their titles and summaries, by session number."""
 

@@ -12,7 +12,7 @@ MAX_CHARS = 200
 """The most characters of a snippet."""
 
 LEAD_CHARS = MAX_CHARS // 3
-"""How many characters are shown before the match, and at least after its start."""
+"""The number of characters shown before the match, and at least after its start."""
 
 WHOLE_CHARS = 800
 """A message of at most this many characters is quoted whole."""
@@ -21,16 +21,16 @@ QUOTE_CHARS = 480
 """The most characters of a quote from a longer message."""
 
 MAX_QUOTES = 3
-"""How many quotes are taken from one message."""
+"""The number of quotes taken from one message."""
 
 READ_CHARS = 20_000
-"""How many characters of a message are read for quotes."""
+"""The number of characters of a message that are read for quotes."""
 
 ANNOUNCEMENT = 0.6
 """The factor on the score of a sentence that announces what somebody will do."""
 
 WORDING = 0.1
-"""How much the wording of a sentence counts; see ``cues.wording_score``."""
+"""The weight of the wording of a sentence; see ``cues.wording_score``."""
 
 MIN_WEIGHT = 0.1
 """The weight of a term that all of the messages have."""

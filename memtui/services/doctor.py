@@ -195,7 +195,7 @@ class Doctor:
         self._spool = Spool(paths.spool)
         self._sources: list[CaptureSource] = []
         self._newest: dict[str, datetime] = {}
-        """When each agent's newest transcript was written."""
+        """The time at which each agent's newest transcript was written."""
 
     def examine(self) -> Report:
         try:

@@ -57,13 +57,14 @@ MIN_SEARCH_CHARS = 6
 """A shorter text is found anywhere."""
 
 MAX_NEEDLE_CHARS = 40
-"""How much of a text is searched for: a damaged record may lack its end."""
+"""The length of the beginning of a text that is searched for: a damaged record may
+lack its end."""
 
 MAX_SUGGESTIONS = 5
-"""How many sessions are suggested for an unknown name."""
+"""The number of sessions suggested for an unknown name."""
 
 MAX_TITLES = 5
-"""How many affected sessions are named."""
+"""The number of affected sessions named."""
 
 _DISTANT_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 """A current time by which no record is too far in the future to be read."""
@@ -85,19 +86,19 @@ class ForgetResult:
     counts: DeletionCounts
     segments: int
     nodes: int
-    """How many segments, and nodes above them, are deleted and, where some of their
-    content remains, made again."""
+    """The number of segments, and nodes above them, that are deleted and, if some of
+    their content remains, made again."""
     hook_files: int
-    """How many hook files contain some of it."""
+    """The number of hook files that contain some of it."""
     sessions: int
-    """How many sessions lose something."""
+    """The number of sessions that lose something."""
     titles: tuple[tuple[str, str], ...]
     """The titles of the latest of these, each with its folder."""
     forks: tuple[tuple[str, int], ...] = ()
     """Other sessions that keep events which the forgotten ones have too, and how many:
     the forgotten session was forked from them, or they from it."""
     finished: int | None = None
-    """How many events an interrupted forgetting still had to delete, which was finished
+    """The number of events left by an interrupted forgetting, which was finished
     first; None if there was none."""
 
 

@@ -32,15 +32,15 @@ from memtui.store.problems import Problem, ProblemKind
 from memtui.text import secrets
 
 MAX_SENDER_BYTES = 64 * 1024
-"""Of a larger file the agent and event are not read."""
+"""The agent and event of a larger file are not read."""
 
 MARGIN_BYTES = 4096
-"""How much more is read than shown, so that no secret is cut in two."""
+"""The number of bytes read beyond those shown, so that no secret is cut in two."""
 
 MAX_NAME_CHARS = 40
 
 BATCH_FILES = 200
-"""How many files are moved or deleted before they are counted."""
+"""The number of files moved or deleted before they are counted."""
 
 Item = QuarantinedFile | Problem
 """A hook file, or damaged records of a transcript."""
@@ -58,7 +58,7 @@ class QuarantineEntry:
     """Its name in the list; not a path."""
     kind: EntryKind
     at: datetime
-    """When the hook wrote it, or the last record was noticed."""
+    """The time at which the hook wrote it, or the last record was noticed."""
     agent: str
     event: str
     file: str

@@ -34,7 +34,7 @@ MIN_DRAFT_AGE = timedelta(minutes=1)
 """A hook may still be writing to a younger draft."""
 
 BATCH_SIZE = 500
-"""How many events, or thoughts, are read in one transaction."""
+"""The number of events, or thoughts, read in one transaction."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class RedactionResult:
     """Saved states of file readers, and reasons of skipped records."""
     hook_files: int = 0
     names: Counter[str] = field(default_factory=Counter)
-    """How many names of agents, sessions and files have a secret, which stays."""
+    """The number of names of agents, sessions and files with a secret, which stays."""
     forgotten: int = 0
     """Events of an interrupted forgetting, which was finished first."""
 

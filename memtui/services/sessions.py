@@ -27,7 +27,7 @@ class SessionPage:
     """A page of sessions, the latest first."""
 
     total: int
-    """Of all pages."""
+    """The number on all pages."""
     offset: int
     sessions: tuple[Session, ...]
 
@@ -40,7 +40,7 @@ class SubagentSummary:
     kind: str
     task: str
     tool_use_id: str
-    """Of the call that started it; "" if unknown."""
+    """The id of the call that started it; "" if unknown."""
     events: int
     messages: int
 
@@ -51,7 +51,7 @@ class SessionDetails:
 
     session: Session
     events: int
-    """Of the main conversation."""
+    """The number of events of the main conversation."""
     shared_messages: int
     """The messages that it shares with the session it was forked from, where they are
     stored."""
@@ -69,7 +69,7 @@ class MessagePage:
     """Empty for the main conversation."""
     offset: int
     total: int
-    """Of all pages: messages, or all events."""
+    """The number on all pages: of messages, or of all events."""
     events: tuple[Event, ...]
     thoughts: tuple[Thought, ...] = ()
     """The thoughts before each of them, if asked for."""
@@ -196,7 +196,7 @@ class SessionRange:
 
     query: SessionQuery
     total: int
-    """Of the whole list."""
+    """The number in the whole list."""
     stored: int
     """The number of stored sessions, listed or not."""
     offset: int

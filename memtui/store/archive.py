@@ -19,7 +19,7 @@ from memtui.store.events import AddResult
 from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked_events
 
 PAGE_ROWS = 500
-"""How many rows are fetched together."""
+"""The number of rows fetched together."""
 
 CountTokens = Callable[[Sequence[Event]], list[Event]]
 

@@ -29,13 +29,13 @@ from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text.quantities import plural
 
 COPY_PAGES = 4096
-"""How many pages are copied at a time (16 MB), so that Ctrl+C is noticed."""
+"""The number of pages copied at a time (16 MB), so that Ctrl+C is noticed."""
 
 DRAFT_SUFFIX = ".restoring"
 """The suffix of the prepared file that is about to replace the store."""
 
 READ_TIMEOUT_S = 1.0
-"""How long ``open_read_only`` waits for a locked store, in seconds."""
+"""The time for which ``open_read_only`` waits for a locked store, in seconds."""
 
 READ_PRAGMAS = {"query_only": 1, "cache_size": -16_000, "temp_store": "memory"}
 
@@ -333,7 +333,7 @@ _STORED_TYPES = {
     "BLOB": "blob",
     "FLOAT": "real",
 }
-"""How SQLite stores the values of a Peewee field, by the field's type."""
+"""SQLite's storage class for the values of a Peewee field, by the field's type."""
 
 _MIN_MS, _MAX_MS = (
     to_ms(bound.replace(tzinfo=UTC)) for bound in (datetime.min, datetime.max)
@@ -365,7 +365,7 @@ _JSON_TYPES = {
     ("bullets", "verdict"): "object",
     ("cursors", "state"): "object",
 }
-"""What the JSON of a column is, by table and column."""
+"""The type of the JSON in a column, by table and column."""
 
 _HAS_BAD_METADATA = (
     "metadata <> '' AND CASE"

@@ -30,10 +30,11 @@ from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked_ev
 _HOOK = "hook"
 
 _RANKS = {_HOOK: 0, "jsonl": 1, "transcript": 2}
-"""Which copy is better: a hook knows neither the time nor the id of an event."""
+"""The order of preference of copies: a hook has neither the time nor the id of an
+event."""
 
 _BLOCK_SEPARATOR = "\n\n"
-"""What stands between the blocks of a message."""
+"""The separator between the blocks of a message."""
 
 _OWNER_NAMES = (
     "SELECT DISTINCT s.name FROM source_copies c JOIN events e ON e.id = c.event_id"

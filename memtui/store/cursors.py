@@ -28,7 +28,7 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class FileCursor:
-    """How far a file has been read."""
+    """The position up to which a file has been read."""
 
     source: str
     """The name of its format."""
@@ -173,9 +173,9 @@ class SourceActivity:
     last_event_at: datetime
     """The time of its latest event."""
     received_at: datetime
-    """When its last new event was received."""
+    """The time at which its last new event was received."""
     events: int
-    """How many events it reported first."""
+    """The number of events that it reported first."""
 
 
 def add_activity(source: str, new: Iterable[Event], now_ms: int) -> None:

@@ -42,7 +42,7 @@ REPLACED = (
 )
 
 BUSY_TIMEOUT_S = 5.0
-"""How long a write waits for another one to end, in seconds."""
+"""The time for which a write waits for another one to end, in seconds."""
 
 MIN_FREE_BYTES = 65_536
 """With less free space a disk counts as full: a database page may not fit."""

@@ -51,8 +51,8 @@ _PROJECT_BY_NAME = (
 """Sessions of a project without a known folder."""
 
 CONTEXT_MS = 3_600_000
-"""How far from a segment an event may lie and still be used by one of its versions: as
-its context, or at another time by another route."""
+"""The maximum distance from a segment at which one of its versions may use an event:
+as its context, or at another time by another route."""
 
 _DERIVED_SEGMENTS = (
     "SELECT id FROM segments s WHERE EXISTS (SELECT 1 FROM selected e"
@@ -78,7 +78,7 @@ _DERIVED_VERSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class DeletionCounts:
-    """How much is selected."""
+    """The numbers of selected items."""
 
     sessions: int
     """Those that are deleted as a whole."""

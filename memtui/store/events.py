@@ -54,9 +54,9 @@ class AddResult:
     created: tuple[str, ...]
     """Ids of the events that were new."""
     known: int
-    """How many were stored already, themselves or as a copy."""
+    """The number that were stored already, themselves or as a copy."""
     forgotten: int = 0
-    """How many the user had forgotten: they are not stored again."""
+    """The number that the user had forgotten: they are not stored again."""
     sessions: frozenset[int] = frozenset()
     """The numbers of the sessions that got new events."""
 

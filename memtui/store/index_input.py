@@ -1,4 +1,5 @@
-"""What the message index reads from the store: events, and the titles of sessions."""
+"""Read the input of the message index from the store: events, and titles of
+sessions."""
 
 import json
 from collections.abc import Iterable, Iterator

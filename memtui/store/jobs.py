@@ -19,7 +19,7 @@ ERROR_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """What a run did since its last update."""
+    """The work of a run since its last update."""
 
     created: int = 0
     rejected: int = 0

@@ -20,7 +20,7 @@ POLLING_REASON = "polling_reason"
 SPOOL_FAILURE = "spool_failure"
 """Why the files of the spool could not be stored at the last attempt."""
 REDACTION_POSITION = "redaction_position"
-"""How far the redaction under way has come."""
+"""The progress of the redaction under way."""
 SUMMARY_RULES = "summary_rules"
 """The version of the rules of the extractive summaries."""
 FORGETTING = "forgetting"
@@ -29,7 +29,7 @@ OWNER_UPDATES = "owner_updates"
 """The sessions whose events may belong to another one now."""
 
 MAX_CAPABILITIES = 50
-"""How many pairs of model and server are remembered with their mode."""
+"""The number of pairs of model and server that are remembered with their mode."""
 
 
 def read(key: str) -> str:
@@ -133,7 +133,7 @@ class ModelRecord:
 
     condition: ModelCondition
     message: str
-    """What to tell the user; "" when all is well."""
+    """A message for the user; "" if there is no problem."""
     paused_until: datetime | None
     checked_at: datetime
 

@@ -40,7 +40,7 @@ from memtui.store.database import IN_JSON, fetch, fetch_value, prefix_range
 from memtui.store.schema import GenerationRow, NodeRow, VersionRow
 
 MAX_CANDIDATES = 5
-"""How many candidates are named for an ambiguous citation."""
+"""The number of candidates named for an ambiguous citation."""
 
 NodeWords = tuple[list[str], list[str]]
 """The keywords and the bullets of a node."""

@@ -52,7 +52,7 @@ class EventRange:
 
     @property
     def count(self) -> int:
-        """How many events they are."""
+        """The number of their events."""
         return self.last - self.first + 1
 
 

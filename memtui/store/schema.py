@@ -409,7 +409,8 @@ class CheckpointRow(Table):
 
 
 class CursorRow(Table):
-    """How far a file has been read, and its size and time of change then."""
+    """The position up to which a file has been read, and its size and time of change
+    then."""
 
     path = peewee.TextField(primary_key=True)
     source = peewee.TextField()

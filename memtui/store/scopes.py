@@ -58,7 +58,7 @@ _ALL_TIMES = (-(1 << 62), 1 << 62)
 """The widest time range, in milliseconds."""
 
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
-"""What ``LOWER`` does to a text in SQLite."""
+"""The translation that ``LOWER`` applies in SQLite."""
 
 
 def conditions(scope: Scope, *, under: str | None = None) -> Iterator[Any]:

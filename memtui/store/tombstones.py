@@ -20,7 +20,7 @@ from memtui.store.schema import TombstoneRow
 
 
 class TombstoneKind(StrEnum):
-    """What a tombstone stands for."""
+    """The kind of data that a tombstone marks as forgotten."""
 
     EVENT = "event"
     SESSION = "session"
@@ -45,7 +45,7 @@ NAMED = (
     TombstoneKind.PROJECT,
     TombstoneKind.BEFORE,
 )
-"""What the user names; the other kinds are hashes."""
+"""The kinds that the user names; the others are hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +115,8 @@ LIST_SQL = (
     " WHERE kind IN ('event', 'session', 'project', 'before')"
     " GROUP BY created_ms ORDER BY created_ms DESC, subject"
 )
-"""What the user named, without the hashes that belong to it; SQLite takes the other
-columns from the row with the minimum."""
+"""Lists the tombstones that the user named, without their hashes; SQLite takes the
+other columns from the row with the minimum."""
 
 
 def list_all() -> list[tuple[Tombstone, datetime]]:

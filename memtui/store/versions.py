@@ -27,7 +27,7 @@ from memtui.store.schema import (
 )
 
 PAGE_ROWS = 1000
-"""How many new versions ``list_since`` returns at a time."""
+"""The number of new versions that ``list_since`` returns at a time."""
 
 
 def verdict_to_json(verdict: Verdict) -> str:

@@ -54,7 +54,7 @@ PLAN_CHARS = 2_000
 
 
 class WorkState(StrEnum):
-    """How a piece of work ended."""
+    """The outcome of a piece of work."""
 
     DONE = "done"
     PUSHED = "pushed"
@@ -74,7 +74,7 @@ class CardLine:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a colleague would want to know of a piece of work."""
+    """The facts about a piece of work that a colleague would want to know."""
 
     title: str
     state: CardLine

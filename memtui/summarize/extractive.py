@@ -11,7 +11,7 @@ from memtui.text import analyzer
 from memtui.text.prose import shorten, strip_markup
 
 MAX_FILES, MAX_COMMITS = 6, 6
-"""How many changed files and commits of a segment are listed."""
+"""The number of changed files and commits of a segment that are listed."""
 
 MAX_OVERLAP = 0.6
 """A sentence that shares more of its terms with another line adds nothing new."""

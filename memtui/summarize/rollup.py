@@ -29,8 +29,7 @@ MAX_PROJECTS = 6
 """The maximum number of projects of a period."""
 
 COMMIT_EFFORT, STATE_EFFORT = 15.0, 10.0
-"""How much effort a commit, and work that was pushed or merged, counts for, in
-messages."""
+"""The effort of a commit, and of work that was pushed or merged, in messages."""
 
 MAX_OVERLAP = 0.7
 """An outcome that shares more of its terms with the name of the work is left out."""

@@ -24,7 +24,7 @@ COMMAND_READ_CHARS = 4_000
 """Only this much of a command is searched for a commit message."""
 
 WORD_CHARS = 28
-"""Of a longer word of a command only the last part of the path is shown."""
+"""Only the last part of the path is shown of a longer word of a command."""
 
 FAILURE_CHARS = 200
 """Error lines are shortened to this many characters."""

@@ -96,7 +96,7 @@ def file_name(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TestCounts:
-    """How many tests passed and failed in a run."""
+    """The numbers of tests that passed and failed in a run."""
 
     passed: int
     failed: int

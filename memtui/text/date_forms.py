@@ -39,7 +39,7 @@ class Unit(NamedTuple):
     length: timedelta | int
     """A number is a number of months."""
     slack: timedelta
-    """How much "one ago" means on each side of that day or moment."""
+    """The tolerance of "one ago" on each side of that day or moment."""
 
 
 UNITS = {
@@ -253,7 +253,7 @@ class Hours:
     start: int
     end: int
     slack: timedelta = timedelta()
-    """How much a single moment means on each side of it."""
+    """The tolerance of a single moment on each side of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ class Phrase:
 
     start: int = 0
     end: int = 0
-    """Where it was read, in characters of the text."""
+    """Its position, in characters of the text."""
     days: Days | None = None
     hours: Hours | None = None
     """Hours of its day, or of a day named beside it."""
@@ -643,7 +643,7 @@ WORDS = {
     r"| (?!was\b|is\b|does\b|has\b|this\b|his\b|as\b|its\b|us\b)[a-z]{1,30}s\b"
     r"| (?:\w{1,20} )?(?:lines|rows|tokens|times)\b)",
 }
-"""What ``{name}`` stands for in the patterns."""
+"""The replacements of ``{name}`` in the patterns."""
 
 
 def _expanded(pattern: str) -> str:

@@ -42,22 +42,22 @@ class DatePeriod:
     end: datetime | None
     """In UTC, excluded; None where it is open: "since Monday"."""
     span: tuple[int, int]
-    """Where it was read, in characters of the text."""
+    """Its position, in characters of the text."""
     label: str
-    """How it was understood: "last week: 9–15 Nov 2026"."""
+    """The period as understood: "last week: 9–15 Nov 2026"."""
     is_soft: bool = False
     """True for loose times ("recently", an hour without a day), which prefer what lies
     in them and exclude nothing."""
 
 
 MAX_CHARS = 1_000
-"""How much ``read_exact`` reads."""
+"""The number of characters that ``read_exact`` reads."""
 
 BEFORE_CHARS = 30
-"""How far before a date the words that belong to it may begin."""
+"""The maximum distance of the words before a date that belong to it."""
 
 BETWEEN_CHARS = 12
-"""How far apart two dates may be to form one."""
+"""The maximum distance of two dates that form one."""
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -82,12 +82,13 @@ PRECEDING = {
     "clocks": _preceding("between|from"),
     "day": re.compile(r"(?!)"),
 }
-"""What must precede a phrase that may be no date; "day" needs a day beside it."""
+"""The context required before a phrase that may be no date; "day" needs a day beside
+it."""
 
 _LEFT = r"(?:(?<![\w./:#@\\$&=+-])(?<![0-9],)|(?<=\bmid-))"
 
 _RIGHT = r"(?:'s)?(?![\w/\\@=(-]|[.:+]\w)"
-"""What dates do not touch, so that no part of a path or a number is one."""
+"""The end of a date: no part of a path or a number is one."""
 
 _JOIN = _compiled(
     r"(?:\s?,)? (?:(?:at|on|in|of|in the|on the|of the|the|between|from) )?"
@@ -481,7 +482,7 @@ class NodeDate:
 
     node_id: str
     label: str
-    """How the date was understood."""
+    """The period as understood."""
 
 
 def read_node(typed: str, now: datetime) -> NodeDate | None:

@@ -601,7 +601,8 @@ _KEY_BODY = re.compile(r"(?:[^\"'`{}<\\]|\\++(?:[nrt]|u[0-9a-f]{4}))*")
 _LINE_LEAD = (
     r"(?:[ \t]*(?:[\w./-]{1,80}:)?\d{1,6}(?:[→\t:|]|\\++(?:t|u2192)))?[ \t>+|-]{0,12}"
 )
-"""What tools write before a line: its number, its file, the sign of a change."""
+"""The prefix of a line in the output of tools: its number, its file, the sign of a
+change."""
 
 _QUOTE_JOINT = r"(?:\\++n)?\\*[\"'][ \t]*[+.,&\\]?[ \t]*"
 """The end of a string that the next one is joined to."""

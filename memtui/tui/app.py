@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 GONE_S = 3600.0
-"""How long the notice that the store is gone stays, unless it comes back."""
+"""The time for which the notice that the store is gone stays, unless it comes back."""
 
 COLLECTION_THRESHOLDS = 5_000, 5, 100
 """The arguments of ``gc.set_threshold`` for a process that shows the app.
@@ -264,7 +264,7 @@ class MemtuiApp(App[str | MemtuiError]):
     # Screens
 
     def _can_show(self, kind: type[Screen[T]]) -> bool:
-        """Whether a screen of this kind can be shown; notify if not."""
+        """Return True if a screen of this kind can be shown; notify if not."""
         if isinstance(self.screen, kind):
             self.notify("This screen is already open. Esc goes back.", markup=False)
         elif self._workspace is None:

@@ -340,7 +340,7 @@ WHERE = {
     "on the import screen (i)": "import_once open_demo",
     "outside dialogs": "suspend",
 }
-"""Where commands work, for those whose keys are pressed elsewhere."""
+"""The places where commands work, shown if their keys are pressed elsewhere."""
 
 _BY_NAME = {command.name: command for command in COMMANDS}
 

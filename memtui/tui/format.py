@@ -44,7 +44,7 @@ SPEAKER_CELLS = 8
 _KB = 1000
 
 GLIMPSE_CHARS = 72
-"""How much of a long text a notice shows."""
+"""The maximum length of a text in a notice."""
 
 
 def number(number: int) -> str:

@@ -108,7 +108,7 @@ class MoreRequested(Message):
 
 
 class TurnsPosition(Enum):
-    """Which turns of a conversation should be loaded."""
+    """The turns of a conversation that should be loaded."""
 
     BEGINNING = auto()
     END = auto()
@@ -132,13 +132,13 @@ class TurnsRequested(Message):
     number: int = 0
     """The number of the jump; only the last one is carried out."""
     followed_from: "EventPosition | None" = None
-    """Where the cursor must still be when the turns are shown."""
+    """The position at which the cursor must still be when the turns are shown."""
     spot: "TranscriptPosition | None" = None
     """The position to restore then."""
 
     @property
     def is_jump(self) -> bool:
-        """Whether the turns replace those that are shown."""
+        """True if the turns replace those that are shown."""
         return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
 
 

@@ -59,7 +59,7 @@ class AvailableCommand:
 
     command: Command
     help: str
-    """What it does here, in a whole sentence."""
+    """Its effect here, in a whole sentence."""
     node: DOMNode
     """The node whose action it is."""
     level: int

@@ -29,7 +29,8 @@ FOREGROUNDS = {"context": Style(dim=True)}
 """The style that replaces a text color of the theme."""
 
 TOLERANCE = 3
-"""How far a color may differ from the theme's, because it is rounded on its way."""
+"""The maximum difference of a color from the theme's, because it is rounded on its
+way."""
 
 
 class NoColorFilter(LineFilter):
@@ -104,7 +105,7 @@ _TABLE = str.maketrans(ASCII_MARKS)
 
 
 def can_show_marks(encoding: str) -> bool:
-    """Whether a terminal with this encoding can show all marks."""
+    """Return True if a terminal with this encoding can show all marks."""
     return _can_encode("".join(ASCII_MARKS), encoding)
 
 
@@ -155,7 +156,7 @@ class AsciiFilter(LineFilter):
 
 
 AUTO, ALWAYS = "auto", "always"
-"""When marks are drawn in ASCII: if the terminal lacks them, or always."""
+"""The choices for ASCII marks: if the terminal lacks the others, or always."""
 
 
 class LineFilters:

@@ -15,7 +15,7 @@ LOADING = "loading…"
 """That placeholder."""
 
 RETRY_S = 1.0
-"""How long to wait before a failed load is repeated."""
+"""The delay before a failed load is repeated."""
 
 WILL_RETRY = "memtui will try again."
 

@@ -18,10 +18,12 @@ from memtui.summarize.ollama.errors import (
 )
 
 FIRST_S, LONGEST_S = 60.0, 1800.0
-"""How long the breaker stays open at first, and at most; it doubles in between."""
+"""The time for which the breaker stays open at first, and at most; it doubles in
+between."""
 
 THRESHOLDS = {TransientError: 3, OutOfMemoryError: 2, OfflineError: 1}
-"""How many errors of a kind, with no success between them, open the breaker."""
+"""The number of errors of a kind, with no success between them, that open the
+breaker."""
 
 HEALTHY = (InvalidReplyError, ContextOverflowError, ReplyTooLongError)
 """Errors of a model or a prompt, which only a server that works can report."""

@@ -58,11 +58,11 @@ PORT = 11434
 """Ollama's default port."""
 
 CONNECT_S, ANSWER_S = 2.0, 10.0
-"""How long to wait for a connection, and for an answer that takes no model, in seconds;
+"""The timeouts for a connection, and for an answer that needs no model, in seconds;
 the latter at most as long as the timeout."""
 
 REPLY_TIMEOUTS = 2
-"""How many timeouts a whole reply may take."""
+"""The number of timeouts that a whole reply may take."""
 
 ANSWER_BYTES = 8_000_000
 """The longest plain answer that is read."""
@@ -74,8 +74,8 @@ BLANKS = 64
 """A reply that ends with more white space than this is endless."""
 
 LAST_CHARS, RATIO = 600, 0.12
-"""How many of the last characters are checked for repetition, and how far they can be
-compressed if they only repeat."""
+"""The number of last characters checked for repetition, and the compression ratio
+below which they only repeat."""
 
 EVERY_CHARS = 100
 """After how many new characters the end of a reply is checked again."""
@@ -300,11 +300,11 @@ def parse_object(body: bytes) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a model wrote and what the server measured."""
+    """The text of a model and the measurements of the server."""
 
     text: str
     is_whole: bool = True
-    """Whether the model finished, rather than reached the limit of tokens."""
+    """True if the model finished, rather than reached the limit of tokens."""
     prompt_tokens: int = 0
     reply_tokens: int = 0
     load_ms: int = 0
@@ -467,7 +467,7 @@ def _reply(part: "ChatResponse", text: str) -> ModelReply:
 
 
 def is_endless(text: str) -> bool:
-    """Whether a text ends in white space alone, or in the same again and again."""
+    """Return True if a text ends in white space alone, or in an endless repetition."""
     if len(text) - len(text.rstrip()) > BLANKS:
         return True
     if len(text) < LAST_CHARS:

@@ -1,4 +1,4 @@
-"""What can go wrong with a model, each kind with what is done about it.
+"""Errors of a model, each kind with its handling.
 
 * ModelError
   - OllamaError
@@ -32,14 +32,14 @@ PULL = "ollama pull qwen3:4b"
 """The command that gets a model that summarizes well."""
 
 MESSAGE_CHARS = 300
-"""How much of a server's error message is kept."""
+"""The maximum length of a server's error message."""
 
 
 class OllamaError(ModelError):
     """Base of all that goes wrong with a model."""
 
     retry_delays_s: tuple[float, ...] = ()
-    """How long to wait before each retry with the same text, in seconds."""
+    """The delays before each retry with the same text, in seconds."""
 
 
 class OfflineError(OllamaError):

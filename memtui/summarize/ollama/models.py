@@ -62,7 +62,8 @@ class ModelOptions:
     window_tokens: int = 0
     """0 to choose."""
     keep_alive: str | int = "5m"
-    """How long the model stays loaded, as Ollama writes it; a number for seconds."""
+    """The time for which the model stays loaded, as Ollama writes it; a number for
+    seconds."""
     timeout_s: float = 300.0
     """For how long the server may be silent, in seconds."""
 
@@ -86,7 +87,7 @@ class Model:
     loaded_window: int = 0
     """The window it is loaded with; 0 if it is not."""
     on_cpu: bool = False
-    """Whether it is loaded without any of a graphics card's memory."""
+    """True if it is loaded without any of a graphics card's memory."""
     capabilities: tuple[str, ...] = ()
     """From ``/api/show``; empty before that, and on old servers."""
     longest_window: int = 0
@@ -99,12 +100,12 @@ class Model:
 
     @property
     def can_think(self) -> bool:
-        """Whether it can think before it writes."""
+        """True if it can think before it writes."""
         return "thinking" in self.capabilities
 
     @property
     def always_thinks(self) -> bool:
-        """Whether its thinking can only be made shorter."""
+        """True if its thinking can only be made shorter."""
         return self.name.rpartition("/")[2].startswith("gpt-oss")
 
 
@@ -313,7 +314,7 @@ def _window(model: Model, setting: int, windows: Mapping[str, int]) -> int:
 
 
 class OutputMode(StrEnum):
-    """How a model is held to the shape of a reply.
+    """A way to make a model keep to the schema of a reply.
 
     On some versions of Ollama a model that must not think is not held to a schema
     either; others support no schema at all. The mode is found out once for a version
@@ -329,7 +330,7 @@ class OutputMode(StrEnum):
 
     @property
     def has_schema(self) -> bool:
-        """Whether the server enforces the schema."""
+        """True if the server enforces the schema."""
         return self is not OutputMode.LENIENT
 
 
@@ -351,7 +352,7 @@ TEST_LOG = PromptInput(
     ),
     bullets=(1, 2),
 )
-"""What a model summarizes so that its output mode is found out."""
+"""The log that a model summarizes to test its output mode."""
 
 
 def output_modes(model: Model) -> Iterator[OutputMode]:
@@ -364,7 +365,7 @@ def output_modes(model: Model) -> Iterator[OutputMode]:
 
 
 def matches_schema(text: str) -> bool:
-    """Whether a reply to ``TEST_LOG`` is what the schema asks for, and nothing else."""
+    """Return True if a reply to ``TEST_LOG`` matches the schema exactly."""
     try:
         bullets = json.loads(text)["bullets"]
         return bool(bullets) and all(

@@ -34,7 +34,7 @@ MAX_TURN_CHARS = 2400
 """The maximum length of a turn: a longer event becomes several turns."""
 
 MAX_EVENT_CHARS = 9600
-"""How much of an event is used: its beginning and its end."""
+"""The maximum length of an event: its beginning and its end are used."""
 
 MAX_KEYWORD_CHARS, MAX_KEYWORDS = 40, 10
 """The maximum length of a keyword, and the maximum number of keywords."""
@@ -50,7 +50,7 @@ MAX_REPLY_TOKENS, MAX_THINKING_TOKENS = 700, 1800
 """The maximum length of a reply, and of the thinking before it."""
 
 TEMPLATE_TOKENS = 60
-"""What the model's chat template adds to a prompt."""
+"""The tokens that the model's chat template adds to a prompt."""
 
 INITIAL_FACTOR = 1.15
 """The factor of the estimate before the model has counted anything."""
@@ -78,8 +78,8 @@ MIN_LOG_TOKENS = 400
 """A window that leaves less than this for the log is too small."""
 
 PART_SIZE_TOLERANCE = 1.1
-"""How much larger than the average a part may be. Parts have about the same size, as a
-small last part gives a poor summary."""
+"""The maximum size of a part, relative to the average. Parts have about the same
+size, as a small last part gives a poor summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class PromptInput:
     bullets: tuple[int, int] = BULLET_COUNTS[TocLevel.SEGMENT]
     """The minimum and the maximum number of bullets to ask for."""
     kind: str = "conversation"
-    """What the prompt calls it: ``conversation``, ``list of notes on a day``…"""
+    """Its name in the prompt: ``conversation``, ``list of notes on a day``…"""
 
     @property
     def fence(self) -> str:
@@ -133,7 +133,7 @@ def segment_log(segment: Segment) -> PromptInput:
 
 
 def _is_included(event: Event) -> bool:
-    """Whether an event belongs in the log: the program's own texts do not."""
+    """Return True if an event belongs in the log: the program's own texts do not."""
     return event.role is not EventRole.SYSTEM or event.metadata.get("kind") == "error"
 
 
@@ -388,14 +388,15 @@ def reply_budget(window_tokens: int, *, thinks: bool) -> int:
 
 
 def is_window_usable(window_tokens: int) -> bool:
-    """Whether a window has room for a log beside the fixed text of the prompt."""
+    """Return True if a window has room for a log beside the fixed text of the
+    prompt."""
     fixed_tokens = TokenScale().prompt_tokens(PromptInput(()), with_schema=False)
     left = prompt_budget(window_tokens, reply_budget(window_tokens, thinks=False))
     return left - fixed_tokens >= MIN_LOG_TOKENS
 
 
 def was_truncated(estimated: int, counted: int, window_tokens: int) -> bool:
-    """Whether the server seems to have truncated a prompt without reporting it.
+    """Return True if the server seems to have truncated a prompt without reporting it.
 
     It then uses half the window and two tokens, or the whole window.
     """

@@ -21,7 +21,7 @@ from memtui.summarize.ollama.prompts import MAX_KEYWORD_CHARS, MAX_KEYWORDS, Pro
 from memtui.text.prose import shorten_to_sentences
 
 READ_CHARS = 40_000
-"""How much of a reply is read."""
+"""The number of characters of a reply that are read."""
 
 LEAST_CHARS = 3
 """The shortest bullet."""
@@ -33,9 +33,9 @@ class Reply:
 
     summary: Summary
     left_out: int = 0
-    """How many bullets could not be used."""
+    """The number of bullets that could not be used."""
     surprise: float | None = None
-    """How surprising the log is, 0 to 1; None if the reply does not say."""
+    """The surprise of the log, 0 to 1; None if the reply lacks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def join_parts(parts: Sequence[Summary], most: int) -> Summary:
 
 
 def _is_quoted(text: str, log: PromptInput) -> bool:
-    """Whether a reply is in the log word for word, but for white space."""
+    """Return True if a reply is in the log word for word, but for white space."""
     reply = "".join(text.split())
     return bool(reply) and reply in "".join(
         "".join(turn.text.split()) for turn in log.turns
@@ -265,11 +265,11 @@ def _numbers(text: str) -> list[int]:
 # Scripts
 
 SCRIPT_CHARS = 20_000
-"""How much of a text is read to find its scripts."""
+"""The number of characters of a text read to find its scripts."""
 
 SCRIPT_LETTERS = {"latin": 20}
-"""How many letters show that a reply is in a script; 10 if it is not listed. Commands
-and paths are in Latin letters whatever the language."""
+"""The number of letters that show that a reply is in a script; 10 if it is not
+listed. Commands and paths are in Latin letters whatever the language."""
 
 MOSTLY = 0.6
 """A reply is in the script of this share of its letters."""
@@ -279,7 +279,7 @@ PRESENT = 0.08
 
 
 def is_in_other_script(reply: str, log: str) -> bool:
-    """Whether a reply is plainly in a script that its log does not use.
+    """Return True if a reply is plainly in a script that its log does not use.
 
     Languages of the same script are not told apart.
     """

@@ -84,10 +84,10 @@ RETRY_TEMPERATURE = 0.3
 """The temperature of the retry after an invalid reply, and of further attempts."""
 
 ATTEMPT_SEEDS = 100
-"""How far apart the seeds of attempts are; no attempt uses as many."""
+"""The distance between the seeds of attempts; no attempt uses as many."""
 
 HALVINGS = 3
-"""How often a part is halved before it is given up."""
+"""The number of times a part is halved before it is given up."""
 
 MERGE_RATIO = 0.6
 """To what share the parts' bullets must be reduced by summarizing them again; else
@@ -100,18 +100,18 @@ JITTER = 0.2
 """By how much of itself a wait is made longer or shorter at random."""
 
 START = f"start Ollama, or install it from ollama.com, then: {PULL}"
-"""What to do if no server answers."""
+"""Advice if no server answers."""
 
 
 @dataclass(slots=True)
 class ModelState:
-    """What is known about models from one summary to the next."""
+    """The knowledge about models that is shared by all summaries."""
 
     breaker: Breaker
     windows: dict[str, int] = field(default_factory=dict)
     """The window each model was last asked in, by its digest."""
     scales: dict[str, TokenScale] = field(default_factory=dict)
-    """How each model counts tokens, by its digest, once it has counted some."""
+    """The token scale of each model, by its digest, once it has counted some."""
     modes: dict[tuple[str, str], OutputMode] = field(default_factory=dict)
     """The output mode of each model, by server version and digest."""
 
@@ -127,7 +127,7 @@ def _accept_all(_: Summary, __: PromptInput) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """What the summarizer is given by its caller."""
+    """The callbacks that the caller of the summarizer provides."""
 
     report: Callable[[ModelProgress], None] = _ignore
     """Called with the progress of a summary, on the thread that asks."""
@@ -138,7 +138,7 @@ class Callbacks:
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = lambda: random.uniform(1 - JITTER, 1 + JITTER)
-    """What the wait before a retry is multiplied by."""
+    """The factor for the wait before a retry."""
 
 
 @dataclass(slots=True)
@@ -276,7 +276,7 @@ class ModelSession:
         await self._find_mode()
 
     async def _matches_schema(self) -> bool:
-        """Whether the model keeps to the schema in the current mode."""
+        """Return True if the model keeps to the schema in the current mode."""
         retries = _Retries()
         while True:
             try:
@@ -355,12 +355,12 @@ class ModelSession:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the model has counted any prompt yet."""
+        """True if the model has counted any prompt yet."""
         return self.found.model.digest in self._state.scales
 
     @property
     def scale(self) -> TokenScale:
-        """How the model counts tokens."""
+        """The model's token scale."""
         return self._state.scales.get(self.found.model.digest, TokenScale())
 
     def _widen(self, estimated: int, counted: int) -> None:

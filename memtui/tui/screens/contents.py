@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from memtui.tui.widgets.result_list import JumpTarget
 
 HISTORY_SIZE = 50
-"""How many jumps are remembered."""
+"""The number of jumps remembered."""
 
 PANES = ("tree", "page", "source")
 """The ids of the panes; the one with the focus sets the class ``-at-…``."""
@@ -107,9 +107,9 @@ class ContentsScreen(BaseScreen[None]):
         self.jumps = deque[Location](maxlen=HISTORY_SIZE)
         """The locations that were left by a jump, the latest last."""
         self._destination: Location | None = None
-        """Where a jump under way leads."""
+        """The destination of the jump under way."""
         self._origin: Location | None = None
-        """Where it started; none if it goes back."""
+        """The start of the jump; None if it goes back."""
         self._search_history: SearchHistory | None = None
         self._last: ProgressReported | None = None
         self._changed: set[str] = set()

@@ -411,7 +411,7 @@ class JobsScreen(ListDetailScreen[None]):
 
     @property
     def _is_ours(self) -> bool:
-        """Whether this process runs the pipeline, and not another memtui."""
+        """True if this process runs the pipeline, and not another memtui."""
         return self._last is None or self._last.progress.is_active
 
     @property

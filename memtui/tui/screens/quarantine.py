@@ -145,7 +145,7 @@ def describe_entry(shown: "QuarantineContent", zone: tzinfo, now: datetime) -> C
 
 
 ONE, ALL = "one", "all"
-"""What the dialog returns."""
+"""The results of the dialog."""
 
 
 class DismissScreen(Dialog[str]):
@@ -193,10 +193,10 @@ class DismissScreen(Dialog[str]):
 
 
 PAGE = 200
-"""How many entries are loaded at once."""
+"""The number of entries loaded at once."""
 
 SHOWN_BYTES = 64 * 1024
-"""How much of an entry is shown."""
+"""The number of bytes of an entry that are shown."""
 
 EMPTY = "No skipped input: everything was imported."
 

@@ -79,7 +79,7 @@ LoadedTurns: TypeAlias = tuple[
 LoadedNews: TypeAlias = tuple[
     ConversationInfo, ConversationUpdate | None, list[RenderedTurn]
 ]
-"""What has changed since the last load."""
+"""The changes since the last load."""
 
 
 class ReaderScreen(BaseScreen[None]):
@@ -116,7 +116,7 @@ class ReaderScreen(BaseScreen[None]):
         self._event_id = event_id
         self._total = 0
         self._is_jumping = False
-        """Whether a load replaces everything shown."""
+        """True if a load replaces everything shown."""
         self._with_thinking = False
         self._expanded: set[str] = set()
         """The ids of expanded events."""

@@ -274,7 +274,7 @@ class SearchNotes(TextBlock):
 
 
 HISTORY_SIZE = 100
-"""How many queries are remembered."""
+"""The number of queries remembered."""
 
 
 class SearchHistory:
@@ -283,7 +283,7 @@ class SearchHistory:
     def __init__(self) -> None:
         self.view = SearchView.ALL
         self.is_one_each = False
-        """Whether only the best message of each session is shown."""
+        """True if only the best message of each session is shown."""
         self._queries: list[str] = []
         self._at = 0
         self._draft = ""
@@ -331,10 +331,10 @@ def make_finders(
 
 
 PAUSE_S = 0.03
-"""How long typing must pause before a search starts."""
+"""The pause in typing before a search starts."""
 
 RETRY_S = 2.0
-"""When to search again after an error, or while an index is being built."""
+"""The delay before searching again after an error, or while an index is being built."""
 
 EMPTY = (
     "No conversations yet.\n\n"
@@ -388,7 +388,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
         self._opens_first = False
-        """Whether Enter was pressed before the result came."""
+        """True if Enter was pressed before the result came."""
         self._opening: JumpTarget | None = None
 
     @property
@@ -398,7 +398,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the hits shown are not yet those of the query."""
+        """True if the hits shown are not yet those of the query."""
         return self._pause is not None or self._searching is not None
 
     def compose_dialog(self) -> ComposeResult:
@@ -475,7 +475,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
             self._show(found, notes)
 
     def _is_current(self, view: SearchView, query: str) -> bool:
-        """Whether a result belongs to the input; if not, search what is typed."""
+        """Return True if a result belongs to the input; if not, search the input."""
         if (view, query) == self._searching:
             self._searching = None
         if (view, query) == (self.view, self._head.text):

@@ -44,7 +44,7 @@ CHOICES = (
     ("d", "open the demo: three months of sample data (memtui demo)"),
     ("esc", "go to the contents"),
 )
-"""What else can be done in any case."""
+"""The choices that are always offered."""
 
 
 class WelcomeScreen(BaseScreen[bool]):

@@ -223,7 +223,8 @@ def merge_repeated(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[str]]]:
 
 
 _AFTER_NAME = re.compile(r" — .*| \((?:done|pushed|merged|open|abandoned)\)$")
-"""What follows the name of a piece of work in the bullet of a day or longer period."""
+"""The text after the name of a piece of work in the bullet of a day or longer
+period."""
 
 
 def _names_same_work(wide: Hit, narrow: Hit) -> bool:
