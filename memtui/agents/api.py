@@ -36,7 +36,7 @@ STEP_TOKENS: Final = 300
 """The budget of one step from the years down to the words: there are about five."""
 
 POINTER_TOKENS: Final = 400
-"""The budget of a tool that says where to look, not what was said."""
+"""The budget of a tool that shows where to look, without the conversation."""
 
 MAX_FIELDS: Final = 50
 """The maximum number of fields of a map."""

@@ -89,7 +89,7 @@ def verdict(one: Bullet) -> Item:
 
 
 def mark(item: Item) -> str:
-    """Return what stands before a bullet: a quotation mark before a sentence of the
+    """Return the mark before a bullet: a quotation mark before a sentence of the
     source, a dash before what calls show, else its verdict."""
     if "verdict" not in item:
         return ""
@@ -184,7 +184,7 @@ def event(one: Event) -> Item:
 
 
 def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
-    """Cut the text of an event; an excerpt is cut around a quote that stands in it."""
+    """Cut the text of an event; an excerpt is cut around a quote from it."""
     text, quote = one_line(item["text"]), one_line(quote)
     if "thoughts" in item:
         item = item | {"thoughts": shortened(item["thoughts"], chars)}
@@ -193,10 +193,12 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     place = text.find(quote) if quote and item.get("place") == 0 else 0
     start = max(0, place - TITLE_CHARS) if place + len(quote) > chars else 0
     start = text.find(" ", start) + 1 if start else 0
-    kept = cut(text[start:], max(chars, len(quote) + TITLE_CHARS) if start else chars)
-    end = start + len(kept.removesuffix("…"))
+    excerpt = cut(
+        text[start:], max(chars, len(quote) + TITLE_CHARS) if start else chars
+    )
+    end = start + len(excerpt.removesuffix("…"))
     return item | {
-        "text": f"…{kept}" if start else kept,
+        "text": f"…{excerpt}" if start else excerpt,
         "truncated": True,
         "left_chars": start + len(text) - end,
         "next_text_offset": item.get("text_offset", 0) + end,

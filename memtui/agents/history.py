@@ -1,7 +1,7 @@
 """Tools that search what the agents' tools did: by file, and by error.
 
-A change to a file is told with the request that led to it and with what the agent said
-afterwards; an error with the changes that followed it, and with what was said then.
+A change to a file is returned with the request that led to it and the agent's report on
+it; an error with the changes that followed it and the report on them.
 """
 
 import json
@@ -50,7 +50,7 @@ _VARYING = re.compile(
 """Parts of an error that differ each time: addresses, folders, numbers, hashes."""
 
 _FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
-"""Lines of a traceback that do not say what is wrong."""
+"""Lines of a traceback without the error's message."""
 
 _PATCH = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: ", re.MULTILINE)
 """The beginning of a file's part in a patch."""
@@ -132,17 +132,17 @@ def _verb(call: Event) -> str:
 def _describe(
     number: int, event: Event, count: int, changes: Sequence[Event], path: str = ""
 ) -> Item:
-    """Describe changes of files in a session, and what was said of them.
+    """Describe changes of files in a session, and the report on them.
 
     Args:
         number: The session.
         event: The event that the item is about.
         count: How many such events there are.
         changes: The first changes, oldest first.
-        path: Tell only what they changed in this file.
+        path: Include only their changes to this file.
     """
     session = sessions.get_many([number])[number]
-    said = _answer(number, changes[-1] if changes else event)
+    report = _answer(number, changes[-1] if changes else event)
     return {
         "id": citations.cite_event(event.event_id),
         "at": date_format.iso_utc(event.timestamp),
@@ -150,8 +150,8 @@ def _describe(
         "title": one_line(session.title),
         "count": count,
         "changes": [_describe_call(call, path) for call in changes],
-        "outcome": cut(one_line(said.text), TEXT_CHARS) if said else "",
-        "outcome_id": citations.cite_event(said.event_id) if said else "",
+        "outcome": cut(one_line(report.text), TEXT_CHARS) if report else "",
+        "outcome_id": citations.cite_event(report.event_id) if report else "",
     }
 
 
@@ -200,13 +200,13 @@ def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply
 def error_pattern(error: str) -> list[str]:
     """Return the parts of an error that are the same each time it occurs, in order.
 
-    Of several lines the one that says what is wrong is taken: the last one of a
-    traceback, else the first that mentions an error.
+    Only the line with the error's message is used: the last one of a traceback, else
+    the first that mentions an error.
     """
     lines = [line for line in error.splitlines() if line.strip()]
-    telling = [line for line in lines if not _FRAME.match(line)] or lines
-    named = [line for line in telling if tool_actions.mentions_error(line)]
-    line = (named or telling or [""])[-1 if "Traceback" in error else 0].strip()
+    messages = [line for line in lines if not _FRAME.match(line)] or lines
+    named = [line for line in messages if tool_actions.mentions_error(line)]
+    line = (named or messages or [""])[-1 if "Traceback" in error else 0].strip()
     parts = [part.strip(" \t'\"`:()[]<>,") for part in _VARYING.split(line)]
     parts = [part for part in parts if any(map(str.isalnum, part))]
     return parts if sum(map(len, parts)) >= MIN_ERROR_CHARS else []

@@ -66,7 +66,7 @@ def retrieve_memory(
         detail_limit = 0
     parsed = search_query.parse(query, workspace.zone)
     hits = found.hits[: min(limit, MAX_MEMORIES)]
-    # Ranked by the score of the session, but told by its best quotes.
+    # Sessions are ranked by their score, but described by their best quotes.
     matches = []
     for hit in hits:
         own = [one for one in quoted.quotes if one.session_id == hit.session_id]

@@ -49,7 +49,7 @@ _UNCUT = re.compile(
     r"(?:.*_)?(?:ids?|session|token|at|time|start|end|cite|leads_to|event_id_\w+"
     r"|verdict|level|role|band)"
 )
-"""The names of fields that hold ids, times and words of a fixed list."""
+"""The names of fields that contain ids, times and words of a fixed list."""
 
 
 def shortened(value: Any, width: int, name: str = "") -> Any:
@@ -237,9 +237,9 @@ def _items(reply: Reply, size: _Size) -> list[Item]:
         item = reply.items[place]
         if reply.details in item:
             some = enumerate(item[reply.details])
-            kept = [detail for number, detail in some if (place, number) in chosen]
+            selected = [detail for number, detail in some if (place, number) in chosen]
             item = {key: value for key, value in item.items() if key != reply.details}
-            item |= {reply.details: kept} if kept else {}
+            item |= {reply.details: selected} if selected else {}
         width = size.last_width if size.last_width and place == last else size.width
         items.append(item if width is None else reply.shorten(item, width))
     return items

@@ -116,7 +116,7 @@ def route(
         by_text.setdefault(hit.snippet.text, hit)
     distinct = list(by_text.values())
     items = list(with_verdicts(list(map(formatting.hit, distinct)), distinct))
-    # The best summary, then what was said, then the rest.
+    # The best summary, then the quotes, then the rest.
     items[1:1] = describe_quotes(quoted.quotes)
     items += [formatting.node(node) for node in nodes[:limit]]
     read = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]

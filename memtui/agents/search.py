@@ -37,7 +37,7 @@ _TAKES_BACK = re.compile(
     r"|(?:please )?(?:revert|undo|roll back) (?:that|this|it|the))",
     re.I,
 )
-"""The beginning of a sentence that takes back what was said just before."""
+"""The beginning of a sentence that retracts the statement before it."""
 
 _REPLACES = re.compile(
     r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
@@ -166,7 +166,7 @@ def with_verdicts(
 def _with_retractions(
     items: list[Item], hits: Sequence[CombinedHit | None]
 ) -> list[Item]:
-    """Put behind a quote what was said later in its session to take it back."""
+    """Insert after each quote the later statements of its session that retract it."""
     result: dict[str, Item] = {}
     left = MAX_RETRACTIONS
     with database.connection():

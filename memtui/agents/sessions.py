@@ -1,4 +1,4 @@
-"""Tools for sessions and events: which there are, and what was said, page by page."""
+"""Tools for sessions and events: lists of both, page by page."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -238,7 +238,7 @@ def get_events(
         last = page[count - 1].event_id if count else token
         return {"continuation_token": last if has_more else None, "has_more": has_more}
 
-    # Why there is nothing comes first: it is kept where there is little room.
+    # The reason for an empty page comes first, as later notes may be cut.
     notes = [NO_TOKEN] if token and not after else []
     notes += labels if page else ["Nothing was said then.", *labels]
     reply = _event_list(workspace, "events", list(map(formatting.event, page)))

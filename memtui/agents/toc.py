@@ -165,8 +165,8 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
 
 def _shorten_bullet(item: Item, chars: int) -> Item:
     """Cut a bullet, and leave out why it is not fully supported."""
-    kept = {key: value for key, value in item.items() if key != "why"}
-    return dict(shortened(kept, chars))
+    shown = {key: value for key, value in item.items() if key != "why"}
+    return dict(shortened(shown, chars))
 
 
 def browse_time(
@@ -267,7 +267,7 @@ def search_node(
     items: dict[str, Item] = {}
     for node in [] if parsed.is_empty else nodes:
         for item in _matches(node, parsed):
-            # A wide node repeats what stands below it: the narrowest one is named.
+            # A wide node repeats texts of its descendants: the narrowest one is named.
             items[item["text"]] = item
     best = sorted(items.values(), key=lambda item: -item["score"])
     return _matching("finds", best, limit, ALL, CUT_SEARCH if is_cut else "")
@@ -284,7 +284,7 @@ def search_children(
 ) -> Reply:
     """List the children of a node, or the years, that match, best first.
 
-    What stands below a child counts for it. Needs no index.
+    Matches below a child count for it. Needs no index.
     """
     scope, parsed = Scope(agent, project), search_query.parse(query, workspace.zone)
     if parsed.is_empty:
@@ -388,7 +388,7 @@ def outline(
             newest = newest or entry.end_time
             days = (newest - entry.end_time) / timedelta(days=1)
             rank = levels.index(entry.level) + days / HALF_LEVEL_DAYS
-            # Parents rank before their children, so that none stands alone.
+            # Parents rank before children, so that each is shown below its parent.
             heapq.heappush(queue, (rank, (*place, number), entry))
 
     chosen: list[tuple[tuple[int, ...], TocEntry]] = []

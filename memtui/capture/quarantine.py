@@ -42,17 +42,17 @@ def extract_invalid(
     """
     records = split_records(file.raw)
     invalid = [one for one in records if _invalid(file, one.raw, now)] or records
-    kept, skipped = [], []
+    accepted, skipped = [], []
     for record in invalid:
         reason = skip_reason(record.fields) if record.fields else ""
         if reason:
             skipped.append(SkippedRecord(reason))
         else:
-            kept.append(record)
-    if not kept:
+            accepted.append(record)
+    if not accepted:
         return InvalidPart(b"", is_changed=True, invalid=(), skipped=tuple(skipped))
-    is_whole = len(kept) == len(records)
-    raw, kinds = _redact_records(file.raw, kept, is_whole=is_whole)
+    is_whole = len(accepted) == len(records)
+    raw, kinds = _redact_records(file.raw, accepted, is_whole=is_whole)
     found = _invalid(file, raw, now)
     reasons = tuple(replace(one, reason=redacted_reason(one)) for one in found)
     return InvalidPart(raw, raw != file.raw, reasons, tuple(skipped), kinds)

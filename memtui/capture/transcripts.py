@@ -201,8 +201,8 @@ class TranscriptReader:
     def _report(self, name: str, reason: str, file: Path | None = None) -> None:
         """Store why a file cannot be read; with it, it is read when it changes."""
         self.progress.unreadable += 1
-        for said in (name, str(file)):
-            reason = reason.removeprefix(f"{said} ").removeprefix(f"{said}: ")
+        for path in (name, str(file)):
+            reason = reason.removeprefix(f"{path} ").removeprefix(f"{path}: ")
         if len(self.progress.unreadable_files) < MAX_UNREADABLE:
             self.progress.unreadable_files.append(f"{name}: {reason}")
         problem = ProblemCount(reason, ProblemKind.DAMAGED, 0, 1)

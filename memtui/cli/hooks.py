@@ -99,7 +99,7 @@ def run_mcp(args: Namespace, paths: Paths) -> int:
     home = os.environ.get("MEMTUI_HOME")
     machine = replace(
         this_machine(paths, _project(args)),
-        # Copies of their own: one file may hold both hooks and the server.
+        # Copies of their own: one file may contain both hooks and the server.
         backups=paths.server_backups,
         server=_server_command(args, Path(home) if home else None),
     )

@@ -83,7 +83,7 @@ def _set_watched(
 
 
 def _parse_names(names: Sequence[str]) -> list[str]:
-    """Return the agents that are meant.
+    """Return the selected agents.
 
     Raises:
         UsageError: There is none, or one is unknown or has no folder of its own.

@@ -94,7 +94,7 @@ class ConfigEntry(ABC):
 
     @abstractmethod
     def wanted(self, machine: Machine, text: str = "") -> list[ConfigValue]:
-        """Return the values that the file with this text should hold."""
+        """Return the values that the file with this text should contain."""
 
     @abstractmethod
     def existing(self, text: str) -> list[ConfigValue]:

@@ -56,7 +56,7 @@ class JsonHooks(ConfigEntry):
         return text
 
     def remove(self, text: str) -> str:
-        """Remove memtui's handlers, and what holds nothing else."""
+        """Remove memtui's handlers, and objects that contain nothing else."""
         while text and (chain := next(_own_handlers(text), None)):
             text = json_edit.remove(text, chain)
         return text
@@ -173,7 +173,7 @@ class ServerEntry(ConfigEntry):
     """The MCP server among others."""
 
     key: str
-    """The object that holds the servers."""
+    """The object that contains the servers."""
     fields: Callable[[Sequence[str]], dict[str, object]]
     """Returns the fields of a server that is run by a command."""
 
@@ -201,7 +201,7 @@ class JsonServer(ServerEntry):
         return json_edit.append(text, servers.at, wanted.value, SERVER_NAME)
 
     def remove(self, text: str) -> str:
-        """Remove the server, and the object that holds no other."""
+        """Remove the server, and the object if it contains no other."""
         found = json_edit.find(text, self.key, SERVER_NAME) if text else []
         return json_edit.remove(text, found) if found else text
 

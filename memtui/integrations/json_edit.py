@@ -158,7 +158,7 @@ def append(text: str, at: int, value: object, key: str = "") -> str:
 
 
 def remove(text: str, chain: Sequence[Member]) -> str:
-    """Return the text without a member, and without what held nothing else.
+    """Return the text without a member, and without objects left empty by that.
 
     The member is the last of a chain, after those it is in.
     """

@@ -1,7 +1,7 @@
 """The calendar of the table of contents: ids, titles and bounds of nodes.
 
 Weeks are ISO-8601. A week belongs to the month, and so to the year, of its Thursday;
-months and years hold whole weeks. All of it follows from a node's id
+months and years contain whole weeks. All of it follows from a node's id
 and the store's time zone, never from the events under it.
 """
 

@@ -146,8 +146,8 @@ class ResumeCommand:
 
     def __str__(self) -> str:
         """Return the command line for a shell."""
-        said = shlex.join(self.argv)
-        return f"cd {shlex.quote(self.folder)} && {said}" if self.folder else said
+        command = shlex.join(self.argv)
+        return f"cd {shlex.quote(self.folder)} && {command}" if self.folder else command
 
 
 def resume_command(session: Session) -> ResumeCommand:

@@ -148,8 +148,8 @@ class Rewriter:
             if work is None or shown is None:
                 return self._finish(name, RewriteResult.NOTHING)
             attempt = self._attempt(work) if is_requested else 0
-            if not is_requested and (kept := self._reuse(work)):
-                return kept
+            if not is_requested and (reused := self._reuse(work)):
+                return reused
         draft = try_item(lambda: self._draft(work, attempt))
         if isinstance(draft, OllamaError):
             return self._handle_error(work, shown, draft, attempt)
@@ -320,8 +320,8 @@ class JobRuns:
         self._errors[job].clear()
         if any(errors) and result is RunResult.DONE:
             result = RunResult.FAILED
-        said = next(filter(None, reversed(errors)), "")
-        self._schedule.end(job, result, self._clock(), said)
+        message = next(filter(None, reversed(errors)), "")
+        self._schedule.end(job, result, self._clock(), message)
 
     def _explain_nothing_done(self, job: Job) -> str:
         """Return why a requested run did nothing although nodes are queued."""

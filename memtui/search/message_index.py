@@ -1,7 +1,7 @@
 """The message index: the terms of all messages, in an SQLite file with FTS5 tables.
 
-The texts are in the store; this file holds each message's terms, time and position in
-its conversation. One process writes, any number of processes may read. It can be
+The texts are in the store; this file contains each message's terms, time and position
+in its conversation. One process writes, any number of processes may read. It can be
 deleted at any time and is rebuilt from the store. No other module depends on SQLite
 here.
 

@@ -2,7 +2,8 @@
 
 A message of the user weighs more than one of the assistant, a turn that used tools more
 than one that did not, and the title and summary of a session more than either; see
-``scoring``. The limits always hold: 20 hits, 16 messages a window, 1,024 bytes of each.
+``scoring``. The limits always apply: 20 hits, 16 messages a window, 1,024 bytes
+of each.
 """
 
 import logging

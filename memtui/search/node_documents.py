@@ -101,7 +101,7 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
 def node_times(node: TocNode) -> tuple[datetime, datetime]:
     """Return the first and the last moment of a node.
 
-    Those of a month or year are of its calendar days, though it holds whole weeks.
+    Those of a month or year are of its calendar days, though it contains whole weeks.
     """
     start, end = node.start_time, node.end_time
     if node.level in (TocLevel.MONTH, TocLevel.YEAR):

@@ -728,7 +728,7 @@ def _delete(path: Path) -> None:
         path.unlink()
 
 
-# Spelling suggestions: which term of the index a misspelt word was meant to be
+# Spelling suggestions: the terms of the index that resemble a misspelt word
 
 
 def _correct_query(reader: NodeReader, query: Query, *, has_few: bool) -> str:

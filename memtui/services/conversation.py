@@ -219,8 +219,8 @@ def _before(
     found = conversations.list_before(number, key.subagent, position, most + 1)
     is_first = len(found) <= most
     before_at = None if is_first else found[0].timestamp
-    kept = found if is_first else found[1:]
-    return TurnRange(_turns(number, key, kept, before_at), is_first, position is None)
+    shown = found if is_first else found[1:]
+    return TurnRange(_turns(number, key, shown, before_at), is_first, position is None)
 
 
 def _turns(

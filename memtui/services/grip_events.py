@@ -31,7 +31,7 @@ def expand(
             return expand_event(event_id, before=before, after=after)
         ends = events.get([grip.event_id_start, grip.event_id_end])
         first, last = ends.get(grip.event_id_start), ends.get(grip.event_id_end)
-        # Where one of them cannot be read, the other stands for both.
+        # If one of them cannot be read, the other is used for both.
         first, last = first or last, last or first
         if first is None or last is None:
             return Expansion(grip=grip)

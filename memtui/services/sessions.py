@@ -140,22 +140,22 @@ def list_messages(
     session = details.session
     with database.connection():
         number, _ = _find(session.agent, session.session_id)
-        # What was thought before the first one came after the one before it.
+        # The thoughts before the first message follow the message before it.
         ahead = 1 if with_thoughts and offset else 0
         found = conversations.list_page(
             number, subagent, offset - ahead, limit + ahead, is_all=all_events
         )
-        kept = found[ahead:]
+        shown = found[ahead:]
         thoughts: Sequence[Thought] = ()
-        if with_thoughts and kept:
+        if with_thoughts and shown:
             thoughts = store_events.thoughts_between(
                 number,
                 to_ms(found[0].timestamp) + 1 if ahead else 0,
-                to_ms(kept[-1].timestamp),
+                to_ms(shown[-1].timestamp),
                 subagent=subagent,
                 limit=MAX_THOUGHTS,
             )
-    return MessagePage(subagent, offset, total, tuple(kept), tuple(thoughts))
+    return MessagePage(subagent, offset, total, tuple(shown), tuple(thoughts))
 
 
 def _total(details: SessionDetails, subagent: str, *, is_all: bool) -> int:

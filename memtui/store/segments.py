@@ -122,8 +122,8 @@ def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
 def save(segments: Sequence[SegmentRange]) -> None:
     """Add segments that are new or have changed; each needs a summary."""
     ids = [segment.segment_id for segment in segments]
-    kept = SegmentRow.summarized_events, SegmentRow.surprise, SegmentRow.terms
-    rows = SegmentRow.select(SegmentRow.id, *kept).where(SegmentRow.id.in_(ids))
+    columns = SegmentRow.summarized_events, SegmentRow.surprise, SegmentRow.terms
+    rows = SegmentRow.select(SegmentRow.id, *columns).where(SegmentRow.id.in_(ids))
     before = {row.pop("id"): row for row in rows.dicts()} if ids else {}
     insert(
         SegmentRow,

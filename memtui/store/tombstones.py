@@ -1,8 +1,8 @@
 """Tombstones: forgotten content that must not be stored again.
 
-A tombstone holds no text: ids, names, dates, and hashes that recognize copies of what
-was forgotten. Those hashes (kinds ``fingerprint`` to ``subagent``) share the time of
-creation of the tombstone they belong to, and are removed with it.
+A tombstone contains no text: ids, names, dates, and hashes that identify copies of
+forgotten content. Those hashes (kinds ``fingerprint`` to ``subagent``) share the time
+of creation of the tombstone they belong to, and are removed with it.
 """
 
 import hashlib
@@ -199,7 +199,7 @@ def _find_forgotten(keys: Sequence[tuple[str, str, str, int]]) -> set[str]:
 def covers_project(project: str, folder: str) -> bool:
     """Return whether a project was forgotten.
 
-    Its folder tells it from others of its name.
+    Projects of the same name differ by folder.
     """
     subject = folder or project
     return bool(subject) and exists(Tombstone(TombstoneKind.PROJECT, subject))

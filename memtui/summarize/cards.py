@@ -596,7 +596,7 @@ _BY_HAND = re.compile(
 def _left_open(
     work: _Work, commits: Sequence[CardLine], state: CardLine
 ) -> list[CardLine]:
-    """Return what remains to be done, as far as it is said or can be seen."""
+    """Return what remains to be done, as far as messages or calls show it."""
     lines = (
         *_unanswered(work),
         *_not_committed(work, commits, state),

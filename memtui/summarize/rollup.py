@@ -96,8 +96,8 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     names = [
         one.headline.removesuffix(CONTINUED).replace(" — ", ": ") for _, one in segments
     ]
-    said = (one for one in names if not tool_actions.is_action_line(one))
-    name = next(said, names[0])
+    sentences = (one for one in names if not tool_actions.is_action_line(one))
+    name = next(sentences, names[0])
     project = first.projects[0] if first.projects else ""
     session = first.bullets[0].session_id if first.bullets else ""
     rows = [

@@ -320,11 +320,11 @@ def _find_matches(
 ) -> Iterator[tuple[int, int]]:
     read = blank_redactions(text[:MAX_TEXT_CHARS])
     # The terms to find show at once which chunks are worth splitting.
-    is_telling = sought.isdisjoint(STOP_WORDS)
+    is_specific = sought.isdisjoint(STOP_WORDS)
     likely = term_prefilter([*sought, *starts])
     for match in word_pattern(read).finditer(read):
         word, start = match.group(), match.start()
-        if is_telling and not (
+        if is_specific and not (
             likely(word) and _has_match(_TERMS[word], sought, starts)
         ):
             continue

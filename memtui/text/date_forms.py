@@ -22,7 +22,7 @@ MINUTES_OF_DAY = 24 * 60
 BLANK = r"\s{1,3}"
 
 CLOCK_SLACK = timedelta(minutes=30)
-"""A time of day stands for the time around it."""
+"""A time of day includes the time around it."""
 
 PARTS = {
     "morning": (5 * 60, 12 * 60),

@@ -61,7 +61,7 @@ BETWEEN_CHARS = 12
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in which a space stands for one to three blanks."""
+    """Compile a pattern in which a space matches one to three blanks."""
     return re.compile(pattern.replace(" ", BLANK))
 
 
@@ -454,11 +454,11 @@ def _period(
     return DatePeriod(*bounds, span, label, is_soft)
 
 
-# The node of the contents that a typed date stands for.
+# The node of the contents for a typed date.
 #
-# A whole day, week, month or year is its own node. Another period stands for the widest
-# node that begins with it and lies within it; one that is open towards the past, for
-# the widest node that ends with it.
+# A whole day, week, month or year is its own node. The node of another period is the
+# widest node that begins with it and lies within it; of a period without a start, the
+# widest node that ends with it.
 
 _ISO_FORMS = (
     (re.compile(r"\d{4}"), TocLevel.YEAR),
@@ -478,7 +478,7 @@ _GO_KEY = re.compile(r"[dD](?![a-zA-Z])\s*|[dD]\s+")
 
 @dataclass(frozen=True, slots=True)
 class NodeDate:
-    """The node that a typed date stands for."""
+    """The node for a typed date."""
 
     node_id: str
     label: str
@@ -486,7 +486,7 @@ class NodeDate:
 
 
 def read_node(typed: str, now: datetime) -> NodeDate | None:
-    """Return the node a date stands for; None if it is no date or lies ahead.
+    """Return the node for a date; None if it is no date or in the future.
 
     Args:
         typed: A date, or words such as "last tuesday", "two weeks ago", "Q1".

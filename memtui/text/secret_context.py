@@ -1,4 +1,4 @@
-"""Find secrets by what stands beside them: names, headers, URLs, commands, key blocks.
+"""Find secrets by the text beside them: names, headers, URLs, commands, key blocks.
 
 Each rule is tried where a fixed byte string occurs in the lower-cased text: searching
 for a few strings takes a tenth of the time of one pattern for all.
@@ -359,7 +359,7 @@ def _read_quoted(
 
 
 def _check_name(text: str, start: int, end: int) -> Iterator[SecretSpan]:
-    """Find the secret that a name stands before; a span of kind "" is to be skipped."""
+    """Find the secret after a name; a span of kind "" is to be skipped."""
     if text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1
     name = text[start:end].rstrip(".-")

@@ -16,7 +16,7 @@ MIN_KEY_CHARS = 20
 MAX_KEY_CHARS = 8192
 """A longer key is only redacted up to here."""
 
-# A letter in brackets stands for a class of characters, see below. Of two formats that
+# A letter in brackets denotes a class of characters, see below. Of two formats that
 # fit, the first counts. A new one may also belong in _CUT and _INNER; raise
 # secrets.RULES_VERSION.
 _FORMATS = r"""

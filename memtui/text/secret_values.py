@@ -150,7 +150,7 @@ def is_path(value: str) -> bool:
 
 @lru_cache(4096)
 def kind_of_name(name: str) -> str:
-    """Return the kind of secret that a name stands for; "" for none."""
+    """Return the kind of secret that a name denotes; "" for none."""
     if name in FOLDERS:
         return ""
     words = [word.lower() for word in _WORDS.findall(name)]
@@ -266,7 +266,7 @@ def is_strong(value: str) -> bool:
 
 
 def is_generated(value: str) -> bool:
-    """Return whether a value is a password or key even where prose or code stands."""
+    """Return whether a value is a password or key even among prose or code."""
     if is_placeholder(value) or is_code(value) or is_path(value):
         return False
     if is_random(value):

@@ -207,13 +207,13 @@ def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
     """Find keys with invisible characters within."""
     if text.isascii() and b"\\u" not in lowered:
         return
-    starts, kept, end = [0], [0], 0
+    starts, origins, end = [0], [0], 0
     parts = []
     for invisible in _INVISIBLE.finditer(text):
         parts.append(text[end : invisible.start()])
         end = invisible.end()
         starts.append(starts[-1] + len(parts[-1]))
-        kept.append(end)
+        origins.append(end)
     if not parts:
         return
     joined = "".join([*parts, text[end:]])
@@ -222,8 +222,8 @@ def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
         first, last = (bisect_right(starts, at) - 1 for at in (start, stop - 1))
         if first < last:
             yield (
-                kept[first] + start - starts[first],
-                kept[last] + stop - starts[last],
+                origins[first] + start - starts[first],
+                origins[last] + stop - starts[last],
                 kind,
             )
 

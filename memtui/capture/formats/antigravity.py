@@ -42,7 +42,7 @@ _TIMES = re.compile(r"(?:(?:Created|Completed) At: \S+\s*)+")
 _FIRST_CHECKPOINT = "{{ CHECKPOINT 0 }}"
 
 SKIPPED_TYPES = frozenset({"CONVERSATION_HISTORY", "EPHEMERAL_MESSAGE"})
-"""Types that repeat what other steps hold."""
+"""Types that repeat the content of other steps."""
 
 
 class AntigravityFormat(JsonLinesFormat):

@@ -614,7 +614,7 @@ def result_text(content: object) -> str:
 
 
 def _block_text(block: object) -> str | None:
-    """Return the text of a block or what stands for its image; else None."""
+    """Return the text of a block or the placeholder of its image; else None."""
     if isinstance(block, str):
         return block
     fields = as_object(block)

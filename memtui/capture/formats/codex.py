@@ -65,14 +65,14 @@ ENVELOPES = word_set(
     """session_meta response_item event_msg turn_context compacted world_state
     inter_agent_communication inter_agent_communication_metadata"""
 )
-"""The types of records that hold a payload."""
+"""The types of records with a payload."""
 
 _FLAT_TYPES = word_set(
     """message reasoning function_call function_call_output function_result
     local_shell_call custom_tool_call custom_tool_call_output web_search_call tool_call
     tool_result"""
 )
-"""Items that stood alone on their lines before there were envelopes."""
+"""Items that were lines of their own before there were envelopes."""
 
 SKIPPED_KINDS = word_set(
     """session_meta turn_context thread_name_updated collab_agent_spawn_end world_state
@@ -91,7 +91,7 @@ SKIPPED_KINDS = word_set(
     HookPrompt SubAgentActivity CollabAgentToolCall codex/event/raw_item
     account/rateLimits/updated"""
 )
-"""Kinds that hold nothing of the conversation that other records do not hold too."""
+"""Kinds without any part of the conversation that other records lack."""
 
 _PLAN = "proposed_plan"
 """The element with a plan, in a reply."""
@@ -131,9 +131,9 @@ class CodexFormat(JsonLinesFormat):
     def state_without_text(self, state: State) -> State | None:
         if state.get("calls"):
             return None
-        kept = ("cwd", "at", "forked_from")
+        names = ("cwd", "at", "forked_from")
         thread = state.get("thread", {})
-        facts = {k: v for k, v in thread.get("facts", {}).items() if k in kept}
+        facts = {k: v for k, v in thread.get("facts", {}).items() if k in names}
         return {**state, "thread": {**thread, "facts": facts}}
 
 

@@ -25,7 +25,7 @@ RESULTS = word_set(
     """function_call_output custom_tool_call_output local_shell_call_output
     tool_search_output function_result tool_result mcp_tool_call_output"""
 )
-"""Items that hold a tool's result."""
+"""Items with a tool's result."""
 
 COMPLETE_CALLS = {
     # Events; mostly the items hold the same call.

@@ -55,7 +55,7 @@ SKIPPED_TYPES = word_set(
     exit_plan_mode.completed sampling.requested sampling.completed mcp.oauth_required
     mcp.oauth_completed capabilities.changed"""
 )
-"""Types that hold nothing of the conversation, or what other records hold too."""
+"""Types without any part of the conversation that other records lack."""
 
 _TYPE_PREFIXES = (
     *("session.", "assistant.", "user.", "tool."),

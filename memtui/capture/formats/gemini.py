@@ -269,7 +269,7 @@ class _SessionReader(SessionReader):
         """Find out which earlier messages a list of messages may repeat with new ids.
 
         A message is an earlier one if the same text was read under an id that is not
-        in the list; otherwise the same was said twice.
+        in the list; otherwise it is a second message with the same text.
         """
         ids = {as_text(message.get("id")) for message in as_objects(messages)}
         self._renamed = set()

@@ -335,7 +335,7 @@ def _stop(payload: Payload) -> Iterator[Event]:
 
 
 def _stop_failure(payload: Payload) -> Iterator[Event]:
-    """Read the end of a turn that failed: what was said, and the error."""
+    """Read the end of a turn that failed: the last message, and the error."""
     if text := payload.text("last_assistant_message").strip():
         yield _event(payload, EventType.ASSISTANT_MESSAGE, text)
     if text := payload.text("error_details", "error"):

@@ -91,7 +91,7 @@ _SKIPPED_PARTS = frozenset(
 _SKIPPED_MESSAGES = frozenset(
     {"agent-switched", "model-switched", "location-switched", "idle"}
 )
-"""Messages of version 2 that hold nothing of the conversation."""
+"""Messages of version 2 without any part of the conversation."""
 
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
 """The title of a session that has none yet."""
@@ -152,7 +152,7 @@ FORMAT = OpenCodeFormat()
 
 
 def _is_in_storage(path: PurePath) -> bool:
-    """Return whether a file is where the older versions kept a session."""
+    """Return whether a file is where older versions stored a session."""
     return path.suffix == ".json" and path.parent.parent.name == "session"
 
 
@@ -170,7 +170,7 @@ class _Part:
 
     @property
     def text(self) -> str:
-        """Its text, or what stands for its file; "" for other parts."""
+        """Its text, or the placeholder of its file; "" for other parts."""
         fields = self.fields or {}
         if self.kind == "file":
             return _placeholder(fields)

@@ -169,7 +169,7 @@ def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRe
     if isinstance(at, InvalidRecord):
         return at
     metadata = _event_metadata(fields)
-    text = said = clean(as_text(fields.get("text")))
+    text = original = clean(as_text(fields.get("text")))
     try:
         role = EventRole(as_text(fields["role"])) if fields.get("role") else None
         event_type = _event_type(fields, role)
@@ -181,7 +181,7 @@ def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRe
             timestamp=at,
             event_type=event_type,
             text=text,
-            source_key=as_text(fields.get("key")) or said,
+            source_key=as_text(fields.get("key")) or original,
             role=role,
             metadata=metadata,
             subagent=as_text(fields.get("subagent")),

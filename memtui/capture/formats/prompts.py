@@ -104,7 +104,7 @@ def split_elements(text: str, names: Iterable[str]) -> tuple[str, list[str]]:
     The time is linear, also for elements that are never closed.
     """
     opening = re.compile(rf"<({'|'.join(names)})(?: [^<>]*)?>")
-    kept, elements, unclosed, at = [], [], set(), 0
+    remaining, elements, unclosed, at = [], [], set(), 0
     for match in opening.finditer(text):
         if match.start() < at or match[1] in unclosed:
             continue
@@ -113,10 +113,10 @@ def split_elements(text: str, names: Iterable[str]) -> tuple[str, list[str]]:
         if end < 0:
             unclosed.add(match[1])
             continue
-        kept.append(text[at : match.start()])
+        remaining.append(text[at : match.start()])
         at = end + len(closing)
         elements.append(text[match.start() : at])
-    return "".join((*kept, text[at:])), elements
+    return "".join((*remaining, text[at:])), elements
 
 
 def split_prompt(text: str) -> tuple[str, str]:

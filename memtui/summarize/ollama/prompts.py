@@ -60,10 +60,10 @@ MAX_UNDERESTIMATE = 3.5
 each byte. The first prompt to a model is made shorter by it."""
 
 MIN_FIRST_PROMPT_TOKENS = 1000
-"""The first prompt may always be this long: less would not hold a few turns."""
+"""The first prompt may always be this long: less has no room for a few turns."""
 
 COUNT_MARGIN = 1.03
-"""The estimate is kept this much above the count."""
+"""The margin of the estimate above the count."""
 
 DECREASE_RATE = 0.2
 """The share of the difference by which a factor that was too high is lowered."""

@@ -71,16 +71,18 @@ def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Reply:
             "the reply is no summary" if shown.strip() else "an empty reply"
         )
     fence = log.fence
-    kept = _distinct(_claims(fields, log, fence))[: log.bullets[1]]
-    if not kept:
+    claims = _distinct(_claims(fields, log, fence))[: log.bullets[1]]
+    if not claims:
         raise InvalidReplyError("no bullet of the reply names a place in the log")
-    title = _line(fields.title, fence) or kept[0].text
+    title = _line(fields.title, fence) or claims[0].text
     words = (_line(word, fence) for word in fields.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= MAX_KEYWORD_CHARS)
     summary = Summary(
-        shorten_to_sentences(title, TITLE_CHARS), kept, tuple(keywords)[:MAX_KEYWORDS]
+        shorten_to_sentences(title, TITLE_CHARS),
+        claims,
+        tuple(keywords)[:MAX_KEYWORDS],
     )
-    return Reply(summary, len(fields.bullets) - len(kept), fields.surprise)
+    return Reply(summary, len(fields.bullets) - len(claims), fields.surprise)
 
 
 def join_parts(parts: Sequence[Summary], most: int) -> Summary:
@@ -96,9 +98,9 @@ def join_parts(parts: Sequence[Summary], most: int) -> Summary:
         for rank, claim in enumerate(part.bullets)
     ]
     ranked = sorted(row, key=lambda one: one[:2])
-    kept = sorted(ranked[:most], key=lambda one: (one[1], one[0]))
+    best = sorted(ranked[:most], key=lambda one: (one[1], one[0]))
     words = dict.fromkeys(word for part in parts for word in part.keywords)
-    bullets = _distinct(claim for *_, claim in kept)
+    bullets = _distinct(claim for *_, claim in best)
     return Summary(parts[0].title, bullets, tuple(words)[:MAX_KEYWORDS])
 
 
