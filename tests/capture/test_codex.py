@@ -431,7 +431,9 @@ def test_real_rollouts_read_alike_in_pieces(
 
 
 def test_every_message_of_real_rollouts_is_told_once(shared: Path) -> None:
-    for file in (shared / "codex" / "agentv").glob("*.jsonl"):
+    files = list((shared / "codex" / "agentv").glob("*.jsonl"))
+    assert files
+    for file in files:
         items, twins = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
         for raw in file.read_text().splitlines():
             payload = json.loads(raw)["payload"]

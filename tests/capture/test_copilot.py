@@ -254,7 +254,9 @@ def test_real_sessions_read_alike_in_pieces(
 
 
 def test_every_message_of_real_sessions_is_told_once(shared: Path) -> None:
-    for file in (shared / "copilot_cli" / "agentv").glob("*.jsonl"):
+    files = list((shared / "copilot_cli" / "agentv").glob("*.jsonl"))
+    assert files
+    for file in files:
         wanted, calls = Counter[Any](), set()
         for raw in file.read_text().splitlines():
             record = json.loads(raw)

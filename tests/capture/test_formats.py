@@ -70,7 +70,10 @@ def test_the_files_of_others_are_left_to_them(agent: str, shared: Path) -> None:
 
 def test_a_parts_file_is_no_session(shared: Path) -> None:
     folder = shared / FOLDERS["opencode"][0]
-    for file in [*folder.glob("*/part/**/*.json"), *folder.glob("*/message/*/*.json")]:
+    parts = list(folder.glob("*/part/**/*.json"))
+    messages = list(folder.glob("*/message/*/*.json"))
+    assert parts and messages
+    for file in parts + messages:
         assert claimed_by(file) == set()
 
 

@@ -367,6 +367,7 @@ def wait_until_read(process: "subprocess.Popen[bytes]") -> None:
     status = Path(f"/proc/{process.pid}/stat")
     # The first read takes the half; the second sleeps.
     while status.read_text().rpartition(")")[2].split()[0] != "S":
+        assert process.poll() is None
         os.sched_yield()
 
 
