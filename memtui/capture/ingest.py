@@ -33,7 +33,7 @@ from memtui.store import (
     sessions,
 )
 from memtui.store import events as store_events
-from memtui.store.problems import ProblemCount, ProblemKind
+from memtui.store.problems import HOOKS, ProblemCount, ProblemKind
 from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
@@ -51,9 +51,6 @@ DRAFTS_INTERVAL_S = 60.0
 
 ABANDONED_AFTER = timedelta(minutes=10)
 """A draft that was last written before this time is left over from a killed hook."""
-
-SOURCE = "hooks"
-"""The name under which problems with spool files are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +142,14 @@ class SpoolIngester:
         reasons = map(spool.counted_reasons, spool.quarantined())
         actual = Tally(reason for some in reasons for reason in some)
         with database.connection(), database.transaction():
-            counted = Tally(problems.get_damaged(SOURCE))
+            counted = Tally(problems.get_damaged(HOOKS))
             missing = [
                 ProblemCount(reason, ProblemKind.DAMAGED, 0, number)
                 for reason, number in (actual - counted).items()
             ]
-            problems.add(SOURCE, missing, to_ms(self._clock()))
+            problems.add(HOOKS, missing, to_ms(self._clock()))
             for reason, number in (counted - actual).items():
-                problems.subtract(SOURCE, reason, number)
+                problems.subtract(HOOKS, reason, number)
         self._is_counted = True
 
     def _parse_files(self, names: Sequence[str]) -> Iterator[_ParsedFile]:
@@ -202,16 +199,16 @@ class SpoolIngester:
             added = store_events.add(count_tokens(events, self._counter), route=HOOK)
             created = set(added.created)
             new = [event for event in events if event.event_id in created]
-            cursors.add_activity(SOURCE, new, now_ms)
+            cursors.add_activity(HOOKS, new, now_ms)
             # Files that were stored, but not deleted before a crash, count only once.
             stored_before = meta.stored_hook_files()
             for file in files:
                 store_events.add_thoughts(file.of_type(Thought))
                 store_session_metadata(file.of_type(SessionMetadata))
-                problems.add(SOURCE, _problems(file, InvalidRecord), now_ms)
+                problems.add(HOOKS, _problems(file, InvalidRecord), now_ms)
                 if file.name not in stored_before:
                     problems.add_redactions(file.redacted, now_ms)
-                    problems.add(SOURCE, _problems(file, SkippedRecord), now_ms)
+                    problems.add(HOOKS, _problems(file, SkippedRecord), now_ms)
             meta.set_stored_hook_files(file.name for file in files)
             copies.update_owners()
 

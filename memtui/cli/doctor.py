@@ -16,10 +16,9 @@ from memtui.cli.context import Context, start_log
 from memtui.errors import SettingsError
 from memtui.integrations.config_files import find_project_root
 from memtui.pipeline import worker_lock
-from memtui.services.capture_sources import HOOKS
 from memtui.services.doctor import Doctor, Finding, Report
 from memtui.settings import Settings
-from memtui.store.problems import Problem, ProblemKind
+from memtui.store.problems import HOOKS, Problem, ProblemKind
 from memtui.text import date_format
 from memtui.text.quantities import plural
 

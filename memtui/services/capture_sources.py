@@ -9,9 +9,7 @@ from memtui.paths import transcript_folders
 from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
 from memtui.store import cursors, database, meta
 from memtui.store.cursors import SourceActivity
-
-HOOKS = "hooks"
-"""The name under which the store counts what came from hooks."""
+from memtui.store.problems import HOOKS
 
 FOLDERS = "folders"
 """The name of the entry for ``capture.folders``."""

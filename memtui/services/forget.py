@@ -50,9 +50,6 @@ from memtui.store.deletion import DeletionCounts
 from memtui.store.tombstones import Tombstone, TombstoneKind
 from memtui.text import secrets
 
-HOOK_PROBLEMS = "hooks"
-"""The source under which problems with hook files are counted."""
-
 MIN_SEARCH_CHARS = 6
 """A shorter text is found anywhere."""
 
@@ -318,7 +315,7 @@ def delete_from_spool(
         if is_dry_run:
             continue
         for reason in spool.reasons(folder, file.name):
-            problems.subtract(HOOK_PROBLEMS, reason)
+            problems.subtract(problems.HOOKS, reason)
         if remaining:
             raw = join_records(remaining)
             spool.rewrite(folder, file, raw, list(_list_reasons(raw, file)))

@@ -26,9 +26,8 @@ from memtui.capture.spool import (
 )
 from memtui.errors import MemtuiError, SpoolError
 from memtui.model.events import clean
-from memtui.services.forget import HOOK_PROBLEMS
 from memtui.store import cursors, database, problems
-from memtui.store.problems import Problem, ProblemKind
+from memtui.store.problems import HOOKS, Problem, ProblemKind
 from memtui.text import secrets
 
 MAX_SENDER_BYTES = 64 * 1024
@@ -127,9 +126,7 @@ class QuarantineService:
         with database.connection():
             items: list[Item] = [*files, *_list_damaged(offset + limit)]
             items.sort(key=_received_at, reverse=True)
-            total = len(files) + problems.count_rows(
-                ProblemKind.DAMAGED, besides=HOOK_PROBLEMS
-            )
+            total = len(files) + problems.count_rows(ProblemKind.DAMAGED, besides=HOOKS)
             entries = tuple(self._to_entries(items[offset : offset + limit]))
             return QuarantinePage(entries, offset, total, problems.count_damaged())
 
@@ -225,7 +222,7 @@ class QuarantineService:
                 counts.update(reasons)
             with database.transaction():
                 for reason, count in counts.items():
-                    problems.subtract(HOOK_PROBLEMS, reason, count)
+                    problems.subtract(HOOKS, reason, count)
         return done, failures
 
     def _find(self, names: Sequence[str] | None) -> list[Item]:
@@ -359,7 +356,7 @@ def _redact(text: str) -> str:
 
 
 def _list_damaged(limit: int | None) -> list[Problem]:
-    return problems.list_latest(limit, kind=ProblemKind.DAMAGED, besides=HOOK_PROBLEMS)
+    return problems.list_latest(limit, kind=ProblemKind.DAMAGED, besides=HOOKS)
 
 
 def _received_at(item: Item) -> datetime:

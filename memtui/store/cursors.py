@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.model.events import Event, clean, from_ms
-from memtui.store.database import connection, db, fetch, fetch_value
+from memtui.store.database import connection, db, fetch, fetch_value, prefix_range
 from memtui.store.schema import CursorRow
 
 _NAMED_STATE_FORMATS = frozenset({"claude-code", "codex"})
@@ -102,12 +102,11 @@ def get_offset(path: str) -> int | None:
 
 def get_stamps(place: str) -> dict[str, FileStamp]:
     """Return the stamps of a file, or of the files under a folder, by their paths."""
-    prefix = place.rstrip("/") + "/"
     sql = (
         "SELECT path, size, mtime_ns FROM cursors"
         " WHERE path = ? OR (path >= ? AND path < ?)"
     )
-    rows = fetch(sql, place, prefix, prefix[:-1] + "0")
+    rows = fetch(sql, place, *prefix_range(place.rstrip("/") + "/"))
     return {path: FileStamp(size, mtime_ns) for path, size, mtime_ns in rows}
 
 
@@ -168,7 +167,7 @@ class SourceActivity:
     """The events received from one source of one agent."""
 
     source: str
-    """``hooks``, or the name of a format."""
+    """``problems.HOOKS``, or the name of a format."""
     agent: str
     last_event_at: datetime
     """The time of its latest event."""

@@ -11,6 +11,9 @@ from memtui.model.events import clean, from_ms
 from memtui.store.database import db
 from memtui.store.schema import ProblemRow, RedactionRow
 
+HOOKS = "hooks"
+"""The source of what hooks send; other sources have the name of a file or format."""
+
 
 class ProblemKind(StrEnum):
     """Why records were not stored."""
@@ -53,7 +56,7 @@ class Problem:
     """The records of one source that were not stored, for one reason."""
 
     source: str
-    """The file, or ``hooks``."""
+    """The file, or ``HOOKS``."""
     reason: str
     kind: ProblemKind
     line: int
@@ -70,7 +73,7 @@ def add(
     """Count more records that were not stored.
 
     Args:
-        source: The file, or ``hooks``.
+        source: The file, or ``HOOKS``.
         counts: The records.
         now_ms: The current time, in milliseconds.
         history: What was counted before the source was read again: as many records are
