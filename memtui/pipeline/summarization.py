@@ -190,7 +190,7 @@ class ParentWork:
     def make_version(
         self, draft: Summary, identity: str, digest: str, fallback_title: str
     ) -> NewVersion:
-        """A version of the node; see ``SegmentWork.make_version``."""
+        """Return a version of the node; see ``SegmentWork.make_version``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
         cleaned = _redact_draft(sanitize(draft, HEADLINE_CHARS))
