@@ -381,7 +381,7 @@ class LineWriter:
         return "\n".join([head, *(lines or [f"  {named}"])])
 
     def work(self, item: Item) -> str:
-        """Write what was done upon a request, or after an error."""
+        """Write the changes made for a request, or after an error."""
         at = self.minute(item["at"])
         lines = [f"{item['id']} {at} {item['session']} | {item['title']}"]
         if "error" in item:

@@ -185,7 +185,7 @@ def _comparison(
 def _cleanup_commands(
     info: StoreInfo, before: StoreInfo | None, zone: tzinfo
 ) -> list[str]:
-    """Return the commands that delete again what the backup brought back."""
+    """Return the commands that delete forgotten data that the backup restored."""
     back = before.forgotten - info.forgotten if before else ()
     names = [(one.kind, shlex.quote(one.name(zone))) for one in back]
     commands = [f"memtui forget {kind} {name}" for kind, name in sorted(names)]

@@ -224,7 +224,7 @@ class WebServer(Server):
 async def _handle_frame(
     text: str, tab: web.WebSocketResponse, service: AppService
 ) -> None:
-    """Pass a frame of the page on to the process; ignore what is not valid."""
+    """Pass a frame of the page on to the process; ignore invalid ones."""
     try:
         frame = json.loads(text)
     except (ValueError, RecursionError):

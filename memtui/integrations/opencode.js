@@ -1,11 +1,11 @@
-// Written by memtui: it hands what happens in OpenCode to memtui's hook.
-// "memtui hooks uninstall opencode" takes it away again.
+// Written by memtui: it passes the events of OpenCode to memtui's hook.
+// "memtui hooks uninstall opencode" removes it.
 import { spawn } from "node:child_process"
 
 const COMMAND = []
 
-// Never waits and never throws: nothing of this is worth a disturbed session.
-function keep(payload) {
+// Neither waits nor throws, so that the session is never disturbed.
+function record(payload) {
   try {
     const child = spawn(COMMAND[0], COMMAND.slice(1), {
       stdio: ["pipe", "ignore", "ignore"],
@@ -18,42 +18,42 @@ function keep(payload) {
   } catch {}
 }
 
-// What both versions of OpenCode's interface for plugins have in common.
-function makeTeller(directory) {
-  const parents = new Map() // a helper's session → the session it works for
-  const said = new Map() // a session → its last message, part by part
+// The part common to both versions of OpenCode's interface for plugins.
+function makeReporter(directory) {
+  const parents = new Map() // a subagent's session → the session it works for
+  const messages = new Map() // a session → its last message, part by part
 
-  const tell = (session, name, more) => {
+  const report = (session, name, more) => {
     const parent = parents.get(session)
-    const helper = parent ? { agent_id: session } : {}
+    const subagent = parent ? { agent_id: session } : {}
     const base = { session_id: parent ?? session, cwd: directory, hook_event_name: name }
-    keep({ ...base, ...helper, ...more })
+    record({ ...base, ...subagent, ...more })
   }
   return {
-    tell,
+    report,
     start: (session, parent) => {
       if (parent) parents.set(session, parent)
-      else tell(session, "SessionStart", {})
+      else report(session, "SessionStart", {})
     },
-    // What a helper is asked, no person said.
+    // Prompts to a subagent are not the user's.
     ask: (session, prompt) => {
-      if (prompt && !parents.has(session)) tell(session, "UserPromptSubmit", { prompt })
+      if (prompt && !parents.has(session)) report(session, "UserPromptSubmit", { prompt })
     },
-    say: (session, message, part, text) => {
-      if (said.get(session)?.message !== message)
-        said.set(session, { message, parts: new Map() })
-      said.get(session).parts.set(part, text)
+    addText: (session, message, part, text) => {
+      if (messages.get(session)?.message !== message)
+        messages.set(session, { message, parts: new Map() })
+      messages.get(session).parts.set(part, text)
     },
     stop: (session, isReply) => {
-      const last = said.get(session)
-      said.delete(session)
-      const isSaid = last && isReply(last.message)
-      const words = isSaid ? [...last.parts.values()].join("\n") : ""
+      const last = messages.get(session)
+      messages.delete(session)
+      const hasReply = last && isReply(last.message)
+      const words = hasReply ? [...last.parts.values()].join("\n") : ""
       const name = parents.has(session) ? "SubagentStop" : "Stop"
-      tell(session, name, { last_assistant_message: words })
+      report(session, name, { last_assistant_message: words })
     },
     end: (session) => {
-      if (!parents.has(session)) tell(session, "SessionEnd", { reason: "deleted" })
+      if (!parents.has(session)) report(session, "SessionEnd", { reason: "deleted" })
     },
   }
 }
@@ -65,30 +65,30 @@ const safely = (does) => async (...given) => {
 }
 
 export const Memtui = async ({ directory } = {}) => {
-  const teller = makeTeller(directory)
+  const reporter = makeReporter(directory)
   const roles = new Map() // a message → who wrote it
   const inputs = new Map() // a call → what it was given
   const take = {
-    "session.created": ({ info }) => teller.start(info.id, info.parentID),
+    "session.created": ({ info }) => reporter.start(info.id, info.parentID),
     "message.updated": ({ info }) => roles.set(info.id, info.role),
     "message.part.updated": ({ part }) => {
       if (part.type !== "text" || part.synthetic) return
-      teller.say(part.sessionID, part.messageID, part.id, part.text)
+      reporter.addText(part.sessionID, part.messageID, part.id, part.text)
     },
     "session.idle": ({ sessionID }) =>
-      teller.stop(sessionID, (message) => roles.get(message) === "assistant"),
-    "session.deleted": ({ info }) => teller.end(info.id),
+      reporter.stop(sessionID, (message) => roles.get(message) === "assistant"),
+    "session.deleted": ({ info }) => reporter.end(info.id),
   }
   return {
     "chat.message": safely(({ sessionID }, { parts }) => {
       const texts = parts.filter((part) => part.type === "text" && !part.synthetic)
-      teller.ask(sessionID, texts.map((part) => part.text).join("\n"))
+      reporter.ask(sessionID, texts.map((part) => part.text).join("\n"))
     }),
     "tool.execute.before": safely(({ callID }, { args }) => inputs.set(callID, args)),
     "tool.execute.after": safely(({ tool, sessionID, callID, args }, { output }) => {
       const input = args ?? inputs.get(callID)
       inputs.delete(callID)
-      teller.tell(sessionID, "PostToolUse", {
+      reporter.report(sessionID, "PostToolUse", {
         tool_name: tool,
         tool_use_id: callID,
         tool_input: input,
@@ -101,13 +101,13 @@ export const Memtui = async ({ directory } = {}) => {
 
 // Version 2 of OpenCode.
 async function setup(ctx) {
-  const teller = makeTeller(ctx.location?.directory)
+  const reporter = makeReporter(ctx.location?.directory)
   const take = {
-    "session.created": ({ sessionID, parentID }) => teller.start(sessionID, parentID),
+    "session.created": ({ sessionID, parentID }) => reporter.start(sessionID, parentID),
     "session.text.ended": ({ sessionID, assistantMessageID, ordinal, text }) =>
-      teller.say(sessionID, assistantMessageID, ordinal, text),
-    "session.idle": ({ sessionID }) => teller.stop(sessionID, () => true),
-    "session.deleted": ({ sessionID }) => teller.end(sessionID),
+      reporter.addText(sessionID, assistantMessageID, ordinal, text),
+    "session.idle": ({ sessionID }) => reporter.stop(sessionID, () => true),
+    "session.deleted": ({ sessionID }) => reporter.end(sessionID),
   }
   const hook = async (domain, name, does) => {
     try {
@@ -122,16 +122,16 @@ async function setup(ctx) {
   }
   listen() // Until OpenCode ends.
   await hook(ctx.session, "prompt", ({ sessionID, prompt }) =>
-    teller.ask(sessionID, prompt.text))
+    reporter.ask(sessionID, prompt.text))
   await hook(ctx.tool, "execute.after", (done) => {
     const call = { tool_name: done.tool, tool_use_id: done.id, tool_input: done.input }
     if (done.status === "error")
-      teller.tell(done.sessionID, "PostToolUseFailure", {
+      reporter.report(done.sessionID, "PostToolUseFailure", {
         ...call,
         error: String(done.error?.message ?? done.error),
       })
     else
-      teller.tell(done.sessionID, "PostToolUse", {
+      reporter.report(done.sessionID, "PostToolUse", {
         ...call,
         tool_response: done.result?.content ?? done.result?.output ?? done.result,
       })

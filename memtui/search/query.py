@@ -216,7 +216,7 @@ def correct(typed: str, searched: str, corrected: str) -> str:
     Args:
         typed: All that was typed.
         searched: The part of it that was searched for.
-        corrected: The same corrected; "" if there is nothing to correct.
+        corrected: The corrected part; "" if there is nothing to correct.
     """
     for word, right in zip(searched.split(), corrected.split(), strict=False):
         if word != right:

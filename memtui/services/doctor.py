@@ -286,7 +286,7 @@ class Doctor:
     # The store
 
     def _check_owners(self) -> Iterator[Finding]:
-        """Report what is somebody else's, or is somewhere else than it seems."""
+        """Report files that belong to other users or are links."""
         paths = self._paths
         for path in (paths.store.parent, paths.store, paths.spool, paths.config):
             if not path.exists():

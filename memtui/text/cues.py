@@ -27,7 +27,7 @@ is_pleasantry = re.compile(
     r"(?:you|i|me)\b.*\?$|want\s+me\s+to|let\s+me\s+know|please\s+(?:let|provide|proceed))",
     re.IGNORECASE,
 ).match
-"""Matches what is polite without content: "You're absolutely right!"."""
+"""Matches polite phrases without content: "You're absolutely right!"."""
 
 _DECIDES = re.compile(
     r"\b(?:decid\w+|decision|chos\w+|choose|opted|agreed|instead\s+of|rather\s+than"

@@ -35,7 +35,7 @@ from memtui.model.events import EventRole, EventType
 AGENT = "antigravity-cli"
 
 _REQUEST = "USER_REQUEST"
-"""The element with the words of the user, among what the program adds to them."""
+"""The element with the user's text, among text that the program adds."""
 
 _MODEL = re.compile(r"`Model Selection` from .{1,99}? to (.{1,99}?)\. ")
 _TIMES = re.compile(r"(?:(?:Created|Completed) At: \S+\s*)+")

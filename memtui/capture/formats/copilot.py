@@ -259,7 +259,7 @@ _NOTICES = {
     "system.notification": ("notification", "content"),
     "skill.invoked": ("skill", "name", "content"),
 }
-"""The types of what the program wrote: their kind, and the fields with the text."""
+"""The types of the program's own texts: their kind, and the fields with the text."""
 
 _FACTS = ("session.model_change", "session.context_changed", "session.title_changed")
 """The types that only say something of the session."""

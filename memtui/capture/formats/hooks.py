@@ -60,7 +60,7 @@ _REPEATING_EVENTS = word_set(
     beforetool beforetoolselection beforemodel aftermodel
     userprompttransformed"""
 )
-"""Events whose words another event has as well, in lower case."""
+"""Events whose text another event repeats, in lower case."""
 
 SKIPPED_EVENTS = _REPEATING_EVENTS | word_set(
     """notification precompact setup instructionsloaded permissiondenied taskcreated

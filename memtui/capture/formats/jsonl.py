@@ -48,7 +48,7 @@ MAX_UNPACKED_BYTES = 4 * 1024**3
 """The most bytes that are unpacked from one compressed file."""
 
 STATE_VERSION = 2
-"""The version of what the readers save. Files read by an older one are read again,
+"""The version of the readers' saved state. Files read by an older one are read again,
 which stores nothing twice."""
 
 COMPRESSED = ".zst"
@@ -309,7 +309,7 @@ def _state(reader: RecordReader) -> Mapping[str, object]:
 def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
     """Read one record, or report that it is nested too deeply.
 
-    The words of a record of which nothing is stored are counted.
+    The words of records that are not stored are counted.
     """
     is_counted = False
     try:

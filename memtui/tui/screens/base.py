@@ -80,7 +80,7 @@ class BaseScreen(LoadingScreen[ScreenResultType]):
         yield KeyLine(*self.FURTHER_KEYS)
 
     def compose_body(self) -> ComposeResult:
-        """Yield what is between the status line and the keys."""
+        """Yield the widgets between the status line and the keys."""
         raise NotImplementedError
 
     @property
@@ -144,11 +144,11 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
                     yield Static(id="details", markup=False)
 
     def compose_head(self) -> ComposeResult:
-        """Yield what is above both panes."""
+        """Yield the widgets above both panes."""
         yield from ()
 
     def compose_list(self) -> ComposeResult:
-        """Yield the list, and what is above it."""
+        """Yield the list, and the widgets above it."""
         raise NotImplementedError
 
     @property
