@@ -51,7 +51,7 @@ class Strategy(StrEnum):
 
 
 TIME_SCORE = 0.9
-"""The score of an answer by a time of which something is stored."""
+"""The score of an answer by a time with stored events."""
 
 MISS_SCORE = 0.2
 """The score where nothing of the time is stored; and the highest score of matches that

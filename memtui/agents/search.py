@@ -24,7 +24,7 @@ CHECKED_QUOTES, MAX_RETRACTIONS = 6, 2
 shown."""
 
 NEXT_MESSAGES, LATER_MESSAGES, SHARED_TERMS = 4, 12, 2
-"""A message takes a quote back if it is the user's and one of the next few, or one of
+"""A message retracts a quote if it is the user's and one of the next few, or one of
 the later ones that has some words in common with the quote."""
 
 RETRACTION_CHARS = 240

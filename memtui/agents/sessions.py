@@ -202,8 +202,8 @@ def get_events(
 ) -> Reply:
     """List a page of the events of a time or a session, oldest first.
 
-    Of several times the first counts. A token is the id of the last event of the page
-    before, whole or as it is cited.
+    If there are several times, the first one is used. A token is the id of the last
+    event of the page before, whole or as it is cited.
 
     Raises:
         UsageError: Neither a time nor a session is given.

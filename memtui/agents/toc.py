@@ -309,7 +309,7 @@ def search_children(
 
 
 def _list_below(node_ids: Sequence[str], scope: Scope) -> tuple[list[str], bool]:
-    """Return the ids of all nodes below some; tell whether there were too many."""
+    """Return the ids of all nodes below some, and True if there were too many."""
     found: list[str] = []
     level = list(node_ids)
     while level and len(found) < MAX_SEARCHED:

@@ -152,7 +152,7 @@ def _cost(one: TocVersion) -> str:
 
 
 def _pin(args: Namespace, zone: tzinfo, now: datetime) -> list[str]:
-    """Pin a version, and return what to tell."""
+    """Pin a version, and return the lines to print."""
     try:
         shown = versions.pin(
             args.node_id, args.number, zone, now, even_rejected=args.even_rejected

@@ -265,7 +265,7 @@ def _hits(
     known = sessions.get_many(one.session for one in ranked)
     events = {one.session: one.message.event for one in ranked if one.message}
     for one in ranked:
-        # Of a session that matches by its title, the first message is shown.
+        # For a session that matches by its title, the first message is shown.
         if one.is_by_title and (first := conversations.first_message(one.session)):
             events[one.session] = first
     places = {one.session: one.matches[0].landing_id for one in ranked if one.leads}

@@ -50,7 +50,7 @@ def list_branches(
     """Return the descendants of a node, level by level.
 
     Args:
-        node_id: Of which node.
+        node_id: The node.
         limit: The most descendants; the children of a node are given all or not at all.
         scope: The agent, project or keyword to include.
     """

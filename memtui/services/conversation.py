@@ -215,7 +215,7 @@ def _before(
     position: EventPosition | None,
     most: int = PAGE_SIZE,
 ) -> TurnRange:
-    # One more tells when the event before the first of them was.
+    # One more gives the time of the event before the first of them.
     found = conversations.list_before(number, key.subagent, position, most + 1)
     is_first = len(found) <= most
     before_at = None if is_first else found[0].timestamp

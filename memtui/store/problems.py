@@ -76,7 +76,7 @@ def add(
         source: The file, or ``HOOKS``.
         counts: The records.
         now_ms: The current time, in milliseconds.
-        history: What was counted before the source was read again: as many records are
+        history: The counts before the source was read again: as many records are
             the same as before, and keep their time.
     """
     rows = []

@@ -143,7 +143,7 @@ def _read_starts(numbers: Iterable[int]) -> dict[int, int]:
 
 
 def _session_counter() -> Callable[[int], int]:
-    """Return a function that tells how many sessions began before a second."""
+    """Return a function that counts the sessions that began before a second."""
     step = max(1, next_id(SessionRow) // MAX_START_TIMES)
     sql = "SELECT created_ms / 1000 FROM sessions WHERE id % ? = 0 ORDER BY created_ms"
     starts = [start_s for (start_s,) in fetch(sql, step)]

@@ -153,7 +153,7 @@ def is_log_line(sentence: str) -> bool:
         one.search(sentence) for one in _LOG_CONTAINS
     ):
         return True
-    # Many words of which few are distinct were a table or a log.
+    # Many words with few distinct ones are a table or a log.
     words = sentence.split()
     return len(words) >= 12 and len(set(words)) < 0.65 * len(words)
 

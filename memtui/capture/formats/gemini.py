@@ -4,8 +4,8 @@ The files are ``~/.gemini/tmp/<project>/chats/session-*.json`` or ``.jsonl``; a
 subagent's are in a folder beside them, named by the session that started it. The lines
 are a log: a message is written again, complete, when it gets its calls or their
 results, and ``$set`` may write all messages again. Each message, call and thought is
-yielded once, when it is complete. ``$rewindTo`` hides messages from the model; they
-were said, so they stay.
+yielded once, when it is complete. ``$rewindTo`` hides messages from the model, but
+they stay in the store.
 
 The project is only known by a hash of its path, unless a ``.project_root`` file beside
 ``chats`` or one of the session's folders, which must have that hash, gives the path.

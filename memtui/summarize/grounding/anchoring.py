@@ -198,7 +198,7 @@ def nearest_anchors(
         index: The texts of the events.
 
     Returns:
-        None for a bullet of which no event contains a word.
+        None for a bullet none of whose words is in an event.
     """
     texts = [_searched_text(claim) for claim in claims]
     scores = [index.scores(text) for text in texts]

@@ -57,7 +57,7 @@ def missing_details(
         tokens: Its names and numbers, from ``find_details``.
         sentences: The sentences of the passage it rests on.
         shared: The bullet's terms that these contain. A name counts in a sentence with
-            another of them: elsewhere it is said of something else.
+            another of them: elsewhere it refers to something else.
         paths: Returns all paths of the source that end in a name. A path of which the
             sentences contain only the end is supported unless one of these differs.
     """
@@ -142,7 +142,7 @@ MIN_RUN_WORDS = 3
 own."""
 
 MIN_CLAUSE_WORDS = 2
-"""This many are, in a clause of which nothing is in the source."""
+"""A clause of this many content words is one, if none of them is in the source."""
 
 MIN_CONTENT_WORDS = 2
 """A bullet with fewer content words and no name says too little to check."""

@@ -1,9 +1,9 @@
 """The summarizer that asks a model of Ollama.
 
-``Ollama`` is what the rest of the program uses. A ``SummaryTask`` makes one summary
+The rest of the program uses ``Ollama``. A ``SummaryTask`` makes one summary
 from its first request to its last, whatever goes wrong between, with a ``ModelSession``
-that chooses the model, loads it once in its window, asks and measures it. What is known
-about models from one summary to the next is in ``ModelState``.
+that chooses the model, loads it once in its window, asks and measures it.
+``ModelState`` keeps facts about models between summaries.
 
 No prompt is sent again unchanged, unless the server never read it: at temperature 0 it
 would give the same reply.
@@ -643,7 +643,7 @@ class Ollama:
         Args:
             options: The settings.
             known: The output modes that were found out before.
-            callbacks: Whom to tell what, and who accepts a draft.
+            callbacks: The functions that receive notices and accept a draft.
         """
         self._options = options
         self._callbacks = callbacks or Callbacks()

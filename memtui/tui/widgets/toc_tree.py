@@ -528,7 +528,7 @@ def draw_line(
 
     Args:
         line: The node.
-        width: The cells, all of which are filled.
+        width: The number of cells; all are filled.
         zone: The time zone of the store.
         is_expanded: True if the rows below it are shown.
         color: Returns the style of a component class of the tree; each style only
