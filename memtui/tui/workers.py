@@ -1,7 +1,7 @@
-"""Run blocking reads and writes on worker threads, and debounce values that flicker."""
+"""Run blocking reads and writes on worker threads."""
 
-from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from textual.dom import DOMNode
 from textual.worker import Worker, get_current_worker
@@ -60,57 +60,3 @@ def _deliver(worker: Worker[Any], done: Callable[[T], object], result: T) -> Non
     # On the event loop, where loads are started too: no new load can come between.
     if not worker.is_cancelled:
         done(result)
-
-
-Shown = TypeVar("Shown")
-
-SHOWN_AFTER_S = 0.3
-"""A value that lasts shorter than this is not shown."""
-
-REPLACED_AFTER_S = 1.0
-"""A shown value is replaced after this time, however briefly the new one lasts."""
-
-
-class Debouncer(Generic[Shown]):
-    """Debounce a value that changes often, so that what is shown does not flicker."""
-
-    def __init__(
-        self, kind: Callable[[Shown], Hashable], clock: Callable[[], float]
-    ) -> None:
-        """Start with nothing shown.
-
-        Args:
-            kind: Values of the same kind replace each other at once.
-            clock: A monotonic clock, in seconds.
-        """
-        self._kind, self._clock = kind, clock
-        self.shown: Shown | None = None
-        self._latest: Shown | None = None
-        self._since_s = self._stale_s = 0.0
-
-    def put(self, latest: Shown, *, at_once: bool = False) -> float:
-        """Take a new value, and show it `at_once` or if it is due.
-
-        Returns:
-            The seconds after which to call `again`; 0 if the value is shown.
-        """
-        now, kind = self._clock(), self._kind(latest)
-        before, self._latest = self._latest, latest
-        if self.shown is None or at_once or kind == self._kind(self.shown):
-            self.shown = latest
-            return 0.0
-        if before is None or self._kind(before) == self._kind(self.shown):
-            self._stale_s = now
-        if before is None or self._kind(before) != kind:
-            self._since_s = now
-        wait = (
-            min(self._since_s + SHOWN_AFTER_S, self._stale_s + REPLACED_AFTER_S) - now
-        )
-        if wait > 0:
-            return wait
-        self.shown = latest
-        return 0.0
-
-    def again(self) -> float:
-        """Reconsider the latest value after the delay that `put` returned."""
-        return self.put(self._latest) if self._latest is not None else 0.0

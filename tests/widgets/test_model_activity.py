@@ -43,58 +43,35 @@ def at_work(
     ],
 )
 def test_it_is_said_what_the_model_does(doing: ModelProgress, words: str) -> None:
-    assert status_line.describe_activity(at_work(doing))[0] == words
-
-
-def test_each_form_says_less() -> None:
-    doing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=700)
-    assert status_line.describe_activity(at_work(doing))[1:] == [
-        "qwen3:4b 2/3: writing   7 of 700 · 214 to go",
-        "qwen3:4b 2/3: writing   7 of 700",
-        "qwen3:4b: writing",
-    ]
-
-
-@pytest.mark.parametrize("room", range(0, 70))
-def test_what_is_left_out_stays_left_out_while_it_goes_on(room: int) -> None:
-    reading = status_line.fit_activity(
-        at_work(ModelProgress(ModelPhase.READING, 2, 3)), room
-    )
-    writing = ModelProgress(ModelPhase.WRITING, 2, 3, written=7, limit=700)
-    said = status_line.fit_activity(at_work(writing), room)
-    assert len(reading) <= room and len(said) <= room
-    for words in ("part 2 of 3", "2/3", "214 to go"):
-        assert (words in reading) == (words in said)
+    long, short = status_line.describe_model(at_work(doing))
+    assert long == words
+    assert short == f"qwen3:4b: {doing.phase}"
 
 
 def test_growing_numbers_do_not_make_it_wider() -> None:
-    forms = [
-        status_line.describe_activity(
+    texts = [
+        status_line.describe_model(
             at_work(ModelProgress(ModelPhase.WRITING, written=written, limit=700))
-        )
+        )[0]
         for written in (1, 10, 100, 700)
     ]
-    assert {len(form[0]) for form in forms} == {len(forms[0][0])}
+    assert {len(text) for text in texts} == {len(texts[0])}
 
 
 def test_the_last_one_is_not_counted() -> None:
-    forms = status_line.describe_activity(
-        at_work(ModelProgress(ModelPhase.READING), waiting=1)
-    )
-    assert forms[0] == "qwen3:4b: reading"
+    doing = at_work(ModelProgress(ModelPhase.READING), waiting=1)
+    assert status_line.describe_model(doing)[0] == "qwen3:4b: reading"
 
 
 def test_a_long_name_is_cut_and_where_it_comes_from_left_out() -> None:
     name = "hf.co/somebody/Llama-3.2-3B-Instruct-GGUF:Q4_K_M"
-    forms = status_line.describe_activity(
-        at_work(ModelProgress(ModelPhase.READING), name=name)
-    )
-    assert forms[-1] == "Llama-3.2-3B-Instru…: reading"
+    doing = at_work(ModelProgress(ModelPhase.READING), name=name)
+    assert status_line.describe_model(doing)[1] == "Llama-3.2-3B-Instru…: reading"
 
 
 def test_of_a_model_at_rest_nothing_is_said() -> None:
-    assert status_line.describe_activity(ModelStatus()) == []
-    assert status_line.describe_activity(ModelStatus().with_health(READY)) == []
+    assert status_line.describe_model(ModelStatus()) == ("", "")
+    assert status_line.describe_model(ModelStatus().with_health(READY)) == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -104,34 +81,52 @@ def test_that_there_is_no_model_is_told_who_wants_one_or_had_one(
     condition: ModelCondition,
 ) -> None:
     away = ModelHealth(condition, "it is gone", "ollama pull qwen3:4b")
-    assert status_line.describe_activity(ModelStatus().with_health(away)) == []
-    wanted = status_line.describe_activity(
+    assert status_line.describe_model(ModelStatus().with_health(away)) == ("", "")
+    wanted = status_line.describe_model(
         ModelStatus(is_requested=True).with_health(away)
     )
-    had = status_line.describe_activity(
-        ModelStatus().with_health(READY).with_health(away)
-    )
-    assert wanted and had
-    assert all(len(forms[-1]) <= len(forms[0]) for forms in (wanted, had))
+    had = status_line.describe_model(ModelStatus().with_health(READY).with_health(away))
+    assert all((*wanted, *had))
     is_wrong = condition is not ModelCondition.RESTING
     assert wanted[0].startswith("✗") == is_wrong
     assert not had[0].startswith("✗")
 
 
-def test_who_wants_a_model_is_told_what_to_do() -> None:
-    wanted = ModelStatus(is_requested=True)
-    missing = ModelHealth(
-        ModelCondition.MODEL_MISSING, "Ollama does not have x:4b", "ollama pull x:4b"
-    )
-    assert status_line.describe_activity(wanted.with_health(missing)) == [
-        "✗ Ollama does not have x:4b: ollama pull x:4b",
-        "✗ no model: ollama pull x:4b",
-        "✗ no model",
-    ]
-    offline = status_line.describe_activity(
-        wanted.with_health(ModelHealth(ModelCondition.OFFLINE))
-    )
-    assert "ollama.com" in offline[0]
+@pytest.mark.parametrize(
+    ("health", "texts"),
+    [
+        (
+            ModelHealth(
+                ModelCondition.MODEL_MISSING,
+                "Ollama does not have x:4b",
+                "ollama pull x:4b",
+            ),
+            (
+                "✗ Ollama does not have x:4b: ollama pull x:4b",
+                "✗ no model: ollama pull x:4b",
+            ),
+        ),
+        (
+            ModelHealth(ModelCondition.OFFLINE),
+            (
+                "✗ Ollama does not answer: start it, or install it from ollama.com",
+                "✗ Ollama does not answer: memtui doctor",
+            ),
+        ),
+        (
+            ModelHealth(ModelCondition.FAULTY, "the server answers nonsense"),
+            (
+                "✗ the server answers nonsense: memtui doctor",
+                "✗ the model does not work: memtui doctor",
+            ),
+        ),
+    ],
+)
+def test_who_wants_a_model_is_told_what_to_do(
+    health: ModelHealth, texts: tuple[str, str]
+) -> None:
+    wanted = ModelStatus(is_requested=True).with_health(health)
+    assert status_line.describe_model(wanted) == texts
 
 
 RESTING = ModelHealth(ModelCondition.RESTING, "its minutes are used", model="qwen3:4b")
@@ -142,15 +137,9 @@ def test_of_a_rest_it_is_said_how_long_it_is_and_how_much_waits() -> None:
     tired = replace(
         ModelStatus(was_ready=True).with_health(RESTING), paused_until=UNTIL, pending=16
     )
-    assert status_line.describe_activity(tired) == [
+    assert status_line.describe_model(tired) == (
         "qwen3:4b: resting until 21:34 · 16 to go",
-        "resting until 21:34 · 16 to go",
         "resting until 21:34",
-        "resting",
-    ]
-    assert (
-        status_line.describe_activity(replace(tired, pending=0))[1]
-        == "resting until 21:34"
     )
 
 
@@ -160,24 +149,10 @@ def test_segments_that_a_person_wants_to_rest_are_counted(
 ) -> None:
     model = ModelStatus(was_ready=True)
     paused = replace(model.with_health(health) if health else model, held_segments=29)
-    assert status_line.describe_activity(paused) == ["paused · 29 to go", "paused"]
-    assert status_line.describe_activity(replace(paused, held_segments=0)) != ["paused"]
+    assert status_line.describe_model(paused) == ("paused · 29 to go", "paused")
+    assert status_line.describe_model(replace(paused, held_segments=0))[1] != "paused"
 
 
 def test_what_is_written_meanwhile_comes_before_what_is_paused() -> None:
     paused = replace(at_work(ModelProgress(ModelPhase.READING)), held_segments=29)
-    assert status_line.describe_activity(paused)[0].startswith("qwen3:4b: reading")
-
-
-def test_why_a_model_is_unwell_is_said_itself_as_far_as_it_fits() -> None:
-    says = "the server answered what nobody can read, as of now"
-    unwell = ModelStatus(was_ready=True).with_health(
-        ModelHealth(ModelCondition.FAULTY, says)
-    )
-    assert status_line.fit_activity(unwell, 80) == f"{says}: memtui doctor"
-    assert status_line.fit_activity(unwell, 60) == says
-    assert (
-        status_line.fit_activity(unwell, 40) == "the model does not work: memtui doctor"
-    )
-    wanting = replace(unwell, is_requested=True)
-    assert status_line.fit_activity(wanting, 60) == f"✗ {says}"
+    assert status_line.describe_model(paused)[0].startswith("qwen3:4b: reading")

@@ -41,11 +41,11 @@ def said(progress: PipelineProgress, room: int = ROOM) -> str:
         ),
         (
             PipelineProgress("index", queued=12, model=WRITING),
-            "● indexing · 12 queued · qwen3:4b 2/3: writing 120 of 700 · 214 to go",
+            "● indexing · 12 queued · qwen3:4b: writing",
         ),
         (
             PipelineProgress("", skipped=6, model=WRITING),
-            "qwen3:4b 2/3: writing 120 of 700 · 214 to go · 6 lines skipped (Q)",
+            "qwen3:4b: writing · 6 lines skipped (Q)",
         ),
         (
             PipelineProgress("segment", queued=1234, skipped=6, model=WRITING),

@@ -1,12 +1,9 @@
 """The line at the top: the scope, and what memtui does in the background; failures.
 
-Texts on the model come in several lengths. A growing number is padded to its largest
-width, so that the line does not jump.
+A growing number is padded to its largest width, so that the line does not jump.
 """
 
-import math
-import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
@@ -21,7 +18,6 @@ from memtui.model.model_state import ModelCondition, ModelHealth, ModelPhase
 from memtui.model.scope import ALL, Scope
 from memtui.text import date_format
 from memtui.tui import format
-from memtui.tui.workers import Debouncer
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import ModelStatus, PipelineProgress
@@ -43,8 +39,8 @@ GAP = 3
 MIN_SCOPE = 30
 """The cells of the scope that are shown even where there is little room."""
 
-USUAL_TOKENS = 700
-"""The assumed limit of a reply while it is not known, in tokens."""
+INTERVAL_S = 0.5
+"""The least time between two updates beside a model, so that the text can be read."""
 
 MAX_NAME = 20
 """The most cells of a model's name."""
@@ -68,31 +64,34 @@ class StatusLine(Widget):
     def __init__(self, *, is_demo: bool) -> None:
         super().__init__()
         self._is_demo = is_demo
-        self._shown: Debouncer[PipelineProgress] = Debouncer(_kind, time.monotonic)
-        self._later: Timer | None = None
+        self._latest: PipelineProgress | None = None
+        self._shown: PipelineProgress | None = None
+        self._timer: Timer | None = None
 
     def show(self, progress: "PipelineProgress") -> None:
-        """Show a report; beside a model, only states that last a moment."""
-        is_urgent = progress.model.health is None
-        self._update_after(self._shown.put(progress, at_once=is_urgent))
-
-    def _update_after(self, wait_s: float) -> None:
-        """Update the text, and again later if it does not show the latest report."""
-        if self._later is not None:
-            self._later.stop()
-        self._later = self.set_timer(wait_s, self._show_latest) if wait_s else None
-        self.refresh()
+        """Show a report; beside a model, only the last one of each interval."""
+        self._latest = progress
+        if self._timer is None or progress.model.health is None:
+            self._show_latest()
 
     def _show_latest(self) -> None:
-        self._update_after(self._shown.again())
+        self._shown = self._latest
+        if self._timer is None:
+            self._timer = self.set_timer(INTERVAL_S, self._end_interval)
+        self.refresh()
+
+    def _end_interval(self) -> None:
+        self._timer = None
+        if self._shown is not self._latest:
+            self._show_latest()
 
     @property
     def work(self) -> Content:
         """The text on background work, as far as it fits."""
-        if self._shown.shown is None:
+        if self._shown is None:
             return Content("starting")
         room = self.size.width - self._lead.cell_length - GAP
-        work = describe_work(self._shown.shown, max(0, room) or 80)
+        work = describe_work(self._shown, max(0, room) or 80)
         if not self.can_read and work.plain == "idle":
             return Content.styled("✗ the store cannot be read", "$error")
         return work
@@ -138,10 +137,12 @@ def describe_work(progress: "PipelineProgress", width: int = 80) -> Content:
     if progress.skipped:
         text = f"{format.quantity(progress.skipped, 'line')} skipped (Q)"
         parts.append(Content.styled(text, "$context"))
-    taken = sum(part.cell_length + len(SEPARATOR) for part in parts)
     model = ""
     if progress.is_active and not _describe_failure(progress):
-        model = fit_activity(progress.model, width - taken)
+        taken = sum(part.cell_length + len(SEPARATOR) for part in parts)
+        model, short = describe_model(progress.model)
+        if len(model) > width - taken:
+            model = short
     at = 1 if stages else 0
     if model:
         style = "$error" if model.startswith("✗") else ""
@@ -179,88 +180,49 @@ def _describe_failure(progress: "PipelineProgress") -> str:
     return ""
 
 
-def _kind(progress: "PipelineProgress") -> Hashable:
-    """Return what the line says without its numbers."""
-    stage = progress.stage if _describe_stages(progress) else ""
-    model = describe_activity(progress.model)[-1:]
-    failure = _describe_failure(progress)
-    return progress.is_active, failure, stage, *model, bool(progress.skipped)
-
-
 # The model
 
 UNAVAILABLE = {
-    ModelCondition.OFFLINE: (
-        "Ollama does not answer: start it, or install it from ollama.com",
-        "Ollama does not answer: memtui doctor",
-    ),
-    ModelCondition.REFUSED: ("the model is not allowed: memtui doctor",),
-    ModelCondition.FAULTY: ("the model does not work: memtui doctor",),
+    ModelCondition.OFFLINE: "Ollama does not answer",
+    ModelCondition.REFUSED: "the model is not allowed",
+    ModelCondition.FAULTY: "the model does not work",
 }
 
 
-def fit_activity(model: "ModelStatus", room: int) -> str:
-    """Return the longest description of a model's activity that fits.
-
-    A text is chosen only if it fits for the whole call, so that nothing comes and goes.
-    """
-    texts = widest = describe_activity(model)
-    if (doing := model.progress) is not None:
-        limit = doing.limit or USUAL_TOKENS
-        doing = replace(doing, phase=ModelPhase.WRITING, written=limit, limit=limit)
-        widest = describe_activity(model.with_progress(doing))
-    for text, wide in zip(texts, widest, strict=True):
-        if max(len(text), len(wide)) <= room:
-            return text
-    return texts[-1] if texts and len(texts[-1]) <= room else ""
-
-
-def describe_activity(model: "ModelStatus") -> list[str]:
-    """Return texts on what a model does, the longest first; none while it is idle."""
+def describe_model(model: "ModelStatus") -> tuple[str, str]:
+    """Describe what a model does in a long and a short text; empty while it is idle."""
     health, doing = model.health, model.progress
     if health is None or doing is None:
-        is_resting = health and health.condition is ModelCondition.RESTING
-        if health and model.is_missing and not (is_resting and model.held_segments):
-            return _describe_unavailable(model, health)
         held = model.held_segments
-        return [f"paused{_left(held)}", "paused"] if held else []
-    name, progress, part, short = _short_name(health.model), str(doing.phase), "", ""
+        is_resting = health and health.condition is ModelCondition.RESTING
+        if health and model.is_missing and not (is_resting and held):
+            return _describe_unavailable(model, health)
+        return (f"paused{_left(held)}", "paused") if held else ("", "")
+    name, progress = _short_name(health.model), str(doing.phase)
     if doing.phase is ModelPhase.WRITING and doing.limit:
         limit = format.number(doing.limit)
         progress += f" {format.number(doing.written).rjust(len(limit))} of {limit}"
-    if doing.parts > 1:
-        part = f"part {doing.part} of {doing.parts}, "
-        short = f" {doing.part}/{doing.parts}"
+    part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
     left = _left(model.pending) if model.pending > 1 else ""
-    return [
-        f"{name}: {part}{progress}{left}",
-        f"{name}{short}: {progress}{left}",
-        f"{name}{short}: {progress}",
-        f"{name}: {doing.phase}",
-    ]
+    return f"{name}: {part}{progress}{left}", f"{name}: {doing.phase}"
 
 
-def _describe_unavailable(model: "ModelStatus", health: ModelHealth) -> list[str]:
-    condition, message = health.condition, health.message
-    if condition is ModelCondition.RESTING:
+def _describe_unavailable(model: "ModelStatus", health: ModelHealth) -> tuple[str, str]:
+    if health.condition is ModelCondition.RESTING:
         until = f" until {model.paused_until:%H:%M}" if model.paused_until else ""
-        rest, left = f"resting{until}", _left(model.pending)
         name = _short_name(health.model)
-        return [f"{name}: {rest}{left}", rest + left, rest, "resting"]
-    texts: list[str] = []
-    if condition is ModelCondition.MODEL_MISSING:
-        texts += [f"{message}: {health.remedy}", f"no model: {health.remedy}"]
-    elif condition is not ModelCondition.OFFLINE and message:
-        texts += [f"{message}: memtui doctor", message]
-    texts += UNAVAILABLE.get(condition, ())
+        return f"{name}: resting{until}{_left(model.pending)}", f"resting{until}"
     # Without a model configured, the lack of one is no error.
-    texts = [f"✗ {text}" if model.is_requested else text for text in texts]
-    texts.append(texts[-1].partition(":")[0])
-    shorter: list[str] = []
-    for text in texts:
-        if len(text) < min(map(len, shorter), default=math.inf):
-            shorter.append(text)
-    return shorter
+    mark = "✗ " if model.is_requested else ""
+    if health.condition is ModelCondition.MODEL_MISSING:
+        reason, short, remedy = health.message, "no model", health.remedy
+    else:
+        short, remedy = UNAVAILABLE[health.condition], "memtui doctor"
+        reason = health.message or short
+    if health.condition is ModelCondition.OFFLINE:
+        reason = f"{short}: start it, or install it from ollama.com"
+        return f"{mark}{reason}", f"{mark}{short}: {remedy}"
+    return f"{mark}{reason}: {remedy}", f"{mark}{short}: {remedy}"
 
 
 def _left(count: int) -> str:
