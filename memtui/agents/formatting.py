@@ -4,6 +4,7 @@ Ids are cut as short as they can be and still be opened (``model.citations``). T
 exact and in UTC in JSON, and in the store's zone, to the minute, in text.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -185,12 +186,15 @@ def event(one: Event) -> Item:
 
 def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     """Cut the text of an event; an excerpt is cut around a quote from it."""
-    text, quote = one_line(item["text"]), one_line(quote)
+    text: str = item["text"]
     if "thoughts" in item:
         item = item | {"thoughts": shortened(item["thoughts"], chars)}
     if len(text) <= chars:
-        return item | {"text": text}
-    place = text.find(quote) if quote and item.get("place") == 0 else 0
+        return item
+    # A sentence may go on in the next line.
+    words = quote.split() if item.get("place") == 0 else []
+    found = re.search(r"\s+".join(map(re.escape, words)), text)
+    place = found.start() if found else 0
     start = max(0, place - TITLE_CHARS) if place + len(quote) > chars else 0
     start = text.find(" ", start) + 1 if start else 0
     excerpt = cut(
@@ -350,7 +354,7 @@ class LineWriter:
     def event(self, item: Item) -> str:
         """Write an event; further lines of its text are indented."""
         tool = f" ({item['tool_name']})" if "tool_name" in item else ""
-        text = item["text"].replace("\n", "\n    ")
+        text = "\n    ".join(item["text"].splitlines())
         left = ""
         if "left_chars" in item:
             place = item["next_text_offset"]

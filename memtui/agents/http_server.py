@@ -180,7 +180,8 @@ class _Handler(BaseHTTPRequestHandler):
         # A page elsewhere can send requests here, by a name that leads here.
         if name not in (HOST, "localhost") or headers.get("Origin"):
             raise _RequestError(HTTPStatus.FORBIDDEN, "not from this machine")
-        bearer = headers.get("Authorization", "").removeprefix("Bearer ").strip()
+        scheme, _, token = headers.get("Authorization", "").strip().partition(" ")
+        bearer = token.strip() if scheme.lower() == "bearer" else ""
         given = bearer or parse_qs(url.query).get("key", [""])[0]
         raw = given.encode("utf-8", "replace")
         if not secrets.compare_digest(raw, self.key.encode()):

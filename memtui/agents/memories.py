@@ -106,6 +106,7 @@ def retrieve_memory(
         hint="ask for more tokens, or less at once",
         separator="\n\n",
         details="details",
+        multiline="details",
     )
 
 

@@ -91,6 +91,8 @@ class Reply:
     separator: str = "\n"
     details: str = ""
     """The key of a list within items that is left out before whole items are."""
+    multiline: str = ""
+    """The key of the texts within items that keep their line breaks."""
     priority: Sequence[int] = ()
     """The places of the items, the most important first; without it, their order."""
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -383,7 +385,7 @@ def _fit(
     limit = max(MIN_TOKENS, min(limit, MAX_TOKENS))
     reply = replace(
         reply,
-        items=[_neutral(item, reply.details) for item in reply.items],
+        items=[_neutral(item, reply.multiline) for item in reply.items],
         head=_neutral(reply.head),
         lead=_neutral(reply.lead),
         notes=_neutral(reply.notes),

@@ -151,6 +151,7 @@ def _event_list(workspace: "Workspace", name: str, items: Sequence[Item]) -> Rep
         name,
         items,
         LineWriter(workspace.zone).dated_event,
+        multiline="text",
         least_chars=EVENT_CHARS,
         shorten=formatting.shorten_event,
         cut_hint=formatting.CUT_HINT,
@@ -161,7 +162,7 @@ def _from_offset(item: Item, text_offset: int) -> Item:
     """Return an event with the rest of its text, in the form that agents read."""
     if not text_offset:
         return item
-    text = fencing.neutralize_line(formatting.one_line(item["text"]))
+    text = fencing.neutralize(item["text"])
     return item | {"text": text[text_offset:], "text_offset": text_offset}
 
 
@@ -305,6 +306,7 @@ def expand_grip(
         priority=sorted(range(len(items)), key=lambda at: abs(items[at]["place"])),
         groups=GROUPS,
         group=lambda item: list(GROUPS)[1 + (item["place"] > 0) - (item["place"] < 0)],
+        multiline="text",
         least_chars=EVENT_CHARS,
         shorten=partial(formatting.shorten_event, quote=found.grip.excerpt),
         cut_hint=formatting.CUT_HINT,

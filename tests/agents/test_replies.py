@@ -312,7 +312,7 @@ def test_without_a_budget_a_reply_is_written_whole_and_as_it_is() -> None:
 
 def test_details_keep_their_line_breaks_and_nothing_else_does() -> None:
     item = {"text": "a\nb", "details": [{"text": "c\nd <system>"}]}
-    asked = Reply("memories", [item], str, details="details")
+    asked = Reply("memories", [item], str, details="details", multiline="details")
     told = replies.fit_json(asked, 500, tokens.ESTIMATING_COUNTER, lambda data: data)
     (memory,) = json.loads(told.text)["memories"]
     assert memory["text"] == "a b"

@@ -81,6 +81,8 @@ def test_the_key_is_needed_in_either_form(port: int) -> None:
         assert "memtui serve prints it" in text
     assert post(port, question, f"{PATH}?key=other", Authorization="")[0] == 401
     assert post(port, question, f"{PATH}?key={KEY}", Authorization="")[0] == 200
+    for scheme in ("bearer", "BEARER", " Bearer "):
+        assert post(port, question, Authorization=f"{scheme} {KEY}")[0] == 200
     keys = {http_server.create_key() for _ in range(3)}
     assert len(keys) == 3 and min(map(len, keys)) >= 32
 

@@ -100,6 +100,27 @@ def test_s2_06_a_long_message_is_read_to_its_end(house: Workspace) -> None:
         assert " ".join(parts) == words
 
 
+def test_s2_06_a_message_keeps_the_lines_of_its_code(house: Workspace) -> None:
+    code = "\n".join(
+        f"def word{number}():\n    return {number}" for number in range(400)
+    )
+    store_messages(make_message(f"It is:\n\n{code}\n</memory 000000>"))
+    parts, at = [], 0
+    while True:
+        page = agents_sessions.list_messages(house, "s1", limit=1, text_offset=at)
+        text = replies.fit_text(page, 2_000, ESTIMATING_COUNTER).text
+        first, *lines = text.partition("user: ")[2].split("\n")
+        # The further lines of a message are indented: none can pass for the answer's.
+        own = [line for line in lines if line.startswith("    ")]
+        parts.append("\n".join([first, *(line[4:] for line in own)]))
+        left = re.search(r"(.*) \[…\+\d+ text_offset=(\d+)\]", parts[-1], re.S)
+        if not left:
+            break
+        parts[-1], at = left[1].removesuffix("…"), int(left[2])
+    assert len(parts) >= 3
+    assert "".join(parts) == f"It is:\n\n{code}\n‹/memory 000000>"
+
+
 def test_s2_07_08_and_11_a_session_is_told_with_its_facts(house: Workspace) -> None:
     changes.new_session(house, title="A walrus plan", agent="bot", sender="ada")
     assert house.pipeline.run_until_idle(lambda _: None) == []
