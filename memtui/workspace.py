@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from memtui import settings as settings_module
 from memtui import store as store_module
 from memtui.errors import MemtuiError, StoreError
-from memtui.model.jobs import ROLLUP_JOBS, Job, JobRun
+from memtui.model.jobs import ROLLUP_JOBS
 from memtui.model.model_state import ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from memtui.search.nodes import Teleport
     from memtui.search.quotes import QuoteSearch
     from memtui.services.forget import TraceFiles
-    from memtui.services.jobs import JobStatus, WorkStatus
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import Capability, ModelOptions
     from memtui.summarize.ollama.prompts import PromptInput
@@ -198,11 +197,6 @@ class Workspace:
         return TraceFiles(paths.index, paths.message_index, paths.log)
 
     @property
-    def jobs(self) -> "JobsController":
-        """Access to the model's jobs and the queues of the pipeline."""
-        return JobsController(self, self.now)
-
-    @property
     def schedules(self) -> "Schedules":
         return job_schedules(self.settings, self.zone, self.paths.store)
 
@@ -243,6 +237,63 @@ class Workspace:
     def uses_no_model(self) -> bool:
         """True if summaries never use a model."""
         return self.is_demo or self.settings.summaries_provider == EXTRACTIVE
+
+    @property
+    def why_no_model(self) -> str:
+        """Why summaries never use a model; "" if they do."""
+        if self.is_demo:
+            return "The demo uses no model."
+        if not self.uses_no_model:
+            return ""
+        origin = self.settings.origin("summaries.provider")
+        return (
+            f"No model is used while summaries.provider is {EXTRACTIVE} ({origin});"
+            " with auto, a model is used if there is one."
+        )
+
+    @property
+    def has_worker(self) -> bool | None:
+        """True if a process runs the pipeline; None if this system cannot tell."""
+        holder = worker_lock.find_holder(self.paths.worker_lock)
+        return None if holder is None else bool(holder)
+
+    def describe_when_due(self) -> str:
+        """Return when a requested job or version is due, as a sentence."""
+        if note := self.why_no_model:
+            return note
+        has_worker = self.has_worker
+        if has_worker is None:
+            return "It is done next if memtui is running, or as soon as it is."
+        if has_worker:
+            return "It is done next, by the running memtui."
+        return "It is done next, as soon as memtui is running."
+
+    def rewrite_forecast(self, progress: "PipelineProgress | None") -> RewriteForecast:
+        """Return when the model will write a requested version, as far as is known.
+
+        Args:
+            progress: The last report of the pipeline.
+        """
+        from memtui.services import status
+
+        if note := self.why_no_model:
+            return RewriteForecast(note, is_possible=False)
+        if progress is None:
+            return RewriteForecast("It is next.")
+        if not progress.is_active:
+            return RewriteForecast(self.describe_when_due())
+        health = progress.model.health
+        if health is None or health.is_ready:
+            is_busy = bool(progress.model.node_id)
+            return RewriteForecast(
+                "It follows the summary being written." if is_busy else "It is next."
+            )
+        reason = f"{health.message[:1].upper()}{health.message[1:]}."
+        advice = status.advise_on_model(health)
+        remedy = "memtui retries automatically."
+        if advice:
+            remedy = f"Try: {advice}; memtui does the rest."
+        return RewriteForecast(f"{reason} {remedy}", is_possible=False)
 
     @property
     def _is_model_configured(self) -> bool:
@@ -388,68 +439,6 @@ class Workspace:
         threading.Thread(target=run, name="retry", daemon=True).start()
 
 
-def has_active_worker(paths: Paths) -> bool | None:
-    """Return whether a process runs the pipeline; None if that is unknown."""
-    holder = worker_lock.find_holder(paths.worker_lock)
-    return None if holder is None else bool(holder)
-
-
-def describe_when_due(settings: Settings, has_worker: bool | None) -> str:
-    """Return when a requested job or version is due, as a sentence."""
-    if note := why_no_model(settings):
-        return note
-    if has_worker is None:
-        return "It is done next if memtui is running, or as soon as it is."
-    if has_worker:
-        return "It is done next, by the running memtui."
-    return "It is done next, as soon as memtui is running."
-
-
-def rewrite_forecast(
-    settings: Settings, progress: "PipelineProgress | None", *, is_demo: bool = False
-) -> RewriteForecast:
-    """Return when the model will write a requested version, as far as is known.
-
-    Args:
-        settings: The settings.
-        progress: The last report of the pipeline.
-        is_demo: True if the demo is open, which uses no model.
-    """
-    from memtui.services import status
-
-    if is_demo:
-        return RewriteForecast("The demo uses no model.", is_possible=False)
-    if note := why_no_model(settings):
-        return RewriteForecast(note, is_possible=False)
-    if progress is None:
-        return RewriteForecast("It is next.")
-    if not progress.is_active:
-        return RewriteForecast(describe_when_due(settings, has_worker=True))
-    health = progress.model.health
-    if health is None or health.is_ready:
-        is_busy = bool(progress.model.node_id)
-        return RewriteForecast(
-            "It follows the summary being written." if is_busy else "It is next."
-        )
-    reason = f"{health.message[:1].upper()}{health.message[1:]}."
-    advice = status.advise_on_model(health)
-    remedy = "memtui retries automatically."
-    if advice:
-        remedy = f"Try: {advice}; memtui does the rest."
-    return RewriteForecast(f"{reason} {remedy}", is_possible=False)
-
-
-def why_no_model(settings: Settings) -> str:
-    """Return why summaries never use a model; "" if they do."""
-    if settings.summaries_provider != EXTRACTIVE:
-        return ""
-    origin = settings.origin("summaries.provider")
-    return (
-        f"No model is used while summaries.provider is {EXTRACTIVE} ({origin});"
-        " with auto, a model is used if there is one."
-    )
-
-
 JITTER_S = 300
 """The maximum delay of a store's runs, so that several stores on one machine do not ask
 the model at the same time."""
@@ -514,56 +503,3 @@ def _find_rejection(draft: Summary, log: "PromptInput") -> str:
     from memtui.summarize import draft as summarize_draft
 
     return summarize_draft.rejection_reason(draft, [turn.text for turn in log.turns])
-
-
-class JobsController:
-    """Reads and controls the model's jobs, which run in the process of the pipeline."""
-
-    def __init__(self, workspace: Workspace, clock: Callable[[], datetime]) -> None:
-        from memtui.services import jobs
-
-        self._service = jobs
-        self._workspace, self._clock = workspace, clock
-
-    @property
-    def has_worker(self) -> bool | None:
-        """True if a process runs the pipeline; None if this system cannot tell."""
-        return has_active_worker(self._workspace.paths)
-
-    @property
-    def why_no_model(self) -> str:
-        """Why summaries never use a model; "" if they do."""
-        return why_no_model(self._workspace.settings)
-
-    def describe_when_due(self) -> str:
-        """Return when a requested job or version is due, as a sentence."""
-        return describe_when_due(self._workspace.settings, self.has_worker)
-
-    def read_work(self) -> "WorkStatus":
-        return self._service.read_work(
-            self._workspace.paths.spool,
-            self._workspace.schedules,
-            self._clock(),
-            has_worker=self.has_worker,
-        )
-
-    def statuses(self) -> "list[JobStatus]":
-        return self._service.statuses(
-            self._workspace.schedules, self._clock(), has_worker=self.has_worker
-        )
-
-    def history(self, job: Job | None, limit: int) -> list[JobRun]:
-        return self._service.history(job, limit=limit, has_worker=self.has_worker)
-
-    def pause(self, *chosen: Job) -> None:
-        """Pause jobs until they are resumed."""
-        self._service.pause(chosen)
-
-    def resume(self, *chosen: Job) -> None:
-        """Let jobs run again."""
-        self._service.resume(chosen)
-
-    def request_run(self, *chosen: Job) -> str:
-        """Request a run of jobs; return when it is due, as a sentence."""
-        self._service.request_run(chosen, self._clock())
-        return self.describe_when_due()

@@ -27,7 +27,6 @@ from memtui.model.events import (
     is_event_id,
     is_in_future,
 )
-from memtui.pipeline import worker_lock
 from memtui.search import resolve_filters
 from memtui.services import jobs as services_jobs
 from memtui.services.jobs import JobStatus
@@ -245,7 +244,7 @@ def _added(
     done: str,
     event: Mapping[str, object] | None = None,
 ) -> Reply:
-    when = "in a moment" if _has_worker(workspace) else "when memtui next runs"
+    when = "in a moment" if workspace.has_worker else "when memtui next runs"
     head: Item = {
         "session": f"{agent}:{name}",
         "timestamp": date_format.iso_utc(at),
@@ -269,33 +268,27 @@ def scheduler_status(workspace: "Workspace") -> Reply:
 
 def scheduler_pause(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
     """Pause jobs until they are resumed."""
-    for job in model_jobs.find_jobs(jobs or ALL_JOBS):
-        workspace.jobs.pause(job)
+    services_jobs.pause(model_jobs.find_jobs(jobs or ALL_JOBS))
     return _job_statuses(workspace, jobs, "Paused.")
 
 
 def scheduler_resume(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
     """Resume paused jobs."""
-    for job in model_jobs.find_jobs(jobs or ALL_JOBS):
-        workspace.jobs.resume(job)
+    services_jobs.resume(model_jobs.find_jobs(jobs or ALL_JOBS))
     return _job_statuses(workspace, jobs, "Resumed.")
 
 
 def scheduler_run_now(workspace: "Workspace", *, jobs: Sequence[str] = ()) -> Reply:
     """Request a run of jobs."""
     found = model_jobs.find_jobs(jobs or ALL_JOBS)
-    (when, *_) = [workspace.jobs.request_run(job) for job in found]
-    return _job_statuses(workspace, jobs, f"Requested. {when}")
-
-
-def _has_worker(workspace: "Workspace") -> bool:
-    return bool(worker_lock.find_holder(workspace.paths.worker_lock))
+    services_jobs.request_run(found, workspace.now())
+    return _job_statuses(workspace, jobs, f"Requested. {workspace.describe_when_due()}")
 
 
 def _job_statuses(
     workspace: "Workspace", names: Sequence[str], done: str = ""
 ) -> Reply:
-    is_worked = _has_worker(workspace)
+    is_worked = bool(workspace.has_worker)
     works = (
         "A memtui is at work." if is_worked else "No memtui is at work: no job runs."
     )

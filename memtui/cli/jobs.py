@@ -8,19 +8,12 @@ from memtui.cli import output
 from memtui.cli.arguments import Parser, whole_number
 from memtui.cli.context import Context
 from memtui.errors import UsageError
-from memtui.model.jobs import Job, JobRun, RunReason, find_job, find_jobs
-from memtui.services.jobs import LIMIT, JobStatus
+from memtui.model.jobs import Job, JobRun, find_job, find_jobs
+from memtui.services import jobs
+from memtui.services.jobs import LIMIT, REASONS, JobStatus
 from memtui.text import date_format
 from memtui.text.quantities import plural
-from memtui.workspace import JobsController
-
-REASONS = {
-    RunReason.SCHEDULE: "on schedule",
-    RunReason.REQUESTED: "requested",
-    RunReason.MISSED: "made up for",
-    RunReason.SEGMENTS_DONE: "after the segments",
-    RunReason.WAITING: "segments waited",
-}
+from memtui.workspace import Workspace
 
 DONE = {"pause": "paused", "resume": "resumed", "run": "requested"}
 
@@ -44,14 +37,13 @@ def add_options(parser: Parser, command: str) -> None:
 def run(args: Namespace, context: Context) -> int:
     action, *names = args.words or ["list"]
     with context.workspace() as workspace:
-        jobs = workspace.jobs
         if action == "list" and not names:
-            return _list_jobs(args, jobs, workspace.zone)
+            return _list_jobs(args, workspace)
         if action == "history" and len(names) <= 1:
             job = find_job(names[0]) if names else None
-            return _print_history(args, jobs, job, workspace.zone)
+            return _print_history(args, workspace, job)
         if action in DONE and names:
-            return _change(args, jobs, action, find_jobs(names))
+            return _change(args, workspace, action, find_jobs(names))
     if action in DONE:
         known = ", ".join(Job)
         raise UsageError(f"name the jobs: memtui jobs {action} NAME…|all: {known}")
@@ -61,16 +53,22 @@ def run(args: Namespace, context: Context) -> int:
     )
 
 
-def _list_jobs(args: Namespace, jobs: JobsController, zone: tzinfo) -> int:
-    found = jobs.statuses()
+def _statuses(workspace: Workspace) -> list[JobStatus]:
+    has_worker = workspace.has_worker
+    return jobs.statuses(workspace.schedules, workspace.now(), has_worker=has_worker)
+
+
+def _list_jobs(args: Namespace, workspace: Workspace) -> int:
+    found, zone = _statuses(workspace), workspace.zone
     if args.json:
-        data = {"has_worker": jobs.has_worker, "time_zone": str(zone), "jobs": found}
+        has_worker = workspace.has_worker
+        data = {"has_worker": has_worker, "time_zone": str(zone), "jobs": found}
         return output.print_json(data)
     for one in found:
         output.print_lines(_job_lines(one, zone))
     output.print_lines(["", f"Times are those of {zone}."])
-    if jobs.why_no_model:
-        output.print_lines([jobs.why_no_model])
+    if workspace.why_no_model:
+        output.print_lines([workspace.why_no_model])
     return 0
 
 
@@ -121,39 +119,39 @@ def _counts(run: JobRun) -> str:
     return " · ".join(parts)
 
 
-def _print_history(
-    args: Namespace, jobs: JobsController, job: Job | None, zone: tzinfo
-) -> int:
-    runs = jobs.history(job, args.limit)
+def _print_history(args: Namespace, workspace: Workspace, job: Job | None) -> int:
+    runs = jobs.history(job, limit=args.limit, has_worker=workspace.has_worker)
     if args.json:
         return output.print_json({"runs": runs})
     if not runs:
         runs_of = job or "No job"
         output.print_lines([f"{runs_of} has {'not ' if job else ''}run yet."])
     for one in runs:
-        text = f"{one.job:<13} {_run_text(one, zone)} · {_counts(one)}"
+        text = f"{one.job:<13} {_run_text(one, workspace.zone)} · {_counts(one)}"
         error = [f"    error: {one.error}"] if one.error else []
         output.print_lines([text, *error])
     return 0
 
 
 def _change(
-    args: Namespace, jobs: JobsController, action: str, chosen: Sequence[Job]
+    args: Namespace, workspace: Workspace, action: str, chosen: Sequence[Job]
 ) -> int:
     note = ""
     if action == "run":
-        note = jobs.request_run(*chosen)
-        paused = [s.job for s in jobs.statuses() if s.job in chosen and s.is_paused]
+        jobs.request_run(chosen, workspace.now())
+        note = workspace.describe_when_due()
+        found = [one for one in _statuses(workspace) if one.job in chosen]
+        paused = [one.job for one in found if one.is_paused]
         if paused:
             note += f" It stays paused and runs this once ({', '.join(paused)})."
     elif action == "pause":
-        jobs.pause(*chosen)
-        note = "The current summary is finished first." if jobs.has_worker else ""
+        jobs.pause(chosen)
+        note = "The current summary is finished first." if workspace.has_worker else ""
     else:
-        jobs.resume(*chosen)
+        jobs.resume(chosen)
     if args.json:
-        found = [one for one in jobs.statuses() if one.job in chosen]
-        data = {"has_worker": jobs.has_worker, "jobs": found, "note": note}
+        found = [one for one in _statuses(workspace) if one.job in chosen]
+        data = {"has_worker": workspace.has_worker, "jobs": found, "note": note}
         return output.print_json(data)
     output.print_lines(f"{job}: {DONE[action]}." for job in chosen)
     output.print_lines([note] if note else [])

@@ -39,7 +39,7 @@ def run(args: Namespace, context: Context) -> int:
     node_id, now = args.node_id, datetime.now(UTC)
     with context.workspace() as workspace:
         if args.command == "versions":
-            turn = workspace.jobs.describe_when_due()
+            turn = workspace.describe_when_due()
             return _print_versions(args, workspace.zone, turn)
         if args.command == "pin":
             notes = _pin(args, workspace.zone, now)
@@ -51,7 +51,7 @@ def run(args: Namespace, context: Context) -> int:
             ]
         else:
             shown = versions.request(node_id, now)
-            notes = ["A new version is requested.", workspace.jobs.describe_when_due()]
+            notes = ["A new version is requested.", workspace.describe_when_due()]
             if shown.is_pinned:
                 notes.append(f"Version {shown.version} is pinned and stays shown.")
     history = _history(node_id)

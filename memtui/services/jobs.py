@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memtui.model.events import to_ms
-from memtui.model.jobs import Job, JobRun, JobState, RunResult
+from memtui.model.jobs import Job, JobRun, JobState, RunReason, RunResult
 from memtui.model.schedule import Schedules
 from memtui.store import (
     database,
@@ -19,6 +19,14 @@ from memtui.store import (
 )
 from memtui.store.jobs import Checkpoint
 from memtui.store.meta import ModelRecord
+
+REASONS = {
+    RunReason.SCHEDULE: "on schedule",
+    RunReason.REQUESTED: "requested",
+    RunReason.MISSED: "missed before",
+    RunReason.SEGMENTS_DONE: "after the segments",
+    RunReason.WAITING: "segments pending",
+}
 
 LIMIT = 20
 """The most runs that ``history`` returns by default."""

@@ -256,10 +256,7 @@ class MemtuiApp(App[str | MemtuiError]):
 
     def rewrite_forecast(self) -> "RewriteForecast":
         """Tell which model writes new versions and when, or why none does."""
-        from memtui import workspace
-
-        settings, is_demo = self.workspace.settings, self.workspace.is_demo
-        return workspace.rewrite_forecast(settings, self._progress, is_demo=is_demo)
+        return self.workspace.rewrite_forecast(self._progress)
 
     # Screens
 

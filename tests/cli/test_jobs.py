@@ -53,7 +53,7 @@ def test_every_job_is_listed_with_when_it_runs_and_what_came_of_it(home: Path) -
     lines = told.splitlines()
     day = lines.index("rollup_day    at 01:00 every day")
     assert lines[day + 1 : day + 5] == [
-        "    last Fri 3 May 2024 03:00 (made up for), 1h 2m, failed",
+        "    last Fri 3 May 2024 03:00 (missed before), 1h 2m, failed",
         "    0 written · 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
         "    next as soon as memtui runs: it is overdue",
@@ -124,7 +124,7 @@ def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
 def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
     told = run_memtui(home, "jobs", "history").stdout.splitlines()
     assert told == [
-        "rollup_day    Fri 3 May 2024 03:00 (made up for), 1h 2m, failed · 0 written ·"
+        "rollup_day    Fri 3 May 2024 03:00 (missed before), 1h 2m, failed · 0 written ·"
         " 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
         "rollup_day    Thu 2 May 2024 03:00 (on schedule), 4m, done · 1,204 written ·"

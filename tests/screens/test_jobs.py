@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Protocol
 
 import pytest
@@ -25,7 +25,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.jobs import JobList, JobsScreen, describe_model
-from memtui.workspace import JobsController, Workspace
+from memtui.workspace import Workspace
 from tests.conftest import NOW
 
 AppOf = Callable[[Workspace], MemtuiApp]
@@ -43,6 +43,10 @@ NO_MODEL = ModelHealth(
 )
 
 
+WHY_NO_MODEL = Workspace.why_no_model
+"""The property itself, which the house of these tests replaces."""
+
+
 class Compare(Protocol):
     def __call__(
         self,
@@ -58,9 +62,8 @@ def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """The full house; a model is asked, and its day job has failed once."""
     plan = replace(full_house.schedules, jitter_s=0)
     monkeypatch.setattr(Workspace, "schedules", plan)
-    desk = JobsController(full_house, _now)
-    monkeypatch.setattr(JobsController, "why_no_model", "")
-    monkeypatch.setattr(Workspace, "jobs", desk)
+    monkeypatch.setattr(Workspace, "now", lambda _: NOW)
+    monkeypatch.setattr(Workspace, "why_no_model", "")
     before_ms = to_ms(NOW) - 3_600_000
     with database.transaction():
         number = jobs.start_run(Job.DAY, RunReason.SCHEDULE, before_ms)
@@ -70,10 +73,6 @@ def worked(full_house: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
         error = "the model's reply was cut [short]"
         jobs.end_run(number, RunResult.FAILED, before_ms + 95_000, error=error)
     return full_house
-
-
-def _now() -> datetime:
-    return NOW
 
 
 def chosen(app: MemtuiApp) -> str:
@@ -216,7 +215,7 @@ EXTRACTIVE = (
 async def test_a_job_without_a_model_is_not_said_to_be_due(
     worked: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(JobsController, "why_no_model", EXTRACTIVE)
+    monkeypatch.setattr(Workspace, "why_no_model", EXTRACTIVE)
     app = app_of(worked)
     async with app.run_test() as pilot:
         await steps(settle, "w", *["down"] * 8, "x", "space")(pilot)
@@ -279,6 +278,7 @@ def test_picture_of_the_demo(
     snap_compare: Compare,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(Workspace, "why_no_model", WHY_NO_MODEL)
     monkeypatch.setattr(worked, "is_demo", True)
     run = steps(settle, "w", *["down"] * 8, told=PipelineProgress(""))
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)

@@ -14,9 +14,11 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.model import calendar
-from memtui.model.jobs import Job, JobRun, RunReason, RunResult
+from memtui.model.jobs import Job, JobRun, RunResult
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocLevel
+from memtui.services import jobs
+from memtui.services.jobs import REASONS
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
 from memtui.tui import commands, format
@@ -29,7 +31,6 @@ from memtui.tui.widgets.status_line import OTHER_PROCESS
 if TYPE_CHECKING:
     from memtui.pipeline.progress import ModelStatus
     from memtui.services.jobs import JobStatus, WorkStatus
-    from memtui.workspace import JobsController
 
 STAGES = {
     "ingest": ("Hooks", "Reads the events that hooks have left", "file"),
@@ -48,14 +49,6 @@ JOB_TITLES = {
     Job.WEEK: "Model: weeks",
     Job.MONTH: "Model: months",
     Job.YEAR: "Model: years",
-}
-
-REASONS = {
-    RunReason.SCHEDULE: "on schedule",
-    RunReason.REQUESTED: "requested",
-    RunReason.MISSED: "missed before",
-    RunReason.SEGMENTS_DONE: "after the segments",
-    RunReason.WAITING: "segments pending",
 }
 
 
@@ -82,8 +75,8 @@ class JobListState:
 
     def job_status(self, job: Job) -> "JobStatus | None":
         """Return the status of a job, None while it is unknown."""
-        jobs = self.work.jobs if self.work else ()
-        return next((one for one in jobs if one.job is job), None)
+        found = self.work.jobs if self.work else ()
+        return next((one for one in found if one.job is job), None)
 
     def stage(self, name: str) -> tuple[StageActivity, int]:
         """Return the activity of a stage and the length of its queue."""
@@ -352,7 +345,6 @@ def _describe_call(model: "ModelStatus", health: ModelHealth, now: datetime) -> 
 
 
 STAGES_RUN_ALONE = "A stage runs by itself whenever something is queued for it."
-DEMO_HAS_NO_MODEL = "The demo uses no model."
 
 
 class JobsScreen(ListDetailScreen[None]):
@@ -384,10 +376,6 @@ class JobsScreen(ListDetailScreen[None]):
         yield JobList(self.zone)
 
     @property
-    def _jobs(self) -> "JobsController":
-        return self.workspace.jobs
-
-    @property
     def _list(self) -> JobList:
         return self.query_one(JobList)
 
@@ -397,17 +385,21 @@ class JobsScreen(ListDetailScreen[None]):
         self.set_interval(1.0, self._update_clock)
 
     def reload(self) -> None:
-        self.load(self._jobs.read_work, self._show, "jobs")
+        workspace = self.workspace
+
+        def read() -> "WorkStatus":
+            return jobs.read_work(
+                workspace.paths.spool,
+                workspace.schedules,
+                self.now(),
+                has_worker=workspace.has_worker,
+            )
+
+        self.load(read, self._show, "jobs")
 
     def _show(self, work: "WorkStatus") -> None:
         self._state = replace(self._state, work=work)
         self._update()
-
-    @property
-    def _no_model(self) -> str:
-        """Why no model is used; empty if one is."""
-        is_demo = self.workspace.is_demo
-        return DEMO_HAS_NO_MODEL if is_demo else self._jobs.why_no_model
 
     @property
     def _is_ours(self) -> bool:
@@ -419,7 +411,9 @@ class JobsScreen(ListDetailScreen[None]):
         return self._last.progress.model if self._last and self._is_ours else None
 
     def _update(self) -> None:
-        lack = explain_missing_model(self._model, self._no_model, self._state.work)
+        lack = explain_missing_model(
+            self._model, self.workspace.why_no_model, self._state.work
+        )
         self._state = replace(self._state, missing_model=lack, is_ours=self._is_ours)
         self._list.show(self._state)
         self._update_model()
@@ -433,7 +427,7 @@ class JobsScreen(ListDetailScreen[None]):
 
     def _update_model(self) -> None:
         content = describe_model(
-            self._model, self._no_model, self._state.work, self.now()
+            self._model, self.workspace.why_no_model, self._state.work, self.now()
         )
         self.query_one("#model", Static).update(content)
 
@@ -476,8 +470,8 @@ class JobsScreen(ListDetailScreen[None]):
         name, problem = self._list.current, ""
         if name in STAGES:
             problem = STAGES_RUN_ALONE
-        elif self._no_model:
-            problem = self._no_model
+        elif self.workspace.why_no_model:
+            problem = self.workspace.why_no_model
         elif not self._is_ours:
             shell = f"memtui jobs {command} {name}"
             problem = (
@@ -496,16 +490,23 @@ class JobsScreen(ListDetailScreen[None]):
         if job is None:
             return
         if is_paused:
-            change, text = self._jobs.resume, f"{JOB_TITLES[job]}: resumed."
+            change, text = jobs.resume, f"{JOB_TITLES[job]}: resumed."
         else:
-            change = self._jobs.pause
+            change = jobs.pause
             text = f"{JOB_TITLES[job]}: paused. A running call is finished first."
-        self.run_thread(partial(change, job), lambda _: self._confirm(text), "change")
+        self.run_thread(partial(change, [job]), lambda _: self._confirm(text), "change")
 
     def action_run_now(self) -> None:
         if job := self._selected_job("run"):
-            confirm = partial(self._confirm_run, job)
-            self.run_thread(partial(self._jobs.request_run, job), confirm, "change")
+            self.run_thread(
+                partial(self._request_run, job),
+                partial(self._confirm_run, job),
+                "change",
+            )
+
+    def _request_run(self, job: Job) -> str:
+        jobs.request_run([job], self.now())
+        return self.workspace.describe_when_due()
 
     def _confirm_run(self, job: Job, promise: str) -> None:
         when = (
