@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingsEditor
     from memtui.tui.screens.contents import ContentsScreen
-    from memtui.tui.widgets.status_line import FailureLog
     from memtui.workspace import Workspace
 
 T = TypeVar("T")
@@ -117,7 +116,6 @@ class MemtuiApp(App[str | MemtuiError]):
         self._is_started = False
         self._progress: PipelineProgress | None = None
         """The last report of the pipeline."""
-        self._failures: FailureLog | None = None
         self._seen_problems = 0
         self.scope = ALL
         """The part of the memory that all screens show."""
@@ -154,9 +152,8 @@ class MemtuiApp(App[str | MemtuiError]):
     def _enter(self, workspace: "Workspace") -> None:
         """Show the contents."""
         from memtui.tui.screens.contents import ContentsScreen
-        from memtui.tui.widgets.status_line import FailureLog
 
-        self._workspace, self._failures = workspace, FailureLog()
+        self._workspace = workspace
         # Otherwise the screen reads them, and Textual parses all others again.
         self._read_styles(*ContentsScreen.STYLES)
         self.push_screen(ContentsScreen(self.scope, self.size))
@@ -242,10 +239,12 @@ class MemtuiApp(App[str | MemtuiError]):
                 error = message.progress.error
                 text = f"{error[:1].upper()}{error[1:]}."
                 self.notify(text, severity="error", timeout=GONE_S, markup=False)
-        self._progress = message.progress
+        before, self._progress = self._progress, message.progress
+        error = message.progress.error if message.progress.stage == "import" else ""
+        if error and (before is None or before.error != error):
+            # Nothing else reports on imports: the next report hides this one.
+            self.notify(f"importing: {error}", severity="error", markup=False)
         self._seen_problems = min(self._seen_problems, message.progress.skipped)
-        if self._failures is not None:
-            self._failures.record(message.progress, self.now())
         for screen in self.screen_stack:
             screen.post_message(self._report_for_screens(message.progress))
 
@@ -290,8 +289,8 @@ class MemtuiApp(App[str | MemtuiError]):
     def action_show_skipped(self) -> None:
         from memtui.tui.screens.quarantine import QuarantineScreen
 
-        if self._can_show(QuarantineScreen) and self._failures is not None:
-            self._show(QuarantineScreen(self._failures))
+        if self._can_show(QuarantineScreen):
+            self._show(QuarantineScreen())
             self._mark_problems_seen()
 
     def _mark_problems_seen(self) -> None:

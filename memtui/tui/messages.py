@@ -103,10 +103,6 @@ class PaneLeft(Message):
     """The focus should go back to the previous pane."""
 
 
-class MoreRequested(Message):
-    """The cursor is near the end of a list that can load more."""
-
-
 class TurnsPosition(Enum):
     """The turns of a conversation that should be loaded."""
 

@@ -19,11 +19,11 @@ from textual.widgets.option_list import Option
 
 from memtui.text import date_format
 from memtui.tui import commands, format
-from memtui.tui.messages import MoreRequested, ProgressReported
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.status_line import FailureLog
+from memtui.tui.widgets.status_line import describe_failures
 
 if TYPE_CHECKING:
     from memtui.services.quarantine import (
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
         RetryOutcome,
         RetryResult,
     )
-
-PREFETCH = 20
-"""The distance from the end at which the list asks for more, in entries."""
 
 UNKNOWN_AGENT = "unknown agent"
 
@@ -60,38 +57,19 @@ class QuarantineList(ItemList["QuarantineEntry"]):
         """List entries; the cursor stays on its entry, or at its index.
 
         Args:
-            entries: All entries read so far.
+            entries: The latest entries.
             total: How many there are.
             returning: The name of an entry the cursor goes to if it is listed.
         """
         self.total = total
         items = {entry.name: entry for entry in entries}
         if items == self.items:
-            # A request for more may have been replaced by this reload.
-            self._request_more()
             return
         if returning not in items:
             returning = self.current.name if self.current else ""
         if entries and returning not in items:
             returning = entries[min(self.highlighted or 0, len(entries) - 1)].name
         self.show_items(items, map(self._option, entries), returning)
-
-    def add(self, entries: "Sequence[QuarantineEntry]", total: int) -> None:
-        """Append entries that are not listed yet."""
-        self.total = total
-        new = [entry for entry in entries if entry.name not in self.items]
-        self.items |= {entry.name: entry for entry in new}
-        self.add_options(map(self._option, new))
-
-    def watch_highlighted(self, highlighted: int | None) -> None:
-        super().watch_highlighted(highlighted)
-        self._request_more()
-
-    def _request_more(self) -> None:
-        """Ask for more entries near the end of the list."""
-        count, near = len(self.items), (self.highlighted or 0) + PREFETCH
-        if count < self.total and near >= count:
-            self.post_message(MoreRequested())
 
     def _option(self, entry: "QuarantineEntry") -> Option:
         return Option(_draw_entry(entry, self._zone), id=entry.name)
@@ -192,8 +170,8 @@ class DismissScreen(Dialog[str]):
         self.dismiss(answer)
 
 
-PAGE = 200
-"""The number of entries loaded at once."""
+LISTED = 200
+"""The most entries that are listed: the latest. The others follow as these go."""
 
 SHOWN_BYTES = 64 * 1024
 """The number of bytes of an entry that are shown."""
@@ -217,14 +195,8 @@ class QuarantineScreen(ListDetailScreen[None]):
 
     DETAIL_TITLE = "Why"
 
-    def __init__(self, failures: FailureLog) -> None:
-        """Make the screen.
-
-        Args:
-            failures: Failed stages, shown above the list.
-        """
+    def __init__(self) -> None:
         super().__init__()
-        self._failures = failures
         self._retried: tuple[str, ...] = ()
         """The entries whose retry has no outcome yet."""
         self._returning = ""
@@ -250,31 +222,16 @@ class QuarantineScreen(ListDetailScreen[None]):
     def on_mount(self) -> None:
         self._list.loading = True
         self._list.focus()
-        self._show_failures()
         self.reload()
-
-    def _show_failures(self) -> None:
-        content = self._failures.describe(self.zone)
-        line = self.query_one("#failures", Static)
-        line.update(content)
-        line.display = bool(content)
 
     # Loading
 
     def reload(self) -> None:
-        """Load the listed pages again, and the outcomes of retries."""
-        limit = max(PAGE, len(self._list.items))
-        self._load_page(0, limit, self._retried)
-
-    @on(MoreRequested)
-    def load_more(self) -> None:
-        self._load_page(len(self._list.items), PAGE, ())
-
-    def _load_page(self, offset: int, limit: int, retried: Sequence[str]) -> None:
-        quarantine = self.workspace.quarantine
+        """Load the list again, and the outcomes of retries."""
+        quarantine, retried = self.workspace.quarantine, self._retried
 
         def read() -> "tuple[QuarantinePage, Sequence[RetryOutcome]]":
-            page = quarantine.page(offset, limit)
+            page = quarantine.page(limit=LISTED)
             return page, quarantine.outcomes(retried) if retried else ()
 
         self.load(read, self._show, "list")
@@ -282,13 +239,12 @@ class QuarantineScreen(ListDetailScreen[None]):
     def _show(self, loaded: "tuple[QuarantinePage, Sequence[RetryOutcome]]") -> None:
         page, outcomes = loaded
         self._list.loading = False
-        if page.offset:
-            self._list.add(page.entries, page.total)
-        else:
-            self._list.show(page.entries, page.total, self._returning)
+        self._list.show(page.entries, page.total, self._returning)
         if self.has_class("-empty") is bool(page.total):
             self.toggle_class("-empty").refresh_bindings()
         measure = format.quantity(page.total, "entry", "entries")
+        if page.total > LISTED:
+            measure = f"the latest {LISTED} of {measure}"
         if page.records > page.total:
             measure += f" · {format.quantity(page.records, 'record')}"
         self._list_title.info = measure if page.total else ""
@@ -321,9 +277,12 @@ class QuarantineScreen(ListDetailScreen[None]):
         self.retry_reload()
 
     @on(ProgressReported)
-    def follow_progress(self) -> None:
+    def follow_progress(self, message: ProgressReported) -> None:
         """Reload: the pipeline may have imported or skipped something."""
-        self._show_failures()
+        failures = describe_failures(message.progress)
+        line = self.query_one("#failures", Static)
+        line.update(failures)
+        line.display = bool(failures)
         self.request_reload()
 
     # Retrying and dismissing
