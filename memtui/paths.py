@@ -117,3 +117,9 @@ def _xdg(variable: str, default: str) -> Path:
     """Return a base directory; by the specification, a relative one is ignored."""
     named = Path(os.environ.get(variable, ""))
     return named if named.is_absolute() else Path.home() / default
+
+
+def with_tilde(path: Path | str) -> str:
+    """Return a path with ``~`` for the home folder."""
+    home, given = Path.home(), Path(path)
+    return f"~/{given.relative_to(home)}" if given.is_relative_to(home) else str(path)

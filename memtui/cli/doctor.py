@@ -15,6 +15,7 @@ from memtui.cli.arguments import Parser
 from memtui.cli.context import Context, start_log
 from memtui.errors import SettingsError
 from memtui.integrations.config_files import find_project_root
+from memtui.paths import with_tilde
 from memtui.pipeline import worker_lock
 from memtui.services.doctor import Doctor, Finding, Report
 from memtui.settings import Settings
@@ -142,6 +143,6 @@ def _damaged_lines(damaged: Sequence[Problem]) -> Iterator[str]:
         yield ""
         yield "The latest of them"
     for one in damaged:
-        file = output.with_tilde(one.source)
+        file = with_tilde(one.source)
         place = f"{file}:{one.line}" if one.line else file
         yield from _wrap(f"{place}: {one.reason} ({one.count:,})", " " * 4, 8)

@@ -183,12 +183,6 @@ def to_plain(value: Any) -> Any:
     return value
 
 
-def with_tilde(path: Path | str) -> str:
-    """Return a path with ``~`` for the home folder."""
-    home, given = Path.home(), Path(path)
-    return f"~/{given.relative_to(home)}" if given.is_relative_to(home) else str(path)
-
-
 def page_lines(offset: int, count: int, total: int, items: str) -> Iterable[str]:
     """Tell which part of a list this is, if it is not all of it."""
     last = offset + count

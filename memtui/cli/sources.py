@@ -8,7 +8,7 @@ from memtui.cli import output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
 from memtui.errors import UsageError
-from memtui.paths import transcript_folders
+from memtui.paths import transcript_folders, with_tilde
 from memtui.services.capture_sources import CaptureSource, list_sources
 from memtui.settings import EVERY
 from memtui.text import date_format
@@ -48,7 +48,7 @@ def _source_lines(one: CaptureSource, zone: tzinfo) -> Iterator[str]:
     yield f"{mark} {one.title:<18} {_state(one)}: {one.reason}"
     for place in one.places:
         missing = "" if place.exists() else " (does not exist)"
-        yield f"    {output.with_tilde(place)}{missing}"
+        yield f"    {with_tilde(place)}{missing}"
     activity = ((one.by_transcript, "transcripts"), (one.by_hook, "hooks"))
     latest = [
         f"from {route} {date_format.moment(found.last_event_at, zone)}"

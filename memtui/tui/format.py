@@ -7,7 +7,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, timedelta, tzinfo
-from pathlib import Path
 
 from memtui.errors import StoreDamagedError
 from memtui.model.events import Event, EventRole, EventType
@@ -22,6 +21,7 @@ from memtui.model.nodes import (
 from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
 from memtui.text import date_format
+from memtui.text.quantities import plural
 
 SUPPORTED, WEAK, UNSUPPORTED, QUOTED = "✓", "~", "✗", "“"
 """The verdict of a bullet; of a node: all supported, some, none even weakly."""
@@ -52,11 +52,6 @@ def number(number: int) -> str:
     return f"{number:,}"
 
 
-def quantity(number: int, one: str, many: str = "") -> str:
-    """Format a number with its noun: "1 segment", "3 segments"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def size(characters: int) -> str:
     """Format the approximate size of a text."""
     if characters < _KB:
@@ -64,12 +59,6 @@ def size(characters: int) -> str:
     if characters < _KB * _KB:
         return f"{characters / _KB:.0f} kB"
     return f"{characters / _KB / _KB:.0f} MB"
-
-
-def short_path(path: Path) -> str:
-    """Return a path with ``~`` for the home folder."""
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else f"{path}"
 
 
 def period_name(level: TocLevel, first: date, today: date) -> str:
@@ -146,7 +135,7 @@ def support_counts(bullets: Sequence[Bullet]) -> str:
     if not checked:
         return ""
     found = Counter(checked)
-    of = quantity(len(checked), "bullet")
+    of = plural(len(checked), "bullet")
     text = f"{found[Support.SUPPORTED]} of {of} supported"
     weak = found[Support.WEAK]
     return f"{text}, {weak} weak" if weak else text
@@ -169,11 +158,11 @@ def author(node: TocNode, *, is_rejected: bool = False) -> str:
 
 def node_size(counts: NodeCounts, level: TocLevel) -> str:
     """Format what a node covers: "3 segments · 42 messages"."""
-    parts = [quantity(counts.messages, "message")]
+    parts = [plural(counts.messages, "message")]
     if level is not TocLevel.SEGMENT:
-        parts.insert(0, quantity(counts.segments, "segment"))
+        parts.insert(0, plural(counts.segments, "segment"))
     if counts.subagent_events:
-        parts.append(f"{quantity(counts.subagent_events, 'event')} of subagents")
+        parts.append(f"{plural(counts.subagent_events, 'event')} of subagents")
     return " · ".join(parts)
 
 

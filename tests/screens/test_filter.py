@@ -12,7 +12,7 @@ from memtui.model.nodes import TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
-from memtui.tui import format
+from memtui.text.quantities import plural
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.filter import FilterScreen, list_choices
 from memtui.tui.screens.search import SearchScreen
@@ -137,7 +137,7 @@ async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
         count = f"{mine.counts.segments} of {whole.counts.segments} segments"
         assert f"Claude-code only: {count}" in head
         hidden = len(whole.bullets) - len(mine.bullets)
-        assert f"{format.quantity(hidden, 'bullet')} hidden (F F: all)" in head
+        assert f"{plural(hidden, 'bullet')} hidden (F F: all)" in head
         assert mine.bullets == page.bullets.bullets != whole.bullets
         app.set_scope(ALL)
         await settle(pilot)

@@ -22,6 +22,7 @@ from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
 from memtui.model.scope import Scope
 from memtui.services import browse
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     DayHighlighted,
@@ -47,7 +48,7 @@ LEAD_CELLS = 6
 BLOCK_LINES = 9
 """The height of a year: months, seven weekdays, a blank line."""
 
-WIDE_CELLS = 112
+WIDE_CELLS = 114
 """From this width on, in cells, a week is two cells wide."""
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -105,7 +106,7 @@ class DayGrid(Widget, can_focus=True):
         super().__init__()
         self.set_reactive(DayGrid.cursor, cursor)
         self._today = today
-        self._top_year = calendar.iso_year(cursor)
+        self._top_year = cursor.year
         self.span: DateRange | None = None
         """The first and the last day with conversations."""
         self.years: dict[int, CalendarYear] = {}
@@ -115,7 +116,7 @@ class DayGrid(Widget, can_focus=True):
     def visible_years(self) -> list[int]:
         """The years in view, the newest first."""
         blocks = max(1, (self.size.height + 1) // BLOCK_LINES)
-        newest, oldest = map(calendar.iso_year, (self._last_day, self._first_day))
+        newest, oldest = self._last_day.year, self._first_day.year
         top = min(newest, max(self._top_year, oldest + blocks - 1))
         return list(range(top, max(oldest, top - blocks + 1) - 1, -1))
 
@@ -125,9 +126,9 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def _first_day(self) -> date:
-        """The first Monday of the first year."""
+        """The first day of the first year."""
         first = self.span.first if self.span else self._today
-        return calendar.first_day(calendar.iso_year(first))
+        return first.replace(month=1, day=1)
 
     @property
     def current(self) -> CalendarDay | None:
@@ -137,10 +138,10 @@ class DayGrid(Widget, can_focus=True):
     @property
     def is_loaded(self) -> bool:
         """True if the year under the cursor has been read."""
-        return calendar.iso_year(self.cursor) in self.years
+        return self.cursor.year in self.years
 
     def _find(self, day: date) -> CalendarDay | None:
-        year = self.years.get(calendar.iso_year(day))
+        year = self.years.get(day.year)
         return year.days.get(day) if year else None
 
     def show(
@@ -171,7 +172,7 @@ class DayGrid(Widget, can_focus=True):
 
     def watch_cursor(self) -> None:
         """Bring the year of the cursor into view, and post the day."""
-        year = calendar.iso_year(self.cursor)
+        year = self.cursor.year
         if year not in (years := self.visible_years):
             self._top_year = year if year > years[0] else year + len(years) - 1
         self._request_years()
@@ -194,7 +195,7 @@ class DayGrid(Widget, can_focus=True):
         if self._first_day <= day <= self._last_day:
             self.cursor = day
         elif day < self._first_day:
-            year = calendar.iso_year(self._first_day)
+            year = self._first_day.year
             self.notify(f"There is nothing before {year}.", markup=False)
         else:
             self.notify("This is the last day.", markup=False)
@@ -218,10 +219,9 @@ class DayGrid(Widget, can_focus=True):
         self.step_year(1)
 
     def step_year(self, step: int) -> None:
-        """Go to the same week and weekday of the next (1) or previous (-1) year."""
-        year = calendar.iso_year(self.cursor) + step
-        first, last = map(calendar.iso_year, (self._first_day, self._last_day))
-        if first <= year <= last:
+        """Go to the same date of the next (1) or previous (-1) year."""
+        year = self.cursor.year + step
+        if self._first_day.year <= year <= self._last_day.year:
             self.go_to(calendar.same_day(self.cursor, year))
         elif self.span is None and not self.is_loaded:
             self.notify("The years are still being read.", markup=False)
@@ -245,10 +245,8 @@ class DayGrid(Widget, can_focus=True):
         years = self.visible_years
         if not 1 <= row <= len(WEEKDAYS) or block >= len(years) or week < 0:
             return
-        year = years[block]
-        if week < calendar.week_count(year):
-            weekday = (row - 1) * DAY
-            day = calendar.first_day(year) + week * calendar.WEEK + weekday
+        day = _first_monday(years[block]) + week * calendar.WEEK + (row - 1) * DAY
+        if day.year == years[block]:
             self._move(day - self.cursor)
             if event.chain == 2 and self.cursor == day:
                 self.action_open()
@@ -271,31 +269,42 @@ class DayGrid(Widget, can_focus=True):
         return strip
 
     def _months(self, year: int, _: int) -> Content:
-        """Draw the year, and the name of each month above its first week."""
+        """Draw the year, and the name of each month above its first full week."""
         cells, names = self._week_cells, ""
-        for week in range(calendar.week_count(year)):
-            thursday = calendar.first_day(year) + week * calendar.WEEK + 3 * DAY
-            if thursday.day <= calendar.WEEK.days:
+        for week in range(_count_weeks(year)):
+            thursday = _first_monday(year) + week * calendar.WEEK + 3 * DAY
+            if thursday.year == year and thursday.day <= calendar.WEEK.days:
                 names = f"{names:<{week * cells}}{thursday:%b}"
-        is_current = year == calendar.iso_year(self.cursor)
+        is_current = year == self.cursor.year
         name = f"{year:<{LEAD_CELLS}}"
         return Content.assemble((name, "bold" if is_current else DIM), (names, DIM))
 
     def _weekday(self, year: int, weekday: int) -> Content:
-        first, cells = calendar.first_day(year) + weekday * DAY, self._week_cells
-        days = [first + n * calendar.WEEK for n in range(calendar.week_count(year))]
-        has_cursor = self.cursor in days
+        first, cells = _first_monday(year) + weekday * DAY, self._week_cells
+        days = [first + n * calendar.WEEK for n in range(_count_weeks(year))]
+        has_cursor = self.cursor.year == year and self.cursor in days
         lead = f"{'>' if has_cursor else ' '}{WEEKDAYS[weekday]}".ljust(LEAD_CELLS)
         parts = [(lead, "bold" if has_cursor else DIM)]
         for day in days:
-            found, text, style = self._find(day), " " * cells, NO_MESSAGES
-            if found is not None:
+            text, style = " " * cells, NO_MESSAGES
+            is_shown = day.year == year and year in self.years
+            if is_shown and (found := self._find(day)) is not None:
                 level = self.scale.level(found.messages)
                 text, style = GLYPHS[level] * cells, "$accent"
-            elif day <= self._last_day and year in self.years:
+            elif is_shown and day <= self._last_day:
                 text = GLYPHS[0].ljust(cells)
-            parts.append((text, CURSOR if day == self.cursor else style))
+            is_cursor = has_cursor and day == self.cursor
+            parts.append((text, CURSOR if is_cursor else style))
         return Content.assemble(*parts)
+
+
+def _first_monday(year: int) -> date:
+    """Return the first day of the week of 1 January."""
+    return calendar.monday(date(year, 1, 1))
+
+
+def _count_weeks(year: int) -> int:
+    return calendar.week_count(date(year, 1, 1), date(year + 1, 1, 1))
 
 
 def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
@@ -307,8 +316,8 @@ def describe_day(day: date, found: CalendarDay | None, today: date) -> Content:
     pending = [Content("not summarized yet")] if found.is_pending else []
     if not found.segments and found.is_pending:
         return Content(" · ").join(parts + pending)
-    parts.append(Content(format.quantity(found.segments, "segment")))
-    parts.append(Content(format.quantity(found.messages, "message")))
+    parts.append(Content(plural(found.segments, "segment")))
+    parts.append(Content(plural(found.messages, "message")))
     parts += pending
     if found.is_live:
         parts.append(Content(f"{format.LIVE} live"))
@@ -425,11 +434,11 @@ class CalendarScreen(BaseScreen[str]):
         self.query_one("#day", Static).update(day)
         legend = describe_scale(grid.scale)
         self.query_one("#legend", Static).update(legend)
-        year = grid.years[grid.cursor.isocalendar().year]
+        year = grid.years[grid.cursor.year]
         messages = sum(one.messages for one in year.days.values())
         measure = (
-            f"{year.number}: {format.quantity(len(year.days), 'day')}"
-            f" · {format.quantity(messages, 'message')}"
+            f"{year.number}: {plural(len(year.days), 'day')}"
+            f" · {plural(messages, 'message')}"
         )
         self.query_one(PaneTitle).info = measure if year.days else ""
 

@@ -20,6 +20,7 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.nodes import TocLevel
 from memtui.model.scope import Scope
+from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import (
     LoadFailed,
@@ -452,5 +453,5 @@ class ContentsScreen(BaseScreen[None]):
         self.call_after_refresh(self._open_current)
         self._update_crumbs()
         self.query_one("#contents PaneTitle", PaneTitle).info = (
-            format.quantity(total, "segment") if total else ""
+            plural(total, "segment") if total else ""
         )

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
+from memtui.text.quantities import plural
 from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets.item_list import ItemList
@@ -82,7 +83,7 @@ def _choices_of(
     for name, count in matches[: MAX_CHOICES[kind]]:
         is_chosen = name.casefold() == chosen.casefold()
         scope = replace(draft, **{kind: "" if is_chosen else name})
-        size = format.quantity(count, UNITS[kind])
+        size = plural(count, UNITS[kind])
         yield ScopeChoice(scope, name, kind, size, is_chosen)
 
 

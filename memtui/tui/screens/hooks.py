@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from memtui.paths import with_tilde
 from memtui.tui import commands, format
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.item_list import ItemList
@@ -114,7 +115,7 @@ class HooksScreen(BaseScreen[None]):
         verb = "remove the hooks from" if change.is_removal else "add the hooks to"
         lines = change.diff()[DIFF_HEAD:]
         self._title.show(
-            f"ctrl+s: {verb} {format.short_path(change.file)}", f"{len(lines)} lines"
+            f"ctrl+s: {verb} {with_tilde(change.file)}", f"{len(lines)} lines"
         )
         self.query_one("#change", Static).update(
             Content("\n").join(_diff_line(line) for line in lines)
@@ -177,7 +178,7 @@ def _row(one: "HookStatus") -> Content:
         (f"{mark} ", "$error" if one.problem else ""),
         (f"{one.title:<13}", "bold" if one.is_found else "$context"),
         (f"{state:<27}", "" if one.is_found else "$context"),
-        (format.short_path(one.file), "$context"),
+        (with_tilde(one.file), "$context"),
         (problem, "$error"),
     )
 

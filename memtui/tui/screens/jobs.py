@@ -21,6 +21,7 @@ from memtui.services import jobs
 from memtui.services.jobs import REASONS
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
@@ -126,7 +127,7 @@ def _stage_state(name: str, state: JobListState) -> Content:
     activity, queued = state.stage(name)
     if activity.error:
         return Content.styled(f"✗ {activity.error}", "$error")
-    queue = f"{format.quantity(queued, STAGES[name][2])} queued" if queued else ""
+    queue = f"{plural(queued, STAGES[name][2])} queued" if queued else ""
     if activity.is_busy:
         return Content(f"● working{f' · {queue}' if queue else ''}")
     if queue:
@@ -174,7 +175,7 @@ def _describe_stage(name: str, state: JobListState, now: datetime) -> Content:
     activity, queued = state.stage(name)
     lines = [Content.styled(title, "bold"), Content(f"{task}.")]
     if unit:
-        queue = format.quantity(queued, unit) if queued else "Nothing"
+        queue = plural(queued, unit) if queued else "Nothing"
         lines.append(Content(f"{queue} queued."))
     if not state.is_ours:
         text = "Another memtui does this now and shows its progress."
@@ -199,7 +200,7 @@ def _describe_job(
     if status is None or work is None:
         return Content("")
     pending = work.requests.get(job, 0)
-    queue = f"{format.quantity(pending, 'node')} pending" if pending else "Idle"
+    queue = f"{plural(pending, 'node')} pending" if pending else "Idle"
     if status.is_overdue and not state.missing_model:
         queue += " · overdue: runs as soon as memtui works"
     elif status.next_at and not state.missing_model:
@@ -311,7 +312,7 @@ def describe_model(
 def _describe_health(health: ModelHealth, paused: int) -> Content:
     if health.is_ready:
         name = health.model or "The model"
-        state = f"{format.quantity(paused, 'segment')} paused" if paused else "idle"
+        state = f"{plural(paused, 'segment')} paused" if paused else "idle"
         return Content(f"✓ {name} is available, {state}.")
     message = health.message or f"the model is {health.condition}"
     message = message[:1].upper() + message[1:].rstrip(".")
@@ -337,7 +338,7 @@ def _describe_call(model: "ModelStatus", health: ModelHealth, now: datetime) -> 
         text = f"{part}{doing.phase}"
         if doing.written:
             limit = f" of at most {format.number(doing.limit)}" if doing.limit else ""
-            text += f" {format.quantity(doing.written, 'token')}{limit}"
+            text += f" {plural(doing.written, 'token')}{limit}"
         second.append(text)
     if model.started_at is not None:
         second.append(f"for {date_format.duration(now - model.started_at)}")

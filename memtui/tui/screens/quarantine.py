@@ -18,6 +18,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen
@@ -83,7 +84,7 @@ def _draw_entry(entry: "QuarantineEntry", zone: tzinfo) -> Content:
         parts = [entry.agent or UNKNOWN_AGENT, entry.file.rpartition("/")[2]]
         reason = f"line {entry.line}: {reason}" if entry.line else reason
         if entry.count > 1:
-            reason += f" (last of {format.quantity(entry.count, 'record')})"
+            reason += f" (last of {plural(entry.count, 'record')})"
     return Content.assemble(
         f"{date_format.moment(entry.at, zone)}  ",
         (" · ".join(filter(None, parts)), "bold"),
@@ -99,7 +100,7 @@ def location(entry: "QuarantineEntry") -> str:
 def describe_amount(entry: "QuarantineEntry") -> str:
     """Return the number of records of a transcript, or the size of a hook's file."""
     if entry.file:
-        return format.quantity(entry.count, "record")
+        return plural(entry.count, "record")
     return format.size(entry.size).replace("characters", "bytes")
 
 
@@ -242,11 +243,11 @@ class QuarantineScreen(ListDetailScreen[None]):
         self._list.show(page.entries, page.total, self._returning)
         if self.has_class("-empty") is bool(page.total):
             self.toggle_class("-empty").refresh_bindings()
-        measure = format.quantity(page.total, "entry", "entries")
+        measure = plural(page.total, "entry", "entries")
         if page.total > LISTED:
             measure = f"the latest {LISTED} of {measure}"
         if page.records > page.total:
-            measure += f" · {format.quantity(page.records, 'record')}"
+            measure += f" · {plural(page.records, 'record')}"
         self._list_title.info = measure if page.total else ""
         if not page.total:
             self.show_details("Why", Content(""))
@@ -340,7 +341,7 @@ class QuarantineScreen(ListDetailScreen[None]):
         self.app.push_screen(DismissScreen(entry, self._list.total), answer)
 
     def _show_dropped(self, dropped: "DropResult") -> None:
-        count = format.quantity(dropped.files + dropped.notes, "entry", "entries")
+        count = plural(dropped.files + dropped.notes, "entry", "entries")
         self.notify(f"{count} dismissed.", markup=False)
         self._show_problems(dropped.problems)
         self.reload()

@@ -28,6 +28,7 @@ from memtui.services.conversation import (
     Turn,
     TurnRange,
 )
+from memtui.text.quantities import plural
 from memtui.tui import commands, format, terminal, workers
 from memtui.tui.messages import (
     FindRequested,
@@ -278,7 +279,7 @@ class ReaderScreen(BaseScreen[None]):
         session = about.session
         title = session.title or "(untitled)"
         subagent = f"subagent {self.key.subagent}" if self.key.subagent else ""
-        messages = format.quantity(session.message_count, "message")
+        messages = plural(session.message_count, "message")
         thinking = ""
         if about.thoughts:
             verb = "hide" if self._with_thinking else "show"

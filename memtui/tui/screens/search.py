@@ -26,6 +26,7 @@ from memtui.search.query import NO_WORD
 from memtui.search.query_dates import NEWEST_LISTED
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
+from memtui.text.quantities import plural
 from memtui.tui import format, workers
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.widgets.result_list import (
@@ -179,7 +180,7 @@ def _complete(query: str, begun: str, values: Iterable[str]) -> str | None:
 
 
 def count_hits(found: SearchResults) -> str:
-    hits = format.quantity(len(found.results), "hit")
+    hits = plural(len(found.results), "hit")
     return f"{hits} · {found.took_ms:.0f} ms"
 
 

@@ -30,6 +30,7 @@ from memtui.model.summaries import GenerationStats
 from memtui.model.verdicts import Support
 from memtui.services import explain, versions
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
@@ -177,7 +178,7 @@ class VersionText(TextBlock):
 def _cost(stats: GenerationStats) -> str:
     if not stats.model:
         return ""
-    read = format.quantity(stats.prompt_tokens, "token")
+    read = plural(stats.prompt_tokens, "token")
     written = format.number(stats.reply_tokens)
     seconds = stats.total_ms / 1000
     return f"{read} read, {written} written, {seconds:.1f} s · Ollama {stats.server}"
@@ -251,7 +252,7 @@ class VersionsScreen(ListDetailScreen[bool]):
             self.add_class("-empty")
             return
         self._line = history.entry
-        self._list_title.info = format.quantity(len(history.versions), "version")
+        self._list_title.info = plural(len(history.versions), "version")
         self.set_class(not history.versions, "-empty")
         self._list.show(history)
 

@@ -12,6 +12,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from memtui.model.sessions import AgentHistory
+from memtui.paths import with_tilde
+from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
@@ -106,7 +108,7 @@ class WelcomeScreen(BaseScreen[bool]):
             self._show(IMPORT_ELSEWHERE, rows)
             return
         names = sorted({_agent_name(one.agent) for one in found})
-        sessions = format.quantity(sum(one.sessions for one in found), "session")
+        sessions = plural(sum(one.sessions for one in found), "session")
         number, noun = sessions.split()
         what = f"{number} {names[0]} {noun}" if len(names) == 1 else sessions
         rest = (
@@ -169,8 +171,8 @@ def _agent_name(agent: str) -> str:
 def _history(one: AgentHistory) -> Content:
     return Content.assemble(
         f"  {_agent_name(one.agent):<15} ",
-        f"{format.quantity(one.sessions, 'session'):>16}",
-        (f"   {format.short_path(one.folder)}", "$context"),
+        f"{plural(one.sessions, 'session'):>16}",
+        (f"   {with_tilde(one.folder)}", "$context"),
     )
 
 
@@ -180,7 +182,7 @@ def _searched(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
     for agent, folders in places:
         for folder in folders:
             name = _agent_name(agent) if folder is folders[0] else ""
-            path = (format.short_path(folder), "$context")
+            path = (with_tilde(folder), "$context")
             lines.append(Content.assemble(f"  {name:<15} ", path))
     command = ("memtui import PATH…", "bold $accent")
     lines += [Content(""), Content.assemble("Elsewhere? Run: ", command)]

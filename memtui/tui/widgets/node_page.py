@@ -24,6 +24,7 @@ from memtui.model.nodes import Bullet, NodeStatus, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.services import browse, grip_events, versions
 from memtui.text import date_format
+from memtui.text.quantities import plural
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     LoadFailed,
@@ -135,7 +136,7 @@ class BulletList(ItemList[BulletPosition]):
     def _update_options(self, cursor: BulletPosition) -> None:
         """Build all options again and put the cursor on a bullet or quote."""
         count = len(self._withheld)
-        claims = format.quantity(count, "unsupported claim")
+        claims = plural(count, "unsupported claim")
         key = f"u: {'hide' if self._shows_withheld else 'show'}"
         text = Content.styled(f"{claims} of the model ({key})", "italic $context")
         hidden = (
@@ -486,7 +487,7 @@ class NodePage(Vertical):
         node, tokens = counted
         if node == self.node:
             first, separator, rest = _size(node).partition(SEPARATOR)
-            cost = f"~{format.quantity(tokens, 'token')}"
+            cost = f"~{plural(tokens, 'token')}"
             info = f"{first}{SEPARATOR}{cost}{separator}{rest}" if first else ""
             self.query_one(PaneTitle).info = info
 
@@ -578,9 +579,9 @@ def _size(node: TocNode) -> str:
 def _share(part: ScopedNode, scope: Scope) -> str:
     """Return how much of the node is in the scope."""
     mine = format.number(part.node.counts.segments)
-    share = f"{scope} only: {mine} of {format.quantity(part.total.segments, 'segment')}"
+    share = f"{scope} only: {mine} of {plural(part.total.segments, 'segment')}"
     if part.hidden_bullets:
-        share += f", {format.quantity(part.hidden_bullets, 'bullet')} hidden"
+        share += f", {plural(part.hidden_bullets, 'bullet')} hidden"
     return f"{share[0].upper()}{share[1:]} (F F: all)"
 
 

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from memtui.errors import DISK_FULL
 from memtui.model.model_state import ModelCondition, ModelHealth, ModelPhase
 from memtui.model.scope import ALL, Scope
+from memtui.text.quantities import plural
 from memtui.tui import format
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def describe_work(progress: "PipelineProgress", width: int = 80) -> Content:
     stages = _describe_stages(progress)
     parts = [stages] if stages else []
     if progress.skipped:
-        text = f"{format.quantity(progress.skipped, 'line')} skipped (Q)"
+        text = f"{plural(progress.skipped, 'line')} skipped (Q)"
         parts.append(Content.styled(text, "$context"))
     model = ""
     if progress.is_active and not _describe_failure(progress):
