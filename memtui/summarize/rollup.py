@@ -18,8 +18,7 @@ from memtui.model.summaries import (
     ProjectTotals,
     Summary,
 )
-from memtui.summarize import tool_actions
-from memtui.summarize.cards import CONTINUED
+from memtui.summarize import session_work
 from memtui.text import analyzer, prose, titles
 
 HEADLINE_PARTS = 3
@@ -93,11 +92,8 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         segments: Each with the index of its first bullet among the day's.
     """
     first = segments[0][1]
-    names = [
-        one.headline.removesuffix(CONTINUED).replace(" — ", ": ") for _, one in segments
-    ]
-    sentences = (one for one in names if not tool_actions.is_action_line(one))
-    name = next(sentences, names[0])
+    name = session_work.choose_name([one.headline for _, one in segments])
+    name = name.replace(" — ", ": ")
     project = first.projects[0] if first.projects else ""
     session = first.bullets[0].session_id if first.bullets else ""
     rows = [
@@ -110,7 +106,8 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     outcomes = [row for row in rows if row[1].kind is BulletKind.OUTCOME]
     is_told = len(segments) == 1 or not commits
     best = (outcomes if is_told else commits) or outcomes or commits
-    state = _last_state([bullet.text for _, bullet in states])
+    last = session_work.find_last_state([bullet.text for _, bullet in states])
+    state = states[last][1].text if states else ""
     ending = f" ({state})" if state not in ("", "answered") else ""
     return _Work(
         project,
@@ -122,14 +119,6 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         + STATE_EFFORT * (state in ("pushed", "merged")),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
     )
-
-
-def _last_state(states: Sequence[str]) -> str:
-    """Return how work ended; an answer after it was done changes nothing."""
-    if states and states[-1] != "answered":
-        return states[-1]
-    finished = [one for one in states if one in ("done", "pushed", "merged")]
-    return (finished or states or [""])[-1]
 
 
 def _work_line(name: str, outcome: str, ending: str) -> str:
@@ -238,7 +227,7 @@ def _headline(works: Sequence[_Work]) -> str:
     ranked = sorted(
         works,
         key=lambda one: (
-            tool_actions.is_action_line(one.name)
+            session_work.is_action_line(one.name)
             or not titles.count_content_words(one.name),
             -one.effort,
         ),

@@ -1,0 +1,127 @@
+"""Describe the work of a session on a day by the summaries of its segments.
+
+Each summary says what was so when its segment ended: where several say something of the
+same kind, the last one counts.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
+from memtui.model.summaries import BulletKind
+
+CONTINUED = " (continued)"
+"""The end of a title that names the request of an earlier segment."""
+
+MAX_FILES = 6
+"""The number of changed files that are listed."""
+
+_ACTION_LINE = re.compile(
+    r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
+)
+_FINISHED = ("done", "pushed", "merged")
+_FILE = re.compile(r"(.+?)(?: \+(\d+))?(?: −(\d+))?")
+_MORE_FILES = re.compile(r"(\d+) more")
+
+
+def is_action_line(text: str) -> bool:
+    """Return whether a text was composed from calls, not quoted."""
+    return _ACTION_LINE.match(text) is not None
+
+
+def choose_name(titles: Sequence[str]) -> str:
+    """Return the first title of a session's segments that names more than calls."""
+    names = [title.removesuffix(CONTINUED) for title in titles]
+    return next((name for name in names if not is_action_line(name)), names[0])
+
+
+def find_last_state(states: Sequence[str]) -> int:
+    """Return the index of the state that counts; -1 if there is none.
+
+    It is the last one, but an answer after the work was finished changes nothing.
+    """
+    last = len(states) - 1
+    if last < 0 or states[last] != "answered":
+        return last
+    finished = (at for at, state in enumerate(states) if state in _FINISHED)
+    return max(finished, default=last)
+
+
+def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
+    """Return the card of a session, in the order of a segment's card.
+
+    Args:
+        segments: Its segments, oldest first.
+    """
+    return tuple(_merge_cards(segments))
+
+
+def _merge_cards(segments: Sequence[TocNode]) -> Iterator[Bullet]:
+    found: dict[BulletKind, list[Bullet]] = {kind: [] for kind in BulletKind}
+    for segment in segments:
+        for bullet in segment.bullets:
+            found[bullet.kind].append(bullet)
+    states = found[BulletKind.STATE]
+    at = find_last_state([bullet.text for bullet in states])
+    state = states[at : at + 1] if states else []
+    statements = [
+        *found[BulletKind.ASKED][:1],
+        *_distinct(found[BulletKind.NOTE]),
+        *found[BulletKind.OUTCOME][-1:],
+        *_distinct(found[BulletKind.DECISION]),
+        *_distinct(_left_open(segments, state)),
+    ]
+    room = max(0, BULLET_COUNTS[TocLevel.SEGMENT][1] - len(statements))
+    yield from statements
+    yield from islice(_distinct(found[BulletKind.QUOTE]), room)
+    yield from _distinct(found[BulletKind.COMMIT])
+    yield from found[BulletKind.TESTS][-1:]
+    if files := found[BulletKind.FILES]:
+        yield _merge_files(files)
+    yield from state
+
+
+def _distinct(bullets: Iterable[Bullet]) -> Iterator[Bullet]:
+    seen: set[str] = set()
+    for bullet in bullets:
+        if bullet.text not in seen:
+            seen.add(bullet.text)
+            yield bullet
+
+
+def _left_open(
+    segments: Sequence[TocNode], state: Sequence[Bullet]
+) -> Iterator[Bullet]:
+    """Yield what was left open when the session reached its state, and later."""
+    reached = not state
+    for segment in segments:
+        reached = reached or any(bullet is state[0] for bullet in segment.bullets)
+        for bullet in segment.bullets:
+            if reached and bullet.kind is BulletKind.LEFT_OPEN:
+                yield bullet
+
+
+def _merge_files(bullets: Sequence[Bullet]) -> Bullet:
+    """Add up the changes of each file; the most changed files first."""
+    if len(bullets) == 1:
+        return bullets[0]
+    changes: dict[str, tuple[int, int]] = {}
+    more = 0
+    for part in (part for bullet in bullets for part in bullet.text.split(", ")):
+        if unnamed := _MORE_FILES.fullmatch(part):
+            more += int(unnamed[1])
+        elif change := _FILE.fullmatch(part):
+            added, removed = changes.get(change[1], (0, 0))
+            added, removed = added + int(change[2] or 0), removed + int(change[3] or 0)
+            changes[change[1]] = added, removed
+    ranked = sorted(changes.items(), key=lambda one: -sum(one[1]))
+    parts = [
+        name + (f" +{added}" if added else "") + (f" −{removed}" if removed else "")
+        for name, (added, removed) in ranked[:MAX_FILES]
+    ]
+    if more := more + max(0, len(ranked) - MAX_FILES):
+        parts.append(f"{more} more")
+    grips = dict.fromkeys(name for bullet in bullets for name in bullet.grip_ids)
+    return replace(bullets[-1], text=", ".join(parts), grip_ids=tuple(grips))
