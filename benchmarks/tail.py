@@ -26,9 +26,9 @@ from statistics import median
 from benchmarks.floor import INSERT, TABLE, text_of
 from benchmarks.processes import machine
 from memtui.capture import watcher
+from memtui.capture.ingest import TranscriptReader
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.tail import Tail
-from memtui.capture.transcripts import TranscriptReader
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.store import database

@@ -1,4 +1,9 @@
-"""From the spool to the store: what hooks left is stored, then deleted."""
+"""From the sources to the store: the spool's hook files, and transcripts.
+
+A hook file is deleted once it is stored. A transcript is read from where reading last
+stopped: how far is stored in the transaction that stores what was read, so that reading
+can stop anywhere, and storing an event again changes nothing.
+"""
 
 import logging
 import time
@@ -7,23 +12,37 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
-from memtui.capture import quarantine
+from memtui.capture import formats
 from memtui.capture.formats.base import (
     HOOK,
+    Cursor,
+    FileReplaced,
     InvalidRecord,
     ParsedItem,
+    PendingRecord,
     SkippedRecord,
+    SourceFormat,
 )
 from memtui.capture.policy import OTHER_PROJECT, CapturePolicy, IngestFilter
-from memtui.capture.quarantine import InvalidPart
-from memtui.capture.spool import Spool, SpoolFile
-from memtui.errors import SpoolError, StoreError
+from memtui.capture.spool import (
+    InvalidPart,
+    Spool,
+    SpoolFile,
+    extract_invalid,
+    reason_line,
+    redact_file,
+)
+from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
+from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.segments import counted_text
-from memtui.model.sessions import SessionMetadata
+from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
+    archive,
     copies,
     cursors,
     database,
@@ -31,15 +50,19 @@ from memtui.store import (
     problems,
     segments,
     sessions,
+    tombstones,
 )
 from memtui.store import events as store_events
-from memtui.store.problems import HOOKS, ProblemCount, ProblemKind
+from memtui.store.cursors import FileCursor, FileStamp, read_stamp
+from memtui.store.problems import HOOKS, ProblemCount, ProblemHistory, ProblemKind
 from memtui.text import secrets
 from memtui.text.tokens import TokenCounter
 
 Item = TypeVar("Item", bound=ParsedItem)
 
 log = logging.getLogger(__name__)
+
+# The spool
 
 FILES_AT_ONCE = 200
 
@@ -184,7 +207,7 @@ class SpoolIngester:
         items = list(ingest_filter.filter_items(ordered))
         part, redacted = None, ingest_filter.redaction_counts
         if any(isinstance(item, InvalidRecord) for item in items):
-            part = quarantine.extract_invalid(file, now, ingest_filter.payload_reason)
+            part = extract_invalid(file, now, ingest_filter.payload_reason)
             items = [item for item in items if not isinstance(item, InvalidRecord)]
             items += [*part.invalid, *part.skipped]
             redacted += Tally(part.redacted_kinds)
@@ -232,7 +255,7 @@ class SpoolIngester:
             file = None
         if file is None:
             return _ParsedFile(name, [invalid])
-        raw, kinds = quarantine.redact_file(file.raw)
+        raw, kinds = redact_file(file.raw)
         part = InvalidPart(raw, raw != file.raw, (invalid,), redacted_kinds=kinds)
         return _ParsedFile(name, [invalid], Tally(kinds), part)
 
@@ -241,9 +264,7 @@ class SpoolIngester:
         if not invalid:
             self._spool.delete(file.name)
             return
-        reasons = [
-            f"line {one.line}: {quarantine.redacted_reason(one)}" for one in invalid
-        ]
+        reasons = list(map(reason_line, invalid))
         part = file.invalid_part
         raw = part.raw if part and part.is_changed else None
         self._spool.quarantine(file.name, reasons, raw)
@@ -258,6 +279,320 @@ def _problems(
         if isinstance(one, record_type):
             words = one.words if isinstance(one, SkippedRecord) else 0
             yield ProblemCount(one.reason, kind, one.line, 1, words)
+
+
+# Transcripts
+
+EVENTS_AT_ONCE = 1000
+
+LOCK_TIMEOUT_S = 120.0
+"""The longest time that an import waits for a store that is locked."""
+
+MAX_UNREADABLE = 10
+
+PARTLY_READ = FileStamp(-1, -1)
+"""The stamp of a file that has been read in part; no file on disk has it."""
+
+_PROBLEM_KINDS = {
+    InvalidRecord: ProblemKind.DAMAGED,
+    SkippedRecord: ProblemKind.SKIPPED,
+    PendingRecord: ProblemKind.INCOMPLETE,
+}
+
+
+@dataclass(slots=True)
+class ImportProgress:
+    files: int = 0
+    unchanged: int = 0
+    created: int = 0
+    already_stored: int = 0
+    invalid: int = 0
+    skipped: int = 0
+    """Records that contain nothing to store, or are not complete yet."""
+    unreadable: int = 0
+    unreadable_files: list[str] = field(default_factory=list)
+    """The first of these, each with the reason."""
+    forgotten: int = 0
+    unread: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The types of records that are not stored but contain words: the number of records
+    and of words."""
+    waiting_reason: str = ""
+
+
+@dataclass(slots=True)
+class _Batch:
+    events: list[Event] = field(default_factory=list)
+    thoughts: list[Thought] = field(default_factory=list)
+    sessions: list[SessionMetadata] = field(default_factory=list)
+    latest: dict[tuple[str, str], SessionMetadata] = field(default_factory=dict)
+    subagents: list[SubagentMetadata] = field(default_factory=list)
+    problems: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
+    lines: dict[tuple[str, ProblemKind], int] = field(default_factory=dict)
+    words: Tally[tuple[str, ProblemKind]] = field(default_factory=Tally)
+    is_replaced: bool = False
+
+    def add(self, item: ParsedItem) -> None:
+        match item:
+            case Event():
+                self.events.append(item)
+            case Thought():
+                self.thoughts.append(item)
+            case SessionMetadata():
+                key = item.agent, item.session_id
+                if self.latest.get(key) != item:
+                    self.latest[key] = item
+                    self.sessions.append(item)
+            case SubagentMetadata():
+                self.subagents.append(item)
+            case FileReplaced():
+                self.is_replaced = True
+            case InvalidRecord() | SkippedRecord() | PendingRecord():
+                problem = item.reason, _PROBLEM_KINDS[type(item)]
+                self.problems[problem] += 1
+                self.lines[problem] = item.line
+                if isinstance(item, SkippedRecord):
+                    self.words[problem] += item.words
+
+    def problem_counts(self) -> Iterator[ProblemCount]:
+        for (reason, kind), count in self.problems.items():
+            line, words = self.lines[reason, kind], self.words[reason, kind]
+            yield ProblemCount(reason, kind, line, count, words)
+
+
+class TranscriptReader:
+    def __init__(
+        self,
+        *,
+        agent: str,
+        counter: TokenCounter,
+        clock: Callable[[], datetime],
+        policy: CapturePolicy,
+    ) -> None:
+        """Create a reader; events that name no agent are those of ``agent``."""
+        self.agent, self.counter, self.clock = agent, counter, clock
+        self.policy = policy
+        self.progress = ImportProgress()
+
+    def run(self, paths: Sequence[Path]) -> Iterator[ImportProgress]:
+        """Import files and folders, and yield the progress after each transaction.
+
+        Raises:
+            SourceError: A path does not exist.
+        """
+        with database.connection():
+            for file in [one for path in paths for one in formats.find_files(path)]:
+                yield from self._wait_and_read(file)
+                self.progress.files += 1
+                yield self.progress
+
+    def _wait_and_read(self, file: Path) -> Iterator[ImportProgress]:
+        """Read a file; wait while another process has locked the store."""
+        started_s = time.monotonic()
+        while True:
+            try:
+                for _ in self.read_file(file):
+                    started_s, self.progress.waiting_reason = time.monotonic(), ""
+                    yield self.progress
+            except StoreBusyError as error:
+                if time.monotonic() - started_s > LOCK_TIMEOUT_S:
+                    raise
+                self.progress.waiting_reason = str(error)
+                yield self.progress
+            else:
+                self.progress.waiting_reason = ""
+                return
+
+    def read_file(self, file: Path) -> Iterator[ImportProgress]:
+        """Read a file from where reading last stopped, if it has changed since.
+
+        Yields:
+            The progress after each transaction.
+        """
+        name = clean(str(file.resolve()))
+        try:
+            with database.connection():
+                stored = cursors.get(name)
+                require_regular_file(file)
+                source = None
+                if stored and stored.offset:
+                    source = formats.FORMATS_BY_NAME.get(stored.source)
+                source = source or formats.detect_format(file)
+                if source is None:
+                    return
+                stamp = read_stamp(file, source.related_files(file))
+                if stored and stored.stamp == stamp and not stored.has_pending:
+                    self.progress.unchanged += 1
+                    return
+                yield from _FileImport(self, name, source, stored).run(file, stamp)
+        except StoreError:
+            raise
+        except _ReadElsewhereError:
+            return
+        except SourceError as error:
+            self._report(name, str(error), file)
+        except OSError as error:
+            self._report(name, error.strerror or "not readable")
+        except Exception as error:  # one file's error must not stop the others
+            log.exception("%s could not be read", name)
+            self._report(name, f"{type(error).__name__}: {error}")
+
+    def _report(self, name: str, reason: str, file: Path | None = None) -> None:
+        """Store why a file cannot be read; with it, it is read when it changes."""
+        self.progress.unreadable += 1
+        for path in (name, str(file)):
+            reason = reason.removeprefix(f"{path} ").removeprefix(f"{path}: ")
+        if len(self.progress.unreadable_files) < MAX_UNREADABLE:
+            self.progress.unreadable_files.append(f"{name}: {reason}")
+        problem = ProblemCount(reason, ProblemKind.DAMAGED, 0, 1)
+        with database.transaction():
+            now_ms = to_ms(self.clock())
+            history = problems.clear(name)
+            problems.add(name, [problem], now_ms, history)
+            if file and file.exists():
+                stamp = read_stamp(file)
+                # A cursor without a format marks an unreadable file.
+                cursors.save(name, FileCursor("", stamp, 0, 0, "", {}, False), now_ms)
+
+
+class _ReadElsewhereError(Exception):
+    """Another process has read the file meanwhile."""
+
+
+class _FileImport:
+    def __init__(
+        self,
+        reader: TranscriptReader,
+        name: str,
+        source: SourceFormat,
+        stored: FileCursor | None,
+    ) -> None:
+        self._reader, self._name, self._source = reader, name, source
+        self._filter = IngestFilter(reader.policy, name)
+        self._batch = _Batch()
+        self._stored_offset = stored.offset if stored else None
+        self._is_first_batch = not self._stored_offset
+        self._history: ProblemHistory = {}
+        self._has_forgotten = False
+        self._start: Cursor | None = None
+        if stored and stored.source == source.name:
+            position = stored.offset, stored.line, stored.fingerprint
+            self._start = Cursor(*position, stored.state)
+        self._without_text = Cursor()
+        """The last cursor whose state needs no conversation text."""
+        if self._start:
+            self._remember_without_text(self._start)
+
+    def _remember_without_text(self, cursor: Cursor) -> bool:
+        """Return True if reading can resume here without text in the saved state."""
+        state = self._source.state_without_text(cursor.state)
+        if state is None:
+            return False
+        self._without_text = replace(cursor, state=state)
+        return True
+
+    def run(self, file: Path, stamp: FileStamp) -> Iterator[ImportProgress]:
+        """Read the file, and store it in transactions of about a thousand events."""
+        reader = self._reader
+        items = self._source.read(
+            file, self._start, agent=reader.agent, now=reader.clock()
+        )
+        cursor = Cursor()
+        for item in self._filter.filter_items(items):
+            is_cursor = isinstance(item, Cursor)
+            if isinstance(item, Cursor):
+                cursor = item
+            else:
+                self._batch.add(item)
+            # Without a cursor to resume from, the batch may grow larger.
+            limit = EVENTS_AT_ONCE * (1 if is_cursor else 4)
+            if len(self._batch.events) >= limit:
+                self._store(cursor if is_cursor else None, PARTLY_READ)
+                yield reader.progress
+        self._store(cursor, stamp, is_last=True)
+
+    def _store(
+        self, cursor: Cursor | None, stamp: FileStamp, *, is_last: bool = False
+    ) -> None:
+        """Store the batch, and how far the file was read, in one transaction."""
+        reader, batch, progress = self._reader, self._batch, self._reader.progress
+        now_ms = to_ms(reader.clock())
+        with database.transaction():
+            if cursors.get_offset(self._name) != self._stored_offset:
+                raise _ReadElsewhereError
+            self._store_problems(now_ms)
+            if batch.is_replaced:
+                self._without_text = Cursor()
+            added = archive.add(
+                batch.events,
+                route=self._source.route,
+                count_tokens=partial(count_tokens, counter=reader.counter),
+            )
+            store_events.add_thoughts(batch.thoughts)
+            store_session_metadata(batch.sessions)
+            sessions.update_subagents(batch.subagents)
+            created = set(added.created)
+            new = [event for event in batch.events if event.event_id in created]
+            cursors.add_activity(self._source.name, new, now_ms)
+            if is_last:
+                copies.update_owners()
+            self._has_forgotten |= bool(added.forgotten) or self._filter.has_forgotten
+            cursor = self._cursor_to_store(cursor, is_last=is_last)
+            if cursor is not None:
+                stored = FileCursor(
+                    source=self._source.name,
+                    stamp=stamp,
+                    offset=cursor.offset,
+                    line=cursor.line,
+                    fingerprint=cursor.fingerprint,
+                    state=cursor.state,
+                    has_pending=cursor.needs_reread,
+                )
+                cursors.save(self._name, stored, now_ms)
+                self._stored_offset = cursor.offset
+            self._filter.store_redaction_counts(now_ms)
+        progress.created += len(added.created)
+        progress.forgotten += added.forgotten + self._filter.forgotten_count
+        self._filter.forgotten_count = 0
+        progress.already_stored += (
+            len(batch.events) - len(added.created) - added.forgotten
+        )
+        self._batch = _Batch()
+
+    def _cursor_to_store(
+        self, cursor: Cursor | None, *, is_last: bool
+    ) -> Cursor | None:
+        """Return the cursor that may be stored, or None to keep the stored one.
+
+        The state may contain text that the user has forgotten. Then the last cursor
+        without text is stored; what follows it is read again when the file changes.
+        """
+        if cursor is None or not cursor.state or not tombstones.any_exist():
+            return cursor
+        is_resumable = self._remember_without_text(cursor)
+        if not self._has_forgotten:
+            return cursor if is_last or is_resumable else None
+        if not is_last:
+            return self._without_text if is_resumable else None
+        return replace(self._without_text, needs_reread=cursor.needs_reread)
+
+    def _store_problems(self, now_ms: int) -> None:
+        batch, progress = self._batch, self._reader.progress
+        if self._is_first_batch or batch.is_replaced:
+            self._history = problems.clear(self._name)
+            self._is_first_batch = False
+        else:
+            problems.clear(self._name, ProblemKind.INCOMPLETE)
+        problems.add(self._name, batch.problem_counts(), now_ms, self._history)
+        for problem, words in batch.words.items():
+            if words:
+                records, before = progress.unread.get(problem[0], (0, 0))
+                count = records + batch.problems[problem]
+                progress.unread[problem[0]] = count, before + words
+        for (_, kind), count in batch.problems.items():
+            if kind is ProblemKind.DAMAGED:
+                progress.invalid += count
+            else:
+                progress.skipped += count
 
 
 def count_tokens(events: Iterable[Event], counter: TokenCounter) -> list[Event]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from memtui.capture import formats, watcher
 from memtui.capture.formats.base import HOLD_TIME
-from memtui.capture.transcripts import TranscriptReader
+from memtui.capture.ingest import TranscriptReader
 from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreError
 from memtui.model.events import clean, to_ms

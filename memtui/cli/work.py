@@ -9,30 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.capture import formats
-from memtui.capture.transcripts import ImportProgress
+from memtui.capture.ingest import ImportProgress
 from memtui.cli import output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocLevel
 from memtui.paths import transcript_folders
-from memtui.pipeline.progress import PipelineProgress
+from memtui.pipeline.progress import ACTIVITIES, PipelineProgress
 from memtui.services import status
 from memtui.store import database, rewrite_queue
 from memtui.text.quantities import plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
-
-STAGES = {
-    "ingest": "reading hook files",
-    "tail": "reading transcripts",
-    "segment": "making segments",
-    "summarize": "summarizing",
-    "rollup": "rolling up",
-    "index": "indexing",
-    "messages": "indexing messages",
-}
 
 MAX_UNREAD = 5
 
@@ -108,7 +98,7 @@ def _reporter(show: ShowProgress) -> Callable[[PipelineProgress], None]:
         nonlocal most
         most = max(most, progress.queued)
         idle = "" if progress.queued else "done"
-        show(STAGES.get(progress.stage, idle), most - progress.queued, most)
+        show(ACTIVITIES.get(progress.stage, idle), most - progress.queued, most)
 
     return report
 

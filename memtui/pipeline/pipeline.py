@@ -12,11 +12,10 @@ from datetime import datetime, tzinfo
 from functools import partial
 from pathlib import Path
 
-from memtui.capture.ingest import SpoolIngester
+from memtui.capture.ingest import LOCK_TIMEOUT_S, SpoolIngester, TranscriptReader
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.capture.tail import Tail
-from memtui.capture.transcripts import LOCK_TIMEOUT_S, TranscriptReader
 from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreBusyError
 from memtui.model.schedule import Schedules

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime, time, tzinfo
 from pathlib import Path
 from typing import Any
 
-from memtui.capture import projects, quarantine
+from memtui.capture import projects
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import (
     HOOK,
@@ -28,6 +28,7 @@ from memtui.capture.spool import (
     SpoolFile,
     SpoolRecord,
     join_records,
+    reason_line,
     split_records,
 )
 from memtui.errors import MemtuiError, StoreError
@@ -327,7 +328,7 @@ def delete_from_spool(
 def _list_reasons(raw: bytes, file: SpoolFile) -> Iterator[str]:
     for item in _parse(raw, file):
         if isinstance(item, InvalidRecord):
-            yield f"line {item.line}: {quarantine.redacted_reason(item)}"
+            yield reason_line(item)
 
 
 def _list_needles(kind: TombstoneKind, added: Sequence[Tombstone]) -> list[bytes]:

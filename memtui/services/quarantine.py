@@ -15,13 +15,14 @@ from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 
-from memtui.capture import quarantine
 from memtui.capture.formats import hooks
 from memtui.capture.spool import (
     UNKNOWN,
     QuarantinedFile,
     Spool,
     SpoolFile,
+    decode,
+    redact_file,
     split_records,
 )
 from memtui.errors import MemtuiError, SpoolError
@@ -328,7 +329,7 @@ def _read_line(problem: Problem, limit: int | None) -> tuple[str, bool, str]:
 
 
 def _to_text(raw: bytes, limit: int | None) -> tuple[str, bool]:
-    redacted, _ = quarantine.redact_file(raw)
+    redacted, _ = redact_file(raw)
     text = "\n".join(_format_records(redacted)).strip("\n")
     if limit is None or len(raw) <= limit:
         return text, False
@@ -344,7 +345,7 @@ def _format_records(raw: bytes) -> Iterator[str]:
                 continue
             except RecursionError:
                 pass
-        yield clean(quarantine.decode(record.raw))
+        yield clean(decode(record.raw))
 
 
 def _shorten(name: str) -> str:

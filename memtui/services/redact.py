@@ -12,8 +12,7 @@ from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
 
-from memtui.capture import quarantine
-from memtui.capture.spool import DRAFTS_FOLDER, Spool
+from memtui.capture.spool import DRAFTS_FOLDER, Spool, redact_file
 from memtui.model.events import Event, to_ms
 from memtui.model.segments import counted_text
 from memtui.services import forget
@@ -201,7 +200,7 @@ def redact_spool(
     for folder, file in spool.all_files():
         if folder == DRAFTS_FOLDER and now - file.received_at < MIN_DRAFT_AGE:
             continue
-        raw, found = quarantine.redact_file(file.raw)
+        raw, found = redact_file(file.raw)
         kinds = Counter(found)
         reasons = [
             secrets.redact(line) for line in spool.reason_lines(folder, file.name)

@@ -18,10 +18,9 @@ from memtui.capture.formats.base import (
     PendingRecord,
     SkippedRecord,
 )
-from memtui.capture.ingest import SpoolIngester
+from memtui.capture.ingest import SpoolIngester, TranscriptReader
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
-from memtui.capture.transcripts import TranscriptReader
 from memtui.model.events import Event, Thought, clean
 from memtui.store import cursors, database, events
 from memtui.store.problems import ProblemKind

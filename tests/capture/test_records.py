@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.capture import quarantine
+from memtui.capture import spool
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, ParsedItem, SkippedRecord
 from memtui.capture.spool import SpoolFile
@@ -39,8 +39,12 @@ def letter(raw: bytes) -> SpoolFile:
     return SpoolFile("1.2.a.json", raw, AT)
 
 
-def put_aside(raw: bytes) -> quarantine.InvalidPart:
-    return quarantine.extract_invalid(letter(raw), AT)
+def reasons_of(part: spool.InvalidPart) -> list[str]:
+    return list(map(spool.reason_line, part.invalid))
+
+
+def put_aside(raw: bytes) -> spool.InvalidPart:
+    return spool.extract_invalid(letter(raw), AT)
 
 
 def read(raw: bytes) -> list[ParsedItem]:
@@ -85,7 +89,7 @@ def test_no_secret_is_put_aside(raw: bytes) -> None:
         for secret in (KEY, PRIVATE, "MIIEpAIB", "correct-horse"):
             assert secret.encode() not in form
     assert "anthropic key" in remnant.redacted_kinds
-    assert remnant.reasons
+    assert reasons_of(remnant)
 
 
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n", '\n{"prompt": "and', "\n{}\n"])
@@ -130,7 +134,7 @@ def test_only_what_was_refused_is_put_aside() -> None:
     told = [prompt("taken"), prompt("later", **NOVEL), {"hook_event_name": "Setup"}]
     remnant = put_aside("\n".join(json.dumps(one) for one in told).encode())
     assert [json.loads(line) for line in remnant.raw.splitlines()] == [told[1]]
-    assert remnant.reasons == ("line 1: unknown hook event 'Novelty'",)
+    assert reasons_of(remnant) == ["line 1: unknown hook event 'Novelty'"]
 
 
 def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
@@ -140,10 +144,10 @@ def test_what_nothing_may_be_kept_of_is_not_put_aside_either() -> None:
     def why_not(fields: dict[str, object]) -> str:
         return "excluded" if fields["cwd"] == "/diary" else ""
 
-    remnant = quarantine.extract_invalid(letter(raw), AT, why_not)
+    remnant = spool.extract_invalid(letter(raw), AT, why_not)
     assert b"mine" not in remnant.raw and b"ours" in remnant.raw
     assert (len(remnant.invalid), remnant.skipped) == (1, (SkippedRecord("excluded"),))
-    remnant = quarantine.extract_invalid(letter(raw), AT, lambda _: "excluded")
+    remnant = spool.extract_invalid(letter(raw), AT, lambda _: "excluded")
     assert (remnant.raw, remnant.invalid, len(remnant.skipped)) == (b"", (), 2)
 
 
@@ -151,12 +155,12 @@ def test_of_a_list_what_is_no_record_is_put_aside_alone() -> None:
     remnant = put_aside(json.dumps([prompt("taken"), "stray", 7]).encode())
     assert remnant.raw == b'"stray"\n7\n'
     said = "not a JSON object"
-    assert remnant.reasons == (f"line 1: {said}", f"line 2: {said}")
+    assert reasons_of(remnant) == [f"line 1: {said}", f"line 2: {said}"]
 
 
 def test_a_reason_that_quotes_a_secret_does_not_tell_it() -> None:
     remnant = put_aside(json.dumps(prompt("x", hook_event_name=KEY)).encode())
-    (reason,) = remnant.reasons
+    (reason,) = reasons_of(remnant)
     assert KEY not in reason and "unknown hook event" in reason
 
 
@@ -170,7 +174,7 @@ def test_nesting_too_deep_for_anything_is_put_aside_all_the_same() -> None:
 def test_whatever_comes_is_put_aside_with_its_reason(raw: bytes) -> None:
     if any(isinstance(reading, InvalidRecord) for reading in read(raw)):
         remnant = put_aside(raw)
-        assert remnant.reasons
+        assert reasons_of(remnant)
         again = put_aside(remnant.raw)
         assert again.raw.strip() == remnant.raw.strip()
 
@@ -181,7 +185,7 @@ def test_real_payloads_mean_the_same_without_their_secrets(shared: Path) -> None
         for line in file.read_bytes().splitlines():
             fields = json.loads(line)
             raw = json.dumps(fields.get("payload", fields)).encode()
-            cleaned, _ = quarantine.redact_file(raw)
+            cleaned, _ = spool.redact_file(raw)
             before, after = read(raw), read(cleaned)
             assert list(map(type, after)) == list(map(type, before))
             for one, other in zip(before, after, strict=True):

@@ -170,7 +170,7 @@ def test_a_fork_whose_reading_was_stopped_is_settled_when_it_goes_on(
         "a": session_records("s1", 1, 2, 3, 4, 9),
     }
     whole = told.after_steps([*first.items(), ("b", session_records("s2", 12))])
-    monkeypatch.setattr("memtui.capture.transcripts.EVENTS_AT_ONCE", 2)
+    monkeypatch.setattr("memtui.capture.ingest.EVENTS_AT_ONCE", 2)
     folder = tmp_path / "shop"
     folder.mkdir()
     house = Workspace(in_home(tmp_path / "home"), settings)

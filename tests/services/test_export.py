@@ -266,7 +266,7 @@ def test_an_import_that_was_broken_off_goes_on_with_what_it_knew(
     before = tree(digest(house, HISTORY))
     file = exported(house)
     house.stop()
-    monkeypatch.setattr("memtui.capture.transcripts.EVENTS_AT_ONCE", 1)
+    monkeypatch.setattr("memtui.capture.ingest.EVENTS_AT_ONCE", 1)
     monkeypatch.setattr("memtui.capture.formats.jsonl.RECORDS_PER_CURSOR", 1)
     new = empty()
     # A new import for every few records: each goes on where the one before ended.

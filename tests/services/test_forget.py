@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.capture.transcripts import ImportProgress
+from memtui.capture.ingest import ImportProgress
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
 from memtui.services import status
