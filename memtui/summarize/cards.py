@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import islice
+from itertools import islice, pairwise
 
 from memtui.model.events import Event, EventRole, EventType
 from memtui.summarize import tool_actions, tool_results
+from memtui.summarize.session_work import CONTINUED
 from memtui.summarize.tool_results import FileChange
 from memtui.text import cues, titles
 from memtui.text.prose import (
@@ -31,9 +32,6 @@ MAX_DECISIONS, MAX_LEFT_OPEN = 4, 5
 MAX_FILES_NAMED = 4
 """The maximum number of files in a line about what was not committed."""
 
-REQUEST_WORDS = 3
-"""A request with fewer content words goes on with the work: "commit", "continue"."""
-
 LATE_SHARE = 0.6
 """A request after this share of the events does not describe those before it."""
 
@@ -48,9 +46,6 @@ MIN_OUTCOME_SCORE = 0.0
 
 REQUEST_CHARS = 200
 """The start of a request shows whether it asks for a commit or a push."""
-
-PLAN_CHARS = 2_000
-"""The start of a request contains the heading of the plan to implement."""
 
 
 class WorkState(StrEnum):
@@ -162,18 +157,8 @@ def _read(events: Sequence[Event]) -> _Work:
 
 # Title and request
 
-CONTINUED = " (continued)"
-"""The end of a title that names the request of an earlier segment."""
 
-_PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
-_HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-_IMPLEMENT = re.compile(
-    r"\W*(?:please )?(?:implement|execute|follow|apply) (?:the|this) ", re.IGNORECASE
-)
-_TICKET = re.compile(
-    r"\b(?:issues?|pull|pr|bug|ticket)\s*/?\s*#?(\d{1,6})\b|(?<!\w)#(\d{1,6})\b", re.I
-)
-_SHELL_PROMPT = re.compile(r"\s*(?:➜|❯|\$ |% |[\w.-]+@[\w.-]+[:~ ])")
+_BY_AGENT = re.compile(r"i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.I)
 
 
 def _title(work: _Work, commits: Sequence[CardLine], *, is_continued: bool) -> str:
@@ -183,7 +168,7 @@ def _title(work: _Work, commits: Sequence[CardLine], *, is_continued: bool) -> s
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
     for at in (one for one in work.requests if one <= end):
-        if title := _request_title(work.events[at].text, work.sentences[at]):
+        if title := titles.request_title(work.events[at].text):
             return title
     return titles.tidy_title(commits[-1].text) if commits else ""
 
@@ -191,58 +176,26 @@ def _title(work: _Work, commits: Sequence[CardLine], *, is_continued: bool) -> s
 def _earlier_title(prompts: Sequence[Event]) -> str:
     """Return the title of the request that the work continues; "" if there is none."""
     for event in prompts:
-        if title := _request_title(event.text, message_sentences(event.text)):
+        if title := titles.request_title(event.text):
             limit = titles.TITLE_CHARS - len(CONTINUED)
             return titles.shorten_title(title, limit) + CONTINUED
     return ""
 
 
 def _plain_title(work: _Work, outcome: CardLine | None) -> str:
-    """Name the work by a short request, by what calls did, else by its outcome."""
+    """Name the work by a short request, by its outcome, else by what calls did."""
     for at in work.requests:
-        for one in work.sentences[at]:
-            title = titles.tidy_title(one.text)
-            if titles.count_content_words(title) and not title.startswith("["):
-                return title
+        if title := titles.plain_title(work.events[at].text):
+            return title
+    if outcome and not cues.needs_context(outcome.text):
+        return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
     found = tool_actions.summarize_calls(work.events) or outcome
     return titles.shorten_title(found.text) if found else ""
 
 
-def _request_title(text: str, sentences: Sequence[Sentence]) -> str:
-    """Return the title of a request; "" if it does not name any work."""
-    if plan := _plan_name(text):
-        return titles.tidy_title(plan)
-    if _SHELL_PROMPT.match(text):
-        return ""
-    found = titles.title_from_request(sentences)
-    if not found or found.score < titles.LIKELY:
-        return ""
-    if titles.count_content_words(found.title) < REQUEST_WORDS:
-        return ""
-    return _with_ticket(found.title, text)
-
-
-def _with_ticket(title: str, text: str) -> str:
-    """Add the number of the issue that a request names."""
-    found = _TICKET.search(text)
-    if not found or (number := found[1] or found[2]) in title:
-        return title
-    ending = f" (#{number})"
-    return titles.shorten_title(title, titles.TITLE_CHARS - len(ending)) + ending
-
-
-def _plan_name(text: str) -> str:
-    """Return the name of the plan that a request contains; "" if it has none."""
-    if not _IMPLEMENT.match(text[:REQUEST_CHARS]):
-        return ""
-    start = text[:PLAN_CHARS]
-    found = _PLAN.search(start) or _HEADING.search(start)
-    return strip_markup(found[1]) if found else ""
-
-
 def _asked(work: _Work) -> CardLine | None:
     for at in work.requests:
-        if plan := _plan_name(work.events[at].text):
+        if plan := titles.plan_name(work.events[at].text):
             return CardLine(shorten(f"Implement the plan: {plan}", LINE_CHARS), (at,))
         line = " ".join(
             one.text
@@ -280,15 +233,13 @@ _RESULT = re.compile(
 _LINE_NUMBERS = re.compile(r"\s*\((?:at )?lines? ~?\d[\d\-–, ]*\)")
 
 
-def _reports(work: _Work) -> list[int]:
+def _reports(work: _Work, since: int, until: int) -> list[int]:
     """Return the agent's messages that report what was done, the last one first.
 
-    They answer the last request that says more than "commit" or "continue".
+    They are searched between two events; a later one may be the first.
     """
-    real = (at for at in work.requests if work.content(at) >= REQUEST_WORDS)
-    since = max(real, default=-1)
     found: list[int] = []
-    for at in reversed(work.replies):
+    for at in reversed([one for one in work.replies if one < until]):
         if at < since and found:
             break
         lines = [one for one in work.sentences[at] if not _is_narration(one.text)]
@@ -296,6 +247,28 @@ def _reports(work: _Work) -> list[int]:
         if words >= REPORT_WORDS or (lines and _ends_turn(work, at)):
             found.append(at)
     return found[:REPORTS_READ]
+
+
+def _closing_reports(work: _Work) -> list[int]:
+    """Return the reports that follow the last request with content."""
+    return _reports(work, max(_real_requests(work), default=-1), len(work.events))
+
+
+def _main_reports(work: _Work) -> list[int]:
+    """Return the reports on the last request for which files were changed.
+
+    A question about the work follows many a change; its answer is not the outcome.
+    """
+    starts = _real_requests(work)
+    for since, until in reversed(list(pairwise((*starts, len(work.events))))):
+        if any(tool_results.file_changes(one) for one in work.events[since:until]):
+            return _reports(work, since, until)
+    return _closing_reports(work)
+
+
+def _real_requests(work: _Work) -> list[int]:
+    """Return the requests that say more than "commit" or "continue"."""
+    return [at for at in work.requests if work.content(at) >= titles.MIN_REQUEST_WORDS]
 
 
 def _ends_turn(work: _Work, at: int) -> bool:
@@ -312,6 +285,11 @@ def _is_narration(text: str) -> bool:
     )
 
 
+def _is_single_word(text: str) -> bool:
+    """Return whether a text is a path or another single word."""
+    return text.isascii() and " " not in text
+
+
 def _asks(sentence: str) -> bool:
     return sentence.rstrip().endswith(("?", "？"))
 
@@ -320,7 +298,7 @@ def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
     """Quote the best sentence about the result from the last reports."""
     found = [
         (score - 0.15 * age, -at, text)
-        for age, at in enumerate(_reports(work))
+        for age, at in enumerate(_main_reports(work))
         for text, score in _results(work.sentences[at])
     ]
     score, place, text = max(found, default=(-1.0, 0, ""))
@@ -329,8 +307,12 @@ def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
         return CardLine(shorten_to_sentences(line, LINE_CHARS), (-place,))
     if commits:
         return commits[-1]
-    if work.replies and (parts := work.sentences[work.replies[-1]]):
-        return CardLine(shorten(parts[0].text, LINE_CHARS), (work.replies[-1],))
+    last = work.replies[-1:]
+    for one in (one.text for at in last for one in work.sentences[at]):
+        if titles.count_content_words(one) and not (
+            _is_narration(one) or _is_single_word(one)
+        ):
+            return CardLine(shorten(one, LINE_CHARS), tuple(last))
     return None
 
 
@@ -367,6 +349,7 @@ def _can_be_result(one: Sentence) -> bool:
     return not (
         _is_narration(one.text)
         or cues.is_log_line(one.text)
+        or _is_single_word(one.text)
         or (one.is_heading and cues.is_generic_heading(one.text))
         or _OFFER.search(one.text)
         or _asks(one.text)
@@ -532,7 +515,7 @@ def _decisions(work: _Work) -> list[CardLine]:
                 continue
             if not (_REASON.search(one.text) and _DECISION.search(one.text)):
                 continue
-            if titles.count_content_words(one.text) > REQUEST_WORDS:
+            if titles.count_content_words(one.text) > titles.MIN_REQUEST_WORDS:
                 score = cues.wording_score(one.text)
                 score -= 0.2 * cues.needs_context(one.text)
                 found.append((-score, at, place, one.text))
@@ -562,13 +545,16 @@ _LEFT = re.compile(
 
 _OPEN_HEADING = re.compile(
     r"\b(?:next steps?|remaining|left|to-?do|open|follow-?ups?|still"
-    r"|not (?:done|covered)"
-    r"|what you need|before)\b",
+    r"|not (?:done|covered)|what you need)\b",
     re.IGNORECASE,
 )
 
 _UNRELATED = re.compile(
     r"\b(?:pre-existing|unrelated|already in the working tree)\b", re.I
+)
+
+_FINISHED = re.compile(
+    r"\b(?:all|now|already)\b.*\b(?:completed?|done|resolved|fixed)\W*$", re.IGNORECASE
 )
 
 _POLITE_QUESTION = re.compile(
@@ -651,7 +637,7 @@ def _not_committed(
 
 def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
     """Yield what the closing messages say remains to be done."""
-    for at in sorted(_reports(work)):
+    for at in sorted(_closing_reports(work)):
         is_open_section = False
         for one in work.sentences[at]:
             if one.is_heading or (one.text.endswith(":") and len(one.text) < 60):
@@ -661,12 +647,14 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
                 _OFFER.search(one.text)
                 or _asks(one.text)
                 or _UNRELATED.search(one.text)
+                or _FINISHED.search(one.text)
                 or cues.is_pleasantry(one.text)
                 or cues.is_announcement(one.text)
             ):
                 continue
             is_open = _LEFT.search(one.text) or _PROBLEMS.search(one.text)
-            if (is_open_section and one.is_item) or is_open:
+            is_open_item = is_open_section and one.is_item
+            if is_open or (is_open_item and not _RESULT.match(one.text)):
                 line = shorten_to_sentences(one.text.rstrip(":"), LINE_CHARS)
                 if titles.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
                     yield CardLine(line, (at,))

@@ -9,6 +9,7 @@ from memtui.summarize.cards import Card, CardLine, best_sentences, make_card
 from memtui.summarize.tool_results import FileChange
 from memtui.text import analyzer
 from memtui.text.prose import shorten, strip_markup
+from memtui.text.titles import TITLE_CHARS
 
 MAX_FILES, MAX_COMMITS = 6, 6
 """The number of changed files and commits of a segment that are listed."""
@@ -40,8 +41,8 @@ def summarize_segment(
     """
     card = make_card(events, earlier_prompts, session_title)
     statements = list(_statements(card))
-    least, most = BULLET_COUNTS[TocLevel.SEGMENT]
-    statements += _notes(events, statements, least, most)
+    most = BULLET_COUNTS[TocLevel.SEGMENT][1]
+    statements += _notes(events, statements, most)
     bullets = (*statements[:most], *_facts(card))
     return Summary(card.title or _first_line(events) or EMPTY_TITLE, bullets)
 
@@ -84,14 +85,14 @@ def _file_line(files: Sequence[tuple[FileChange, int]]) -> CardLine:
 
 
 def _notes(
-    events: Sequence[Event], statements: Sequence[DraftBullet], least: int, most: int
+    events: Sequence[Event], statements: Sequence[DraftBullet], most: int
 ) -> list[DraftBullet]:
-    """Return good sentences that say something new; poor ones up to the minimum."""
+    """Return good sentences that say something new; a poor one if there is no other."""
     seen = [set(analyzer.query_terms(one.text)) for one in statements]
     found: list[DraftBullet] = []
     for line, score in best_sentences(events):
         count = len(seen)
-        if count >= most or (count >= least and score < MIN_NOTE_SCORE):
+        if count >= most or (count and score < MIN_NOTE_SCORE):
             break
         terms = set(analyzer.query_terms(line.text))
         if all(len(terms & other) <= MAX_OVERLAP * len(terms) for other in seen):
@@ -108,4 +109,4 @@ def _first_line(events: Sequence[Event]) -> str:
         for line in event.text[:400].split("\n")
     )
     named = (line for line in lines if not line.startswith("[["))
-    return shorten(next(filter(None, map(strip_markup, named)), ""), 80)
+    return shorten(next(filter(None, map(strip_markup, named)), ""), TITLE_CHARS)

@@ -69,7 +69,7 @@ class ExtractiveSummarizer:
     @property
     def identity(self) -> str:
         """Return the name and version of its rules."""
-        return "extractive-3"
+        return "extractive-4"
 
     def health(self) -> ModelHealth:
         """Return that it is ready, as it always is."""

@@ -109,10 +109,6 @@ _UNINFORMATIVE = re.compile(
     re.I,
 )
 
-_ACTION_LINE = re.compile(
-    r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
-)
-
 
 @dataclass(frozen=True, slots=True)
 class ActionLine:
@@ -192,7 +188,8 @@ def _attempted_subjects(event: Event) -> Iterator[str]:
 
 def _commit_messages(command: str) -> Iterator[str]:
     for one in _MESSAGE.finditer(command[:COMMAND_READ_CHARS]):
-        if subject := strip_markup(one["here"] or one["double"] or one["single"]):
+        subject = strip_markup(one["here"] or one["double"] or one["single"])
+        if subject and not subject.endswith(":"):
             yield subject
 
 
@@ -214,13 +211,21 @@ def _parse_call(event: Event) -> tuple[str, str]:
     subject = after.strip()
     match verb := tool_verb(name):
         case "Ran":
-            return verb, _short_command(subject)
+            return verb, _short_command(_first_command(event) or subject)
         case "Searched for":
             return verb, shorten(strip_markup(subject), COMMAND_CHARS)
         case "":
             return "", ""
         case _:
             return verb, _file_name(subject)
+
+
+def _first_command(event: Event) -> str:
+    """Return the first line of a command that is no comment, if its lines are known."""
+    lines = whole_command(event).splitlines()
+    if len(lines) == 1:
+        return ""
+    return next((one for one in lines if one.strip() and one.lstrip()[0] != "#"), "")
 
 
 @lru_cache(maxsize=1_024)
@@ -277,8 +282,3 @@ def _is_words(line: str) -> bool:
     return count_letters(line) > max(
         5, len(line) // 3
     ) and not _UNINFORMATIVE.fullmatch(line)
-
-
-def is_action_line(bullet: str) -> bool:
-    """Return whether a bullet was composed by this module, not quoted."""
-    return _ACTION_LINE.match(bullet) is not None

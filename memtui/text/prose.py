@@ -43,6 +43,8 @@ _EMPHASIS = re.compile(r"(?<![\w*])[*_](?=\S)([^*_\n]+)(?<=\S)[*_](?![\w*])")
 _TICKED = re.compile(r"(`[^`]+`)")
 _STRONG_TICKED = re.compile(r"\*\*(`[^`*]+`)\*\*")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s+")
+_INNER_MARK = re.compile(r"\s(?:[-*] )?(?:\[ \]|#{2,6})\s")
+"""A list item or heading that was pasted into a line."""
 _ITEM = re.compile(r"\s*(?:[-*+•▪‣–—]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]?\]\s*)?")
 
 _LEAD = re.compile(
@@ -60,8 +62,16 @@ _CONTINUATION = re.compile(
     r"\s*(?:This session is being continued from|Caveat: The messages below)"
 )
 
+_ATTACHMENT = re.compile(r"\[(?:image|file|document|pasted)\b[^\]\n]*\]", re.IGNORECASE)
+"""What an agent puts in the place of a picture, a file or a pasted text."""
+
+_COMMAND = re.compile(
+    r"\s*/[A-Za-z][\w:.-]*[ \t]+(?:&&[ \t]*)?(?=[^\s/]+[ \t]+\S+[ \t]+\S)"
+)
+"""A command before the request that it is given."""
+
 _NOISE = re.compile(
-    r"\s*(?:\[Request interrupted|\[Image|API Error|Caveat: |Error: Exit code"
+    r"\s*(?:\[Request interrupted|API Error|Caveat: |Error: Exit code"
     r"|Base directory for this skill"
     r"|Co-Authored-By|🤖 Generated|Generated with \[Claude|No response requested"
     r"|Unknown slash command|Prompt is too long)",
@@ -69,8 +79,13 @@ _NOISE = re.compile(
 )
 
 _CODE_BEGINS = re.compile(
-    r"\s*(?:[{}\[\]<@$%❯│├└┌┐┘─]|(?:import|from|const|let|var|def|class"
-    r"|function|return|export|public|private|fn|func|async|await|if|for|while)\b.*[(){};=]"
+    r"\s*(?:[{}\[\]<$%❯│├└┌┐┘─]|@\w+(?:\(|$)"
+    r"|(?:const|let|var)\s+[\w{\[][^.?!]*[=;]|class \w+[^.?!]*[:{(]$"
+    r"|(?:async )?(?:def \w+\(|(?:function|fn|func)\b[^.?!]*\()"
+    r"|(?:public|private) (?:static |final |class )*[\w<>\[\]]+ ?(?:\w+ ?)?[({;=]"
+    r"|(?:if|for|while|await|return)\b ?(?:\(.*[){;:]$|\w[^ ]*\(.*\)[;:]?$|.*[;{]$)"
+    r"|for \w+ in .*:$|import [\w.*]+(?: as \w+)?;?$|(?:import|export)\b.*[{}=;*]"
+    r"|from [\w.@/'\"]+ import\b"
     r"|[\w.\"'-]+\s*[:=]\s*[\[{\"'\d]|//|/\*|\*/|--\w"
     r"|\d+[→:|]|at .*:\d+:\d+|\w+ ?\(.*\)\s*[;{]?$)"
 )
@@ -98,6 +113,10 @@ def message_sentences(text: str) -> list[Sentence]:
         return []
     if "<" in read:
         read = _INJECTED.sub(" ", read)
+    if "[" in read:
+        read = _ATTACHMENT.sub(" ", read)
+    if led := _COMMAND.match(read):
+        read = read[led.end() :]
     if "```" in read or "~~~" in read:
         read = _FENCE.sub("", read)
     return [
@@ -167,6 +186,8 @@ def strip_markup(line: str) -> str:
             for part in parts[::2]
         ]
         line = "".join(parts)
+    if "[ ]" in line or "##" in line:
+        line = _INNER_MARK.sub(" ", line)
     return _BLANKS.sub(" ", _LEAD.sub("", line)).strip(" |")
 
 

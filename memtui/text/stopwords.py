@@ -129,7 +129,7 @@ VAGUE_STEMS = word_set(
 ACRONYMS = word_set(
     """
          api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id
-    ids     ip ipv6 json jwt kb llm mb mcp ml os p95 p99 pdf pr prs qa ram sdk sql ssh
+    ids     ip ipv6 json jwt kb llm mb mcp ml p95 p99 pdf pr prs qa ram sdk sql ssh
     ssl sso     svg tls ttl tui ui url urls utc ux vat vm xml yaml
     """
 )

@@ -15,6 +15,9 @@ TITLE_CHARS = 80
 MIN_CONTENT_WORDS = 2
 """A title has at least this many content words."""
 
+MIN_REQUEST_WORDS = 3
+"""A request with fewer content words goes on with the work: "commit", "continue"."""
+
 MIN_TITLE_CHARS = 20
 """A title is not cut shorter than this to end at a clause."""
 
@@ -33,7 +36,10 @@ _INTERJECTION = re.compile(
     r"|hmm+|oh+|ah+|wait|sorry|sure|no(?=[,.!])|ultrathink|think hard(?:er)?|let's see"
     r"|lately|quick (?:idea|question)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
-    r" (?:work\w*|good|fine|ok(?:ay)?) but)"
+    r" (?:work\w*|good|fine|ok(?:ay)?) but"
+    r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
+    r"(?:\w{3,}ed|ran|run|did|made|built)\b[^.!?;:\n]{0,80}?,? (?:but|and (?:now|then))"
+    r"|['\"]?/\S+\.\w+['\"])"
     r"(?:\s*[,.!:;–—]+\s*|\s+(?:-\s+)?)(?=\S)",
     re.IGNORECASE,
 )
@@ -44,6 +50,7 @@ _OPENING = re.compile(
     r"|i(?:'d| would)? (?:like|want|need)(?: you| us)? (?:to|for you to)"
     r"|(?:help|tell|show) me(?: to)?"
     r"|(?:you|we) (?:should|can|need to|must|have to)"
+    r"|take a look at [^.!?;:\n]{3,70}? and(?: try to)?"
     r"|your (?:task|job|goal) is to|let's|let us|let me|i'll|i will|i was wondering if"
     r"|(?:please )?go ahead and|try to|make sure to)\s+(?=\S)",
     re.IGNORECASE,
@@ -74,7 +81,7 @@ _BASE_VERBS = word_set(
     report reproduce require research reset resolve restart restore restructure
     retry return reuse revert review revise rewrite roll rotate run sanitize save
     scale scan search select send separate serve set share shorten show simplify
-    skip sort speed split squash start stop store stream strip style suggest
+    skip solve sort speed split squash start stop store stream strip style suggest
     summarise summarize support suppress swap switch sync tag take teach tell test
     think throttle tidy toggle trace track transform translate trigger trim try tune
     turn understand undo unify uninstall unpack update upgrade upload use validate
@@ -104,13 +111,13 @@ _AGENT = re.compile(
     re.IGNORECASE,
 )
 
-_TICKET = re.compile(
+_TICKET_ADDRESS = re.compile(
     r"https?://[\w.]+/[^/\s]+/([\w.\-]+)/(?:-/)?(?:issues|pull|merge_requests)/(\d+)\S*"
 )
 
 _ASIDE_ADDRESS = re.compile(r"[,:]\s*https?://[^\s,)]*")
 _ADDRESS = re.compile(r"https?://(?:www\.)?([\w.\-]+\w)[^\s,)]*")
-_PATH = re.compile(r"(?<![\w/])@?/?(?:[\w.\-]+/){2,}([\w.\-]+\.\w+)")
+_PATH = re.compile(r"(?<![\w/])[@~]?/?(?:[\w.\-]+/){2,}([\w.\-]+\.\w+)")
 
 _CLAUSE_ENDS = re.compile(
     r"[.!?;](?:(?<=\w\w.)|(?<=[)\]\"'`%].))"
@@ -139,6 +146,36 @@ _PAIRED = re.compile(r"\b(?:both|between|either)\b", re.IGNORECASE)
 _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
 _REMNANT = re.compile(r":\s\S{1,4}$")
 
+_PREFACE = re.compile(
+    r"(?:i|we)(?:'ve| have|'m| am| was| were)? (?:just |now |also |already |recently )*"
+    r"(?:able to\b|\w{3,}ed\b|ran|run|made|built|got|found|hit|had|wrote|moved on)\b"
+    r"|.* (?:is|are) (?:provided|attached|below|here|as follows|in @\S+)\W*$",
+    re.IGNORECASE,
+)
+"""Tells what was before the request; a later sentence may say what is wanted."""
+
+
+_PLAN = re.compile(r"^#+ *(?:implementation )?plan\b[:\s–—-]*(.+)$", re.I | re.M)
+_HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+_IMPLEMENT = re.compile(
+    r"\W*(?:please )?(?:implement|execute|follow|apply) (?:the|this) ", re.IGNORECASE
+)
+_TICKET = re.compile(
+    r"\b(?:issues?|pull|pr|bug|ticket)\s*/?\s*#?(\d{1,6})\b"
+    r"|(?<!\w)(?<!image )#(\d{1,6})\b",
+    re.IGNORECASE,
+)
+_SHELL_PROMPT = re.compile(
+    r"\s*(?:➜|❯|[$%] |PS [A-Z]:[^>\n]*>"
+    r"|[\w.-]+@[\w.-]+[:~ ](?:[^%$#\n]{0,60}[%$#] )?)\s*"
+)
+
+REQUEST_CHARS = 200
+"""The start of a request names the issue that it is about."""
+
+PLAN_CHARS = 2_000
+"""The start of a request contains the heading of the plan to implement."""
+
 
 class RequestTitle(NamedTuple):
     """The title made from a request, and how good it is."""
@@ -147,15 +184,59 @@ class RequestTitle(NamedTuple):
     score: float
 
 
+def request_title(text: str) -> str:
+    """Return the title of a request; "" if it does not name any work."""
+    if plan := plan_name(text):
+        return tidy_title(plan)
+    if _SHELL_PROMPT.match(text):
+        return ""
+    found = title_from_request(prose.message_sentences(text))
+    if not found or found.score < LIKELY:
+        return ""
+    if count_content_words(found.title) < MIN_REQUEST_WORDS:
+        return ""
+    return _with_ticket(found.title, text[:REQUEST_CHARS])
+
+
+def plan_name(text: str) -> str:
+    """Return the name of the plan that a request contains; "" if it has none."""
+    if not _IMPLEMENT.match(text[:REQUEST_CHARS]):
+        return ""
+    start = text[:PLAN_CHARS]
+    found = _PLAN.search(start) or _HEADING.search(start)
+    return prose.strip_markup(found[1]) if found else ""
+
+
+def _with_ticket(title: str, start: str) -> str:
+    """Add the number of the issue that a request names."""
+    found = _TICKET.search(start)
+    if not found or (number := found[1] or found[2]) in title:
+        return title
+    ending = f" (#{number})"
+    return shorten_title(title, TITLE_CHARS - len(ending)) + ending
+
+
+def plain_title(text: str) -> str:
+    """Return the first sentence that says anything as a title; "" if none does."""
+    for sentence in prose.message_sentences(text):
+        title = tidy_title(sentence.text)
+        if count_content_words(title) and not title.startswith("["):
+            return title
+    return ""
+
+
 def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
     """Return the title of a request; None if it has none."""
     parts = list(islice(sentences, 9))
     best: RequestTitle | None = None
     for sentence in parts:
         text = _shorten_addresses(sentence.text)
-        leads_in = text.endswith((":", "：")) and len(parts) > 1
         is_dull = sentence.is_heading and cues.is_generic_heading(text)
-        if leads_in or is_dull or cues.is_log_line(text):
+        if text.endswith((":", "：")) and len(parts) > 1:
+            if best:
+                break  # What follows is pasted.
+            continue
+        if is_dull or cues.is_log_line(text):
             continue
         for title in _clause_titles(text):
             found = RequestTitle(title, _title_score(title))
@@ -195,8 +276,10 @@ def _title_score(title: str) -> float:
     count = count_content_words(title)
     if count < MIN_CONTENT_WORDS:
         return SLIGHT if count else 0.0
-    if _GUESS.match(title):
+    if _GUESS.match(title) or (title.isascii() and " " not in title):
         return UNSURE
+    if _PREFACE.match(title):
+        return LIKELY
     if cues.starts_with_reference(title):
         return LIKELY if count >= MANY_CONTENT_WORDS else UNSURE
     few = MANY_CONTENT_WORDS if title.endswith("?") else MIN_CONTENT_WORDS + 1
@@ -206,13 +289,16 @@ def _title_score(title: str) -> float:
 def tidy_title(text: str) -> str:
     """Turn a sentence into a title: remove phrases that only ask, label or thank."""
     bare = asked = _NUMBER.sub("", _shorten_addresses(text.strip()), count=1)
+    bare = _SHELL_PROMPT.sub("", bare)
+    if bare.startswith("/") and bare[1:].partition(" ")[0] in _BASE_VERBS:
+        bare = bare[1:]
     bare = _strip_openings(bare)
     for pattern in (_LABEL, _WHERE):
         led = pattern.match(bare)
         if led and _says_enough(bare[led.end() :], bare):
             bare = bare[led.end() :].strip()
     bare = _REMNANT.sub("", _POLITE.sub("", bare))
-    bare = bare.strip(" \t*_–—:;,").lstrip("-")
+    bare = bare.strip(" \t*_–—:;,\\").lstrip("-")
     bare = bare.rstrip(".。!！;" if bare == asked else ".。!！?？;")
     if bare[:1] in _QUOTES and bare[-1:] == _QUOTES[bare[:1]] and len(bare) > 1:
         bare = bare[1:-1]
@@ -247,7 +333,7 @@ def _shorten_addresses(text: str) -> str:
     if "/" not in text:
         return text
     if "://" in text:
-        text = _ASIDE_ADDRESS.sub("", _TICKET.sub(r"\1 #\2", text))
+        text = _ASIDE_ADDRESS.sub("", _TICKET_ADDRESS.sub(r"\1 #\2", text))
         text = _ADDRESS.sub(r"\1", text)
     return _PATH.sub(r"\1", text)
 
@@ -334,26 +420,19 @@ def count_content_words(text: str) -> int:
 SESSION_TEXT_CHARS = 4_000
 """Only this much of the first prompt is read."""
 
-SESSION_TITLE_CHARS = 200
-"""The maximum length of the line where it is shown as written."""
-
-_ATTACHMENT = re.compile(r"\[(?:image|file|document)\b[^\]\n]*\]", re.IGNORECASE)
 _COMMAND = re.compile(r"/[\w:.-]+")
 
 
 def session_title(text: str) -> str:
     """Return a title for a session from what its user wrote; "" if there is none."""
-    read = _ATTACHMENT.sub(" ", text[:SESSION_TEXT_CHARS])
-    request = title_from_request(prose.message_sentences(read))
-    if request and request.score >= LIKELY and not request.title.endswith("…"):
-        return request.title
+    read = text[:SESSION_TEXT_CHARS]
+    if title := request_title(read) or plain_title(read):
+        return title
     if prose.is_continuation(read):
         return ""
-    # The first line that does not only introduce the next, as written.
-    lines = [prose.strip_markup(line.lstrip("# ")) for line in read.split("\n")]
-    found = [line for line in lines if line]
-    led_to = [line for line in found if not line.endswith((":", "："))]
-    return shorten(next(iter(led_to or found), "").rstrip(" :："), SESSION_TITLE_CHARS)
+    lines = (prose.strip_markup(line.lstrip("# ")) for line in read.split("\n"))
+    named = (line for line in lines if line and not line.startswith("["))
+    return shorten(next(named, ""), TITLE_CHARS)
 
 
 def is_informative(line: str) -> bool:

@@ -231,3 +231,31 @@ def test_a_decision_is_quoted_with_its_reason() -> None:
     )
     (line,) = card(ASK, EDIT, ("assistant", closing)).decisions
     assert line.text.startswith("I chose integers instead of decimals because")
+
+
+def test_an_answer_about_the_work_is_not_its_outcome() -> None:
+    question = ("user", "Which other ledgers still round the totals themselves?")
+    answer = ("assistant", "The archive ledger rounds them in its export script.")
+    outcome = card(ASK, EDIT, SAY, question, answer).outcome
+    assert outcome is not None and outcome.text == REPORT
+
+
+@pytest.mark.parametrize(
+    "closing", ["Let me fix the remaining imports.", "Absolutely!", "`src/ledger.py`"]
+)
+def test_an_announcement_or_a_path_is_no_outcome(closing: str) -> None:
+    made = card(ASK, EDIT, ("assistant", closing))
+    assert made.outcome is None
+
+
+def test_finished_items_are_not_left_open() -> None:
+    report = (
+        "All todo items are now completed.\n\n## What is left\n\n"
+        "- Fixed the rounding of the ledger\n- The archive ledger rounds twice"
+    )
+    made = card(ASK, EDIT, ("assistant", report))
+    assert [line.text for line in made.left_open] == ["The archive ledger rounds twice"]
+
+
+def test_a_subject_without_words_is_no_commit() -> None:
+    assert not card(ASK, shell('git commit -m "fix: "', "done")).commits

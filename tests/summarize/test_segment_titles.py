@@ -66,6 +66,58 @@ def title(*turns: tuple[str, str]) -> str:
             'Change the default report mode to "json"',
         ),
         (
+            "/chore I want you to write the harbour handbook for the new crew",
+            "Write the harbour handbook for the new crew",
+        ),
+        (
+            "/implement specs/active/2025-11-06-upload-of-timetables.md",
+            "Implement 2025-11-06-upload-of-timetables.md",
+        ),
+        (
+            "the mooring list is cut off [Image #1] at the bottom",
+            "The mooring list is cut off at the bottom",
+        ),
+        (
+            "let's use the tide tables of 2026 (and why were they left out?)",
+            "Use the tide tables of 2026 (and why were they left out?)",
+        ),
+        (
+            "Ok I installed the update and logged in but the tide chart is still empty",
+            "The tide chart is still empty",
+        ),
+        (
+            "The base structure of the ferry app is provided. Draw a diagram of the "
+            "booking services.",
+            "Draw a diagram of the booking services",
+        ),
+        (
+            "Please look at this guide I'm trying to follow and get it going. Starting "
+            "it fails: \n\nSign up\n\nTop highlight of the harbour magazine",
+            "Look at this guide I'm trying to follow and get it going",
+        ),
+        (
+            "NORTH_HARBOUR.xlsx\n\nThese sheets have wrong names. Rename all sheets of "
+            "the northern harbours.",
+            "Rename all sheets of the northern harbours",
+        ),
+        (
+            "Take a look at this summary of my chat and try to solve why the ferry mod "
+            "is not loaded by the game",
+            "Solve why the ferry mod is not loaded by the game",
+        ),
+        (
+            "PS C:\\harbour> ferry gui\nferry: The term 'ferry' is not recognized",
+            "Ferry gui ferry: The term 'ferry' is not recognized",
+        ),
+        (
+            "os dados das marés não estão sendo salvos",
+            "Os dados das marés não estão sendo salvos",
+        ),
+        (
+            "ok now - [ ] **Harbour agent** (`agents/harbour.md`)\n  - Berths",
+            "Harbour agent (`agents/harbour.md`)",
+        ),
+        (
             "1. Duplicate rows in the ferry timetable",
             "Duplicate rows in the ferry timetable",
         ),
@@ -73,6 +125,26 @@ def title(*turns: tuple[str, str]) -> str:
 )
 def test_a_title_is_short_and_specific(request_text: str, expected: str) -> None:
     assert title(("user", request_text)) == expected
+
+
+def test_a_number_in_pasted_output_is_no_issue() -> None:
+    request = "The ferry build fails [Image #3]: " + "step done\n" * 40 + "see #15"
+    assert title(("user", request)) == "The ferry build fails"
+
+
+def test_work_without_a_request_is_named_by_its_outcome() -> None:
+    assert (
+        title(
+            ("Write", "Write: /app/ratelimit.py\nok"),
+            ("assistant", "I've successfully implemented rate limits for bookings."),
+        )
+        == "Implemented rate limits for bookings"
+    )
+
+
+def test_an_announcement_of_the_agent_is_no_title() -> None:
+    run = talk(("user", "continue"), ("assistant", "I'll look at it."))
+    assert extractive.summarize_segment(run).title == "continue"
 
 
 def test_small_talk_is_skipped_for_the_request_after_it() -> None:

@@ -26,7 +26,7 @@ from memtui.text import titles
         ),
         (
             "this should be hidden in mill mode :\n\n[image: image/png, 28 kB]",
-            "this should be hidden in mill mode",
+            "This should be hidden in mill mode",
         ),
         ("List the files", "List the files"),
         ("continue", "continue"),
@@ -42,7 +42,7 @@ def test_the_title_is_the_request(said: str, line: str) -> None:
 
 def test_the_title_is_one_line_of_limited_length() -> None:
     line = titles.session_title("{" + "grain mill " * 5_000 + "\nsecond")
-    assert "\n" not in line and len(line) <= titles.SESSION_TITLE_CHARS
+    assert "\n" not in line and len(line) <= titles.TITLE_CHARS
 
 
 @pytest.mark.parametrize("line", ["continue", "ok", "hi there!", "/clear", "Step 1"])
