@@ -8,12 +8,9 @@ from memtui.cli import output
 from memtui.cli.arguments import Parser, whole_number
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError, UsageError
-from memtui.model.nodes import NodeStatus, TocHistory, TocNode, TocVersion
+from memtui.model.nodes import NodeStatus, TocHistory, TocNode
 from memtui.services import versions
 from memtui.text import date_format, fencing
-
-DIGEST_CHARS = 12
-"""The printed length of a model's digest."""
 
 
 def add_options(parser: Parser, command: str) -> None:
@@ -115,40 +112,17 @@ def _version_lines(history: TocHistory, zone: tzinfo, turn: str) -> Iterator[str
         parts = [
             f"{one.version:>3}",
             f"{date_format.moment(one.created_at, zone):<21}",
-            _author(one),
+            versions.describe_author(one),
             f"{one.supported} supported, {one.weak} weak,"
             f" {one.unsupported} unsupported",
-            "; ".join(_states(one, history.entry.status)),
-            _cost(one),
+            versions.describe_states(one, history.entry.status),
+            f"rejected: {one.rejection}" if one.rejection else "",
+            versions.describe_cost(one.generation),
         ]
         yield "  ".join(filter(None, parts))
     if history.requested_at:
         at = date_format.moment(history.requested_at, zone)
         yield f"A new version was requested at {at} and is not written yet. {turn}"
-
-
-def _author(one: TocVersion) -> str:
-    stats = one.generation
-    if not stats.model:
-        return one.summarizer
-    return f"{stats.model} {stats.digest[:DIGEST_CHARS]}"
-
-
-def _states(one: TocVersion, status: NodeStatus) -> Iterator[str]:
-    if one.is_shown:
-        yield "pinned" if one.is_pinned else "shown"
-        if status in (NodeStatus.STALE, NodeStatus.PROVISIONAL):
-            yield status.value
-    if one.rejection:
-        yield f"rejected: {one.rejection}"
-
-
-def _cost(one: TocVersion) -> str:
-    stats = one.generation
-    if not stats.model:
-        return ""
-    tokens = f"{stats.prompt_tokens:,} + {stats.reply_tokens:,} tokens"
-    return f"{tokens}, {stats.total_ms / 1000:.1f} s"
 
 
 def _pin(args: Namespace, zone: tzinfo, now: datetime) -> list[str]:

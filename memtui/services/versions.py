@@ -5,8 +5,10 @@ from datetime import datetime, tzinfo
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
-from memtui.model.nodes import TocHistory, TocNode, TocVersion
+from memtui.model.nodes import NodeStatus, TocHistory, TocNode, TocVersion
+from memtui.model.summaries import GenerationStats
 from memtui.store import database, nodes, versions
+from memtui.text.quantities import plural
 
 
 class VersionRejectedError(MemtuiError):
@@ -152,3 +154,34 @@ def describe_numbers(found: Sequence[TocVersion]) -> str:
     if last - first + 1 == len(numbers):
         return f"versions {first} to {last}"
     return f"versions {', '.join(map(str, numbers[:-1]))} and {last}"
+
+
+DIGEST_CHARS = 12
+"""The shown length of a model's digest."""
+
+
+def describe_author(version: TocVersion) -> str:
+    """Return the model that wrote a version, or that it is an extract."""
+    model = version.generation
+    if not model.model:
+        return f"extract ({version.summarizer})"
+    return f"{model.model} {model.digest[:DIGEST_CHARS]}".strip()
+
+
+def describe_states(version: TocVersion, status: NodeStatus) -> str:
+    """Return whether a version is shown or pinned, and whether it will change."""
+    if not version.is_shown:
+        return ""
+    shown = "pinned" if version.is_pinned else "shown"
+    if status is NodeStatus.STALE:
+        return f"{shown}, out of date"
+    return f"{shown}, provisional" if status is NodeStatus.PROVISIONAL else shown
+
+
+def describe_cost(stats: GenerationStats) -> str:
+    """Return how many tokens and how much time a model took; "" for an extract."""
+    if not stats.model:
+        return ""
+    read = plural(stats.prompt_tokens, "token")
+    seconds = stats.total_ms / 1000
+    return f"{read} read, {stats.reply_tokens:,} written, {seconds:.1f} s"

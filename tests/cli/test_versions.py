@@ -45,7 +45,7 @@ def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
         home, "versions", DAY
     ).stdout.splitlines()
     assert title == "Thursday, January 18, 2024"
-    cost = "1,204 + 310 tokens, 12.4 s"
+    cost = "1,204 tokens read, 310 written, 12.4 s"
     assert rejected == (
         "  3  Tue 20 Feb 2024 03:30  qwen3:4b 2bfd38a7daaf  2 supported, 0 weak,"
         f" 1 unsupported  rejected: {WHY}  {cost}"
@@ -54,7 +54,7 @@ def test_every_version_is_a_line_that_tells_whose_it_is_and_how_it_stands(
         "  2  Tue 20 Feb 2024 03:30  qwen3:4b 2bfd38a7daaf  2 supported, 1 weak,"
         f" 0 unsupported  shown  {cost}"
     )
-    assert re.match(r"  1  \w{3} +\d", first) and "  extractive-" in first
+    assert re.match(r"  1  \w{3} +\d", first) and "  extract (extractive-" in first
     assert first.endswith("supported, 0 weak, 0 unsupported")
 
 

@@ -26,7 +26,6 @@ from memtui.model.nodes import (
     TocNode,
     TocVersion,
 )
-from memtui.model.summaries import GenerationStats
 from memtui.model.verdicts import Support
 from memtui.services import explain, versions
 from memtui.text import date_format
@@ -38,9 +37,6 @@ from memtui.tui.widgets import node_page
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.text_block import Paragraph, TextBlock
-
-DIGEST_CHARS = 12
-"""The shown length of a model's digest."""
 
 NOT_SUMMARIZED = "Not summarized yet. memtui will do this in the background."
 WITHHELD = "Withheld, because no source supports it:"
@@ -71,30 +67,12 @@ class VersionList(ItemList[TocVersion]):
 
 def _draw_version(version: TocVersion, status: NodeStatus, zone: tzinfo) -> Paragraph:
     mark = Content.styled(f"{version.version:>3}  ", "bold")
-    state = Content.styled(", ".join(states(version, status)), "$accent")
+    state = Content.styled(versions.describe_states(version, status), "$accent")
     created = date_format.moment(version.created_at, zone)
     under = [Content.styled(f"{created} · {_support_counts(version)}", "$context")]
     if version.rejection:
         under.append(Content.styled(f"rejected: {version.rejection}", "$error"))
-    return Paragraph(mark, Content(_author(version)), state, under)
-
-
-def _author(version: TocVersion) -> str:
-    model = version.generation
-    if not model.model:
-        return f"extract ({version.summarizer})"
-    return f"{model.model} {model.digest[:DIGEST_CHARS]}".strip()
-
-
-def states(version: TocVersion, status: NodeStatus) -> Iterator[str]:
-    """Yield whether a version is shown or pinned, and whether it will change."""
-    if not version.is_shown:
-        return
-    yield "pinned" if version.is_pinned else "shown"
-    if status is NodeStatus.STALE:
-        yield "out of date"
-    elif status is NodeStatus.PROVISIONAL:
-        yield "provisional"
+    return Paragraph(mark, Content(versions.describe_author(version)), state, under)
 
 
 def _support_counts(version: TocVersion) -> str:
@@ -166,22 +144,16 @@ class VersionText(TextBlock):
             yield Content.styled(headline, "bold")
         created = date_format.moment(version.created_at, self.zone)
         age = date_format.age(version.created_at, self.now)
-        yield Content.styled(f"{_author(version)} · {created} ({age})", "$context")
-        if cost := _cost(version.generation):
-            yield Content.styled(cost, "$context")
+        yield Content.styled(
+            f"{versions.describe_author(version)} · {created} ({age})", "$context"
+        )
+        if cost := versions.describe_cost(version.generation):
+            server = f"Ollama {version.generation.server}"
+            yield Content.styled(f"{cost} · {server}", "$context")
         if version.rejection:
             yield Content.styled(f"Rejected: {version.rejection}", "$error")
         if not (self.node.bullets or self.node.withheld):
             yield Content("There was nothing worth a bullet here.")
-
-
-def _cost(stats: GenerationStats) -> str:
-    if not stats.model:
-        return ""
-    read = plural(stats.prompt_tokens, "token")
-    written = format.number(stats.reply_tokens)
-    seconds = stats.total_ms / 1000
-    return f"{read} read, {written} written, {seconds:.1f} s · Ollama {stats.server}"
 
 
 def _draw_bullet(bullet: Bullet) -> Paragraph:
@@ -289,8 +261,8 @@ class VersionsScreen(ListDetailScreen[bool]):
         content: VisualType = GONE
         if node is not None:
             content = VersionText(node, one, self.zone, self.now())
-        standing = ", ".join(states(one, self._line.status))
-        self.show_details(f"Version {one.version}", content, standing)
+        state = versions.describe_states(one, self._line.status)
+        self.show_details(f"Version {one.version}", content, state)
 
     def show_error(self, error: BaseException, group: str) -> None:
         self._list.loading = False

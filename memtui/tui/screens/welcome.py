@@ -11,6 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from memtui.capture import formats
 from memtui.model.sessions import AgentHistory
 from memtui.paths import with_tilde
 from memtui.text.quantities import plural
@@ -18,16 +19,6 @@ from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
-
-AGENT_NAMES = {
-    "claude-code": "Claude Code",
-    "codex": "Codex",
-    "gemini-cli": "Gemini CLI",
-    "antigravity-cli": "Antigravity CLI",
-    "opencode": "OpenCode",
-    "copilot-cli": "Copilot CLI",
-    "aider": "Aider",
-}
 
 EMPTY = Content.assemble(
     ("No conversations yet.", "bold"),
@@ -165,7 +156,7 @@ class WelcomeScreen(BaseScreen[bool]):
 
 
 def _agent_name(agent: str) -> str:
-    return AGENT_NAMES.get(agent, agent)
+    return formats.FORMATS_BY_NAME[agent].title
 
 
 def _history(one: AgentHistory) -> Content:

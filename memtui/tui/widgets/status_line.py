@@ -13,23 +13,13 @@ from textual.widget import Widget
 from memtui.errors import DISK_FULL
 from memtui.model.model_state import ModelCondition, ModelHealth, ModelPhase
 from memtui.model.scope import ALL, Scope
+from memtui.pipeline.progress import activity_name
 from memtui.text.quantities import plural
 from memtui.tui import format
 
 if TYPE_CHECKING:
     from memtui.pipeline.progress import ModelStatus, PipelineProgress
 
-ACTIVITIES = {
-    "ingest": "reading new events",
-    "tail": "reading transcripts",
-    "segment": "segmenting",
-    "summarize": "summarizing",
-    "rollup": "rolling up",
-    "index": "indexing",
-    "messages": "indexing messages",
-    "improve": "asking the model",
-    "import": "importing",
-}
 GAP = 3
 """The smallest space between the two ends of the line, in cells."""
 
@@ -116,10 +106,6 @@ class StatusLine(Widget):
         work = work.truncate(max(0, width - name.cell_length - GAP), ellipsis=True)
         gap = width - name.cell_length - work.cell_length
         return name + " " * max(0, gap) + work.stylize_before("$context")
-
-
-def activity_name(stage: str) -> str:
-    return ACTIVITIES.get(stage, "working")
 
 
 def describe_work(progress: "PipelineProgress", width: int = 80) -> Content:
