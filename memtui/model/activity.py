@@ -1,6 +1,5 @@
 """Activity: the number of messages in each part of a node's time, and in a scope."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -20,11 +19,16 @@ def count_by_part(
     """Count the messages of a year's months, a month's weeks or a week's days.
 
     The parts of a day have three hours each; a segment has none.
+
+    Args:
+        node_id: The year, month, week or day.
+        start_ms: Its start.
+        children: Nodes that it consists of, each with its start and its messages.
     """
     here = calendar.period(node_id)
     parts = {
         TocLevel.YEAR: 12,
-        TocLevel.MONTH: here.days // _DAYS_OF_WEEK,
+        TocLevel.MONTH: calendar.week_count(here.first, here.end),
         TocLevel.WEEK: _DAYS_OF_WEEK,
         TocLevel.DAY: 24 // PART_HOURS,
     }.get(here.level, 0)
@@ -33,17 +37,19 @@ def count_by_part(
         if here.level is TocLevel.DAY:
             index = (at_ms - start_ms) // (PART_HOURS * _HOUR_MS)
         elif here.level is TocLevel.YEAR:
-            index = int(child_id[-2:]) - 1
+            index = calendar.period(child_id).first.month - 1
         else:
-            days = (calendar.period(child_id).first - here.first).days
-            index = days // (_DAYS_OF_WEEK if here.level is TocLevel.MONTH else 1)
+            first, days_each = here.first, 1
+            if here.level is TocLevel.MONTH:
+                first, days_each = calendar.monday(first), _DAYS_OF_WEEK
+            index = (calendar.period(child_id).first - first).days // days_each
         # A day has an hour more where the clocks change.
         counts[min(max(index, 0), parts - 1)] += messages
     return tuple(counts)
 
 
 ChildCounts = dict[str, list[tuple[str, int, int]]]
-"""The children of nodes, as ``count_by_part`` takes them."""
+"""The nodes that nodes consist of, as ``count_by_part`` takes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +121,10 @@ def shares_of_level(
     return found
 
 
-def children_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildCounts:
-    """Return the children of the nodes of a level."""
-    below = level.child() or TocLevel.DAY
-    found: dict[str, Counter[str]] = {}
+def days_of_level(level: TocLevel, days: Mapping[str, ScopeShare]) -> ChildCounts:
+    """Return the days of the nodes of a level."""
+    found: ChildCounts = {}
     for day_id, share in days.items():
-        under = found.setdefault(calendar.ancestor_id(day_id, level), Counter())
-        under[calendar.ancestor_id(day_id, below)] += share.counts.messages
-    return {
-        name: [(child, 0, messages) for child, messages in under.items()]
-        for name, under in found.items()
-    }
+        under = found.setdefault(calendar.ancestor_id(day_id, level), [])
+        under.append((day_id, 0, share.counts.messages))
+    return found

@@ -1,8 +1,10 @@
 """The calendar of the table of contents: ids, titles and bounds of nodes.
 
-Weeks are ISO-8601. A week belongs to the month, and so to the year, of its Thursday;
-months and years contain whole weeks. All of it follows from a node's id
-and the store's time zone, never from the events under it.
+Years and months are those of the calendar, weeks are ISO-8601. A week across two months
+is listed under both, each with its own days; its stored parent is the month of its
+Thursday, even if nothing is stored of that month's days, so that the month has no node.
+All of it follows from a node's id and the store's time zone, never from the events
+under it.
 """
 
 import re
@@ -13,7 +15,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from memtui.model.nodes import TocLevel
 
 THURSDAY = 4
-"""The day that decides to which month and year an ISO week belongs."""
+"""The day that decides which month is the stored parent of an ISO week."""
 
 _FORMS = {
     TocLevel.YEAR: re.compile(r"(\d{4})"),
@@ -38,6 +40,11 @@ class Period:
     def end(self) -> date:
         """The first day after it."""
         return self.first + timedelta(days=self.days)
+
+    @property
+    def last(self) -> date:
+        """The last day of it."""
+        return self.first + timedelta(days=self.days - 1)
 
 
 def local_day(at: datetime, zone: tzinfo) -> date:
@@ -75,12 +82,12 @@ def period(node_id: str) -> Period:
 def _read(level: TocLevel, parts: tuple[str, ...]) -> Period:
     numbers = [int(part) for part in parts[:3] if part.isdigit()]
     if level is TocLevel.YEAR:
-        first = first_day(numbers[0])
-        return Period(level, first, (first_day(numbers[0] + 1) - first).days)
+        first = date(numbers[0], 1, 1)
+        return Period(level, first, (date(numbers[0] + 1, 1, 1) - first).days)
     if level is TocLevel.MONTH:
         year, month = numbers
-        first = _first_week(year, month)
-        after = _first_week(year + month // 12, month % 12 + 1)
+        first = date(year, month, 1)
+        after = date(year + month // 12, month % 12 + 1, 1)
         return Period(level, first, (after - first).days)
     if level is TocLevel.WEEK:
         return Period(level, date.fromisocalendar(numbers[0], numbers[1], 1), 7)
@@ -88,34 +95,56 @@ def _read(level: TocLevel, parts: tuple[str, ...]) -> Period:
     return Period(level, day, 1, parts[3] if level is TocLevel.SEGMENT else "")
 
 
-def _first_week(year: int, month: int) -> date:
-    """Return the Monday of the first week whose Thursday is in the month."""
-    start = date(year, month, 1)
-    thursday = start + timedelta(days=(THURSDAY - start.isoweekday()) % 7)
-    return thursday - timedelta(days=THURSDAY - 1)
-
-
 def id_at(level: TocLevel, day: date) -> str:
     """Return the id of the day, week, month or year that contains a day."""
     if level is TocLevel.DAY:
         return day_id(day)
-    thursday = _thursday(day)
     if level is TocLevel.WEEK:
-        return f"toc:week:{thursday.year:04}-W{thursday.isocalendar().week:02}"
+        iso = day.isocalendar()
+        return f"toc:week:{iso.year:04}-W{iso.week:02}"
     if level is TocLevel.MONTH:
-        return f"toc:month:{thursday:%Y-%m}"
-    return f"toc:year:{thursday.year:04}"
+        return f"toc:month:{day.year:04}-{day.month:02}"
+    return f"toc:year:{day.year:04}"
 
 
 def _thursday(day: date) -> date:
     return day + timedelta(days=THURSDAY - day.isoweekday())
 
 
+def _decisive_day(here: Period) -> date:
+    """Return the day whose month and year a node belongs to."""
+    return _thursday(here.first) if here.level is TocLevel.WEEK else here.first
+
+
 def parent_id(node_id: str) -> str | None:
-    """Return the id of the parent, by the Thursday rule; None for a year."""
+    """Return the id of the stored parent: of a week, the month of its Thursday.
+
+    None for a year.
+    """
     here = period(node_id)
     above = here.level.parent()
-    return id_at(above, here.first) if above else None
+    return id_at(above, _decisive_day(here)) if above else None
+
+
+def parent_ids(node_id: str) -> list[str]:
+    """Return the ids of the nodes that list a node: for a week, one or two months."""
+    here = period(node_id)
+    above = here.level.parent()
+    if above is None:
+        return []
+    edges = (here.first, here.last)
+    return list(dict.fromkeys(id_at(above, day) for day in edges))
+
+
+def rolled_into(node_id: str) -> list[str]:
+    """Return the ids of the nodes that are summarized from a node.
+
+    A day is part of its week and of its month; a week is part of no other node.
+    """
+    here = period(node_id)
+    if here.level is TocLevel.DAY:
+        return [id_at(level, here.first) for level in (TocLevel.WEEK, TocLevel.MONTH)]
+    return [] if here.level is TocLevel.WEEK else parent_ids(node_id)
 
 
 def ancestor_id(day: str, level: TocLevel) -> str:
@@ -123,12 +152,31 @@ def ancestor_id(day: str, level: TocLevel) -> str:
     return id_at(level, date.fromisoformat(day.removeprefix("toc:day:")))
 
 
-def path(node_id: str) -> list[str]:
-    """Return the ids from the year down to this node, including it."""
-    ids = [canonical(node_id)]
-    while (parent := parent_id(ids[-1])) is not None:
-        ids.append(parent)
-    return ids[::-1]
+def path(node_id: str, month_id: str = "") -> list[str]:
+    """Return the ids from the year down to this node, including it.
+
+    Above a day are its week, month and year.
+
+    Args:
+        node_id: The node.
+        month_id: The month that a week is listed under; that of its Thursday by
+            default.
+    """
+    here = period(node_id)
+    wider = list(TocLevel)[: list(TocLevel).index(here.level)]
+    is_listed = here.level is TocLevel.WEEK and month_id
+    day = period(month_id).first if is_listed else _decisive_day(here)
+    return [*(id_at(level, day) for level in wider), canonical(node_id)]
+
+
+DayRange = tuple[str, str]
+"""The id of a first day, and of the day after the last."""
+
+
+def day_range(node_id: str) -> DayRange:
+    """Return the days of a node; for a segment, the day it starts in."""
+    here = period(node_id)
+    return day_id(here.first), day_id(here.end)
 
 
 def canonical(node_id: str) -> str:
@@ -157,11 +205,10 @@ def title(node_id: str) -> str:
     here = period(node_id)
     if here.level is TocLevel.DAY:
         return f"{here.first:%A, %B} {here.first.day}, {here.first.year}"
-    thursday = _thursday(here.first)
     if here.level is TocLevel.MONTH:
-        return f"{thursday:%B} {thursday.year}"
+        return f"{here.first:%B} {here.first.year}"
     if here.level is not TocLevel.WEEK:
-        return str(thursday.year) if here.level is TocLevel.YEAR else ""
+        return str(here.first.year) if here.level is TocLevel.YEAR else ""
     first, last = here.first, here.first + timedelta(days=6)
     if first.month == last.month:
         return f"Week of {first:%B} {first.day}–{last.day}, {last.year}"
@@ -205,22 +252,22 @@ class DateRange:
     last: date
 
 
-def iso_year(day: date) -> int:
-    """Return the ISO year of a day."""
-    return day.isocalendar().year
+def monday(day: date) -> date:
+    """Return the first day of the week of a day."""
+    return day - timedelta(days=day.weekday())
 
 
-def first_day(year: int) -> date:
-    """Return the Monday on which an ISO year begins."""
-    return date.fromisocalendar(year, 1, 1)
+def week_count(first: date, end: date) -> int:
+    """Return the number of weeks with days of a period.
 
-
-def week_count(year: int) -> int:
-    """Return the number of weeks of an ISO year: 52 or 53."""
-    return (first_day(year + 1) - first_day(year)) // WEEK
+    Args:
+        first: The first day.
+        end: The first day after it.
+    """
+    return (monday(end - timedelta(days=1)) - monday(first)) // WEEK + 1
 
 
 def same_day(day: date, year: int) -> date:
-    """Return the day of another year in the same week and on the same weekday."""
-    here = day.isocalendar()
-    return date.fromisocalendar(year, min(here.week, week_count(year)), here.weekday)
+    """Return the day of another year with the same date; 28 February for the 29th."""
+    is_leap_day = (day.month, day.day) == (2, 29)
+    return day.replace(year=year, day=28) if is_leap_day else day.replace(year=year)

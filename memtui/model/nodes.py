@@ -241,6 +241,11 @@ class TocEntry:
     activity: tuple[int, ...] = ()
     """The number of messages in each month of a year, week of a month, day of a week,
     or three hours of a day; empty if not requested."""
+    sessions: int = 0
+    """The number of sessions in it; 0 if not requested."""
+    month_id: str = ""
+    """The month that a week is listed under: counts, headline and activity are of its
+    days in that month."""
 
 
 @dataclass(frozen=True, slots=True)

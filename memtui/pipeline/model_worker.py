@@ -225,12 +225,10 @@ class Rewriter:
         """Queue the index and the nodes above for a version that is shown now."""
         now_ms = to_ms(self._clock())
         outbox.add_nodes([name], now_ms)
-        if above := calendar.parent_id(name):
-            later_ms = now_ms + round(ROLLUP_DELAY_S * 1000)
-            rollup_queue.add([above], self._zone, start_ms=later_ms)
-        return RewriteOutcome(
-            kind, changed=frozenset([name, *calendar.path(above or name)])
-        )
+        later_ms = now_ms + round(ROLLUP_DELAY_S * 1000)
+        rollup_queue.add(calendar.rolled_into(name), self._zone, start_ms=later_ms)
+        changed = frozenset(calendar.path(name) + calendar.parent_ids(name))
+        return RewriteOutcome(kind, changed=changed)
 
     def _finish(self, name: str, kind: RewriteResult) -> RewriteOutcome:
         with database.transaction():

@@ -1,4 +1,7 @@
-"""Roll summaries up into the table of contents (segments → day → week → month → year).
+"""Roll summaries up into the table of contents.
+
+Days are summarized from their segments, weeks and months from their days, years from
+their months.
 
 A roll-up starts when no segment is pending, so that each node above is made once
 however many segments arrive. While segments keep arriving it starts now and then.
@@ -30,7 +33,7 @@ UPWARDS = (TocLevel.DAY, TocLevel.WEEK, TocLevel.MONTH, TocLevel.YEAR)
 
 
 class RollupStage:
-    """Makes the summaries of nodes from those of their children."""
+    """Makes the summaries of nodes from those of their parts."""
 
     def __init__(
         self,
@@ -134,9 +137,9 @@ class RollupStage:
             else:
                 nodes.delete([name])
             outbox.add_nodes([name], now_ms)
-            if above := calendar.parent_id(name):
-                rollup_queue.add([above], self._zone)
-                self.changed.update([above])
+            above = calendar.rolled_into(name)
+            rollup_queue.add(above, self._zone)
+            self.changed.update(above)
             self._checkpoint(name, now_ms)
 
     def _checkpoint(self, name: str, now_ms: int) -> None:

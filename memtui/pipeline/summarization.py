@@ -252,8 +252,8 @@ def read_segment_work(
 
 
 def read_parent_work(name: str, zone: tzinfo) -> ParentWork:
-    """Read the children of a node; there may be none."""
-    ids = nodes.list_child_ids(name)
+    """Read what a node is summarized from; there may be nothing."""
+    ids = nodes.list_part_ids(name)
     children = tuple(
         c for c in nodes.get_many(ids) if c.status is not NodeStatus.PENDING
     )

@@ -4,13 +4,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memtui.model import calendar
 from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.grips import Grip
 from memtui.model.hits import HitKind
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.search.scoring import FieldText, NodeField
-from memtui.text.date_forms import months
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"
 """The names of filter tokens."""
@@ -99,19 +97,10 @@ def node_documents(node: TocNode, grips: Iterable[Grip]) -> Iterator[Document]:
 
 
 def node_times(node: TocNode) -> tuple[datetime, datetime]:
-    """Return the first and the last moment of a node.
-
-    Those of a month or year are of its calendar days, though it contains whole weeks.
-    """
-    start, end = node.start_time, node.end_time
-    if node.level in (TocLevel.MONTH, TocLevel.YEAR):
-        weeks = calendar.period(node.node_id)
-        middle = weeks.first + timedelta(days=10)
-        month, count = (middle.month, 1) if node.level is TocLevel.MONTH else (1, 12)
-        days = months(middle.year, month, count)
-        start += days.first - weeks.first
-        end += days.after - weeks.end
-    return start, end if node.level is TocLevel.SEGMENT else end - LAST_MOMENT
+    """Return the first and the last moment of a node."""
+    end = node.end_time
+    is_segment = node.level is TocLevel.SEGMENT
+    return node.start_time, end if is_segment else end - LAST_MOMENT
 
 
 def node_texts(node: TocNode) -> Iterator[FieldText]:

@@ -3,11 +3,11 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode
-from memtui.model.calendar import CalendarYear, DateRange
+from memtui.model.calendar import CalendarYear, DateRange, Period
 from memtui.model.events import to_ms
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
@@ -19,12 +19,30 @@ PAGE_SIZE = 500
 
 
 def list_children(
-    node_id: str = "", *, offset: int = 0, limit: int = PAGE_SIZE, scope: Scope = ALL
+    node_id: str = "",
+    *,
+    offset: int = 0,
+    limit: int = PAGE_SIZE,
+    scope: Scope = ALL,
+    month_id: str = "",
 ) -> list[TocEntry]:
-    """Return a page of the children of a node, or of the years, newest first."""
+    """Return a page of the children of a node, or of the years, newest first.
+
+    A week across two months is a child of both: its entry has the counts of its days in
+    the month it is listed under, which is its ``month_id``.
+
+    Args:
+        node_id: The node; "" for the years.
+        offset: The number of children to skip.
+        limit: The maximum number of children.
+        scope: The agent, project or keyword to include.
+        month_id: The month whose days of a week are listed; all days by default.
+    """
     with database.connection():
         parent = nodes.resolve_id(node_id) if node_id else None
-        return scoped_nodes.list_children(parent, offset, limit, scope)
+        return scoped_nodes.list_children(
+            parent, offset, limit, scope, month_id=month_id
+        )
 
 
 def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
@@ -34,18 +52,22 @@ def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry
         return list(found) if scope.is_narrow else scoped_nodes.add_activity(found)
 
 
+BranchKey = tuple[str, str]
+"""The id of a node, and for a week that of the month it is listed under."""
+
+
 @dataclass(frozen=True, slots=True)
 class NodeBranches:
     """All descendants of a node, level by level."""
 
-    lines: Mapping[str, Sequence[TocEntry]]
-    """The children by the id of their parent."""
+    lines: Mapping[BranchKey, Sequence[TocEntry]]
+    """The children by their parent."""
     is_all: bool
     """False where the limit left some out."""
 
 
 def list_branches(
-    node_id: str, *, limit: int = PAGE_SIZE, scope: Scope = ALL
+    node_id: str, *, limit: int = PAGE_SIZE, scope: Scope = ALL, month_id: str = ""
 ) -> NodeBranches:
     """Return the descendants of a node, level by level.
 
@@ -53,17 +75,26 @@ def list_branches(
         node_id: The node.
         limit: The most descendants; the children of a node are given all or not at all.
         scope: The agent, project or keyword to include.
+        month_id: The month whose days of a week are listed; all days by default.
     """
-    found: dict[str, Sequence[TocEntry]] = {}
-    waiting, total = deque([nodes.resolve_id(node_id)]), 0
+    found: dict[BranchKey, Sequence[TocEntry]] = {}
+    total = 0
     with database.connection():
+        waiting = deque([(nodes.resolve_id(node_id), month_id)])
         while waiting:
-            page = scoped_nodes.list_children(waiting[0], 0, limit - total + 1, scope)
+            parent, month = waiting[0]
+            page = scoped_nodes.list_children(
+                parent, 0, limit - total + 1, scope, month_id=month
+            )
             if total + len(page) > limit:
                 return NodeBranches(found, is_all=False)
             found[waiting.popleft()] = add_activity(page, scope)
             total += len(page)
-            waiting += [x.node_id for x in page if x.level is not TocLevel.SEGMENT]
+            waiting += [
+                (one.node_id, one.month_id)
+                for one in page
+                if one.level is not TocLevel.SEGMENT
+            ]
     return NodeBranches(found, is_all=True)
 
 
@@ -85,8 +116,8 @@ def list_covering(
 ) -> list[TocEntry]:
     """Return the widest nodes that cover a time and no day besides, newest first.
 
-    Days decide, not months, since a month holds whole weeks: March is covered by the
-    weeks within it and the days at its ends. Hours are covered by segments.
+    No day is covered twice: where a month is covered, so are its days of a week across
+    two months. Hours are covered by segments.
 
     Args:
         start: From when, aware; None from the first on.
@@ -95,17 +126,29 @@ def list_covering(
         scope: The agent, project or keyword to include.
     """
     found: list[str] = []
+    covered: list[Period] = []
+
+    def is_covered(day: date) -> bool:
+        return any(one.first <= day < one.end for one in covered)
+
     with database.connection():
         partly: Sequence[str] | None = None
         while partly is None or partly:
             names, partly = nodes.list_ids_under(partly, scope), []
             for name in names:
+                here = calendar.period(name)
                 first, last = calendar.bounds(name, zone)
                 if (end and first >= end) or (start and last <= start):
                     continue
+                edges = [is_covered(here.first), is_covered(here.last)]
+                if all(edges):
+                    continue
                 is_within = (not start or first >= start) and (not end or last <= end)
-                if is_within or calendar.period(name).level is TocLevel.SEGMENT:
+                if here.level is TocLevel.SEGMENT:
                     found.append(name)
+                elif is_within and not any(edges):
+                    found.append(name)
+                    covered.append(here)
                 else:
                     partly.append(name)
         entries = nodes.get_entries(found)
@@ -126,11 +169,24 @@ def get_surprise(segment_id: str) -> float | None:
         return store_surprise.get([segment_id]).get(segment_id)
 
 
-def get_path(node_id: str) -> list[str]:
-    """Return the ids from the year down to a node, included; empty if unknown."""
+def get_path(node_id: str, month_id: str = "") -> list[str]:
+    """Return the ids from the year down to a node, included; empty if unknown.
+
+    Args:
+        node_id: The node.
+        month_id: The month that a week is listed under; that of its Thursday by
+            default, or the other one if nothing is stored of that.
+    """
     with database.connection():
-        known = nodes.get_entries([nodes.resolve_id(node_id)])
-    return calendar.path(node_id) if known else []
+        name = nodes.resolve_id(node_id)
+        if not nodes.get_entries([name]):
+            return []
+        if calendar.period(name).level is not TocLevel.WEEK:
+            return calendar.path(name)
+        days = map(calendar.period, nodes.list_part_ids(name))
+        months = [calendar.id_at(TocLevel.MONTH, day.first) for day in days]
+    wanted = month_id or calendar.parent_id(name)
+    return calendar.path(name, wanted if wanted in months else months[-1])
 
 
 def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:

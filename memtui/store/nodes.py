@@ -11,10 +11,11 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from peewee import JOIN, SQL, fn
+from peewee import JOIN, fn
 
 from memtui.errors import AmbiguousError
 from memtui.model import calendar, citations
+from memtui.model.calendar import DayRange
 from memtui.model.events import from_ms, to_ms
 from memtui.model.filters import Filters, SummarizerKind
 from memtui.model.nodes import (
@@ -39,6 +40,8 @@ from memtui.store import scopes, versions
 from memtui.store.database import IN_JSON, fetch, fetch_value, prefix_range
 from memtui.store.schema import GenerationRow, NodeRow, VersionRow
 
+_MONTH_PREFIX = f"toc:{TocLevel.MONTH}:"
+
 MAX_CANDIDATES = 5
 """The number of candidates named for an ambiguous citation."""
 
@@ -57,16 +60,6 @@ _FIELDS = [
         if field.name not in {"id", "node_id", "level", "start_ms"}
     ),
 ]
-
-_SUBTREE = """(
-    WITH RECURSIVE below(node_id) AS (
-        SELECT ?
-        UNION
-        SELECT n.node_id FROM nodes AS n JOIN below ON n.parent_id = below.node_id
-    )
-    SELECT node_id FROM below
-)"""
-"""A node and all below it."""
 
 _UNESCAPED = re.compile(r"[!#-\[\]-~]+")
 """Text that LIKE finds in a JSON list, in either case: ASCII that JSON does not escape.
@@ -270,11 +263,33 @@ SELECT bullets.project,
 """
 
 
-def list_child_ids(node_id: str) -> list[str]:
-    """Return the ids of a node's children, oldest first."""
-    rows = NodeRow.select(NodeRow.node_id).where(NodeRow.parent_id == node_id)
+def list_part_ids(node_id: str) -> list[str]:
+    """Return the ids of the nodes that a node is summarized from, oldest first.
+
+    Those of a month are its days, since its weeks may have days of other months.
+    """
+    is_part = NodeRow.parent_id == node_id
+    if calendar.period(node_id).level is TocLevel.MONTH:
+        is_part = _is_day_within(calendar.day_range(node_id))
+    rows = NodeRow.select(NodeRow.node_id).where(is_part)
     in_order = rows.order_by(NodeRow.start_ms, NodeRow.node_id)
     return [name for (name,) in in_order.tuples()]
+
+
+def _is_day_within(days: DayRange) -> Any:
+    # No id of another level sorts between those of days.
+    return (NodeRow.node_id >= days[0]) & (NodeRow.node_id < days[1])
+
+
+def _is_child_of(node_ids: Sequence[str]) -> Any:
+    """Return the condition that a node is listed under one of some others."""
+    months = [one for one in node_ids if one.startswith(_MONTH_PREFIX)]
+    is_child = NodeRow.parent_id.in_([*{*node_ids}.difference(months)])
+    if months:
+        ranges = (_is_day_within(calendar.day_range(one)) for one in months)
+        weeks = NodeRow.select(NodeRow.parent_id).where(reduce(or_, ranges))
+        is_child |= NodeRow.node_id.in_(weeks)
+    return is_child
 
 
 def _newest_first(rows: Any) -> Any:
@@ -282,12 +297,29 @@ def _newest_first(rows: Any) -> Any:
 
 
 def list_children(
-    parent_id: str | None, offset: int, limit: int, scope: Scope = ALL
+    parent_id: str | None,
+    offset: int,
+    limit: int,
+    scope: Scope = ALL,
+    *,
+    days: DayRange | None = None,
 ) -> list[TocEntry]:
-    """Return the entries of a node's children, newest first; the years for None."""
-    column = NodeRow.parent_id
-    is_child = column.is_null() if parent_id is None else column == parent_id
-    rows = _select_shown().where(is_child, *scopes.conditions(scope, under=parent_id))
+    """Return the entries of a node's children, newest first; the years for None.
+
+    Args:
+        parent_id: The node.
+        offset: The number of children to skip.
+        limit: The maximum number of children.
+        scope: The agent, project or keyword to include.
+        days: The days to include of a week; all by default.
+    """
+    where = [*scopes.conditions(scope, under=parent_id)]
+    where.append(
+        _is_child_of([parent_id]) if parent_id else NodeRow.parent_id.is_null()
+    )
+    if days:
+        where.append(_is_day_within(days))
+    rows = _select_shown().where(*where)
     page = _newest_first(rows).limit(limit).offset(offset)
     return [_to_entry(row) for row in page.dicts()]
 
@@ -304,8 +336,8 @@ def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list
 
     Pending nodes are left out: there is nothing to show of them.
     """
-    column = NodeRow.parent_id
-    is_child = column.is_null() if parent_ids is None else column.in_(list(parent_ids))
+    is_year = NodeRow.parent_id.is_null()
+    is_child = is_year if parent_ids is None else _is_child_of(parent_ids)
     return _list_shown(is_child, *scopes.conditions(scope))
 
 
@@ -398,7 +430,7 @@ def read_keywords(
     keywords = VersionRow.keywords
     where = [NodeRow.level == "segment", *scopes.conditions(scope, under=under)]
     if under is not None:
-        where.append(NodeRow.node_id.in_(SQL(_SUBTREE, (under,))))
+        where.append(_is_segment_below(under))
     has_non_ascii = fn.LENGTH(keywords) != fn.LENGTH(keywords.cast("BLOB"))
     for group in prefixes:
         if group and all(map(_UNESCAPED.fullmatch, group)):
@@ -407,6 +439,16 @@ def read_keywords(
     rows = NodeRow.select(NodeRow.node_id, keywords).join(VersionRow).where(*where)
     for name, stored in _newest_first(rows).tuples().iterator():
         yield name, [word for word, *_ in json.loads(stored or "[]")]
+
+
+def _is_segment_below(node_id: str) -> Any:
+    """Return the condition that a segment is below a node, or is that node."""
+    is_named = NodeRow.node_id == node_id
+    with suppress(ValueError):  # There is no such node.
+        first, end = calendar.day_range(node_id)
+        if calendar.period(node_id).level is not TocLevel.SEGMENT:
+            return (NodeRow.parent_id >= first) & (NodeRow.parent_id < end)
+    return is_named
 
 
 def find_grip(prefix: str) -> str:

@@ -121,10 +121,15 @@ def _select(level: TocLevel) -> Any:
 
 
 def _has_untried_child() -> Any:
-    """Return the condition that a node waits for a child not written yet."""
+    """Return the condition that a node waits for a part of it not written yet."""
     child = NodeRow.alias()
+    is_month = NodeRow.level == TocLevel.MONTH.value
+    # toc:day:2024-01-15 is one of the days of toc:month:2024-01.
+    first_day = fn.REPLACE(NodeRow.node_id, "month", "day")
+    is_day_of_month = child.node_id.between(first_day, first_day.concat("-99"))
     untried = child.select().where(
-        child.parent_id == NodeRow.node_id,
+        (~is_month & (child.parent_id == NodeRow.node_id))
+        | (is_month & is_day_of_month),
         child.needs_model,
         child.model_attempts == 0,
     )

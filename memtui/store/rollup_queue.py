@@ -15,12 +15,14 @@ from memtui.store.schema import NodeRow
 
 
 def add(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
-    """Have nodes rolled up, and create those and their ancestors that are missing.
+    """Have nodes rolled up, and create those that are missing.
 
-    A node that is due earlier than ``start_ms`` stays so.
+    With a day its week, month and year are created. A node that is due earlier than
+    ``start_ms`` stays so.
     """
     names = set(node_ids)
-    paths = {ancestor for name in names for ancestor in calendar.path(name)}
+    days = [name for name in names if calendar.period(name).level is TocLevel.DAY]
+    paths = names.union(*map(calendar.path, days))
     insert(
         NodeRow,
         [

@@ -14,7 +14,7 @@ from peewee import JOIN, SQL, fn
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode, ScopeShare
-from memtui.model.calendar import CalendarDay
+from memtui.model.calendar import CalendarDay, DayRange
 from memtui.model.events import to_ms
 from memtui.model.nodes import (
     Bullet,
@@ -27,9 +27,6 @@ from memtui.model.nodes import (
 from memtui.model.scope import ALL, Scope
 from memtui.store import grips, nodes, scopes
 from memtui.store.schema import NodeRow, VersionRow
-
-DayRange = tuple[str, str]
-"""The id of a first day, and of the day after the last."""
 
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
 """No id of another level sorts between these."""
@@ -193,30 +190,64 @@ def _segment_conditions(scope: Scope) -> Iterator[Any]:
         yield fn.INSTR(fn.LOWER(VersionRow.keywords), prefix) > 0
 
 
-def day_range(node_id: str) -> DayRange:
-    """Return the days of a node."""
-    period = calendar.period(node_id)
-    return calendar.day_id(period.first), calendar.day_id(period.end)
-
-
 def list_children(
-    parent_id: str | None, offset: int, limit: int, scope: Scope = ALL
+    parent_id: str | None,
+    offset: int,
+    limit: int,
+    scope: Scope = ALL,
+    *,
+    month_id: str = "",
 ) -> list[TocEntry]:
     """Return the entries of a node's children narrowed to a scope, newest first.
 
-    Entries above a segment have their activity in the scope.
+    Entries above a segment have their activity in the scope. Weeks have the counts of
+    their days in the month that is their parent.
+
+    Args:
+        parent_id: The node; None for the years.
+        offset: The number of children to skip.
+        limit: The maximum number of children.
+        scope: The agent, project or keyword to include.
+        month_id: The month whose days of a week are listed; all days by default.
     """
     try:
         level = calendar.period(parent_id).level.child() if parent_id else TocLevel.YEAR
+        days = calendar.day_range(parent_id) if parent_id else ALL_DAYS
+        if month_id:
+            first, end = calendar.day_range(month_id)
+            days = max(days[0], first), min(days[1], end)
     except ValueError:  # There is no such node.
-        level = None
-    if not scope.is_narrow or level is None or level is TocLevel.SEGMENT:
-        return _add_counts(nodes.list_children(parent_id, offset, limit, scope))
-    days = shares_by_day(scope, day_range(parent_id) if parent_id else ALL_DAYS)
-    names = sorted(activity.shares_of_level(level, days), reverse=True)
-    own = [name for name in names if calendar.parent_id(name) == parent_id]
-    entries = nodes.get_entries(own[offset : offset + limit])
-    return _narrow_entries(entries, days, scope)
+        return []
+    if level is None:
+        return []
+    if scope.is_narrow and level is not TocLevel.SEGMENT:
+        shares = shares_by_day(scope, days)
+        own = sorted(activity.shares_of_level(level, shares), reverse=True)
+        entries = nodes.get_entries(own[offset : offset + limit])
+        entries = _narrow_entries(entries, shares, scope)
+    else:
+        entries = nodes.list_children(
+            parent_id, offset, limit, scope, days=days if month_id else None
+        )
+        entries = _add_counts(entries)
+        if level is TocLevel.WEEK:
+            entries = _clip_weeks(entries, days)
+    if level is TocLevel.WEEK and parent_id:
+        entries = [replace(entry, month_id=parent_id) for entry in entries]
+    return entries
+
+
+def _clip_weeks(weeks: Sequence[TocEntry], days: DayRange) -> list[TocEntry]:
+    """Return weeks with the counts of those of their days that are in a range."""
+    clipped: dict[str, TocEntry] = {}
+    for week in weeks:
+        first, end = calendar.day_range(week.node_id)
+        if first < days[0] or end > days[1]:
+            shares = shares_by_day(ALL, (max(first, days[0]), min(end, days[1])))
+            clipped |= {
+                one.node_id: one for one in _narrow_entries([week], shares, ALL)
+            }
+    return [clipped.get(week.node_id, week) for week in weeks]
 
 
 def _is_uncounted(node: TocEntry | TocNode) -> bool:
@@ -230,20 +261,36 @@ def _add_counts(entries: Sequence[TocEntry]) -> list[TocEntry]:
 
 def add_activity(entries: Sequence[TocEntry]) -> list[TocEntry]:
     """Return entries with the number of messages in each part of their time."""
-    names = [entry.node_id for entry in entries if entry.level is not TocLevel.SEGMENT]
-    children = _read_children(names)
-    return [_with_activity(entry, children) for entry in entries]
+    months = [entry.node_id for entry in entries if entry.level is TocLevel.MONTH]
+    others = [entry.node_id for entry in entries if entry.level is not TocLevel.MONTH]
+    parts = _read_children(others)
+    for name in months:
+        first, end = calendar.day_range(name)
+        in_month = (NodeRow.node_id >= first) & (NodeRow.node_id < end)
+        parts[name] = [part for part, _ in _read_parts(in_month)]
+    for entry in entries:
+        if entry.month_id and entry.node_id in parts:
+            first, end = calendar.day_range(entry.month_id)
+            days = parts[entry.node_id]
+            parts[entry.node_id] = [one for one in days if first <= one[0] < end]
+    return [_with_activity(entry, parts) for entry in entries]
 
 
 def _read_children(names: Sequence[str], *where: Any) -> activity.ChildCounts:
-    """Return the children of nodes that fulfil conditions."""
+    """Return the nodes with some parents that fulfil conditions."""
     children: activity.ChildCounts = {}
-    columns = NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
-    rows = NodeRow.select(*columns).join(VersionRow)
-    found = rows.where(NodeRow.parent_id.in_(names), *where)
-    for parent_id, *child in found.tuples() if names else ():
-        children.setdefault(parent_id, []).append(tuple(child))
+    found = _read_parts(NodeRow.parent_id.in_(names), *where) if names else ()
+    for child, parent_id in found:
+        children.setdefault(parent_id, []).append(child)
     return children
+
+
+def _read_parts(*where: Any) -> Iterator[tuple[tuple[str, int, int], str]]:
+    """Yield nodes that fulfil conditions with their start, messages and parent."""
+    columns = NodeRow.parent_id, NodeRow.node_id, NodeRow.start_ms, VersionRow.messages
+    rows = NodeRow.select(*columns).join(VersionRow).where(*where)
+    for parent_id, *part in rows.tuples():
+        yield tuple(part), parent_id
 
 
 def _with_activity(entry: TocEntry, children: activity.ChildCounts) -> TocEntry:
@@ -264,7 +311,7 @@ def narrow_node(node: TocNode, scope: Scope) -> ScopedNode:
         node = replace(node, counts=found.get(node.node_id, node.counts))
     if node.level is TocLevel.SEGMENT or not scope.is_narrow:
         return ScopedNode(node, node.counts)
-    days = shares_by_day(scope, day_range(node.node_id))
+    days = shares_by_day(scope, calendar.day_range(node.node_id))
     shares = activity.shares_of_level(node.level, days)
     share = shares.get(node.node_id, ScopeShare())
     if share.is_all_of(node.counts):
@@ -300,7 +347,7 @@ def narrow_days(
     days: Sequence[CalendarDay], year_id: str, scope: Scope
 ) -> list[CalendarDay]:
     """Return the days of a year narrowed to a scope, without those not in it."""
-    shares = shares_by_day(scope, day_range(year_id))
+    shares = shares_by_day(scope, calendar.day_range(year_id))
     longest = _get_longest(shares.values())
     narrowed = []
     for day in days:
@@ -340,7 +387,7 @@ def _narrow_entries(
     day_ids = [entry.node_id for entry in entries if entry.level is TocLevel.DAY]
     children = _read_children(day_ids, *_segment_conditions(scope))
     for level in levels - {TocLevel.DAY}:
-        children |= activity.children_of_level(level, days)
+        children |= activity.days_of_level(level, days)
     longest = _get_longest(shares[e.node_id] for e in entries if e.node_id in shares)
     segment_ids = (e.node_id for e in entries if e.level is TocLevel.SEGMENT)
     segments = _filter_segments(segment_ids, scope)

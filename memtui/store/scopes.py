@@ -13,32 +13,36 @@ from memtui.model.scope import Scope
 from memtui.store.database import fetch
 from memtui.store.schema import NodeRow, SegmentRow, SessionRow, VersionRow
 
-_NODES_OF_AGENT_AND_PROJECT = """(
-    WITH RECURSIVE found(node_id) AS (
-        SELECT segments.id FROM segments
-        JOIN sessions ON sessions.id = segments.session_id
-        WHERE sessions.agent = ? AND sessions.project = ?
-        UNION
-        SELECT parent_id FROM nodes JOIN found USING (node_id)
-        WHERE parent_id IS NOT NULL
-    )
+_WITH_ABOVE = """
     SELECT node_id FROM found
+    UNION SELECT day FROM found
+    UNION SELECT parent_id FROM nodes WHERE node_id IN (SELECT day FROM found)
+    UNION SELECT 'toc:month:' || SUBSTR(day, 9, 7) FROM found
+    UNION SELECT 'toc:year:' || SUBSTR(day, 9, 4) FROM found
+"""
+"""Segments, their days, and the weeks, months and years of these."""
+
+_NODES_OF_AGENT_AND_PROJECT = f"""(
+    WITH found(node_id, day) AS (
+        SELECT n.node_id, n.parent_id FROM segments
+        JOIN sessions ON sessions.id = segments.session_id
+        JOIN nodes AS n ON n.node_id = segments.id
+        WHERE sessions.agent = ? AND sessions.project = ?
+    )
+    {_WITH_ABOVE}
 )"""
 """The segments of one agent's work on one project, and all nodes above them."""
 
-_NODES_WITH_KEYWORD = """(
-    WITH RECURSIVE found(node_id) AS (
-        SELECT n.node_id FROM nodes AS n
+_NODES_WITH_KEYWORD = f"""(
+    WITH found(node_id, day) AS (
+        SELECT n.node_id, n.parent_id FROM nodes AS n
         JOIN node_versions AS v ON v.id = n.latest_id
         WHERE n.level = 'segment' AND n.start_ms >= ? AND n.start_ms < ?
           AND INSTR(LOWER(v.keywords), ?)
           AND (? = '' OR ? IN (SELECT value FROM json_each(v.agents)))
           AND (? = '' OR ? IN (SELECT value FROM json_each(v.projects)))
-        UNION
-        SELECT parent_id FROM nodes JOIN found USING (node_id)
-        WHERE parent_id IS NOT NULL
     )
-    SELECT node_id FROM found
+    {_WITH_ABOVE}
 )"""
 """The segments of a time range with a keyword, and all nodes above them.
 

@@ -339,8 +339,7 @@ def _set_pinned(
     if not changed.where(NodeRow.node_id == node_id).execute():
         return False
     outbox.add_nodes([node_id], now_ms)
-    if parent_id := calendar.parent_id(node_id):
-        rollup_queue.add([parent_id], zone)
+    rollup_queue.add(calendar.rolled_into(node_id), zone)
     return True
 
 

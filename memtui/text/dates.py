@@ -533,7 +533,7 @@ def _node_of(period: DatePeriod, zone: tzinfo) -> NodeDate:
         after = calendar.local_day(period.end - timedelta(microseconds=1), zone) + DAY
     if first and after == first + WEEK and first.isoweekday() != 1:
         # "A week ago" is the week that its middle lies in.
-        return _node_date(calendar.path(calendar.day_id(first + 3 * DAY))[2])
+        return _node_date(calendar.id_at(TocLevel.WEEK, first + 3 * DAY))
     node_id, is_whole = _widest(first, after)
     if is_whole:
         return _node_date(node_id)
@@ -552,13 +552,10 @@ def _widest(first: date | None, after: date | None) -> tuple[str, bool]:
         TocLevel.WEEK: week(edge),
         TocLevel.DAY: one_day(edge),
     }
-    for place, (level, days) in enumerate(spans.items()):
+    for level, days in spans.items():
         is_at_edge = days.first == first if first else days.after == after
         if is_at_edge and (after is None or days.after <= after):
-            # The contents begin a month with a week, so look a week into it.
-            is_long = level in (TocLevel.YEAR, TocLevel.MONTH)
-            inside = days.first + WEEK if is_long else days.first
-            node_id = calendar.path(calendar.day_id(inside))[place]
+            node_id = calendar.id_at(level, days.first)
             return node_id, (days.first, days.after) == (first, after)
     raise AssertionError("every period begins with a day")
 

@@ -1,4 +1,3 @@
-import itertools
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -25,20 +24,67 @@ days = st.dates(date(2001, 1, 1), date(2099, 12, 31))
 def test_a_week_belongs_where_its_thursday_is(
     day: str, week: str, month: str, year: str
 ) -> None:
+    ids = [f"toc:day:{day}"]
+    while (parent := calendar.parent_id(ids[-1])) is not None:
+        ids.append(parent)
+    assert ids[1:] == [f"toc:week:{week}", f"toc:month:{month}", f"toc:year:{year}"]
+
+
+@pytest.mark.parametrize(
+    ("day", "week"),
+    [
+        ("2026-08-01", "2026-W31"),
+        ("2024-12-30", "2025-W01"),
+        ("2024-12-31", "2025-W01"),
+        ("2021-01-01", "2020-W53"),
+        ("2021-01-03", "2020-W53"),
+        ("2021-01-04", "2021-W01"),
+        ("2027-01-01", "2026-W53"),
+    ],
+)
+def test_a_day_is_found_under_its_own_month_and_year(day: str, week: str) -> None:
     assert calendar.path(f"toc:day:{day}") == [
-        f"toc:year:{year}",
-        f"toc:month:{month}",
+        f"toc:year:{day[:4]}",
+        f"toc:month:{day[:7]}",
         f"toc:week:{week}",
         f"toc:day:{day}",
     ]
+    assert calendar.rolled_into(f"toc:day:{day}") == [
+        f"toc:week:{week}",
+        f"toc:month:{day[:7]}",
+    ]
+
+
+def test_a_week_across_two_months_is_listed_under_both() -> None:
+    months = ["toc:month:2026-07", "toc:month:2026-08"]
+    assert calendar.parent_ids("toc:week:2026-W31") == months
+    assert calendar.parent_ids("toc:week:2026-W30") == months[:1]
+    assert calendar.path("toc:week:2026-W31")[:2] == ["toc:year:2026", months[0]]
+    assert calendar.path("toc:week:2026-W53", "toc:month:2027-01") == [
+        "toc:year:2027",
+        "toc:month:2027-01",
+        "toc:week:2026-W53",
+    ]
+    assert calendar.rolled_into("toc:week:2026-W31") == []
 
 
 @given(days)
-def test_every_period_lies_within_the_one_above_it(day: date) -> None:
-    ids = calendar.path(calendar.day_id(day))
-    spans = [calendar.bounds(name, BERLIN) for name in ids]
-    for (outer_start, outer_end), (start, end) in itertools.pairwise(spans):
-        assert outer_start <= start < end <= outer_end
+def test_a_day_lies_within_all_nodes_above_it(day: date) -> None:
+    *above, mine = calendar.path(calendar.day_id(day))
+    start, end = calendar.bounds(mine, BERLIN)
+    for name in above:
+        first, last = calendar.bounds(name, BERLIN)
+        assert first <= start < end <= last
+
+
+@given(days)
+def test_a_month_and_a_year_are_those_of_the_calendar(day: date) -> None:
+    year, month = calendar.path(calendar.day_id(day))[:2]
+    here = calendar.period(month)
+    assert (here.first.day, here.end.day) == (1, 1)
+    assert {here.first.month, here.last.month} == {day.month}
+    assert calendar.period(year).first == date(day.year, 1, 1)
+    assert calendar.period(year).last == date(day.year, 12, 31)
 
 
 @given(days)

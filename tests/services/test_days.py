@@ -9,12 +9,12 @@ from memtui.services import browse
 from memtui.workspace import Workspace
 
 
-def test_a_year_holds_its_whole_weeks_and_what_was_said_in_them(
+def test_a_year_has_its_days_and_what_was_said_in_them(
     full_house: Workspace,
 ) -> None:
     year = browse.get_calendar_year(2024, full_house.zone)
     assert year.days[date(2024, 2, 6)].messages > 0
-    assert all(calendar.iso_year(day) == 2024 for day in year.days)
+    assert {day.year for day in year.days} == {2024}
     assert browse.get_date_range() == DateRange(
         min(browse.get_calendar_year(2023, full_house.zone).days), max(year.days)
     )
@@ -51,6 +51,12 @@ def test_the_nearest_of_its_level_stands_in_for_a_node(full_house: Workspace) ->
     ]
 
 
-def test_the_same_day_of_a_shorter_year_is_in_its_last_week() -> None:
-    assert calendar.same_day(date(2020, 12, 31), 2021) == date(2021, 12, 30)
-    assert calendar.week_count(2020) == 53 and calendar.week_count(2021) == 52
+def test_the_leap_day_of_another_year_is_28_february() -> None:
+    assert calendar.same_day(date(2020, 12, 31), 2021) == date(2021, 12, 31)
+    assert calendar.same_day(date(2024, 2, 29), 2025) == date(2025, 2, 28)
+
+
+def test_a_leap_year_from_a_sunday_on_has_days_of_54_weeks() -> None:
+    years = {2012: 54, 2021: 53, 2024: 53, 2026: 53}
+    for year, weeks in years.items():
+        assert calendar.week_count(date(year, 1, 1), date(year + 1, 1, 1)) == weeks

@@ -122,7 +122,7 @@ def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
     with database.connection():
         db.connection().set_trace_callback(asked.append)
         assert scoped_nodes.shares_by_day(
-            Scope("codex"), scoped_nodes.day_range("toc:year:2024")
+            Scope("codex"), calendar.day_range("toc:year:2024")
         )
         db.connection().set_trace_callback(None)
         (statement,) = asked

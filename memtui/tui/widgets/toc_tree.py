@@ -248,7 +248,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         """Expand what was read, and notify if that is not everything."""
         if scope != self.scope:
             return
-        for node_id, lines in branches.lines.items():
+        for (node_id, _), lines in branches.lines.items():
             if (branch := self._rows.get(node_id)) is not None:
                 self._loaded.add(node_id)
                 self._update_branch(branch, lines)
@@ -335,7 +335,11 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read again the expanded branches with changed nodes."""
-        parents = {calendar.parent_id(node_id) or "" for node_id in changed}
+        parents = {
+            parent
+            for node_id in changed
+            for parent in calendar.parent_ids(node_id) or [""]
+        }
         expanded = set()
         for node_id in parents & self._loaded:
             branch = self._branch(node_id)
