@@ -1,0 +1,136 @@
+"""Measure verdicts on bullets written by hand: 200 false and 200 true ones.
+
+``judged_bullets.jsonl`` has 40 short conversations, 16 of them excerpts of real
+sessions (their repositories and licences are named), with ten bullets each, as a
+careful or a careless author would write them. Half of the conversations are held out:
+the rules were tuned on the others. Run it from the checkout:
+
+    python -m benchmarks.judged [--list tuning|"held out"]
+"""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from memtui.model.events import Event, EventRole, EventType
+from memtui.model.summaries import DraftBullet
+from memtui.model.verdicts import Support, Verdict
+from memtui.summarize.grounding import claims
+
+FILE = Path(__file__).with_name("judged_bullets.jsonl")
+HALVES = ("tuning", "held out")
+AIMS = {
+    (False, Support.SUPPORTED): 0.05,
+    (True, Support.UNSUPPORTED): 0.02,
+}
+"""The most bullets of a label that may have a verdict."""
+
+TYPES = {
+    "user": EventType.USER_MESSAGE,
+    "assistant": EventType.ASSISTANT_MESSAGE,
+    "tool": EventType.TOOL_RESULT,
+    "system": EventType.USER_MESSAGE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBullet:
+    """A bullet with its known answer."""
+
+    source: str
+    half: str
+    kind: str
+    text: str
+    is_true: bool
+
+
+def conversations() -> Iterator[tuple[list[Event], list[JudgedBullet]]]:
+    """Yield the conversations with their bullets."""
+    for line in FILE.read_text("utf-8").splitlines():
+        held = json.loads(line)
+        judged = [
+            JudgedBullet(held["source"], held["half"], **one) for one in held["bullets"]
+        ]
+        yield list(_events(held["events"])), judged
+
+
+def _events(told: Sequence[dict[str, str]]) -> Iterator[Event]:
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    for at, one in enumerate(told):
+        metadata = {"tool_name": one["tool"]} if "tool" in one else {}
+        if one.get("is_error"):
+            metadata["is_error"] = "true"
+        yield Event(
+            event_id=f"{at:026}",
+            session_id="judged",
+            timestamp=begin + timedelta(minutes=at),
+            event_type=TYPES[one["role"]],
+            role=EventRole(one["role"]),
+            text=one["text"],
+            metadata=metadata,
+        )
+
+
+def verdicts() -> Iterator[tuple[JudgedBullet, Verdict]]:
+    """Yield all bullets with their verdicts."""
+    for events, judged in conversations():
+        drafts = [DraftBullet(one.text) for one in judged]
+        found = claims.check_against_events(drafts, events)
+        yield from zip(judged, found, strict=True)
+
+
+def table_lines() -> Iterator[str]:
+    """Yield the shares of verdicts by label, half and kind."""
+    began = time.process_time()
+    found = list(verdicts())
+    took_ms = 1000 * (time.process_time() - began) / len(found)
+    yield f"{'bullets written by hand':36}{'n':>5}" + "".join(
+        f"{one:>13}" for one in Support
+    )
+    for half in HALVES:
+        for is_true in (False, True):
+            some = [
+                (bullet, one)
+                for bullet, one in found
+                if bullet.half == half and bullet.is_true is is_true
+            ]
+            label = "true" if is_true else "false"
+            yield _line(f"{half}, {label}", [one for _, one in some])
+            for kind in sorted({bullet.kind for bullet, _ in some}):
+                yield _line(
+                    f"  {kind}", [one for bullet, one in some if bullet.kind == kind]
+                )
+    yield f"{took_ms:.2f} ms a bullet"
+
+
+def _line(name: str, found: Sequence[Verdict]) -> str:
+    counts = Counter(one.support for one in found)
+    shares = "".join(f"{counts[one] / len(found):13.3f}" for one in Support)
+    return f"{name:36}{len(found):5}{shares}"
+
+
+def main() -> int:
+    """Print the table, or all bullets of a half whose verdict is not the best."""
+    if sys.argv[1:2] != ["--list"]:
+        print("\n".join(table_lines()))
+        return 0
+    for bullet, found in verdicts():
+        is_good = (found.support is Support.SUPPORTED) is bullet.is_true
+        if bullet.half == sys.argv[2] and not is_good:
+            features = found.features
+            print(
+                f"{'TRUE ' if bullet.is_true else 'FALSE'} {found.support:11}"
+                f" {features.covered:.2f} {bullet.source} {bullet.kind}: {bullet.text}"
+                f" | {features.missing} {features.negation_differs}"
+                f" {features.opposites}"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
