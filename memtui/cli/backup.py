@@ -77,25 +77,18 @@ def run(args: Namespace, context: Context) -> int:
 def _backup(args: Namespace) -> int:
     info = backup.create(args.file, may_replace=args.force)
     size = args.file.stat().st_size
-    if args.json:
-        return output.print_json({**_file_data(args.file, info), "bytes": size})
-    output.print_lines(
-        [f"Copied to {args.file}: {_describe(info)}, {size / 1e6:,.1f} MB."]
-    )
-    return 0
+    data = {**_file_data(args.file, info), "bytes": size}
+    line = f"Copied to {args.file}: {_describe(info)}, {size / 1e6:,.1f} MB."
+    return output.print_result(args, data, [line])
 
 
 def _export(args: Namespace) -> int:
     counts = write_export(args.events, may_replace=args.force)
     size = args.events.stat().st_size
-    if args.json:
-        data = {"file": args.events.absolute(), "bytes": size, "records": counts}
-        return output.print_json(data)
-    records = ", ".join(plural(n, name) for name, n in counts.items())
-    output.print_lines(
-        [f"Written to {args.events}: {records or 'nothing'}, {size / 1e6:,.1f} MB."]
-    )
-    return 0
+    data = {"file": args.events.absolute(), "bytes": size, "records": counts}
+    records = ", ".join(plural(n, name) for name, n in counts.items()) or "nothing"
+    line = f"Written to {args.events}: {records}, {size / 1e6:,.1f} MB."
+    return output.print_result(args, data, [line])
 
 
 def write_export(file: Path, *, may_replace: bool) -> Counter[str]:
@@ -142,10 +135,9 @@ def _restore(args: Namespace, context: Context) -> int:
     if args.dry_run:
         backup.check(args.file)
         info = backup.read_info(args.file)
-        if args.json:
-            return output.print_json(_file_data(args.file, info) | {"is_done": False})
-        output.print_lines(_comparison(args.file, info, *_read_store(paths.store)))
-        return 0
+        data = _file_data(args.file, info) | {"is_done": False}
+        lines = _comparison(args.file, info, *_read_store(paths.store))
+        return output.print_result(args, data, lines)
     with _worker_lock(paths):
         info = backup.read_info(args.file)
         before, damage = _read_store(paths.store)
@@ -212,14 +204,11 @@ def _worker_lock(paths: Paths) -> Iterator[None]:
 def _print_restored(
     args: Namespace, info: StoreInfo, commands: list[str], errors: list[str]
 ) -> int:
-    code = 1 if errors else 0
-    if args.json:
-        data = _file_data(args.file, info)
-        data |= {"is_done": True, "to_do": commands, "errors": errors}
-        return output.print_json(data, code=code)
-    output.print_lines([f"Restored from {args.file}: {_describe(info)}."])
+    data = _file_data(args.file, info)
+    data |= {"is_done": True, "to_do": commands, "errors": errors}
+    lines = [f"Restored from {args.file}: {_describe(info)}."]
     if commands:
-        output.print_lines(["To delete again what the backup brought back:"])
-    output.print_lines(f"    {command}" for command in commands)
-    output.print_lines(f"error: {error}" for error in errors)
-    return code
+        lines.append("To delete again what the backup brought back:")
+    lines += [f"    {command}" for command in commands]
+    lines += [f"error: {error}" for error in errors]
+    return output.print_result(args, data, lines, code=1 if errors else 0)

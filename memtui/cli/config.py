@@ -29,18 +29,12 @@ def _print_settings(args: Namespace, context: Context) -> int:
     from memtui.settings import SETTINGS, to_toml
 
     settings = context.settings
-    if args.json:
-        return output.print_json(
-            {
-                name: {"value": settings.value(name), "origin": settings.origin(name)}
-                for name in SETTINGS
-            }
-        )
-    output.print_lines(
-        f"{name:<26} {to_toml(settings.value(name)):<16} {settings.origin(name)}"
-        for name in SETTINGS
+    rows = [(name, settings.value(name), settings.origin(name)) for name in SETTINGS]
+    data = {name: {"value": value, "origin": origin} for name, value, origin in rows}
+    lines = (
+        f"{name:<26} {to_toml(value):<16} {origin}" for name, value, origin in rows
     )
-    return 0
+    return output.print_result(args, data, lines)
 
 
 def _write_template(args: Namespace, context: Context) -> int:
@@ -55,17 +49,13 @@ def _write_template(args: Namespace, context: Context) -> int:
         raise SettingsError(f"{file} exists already; it is unchanged") from None
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}") from error
-    if args.json:
-        return output.print_json({"file": file})
-    output.print_lines([f"{file} written: it has every setting, commented out"])
-    return 0
+    line = f"{file} written: it has every setting, commented out"
+    return output.print_result(args, {"file": file}, [line])
 
 
 def _fetch_vocabulary(args: Namespace, context: Context) -> int:
     from memtui.text import tokens
 
     file = tokens.fetch_vocabulary(context.paths.vocabulary)
-    if args.json:
-        return output.print_json({"file": file})
-    output.print_lines([f"{file} downloaded: the tokens of new events are exact"])
-    return 0
+    line = f"{file} downloaded: the tokens of new events are exact"
+    return output.print_result(args, {"file": file}, [line])

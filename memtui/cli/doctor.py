@@ -63,12 +63,9 @@ def run(args: Namespace, context: Context) -> int:
         model_options=workspace.model_options(settings),
     ).examine()
     code = 0 if report.is_ok else 1
-    if args.json:
-        data = output.to_plain(report) | {"is_ok": report.is_ok}
-        del data["zone"]
-        return output.print_json(data, code=code)
-    output.print_lines(_report_lines(report))
-    return code
+    data = output.to_plain(report) | {"is_ok": report.is_ok}
+    del data["zone"]
+    return output.print_result(args, data, _report_lines(report), code=code)
 
 
 def _report_lines(report: Report) -> Iterator[str]:

@@ -61,10 +61,8 @@ def run(args: Namespace, context: Context) -> int:
         if args.undo:
             forget.undo(TombstoneKind(args.kind), args.names, workspace.zone)
             done = "memtui import brings it back, if its files still exist."
-            if args.json:
-                return output.print_json({"is_done": True, "note": done})
-            output.print_lines([f"Done: {done}"])
-            return 0
+            data = {"is_done": True, "note": done}
+            return output.print_result(args, data, [f"Done: {done}"])
         return _forget(args, workspace)
 
 
@@ -99,11 +97,9 @@ def _print_result(
     errors: Sequence[Exception] = (),
 ) -> int:
     code, messages = int(bool(errors)), [str(error) for error in errors]
-    if args.json:
-        data = output.to_plain(result) | {"is_done": is_done, "errors": messages}
-        return output.print_json(data, code=code)
-    output.print_lines([*lines, *(f"error: {message}" for message in messages)])
-    return code
+    data = output.to_plain(result) | {"is_done": is_done, "errors": messages}
+    lines = [*lines, *(f"error: {message}" for message in messages)]
+    return output.print_result(args, data, lines, code=code)
 
 
 def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
@@ -145,16 +141,12 @@ def _result_lines(result: ForgetResult, *, is_done: bool) -> Iterator[str]:
 def _list_forgotten(args: Namespace, zone: tzinfo) -> int:
     with database.connection():
         forgotten = tombstones.list_all()
-    if args.json:
-        return output.print_json(
-            [{"tombstone": one, "at": at} for one, at in forgotten]
-        )
-    if not forgotten:
-        output.print_lines(["Nothing was forgotten."])
-    for one, at in forgotten:
-        when = date_format.moment(at, zone)
-        output.print_lines([f"{when:<21}  {one.kind:<8} {one.name(zone)}"])
-    return 0
+    data = [{"tombstone": one, "at": at} for one, at in forgotten]
+    lines = [
+        f"{date_format.moment(at, zone):<21}  {one.kind:<8} {one.name(zone)}"
+        for one, at in forgotten
+    ]
+    return output.print_result(args, data, lines or ["Nothing was forgotten."])
 
 
 def _redact(args: Namespace, workspace: "Workspace") -> int:

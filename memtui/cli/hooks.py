@@ -246,11 +246,8 @@ def _print_status(
     lines: Iterable[Iterable[str]],
 ) -> int:
     code = 1 if any(one.problem for one in statuses) else 0
-    if args.json:
-        return output.print_json({name: statuses}, code=code)
-    for some in lines:
-        output.print_lines(some)
-    return code
+    all_lines = (line for some in lines for line in some)
+    return output.print_result(args, {name: statuses}, all_lines, code=code)
 
 
 def _hook_lines(one: HookStatus) -> Iterator[str]:

@@ -60,16 +60,13 @@ def _statuses(workspace: Workspace) -> list[JobStatus]:
 
 def _list_jobs(args: Namespace, workspace: Workspace) -> int:
     found, zone = _statuses(workspace), workspace.zone
-    if args.json:
-        has_worker = workspace.has_worker
-        data = {"has_worker": has_worker, "time_zone": str(zone), "jobs": found}
-        return output.print_json(data)
-    for one in found:
-        output.print_lines(_job_lines(one, zone))
-    output.print_lines(["", f"Times are those of {zone}."])
-    if workspace.why_no_model:
-        output.print_lines([workspace.why_no_model])
-    return 0
+    has_worker = workspace.has_worker
+    data = {"has_worker": has_worker, "time_zone": str(zone), "jobs": found}
+    lines = [line for one in found for line in _job_lines(one, zone)]
+    lines += ["", f"Times are those of {zone}."]
+    if note := workspace.why_no_model:
+        lines.append(note)
+    return output.print_result(args, data, lines)
 
 
 def _job_lines(one: JobStatus, zone: tzinfo) -> Iterator[str]:
@@ -121,16 +118,12 @@ def _counts(run: JobRun) -> str:
 
 def _print_history(args: Namespace, workspace: Workspace, job: Job | None) -> int:
     runs = jobs.history(job, limit=args.limit, has_worker=workspace.has_worker)
-    if args.json:
-        return output.print_json({"runs": runs})
-    if not runs:
-        runs_of = job or "No job"
-        output.print_lines([f"{runs_of} has {'not ' if job else ''}run yet."])
+    lines = [] if runs else [f"{job or 'No job'} has {'not ' if job else ''}run yet."]
     for one in runs:
-        text = f"{one.job:<13} {_run_text(one, workspace.zone)} · {_counts(one)}"
-        error = [f"    error: {one.error}"] if one.error else []
-        output.print_lines([text, *error])
-    return 0
+        text = _run_text(one, workspace.zone)
+        lines.append(f"{one.job:<13} {text} · {_counts(one)}")
+        lines += [f"    error: {one.error}"] if one.error else []
+    return output.print_result(args, {"runs": runs}, lines)
 
 
 def _change(
@@ -140,19 +133,15 @@ def _change(
     if action == "run":
         jobs.request_run(chosen, workspace.now())
         note = workspace.describe_when_due()
-        found = [one for one in _statuses(workspace) if one.job in chosen]
-        paused = [one.job for one in found if one.is_paused]
-        if paused:
-            note += f" It stays paused and runs this once ({', '.join(paused)})."
     elif action == "pause":
         jobs.pause(chosen)
         note = "The current summary is finished first." if workspace.has_worker else ""
     else:
         jobs.resume(chosen)
-    if args.json:
-        found = [one for one in _statuses(workspace) if one.job in chosen]
-        data = {"has_worker": workspace.has_worker, "jobs": found, "note": note}
-        return output.print_json(data)
-    output.print_lines(f"{job}: {DONE[action]}." for job in chosen)
-    output.print_lines([note] if note else [])
-    return 0
+    found = [one for one in _statuses(workspace) if one.job in chosen]
+    paused = [one.job for one in found if one.is_paused]
+    if action == "run" and paused:
+        note += f" It stays paused and runs this once ({', '.join(paused)})."
+    data = {"has_worker": workspace.has_worker, "jobs": found, "note": note}
+    lines = [f"{job}: {DONE[action]}." for job in chosen]
+    return output.print_result(args, data, [*lines, note] if note else lines)

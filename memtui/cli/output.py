@@ -45,6 +45,16 @@ def print_lines(lines: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
+def print_result(
+    args: Namespace, data: object, lines: Iterable[str], *, code: int = 0
+) -> int:
+    """Print data if JSON is asked for, otherwise lines; return the exit code."""
+    if args.json:
+        return print_json(data, code=code)
+    print_lines(lines)
+    return code
+
+
 def print_json(
     data: object,
     *,

@@ -69,18 +69,14 @@ def run(args: Namespace, context: Context) -> int:
 
 def _list_entries(args: Namespace, workspace: "Workspace") -> int:
     page = workspace.quarantine.page(args.offset, args.limit)
-    if args.json:
-        return output.print_json(page)
-    if page.entries:
-        output.print_lines(_page_lines(page, workspace.zone))
-    elif page.total:
-        output.print_lines([f"There are only {page.total:,} entries."])
-    else:
-        output.print_lines(["Empty: no input was skipped."])
-    return 0
+    return output.print_result(args, page, _page_lines(page, workspace.zone))
 
 
 def _page_lines(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
+    if not page.total:
+        yield "Empty: no input was skipped."
+    elif not page.entries:
+        yield f"There are only {page.total:,} entries."
     for entry in page.entries:
         yield entry.name
         yield f"    {_about(entry, zone)}"
@@ -107,12 +103,11 @@ def _place(entry: QuarantineEntry) -> str:
 
 def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:
     contents = [workspace.quarantine.show(name) for name in names]
-    if args.json:
-        return output.print_json(contents)
-    for at, content in enumerate(contents):
-        output.print_lines([""] if at else [])
-        output.print_lines(_content_lines(content, workspace.zone))
-    return 0
+    lines: list[str] = []
+    for content in contents:
+        lines += [""] if lines else []
+        lines += _content_lines(content, workspace.zone)
+    return output.print_result(args, contents, lines)
 
 
 def _content_lines(content: QuarantineContent, zone: tzinfo) -> Iterator[str]:
@@ -136,12 +131,10 @@ def _retry(args: Namespace, workspace: "Workspace", names: Sequence[str] | None)
     is_refused = any(one.state is RetryState.REFUSED for one in outcomes)
     code = 1 if result.problems or errors or is_refused else 0
     messages = [str(error) for error in errors or ()]
-    if args.json:
-        data = {"outcomes": outcomes, "problems": result.problems, "errors": messages}
-        return output.print_json(data, code=code)
-    output.print_lines(_retry_lines(result, outcomes, has_worker=errors is None))
-    output.print_lines(f"error: {message}" for message in messages)
-    return code
+    data = {"outcomes": outcomes, "problems": result.problems, "errors": messages}
+    lines = [*_retry_lines(result, outcomes, has_worker=errors is None)]
+    lines += [f"error: {message}" for message in messages]
+    return output.print_result(args, data, lines, code=code)
 
 
 def _retry_lines(
@@ -185,12 +178,9 @@ def _drop(args: Namespace, workspace: "Workspace", names: Sequence[str] | None) 
 
 def _print_dropped(args: Namespace, dropped: DropResult, *, is_done: bool) -> int:
     code = 1 if dropped.problems else 0
-    if args.json:
-        return output.print_json(
-            output.to_plain(dropped) | {"is_done": is_done}, code=code
-        )
-    output.print_lines(_drop_lines(dropped, is_done=is_done))
-    return code
+    data = output.to_plain(dropped) | {"is_done": is_done}
+    lines = _drop_lines(dropped, is_done=is_done)
+    return output.print_result(args, data, lines, code=code)
 
 
 def _drop_lines(dropped: DropResult, *, is_done: bool) -> Iterator[str]:

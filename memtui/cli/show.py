@@ -125,8 +125,6 @@ def _expand(workspace: Workspace, args: Namespace) -> int:
 def _stats(workspace: Workspace, args: Namespace) -> int:
     """Print how much is stored."""
     stats = status.read_stats()
-    if args.json:
-        return output.print_json(stats)
     span = "nothing yet"
     if stats.first_at and stats.last_at:
         zone = workspace.zone
@@ -150,5 +148,5 @@ def _stats(workspace: Workspace, args: Namespace) -> int:
             for name, count in stats.projects
         ),
     ]
-    output.print_lines(f"{name:<28} {value}" for name, value in rows)
-    return 0
+    lines = (f"{name:<28} {value}" for name, value in rows)
+    return output.print_result(args, stats, lines)

@@ -27,20 +27,10 @@ def run(args: Namespace, context: Context) -> int:
     is_change = args.action is not None
     with context.workspace(create=is_change, or_empty=True) as workspace:
         if not is_change:
-            return _print_sources(workspace, as_json=args.json)
-        is_watched = args.action == "watch"
-        return _set_watched(
-            workspace, args.names, is_watched=is_watched, as_json=args.json
-        )
-
-
-def _print_sources(workspace: Workspace, *, as_json: bool) -> int:
-    sources = list_sources(workspace.settings)
-    if as_json:
-        return output.print_json({"sources": sources})
-    for one in sources:
-        output.print_lines(_source_lines(one, workspace.zone))
-    return 0
+            sources = list_sources(workspace.settings)
+            lines = (x for one in sources for x in _source_lines(one, workspace.zone))
+            return output.print_result(args, {"sources": sources}, lines)
+        return _set_watched(args, workspace, is_watched=args.action == "watch")
 
 
 def _source_lines(one: CaptureSource, zone: tzinfo) -> Iterator[str]:
@@ -64,22 +54,17 @@ def _state(one: CaptureSource) -> str:
     return "watched" if one.is_watched else "not watched"
 
 
-def _set_watched(
-    workspace: Workspace, names: Sequence[str], *, is_watched: bool, as_json: bool
-) -> int:
-    chosen = _parse_names(names)
+def _set_watched(args: Namespace, workspace: Workspace, *, is_watched: bool) -> int:
+    chosen = _parse_names(args.names)
     workspace.set_watched(chosen, watched=is_watched)
     sources = [one for one in list_sources(workspace.settings) if one.name in chosen]
     note = _override_note(sources, is_watched)
-    if as_json:
-        return output.print_json({"sources": sources, "note": note})
-    for one in sources:
-        output.print_lines([f"{one.title}: {_state(one)} ({one.reason})."])
+    lines = [f"{one.title}: {_state(one)} ({one.reason})." for one in sources]
     if note:
-        output.print_lines([note])
+        lines.append(note)
     elif is_watched:
-        output.print_lines(["Existing transcripts are read when memtui runs next."])
-    return 0
+        lines.append("Existing transcripts are read when memtui runs next.")
+    return output.print_result(args, {"sources": sources, "note": note}, lines)
 
 
 def _parse_names(names: Sequence[str]) -> list[str]:

@@ -52,16 +52,13 @@ def run(args: Namespace, context: Context) -> int:
             if shown.is_pinned:
                 notes.append(f"Version {shown.version} is pinned and stays shown.")
     history = _history(node_id)
-    if args.json:
-        data = {
-            "node": history.entry,
-            "requested_at": history.requested_at,
-            "shown": history.shown,
-            "note": " ".join(notes),
-        }
-        return output.print_json(data)
-    output.print_lines(notes)
-    return 0
+    data = {
+        "node": history.entry,
+        "requested_at": history.requested_at,
+        "shown": history.shown,
+        "note": " ".join(notes),
+    }
+    return output.print_result(args, data, notes)
 
 
 def _history(node_id: str) -> TocHistory:
@@ -89,9 +86,6 @@ def get_version(node_id: str | None, number: int) -> TocNode:
 
 def _print_versions(args: Namespace, zone: tzinfo, turn: str) -> int:
     history = _history(args.node_id)
-    if not args.json:
-        output.print_lines(_version_lines(history, zone, turn))
-        return 0
     data = {
         "notice": fencing.NOTICE,
         "node": history.entry,
@@ -101,7 +95,7 @@ def _print_versions(args: Namespace, zone: tzinfo, turn: str) -> int:
             for one in history.versions
         ],
     }
-    return output.print_json(data)
+    return output.print_result(args, data, _version_lines(history, zone, turn))
 
 
 def _version_lines(history: TocHistory, zone: tzinfo, turn: str) -> Iterator[str]:

@@ -161,11 +161,9 @@ def _import(args: Namespace, workspace: "Workspace", files: Sequence[Path]) -> i
         errors = run_pipeline(workspace, show)
     imported = importer.progress
     code = 1 if errors or imported.unreadable else 0
-    if args.json:
-        messages = [str(error) for error in errors or ()]
-        return output.print_json({"imported": imported, "errors": messages}, code=code)
-    output.print_lines(_import_lines(imported, errors))
-    return code
+    data = {"imported": imported, "errors": [str(error) for error in errors or ()]}
+    lines = _import_lines(imported, errors)
+    return output.print_result(args, data, lines, code=code)
 
 
 def _import_lines(
@@ -217,16 +215,14 @@ def _work(args: Namespace, workspace: "Workspace") -> int:
         with database.connection():
             waiting = sum(rewrite_queue.count(level) for level in TocLevel)
     code, messages = 1 if errors else 0, [str(error) for error in errors]
-    if args.json:
-        data = {"errors": messages, "waiting_for_model": waiting}
-        return output.print_json(data, code=code)
-    output.print_lines(f"error: {message}" for message in messages)
+    data = {"errors": messages, "waiting_for_model": waiting}
+    lines = [f"error: {message}" for message in messages]
     if waiting:
         nodes = plural(waiting, "node")
-        output.print_lines(
-            [f"{nodes} waiting for the model: memtui work, or the app, asks it."]
+        lines.append(
+            f"{nodes} waiting for the model: memtui work, or the app, asks it."
         )
-    return code
+    return output.print_result(args, data, lines, code=code)
 
 
 def _work_forever(workspace: "Workspace") -> int:
