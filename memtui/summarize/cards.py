@@ -199,8 +199,10 @@ def _asked(work: _Work) -> CardLine | None:
             return CardLine(shorten(f"Implement the plan: {plan}", LINE_CHARS), (at,))
         line = " ".join(
             one.text
-            for one in work.sentences[at]
-            if not one.is_heading and not cues.is_small_talk(one.text)
+            for place, one in enumerate(work.sentences[at])
+            if not one.is_heading
+            and not cues.is_small_talk(one.text)
+            and not (place and cues.is_log_line(one.text))
         )
         if titles.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
             return CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
@@ -217,11 +219,17 @@ _OFFER = re.compile(
 
 _ASIDE = re.compile(
     r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
-    r"|root cause|was committed|both point|working tree|line \d+:)"
+    r"|root cause|the (?:issue|problem|failure|bug) is|still running|was committed"
+    r"|both point|working tree|line \d+:)"
     r"|^(?:committed|pushed)\b",
     re.IGNORECASE,
 )
 """A sentence about something else than the result of the work."""
+
+_STEP = re.compile(r"\b(?:so|and|before) i(?:'|’)(?:m|ll) (?:now )?\w", re.IGNORECASE)
+"""A sentence about the next step of the work: "main is behind, so I'll rebase"."""
+
+_HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
 _RESULT = re.compile(
     r"\W*(?:the (?:fix|change|solution)\b|now\b"
@@ -281,6 +289,7 @@ def _is_narration(text: str) -> bool:
     return (
         bool(cues.is_announcement(text) or cues.is_pleasantry(text))
         or bool(cues.is_small_talk(text))
+        or _STEP.search(text) is not None
         or text.endswith((":", "："))
     )
 
@@ -350,6 +359,7 @@ def _can_be_result(one: Sentence) -> bool:
         _is_narration(one.text)
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
+        or _HASH.match(one.text)
         or (one.is_heading and cues.is_generic_heading(one.text))
         or _OFFER.search(one.text)
         or _asks(one.text)

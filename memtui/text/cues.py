@@ -6,7 +6,7 @@ is_announcement = re.compile(
     r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
     r"|continue|also)\b"
-    r"|i(?:'|’)?ll\s|i\s+will\s|i(?:'|’)m\s+going\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
+    r"|i(?:'|’)?ll\s|i\s+will\s|i(?:'|’)m\s+(?:now\s+)?\w+ing\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
     r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have|understand)\b|now\s+i\s|now\s+(?!it\b|all\b"
     r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
     r"|going\s+to\s|time\s+to\s|checking\b|looking\s+at|reading\s+the)",

@@ -90,7 +90,7 @@ _CODE_BEGINS = re.compile(
     r"|\d+[→:|]|at .*:\d+:\d+|\w+ ?\(.*\)\s*[;{]?$)"
 )
 
-_CODE_HOLDS = re.compile(r"{\s*$|}\s*$|;\s*$|=>|&&|\|\||\\n.*\\n")
+_CODE_HOLDS = re.compile(r"{\s*$|}\s*$|;\s*$|=>|&&|\|\||\\n.*\\n| --\w[\w-]*=")
 _NO_LETTERS = bytes(at for at in range(128) if not chr(at).isalpha())
 _BLANKS = re.compile(r"\s+")
 

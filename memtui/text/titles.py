@@ -35,6 +35,7 @@ _INTERJECTION = re.compile(
     r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no(?=[,.!])|ultrathink|think hard(?:er)?|let's see"
     r"|lately|quick (?:idea|question)"
+    r"|it (?:sure |really |now )?(?:looks like|seems (?:like|that)|appears that)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?) but"
     r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
@@ -144,11 +145,12 @@ _REFERENCE = re.compile(
 _NUMBER = re.compile(r"^\d{1,2}[.)]\s+(?=\D)")
 _PAIRED = re.compile(r"\b(?:both|between|either)\b", re.IGNORECASE)
 _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
-_REMNANT = re.compile(r":\s\S{1,4}$")
+_REMNANT = re.compile(r":\s(?:\S{1,4}$|[\[{<].*)")
 
 _PREFACE = re.compile(
     r"(?:i|we)(?:'ve| have|'m| am| was| were)? (?:just |now |also |already |recently )*"
-    r"(?:able to\b|\w{3,}ed\b|ran|run|made|built|got|found|hit|had|wrote|moved on)\b"
+    r"(?:able to\b|(?!notic|want|need|wonder|expect|observ|realiz|realis)\w{3,}ed\b"
+    r"|ran|run|made|built|wrote|moved on)\b"
     r"|.* (?:is|are) (?:provided|attached|below|here|as follows|in @\S+)\W*$",
     re.IGNORECASE,
 )
@@ -219,9 +221,9 @@ def _with_ticket(title: str, start: str) -> str:
 def plain_title(text: str) -> str:
     """Return the first sentence that says anything as a title; "" if none does."""
     for sentence in prose.message_sentences(text):
-        title = tidy_title(sentence.text)
-        if count_content_words(title) and not title.startswith("["):
-            return title
+        for title in _clause_titles(sentence.text):
+            if count_content_words(title) and not title.startswith("["):
+                return title
     return ""
 
 
@@ -239,12 +241,21 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         if is_dull or cues.is_log_line(text):
             continue
         for title in _clause_titles(text):
-            found = RequestTitle(title, _title_score(title))
+            score = _title_score(title)
+            if best and _is_loose(sentence):
+                score = min(score, LIKELY)
+            found = RequestTitle(title, score)
             if found.score == SURE:
                 return found
             if found.score and (best is None or found.score > best.score):
                 best = found
     return best
+
+
+def _is_loose(sentence: Sentence) -> bool:
+    """Return whether a sentence is a line without an end, as in pasted output."""
+    ends = sentence.text.endswith((".", "!", "?", "。", "！", "？"))
+    return not (ends or sentence.is_heading or sentence.is_item)
 
 
 def _clause_titles(text: str) -> Iterator[str]:

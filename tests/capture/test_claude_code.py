@@ -494,6 +494,7 @@ def test_what_a_program_queued_is_no_prompt(content: str, kind: str) -> None:
             "teammate",
         ),
         ("<task-notification>done</task-notification>", {}, "notification"),
+        ("Summarize this part of a conversation in 2 sentences.", {}, "program"),
         ("<ide_opened_file>The user opened a.py</ide_opened_file>", {}, "reminder"),
     ],
 )

@@ -259,3 +259,19 @@ def test_finished_items_are_not_left_open() -> None:
 
 def test_a_subject_without_words_is_no_commit() -> None:
     assert not card(ASK, shell('git commit -m "fix: "', "done")).commits
+
+
+def test_a_progress_note_is_no_outcome() -> None:
+    note = "I'm checking which of the ledgers the workflow has already rebuilt."
+    report = f"{REPORT} Archive, export and tax reports share its new helper."
+    outcome = card(ASK, EDIT, ("assistant", report), ("assistant", note)).outcome
+    assert outcome is not None and outcome.text == REPORT
+
+
+def test_pasted_output_is_no_part_of_what_was_asked() -> None:
+    sentence = "The ledger fails to build in the container."
+    request = (
+        f"{sentence}\n2024-01-15 09:00:00 step 1 of 9\n2024-01-15 09:00:01 step 2 of 9"
+    )
+    asked = card(("user", request), SAY).asked
+    assert asked is not None and asked.text == sentence

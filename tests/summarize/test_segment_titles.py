@@ -110,6 +110,17 @@ def title(*turns: tuple[str, str]) -> str:
             "Ferry gui ferry: The term 'ferry' is not recognized",
         ),
         (
+            "it sure looks like the ferries read another timetable "
+            "than ours. this is from the run: build-and-test\n"
+            "Finding the timetable to read\nSetting up the ferry",
+            "The ferries read another timetable than ours",
+        ),
+        (
+            "I've run the import and now got these logs ending with a lock issue: "
+            "[Harbour] north: waiting for the lock of the timetable",
+            "Got these logs ending with a lock issue",
+        ),
+        (
             "os dados das marés não estão sendo salvos",
             "Os dados das marés não estão sendo salvos",
         ),

@@ -20,6 +20,10 @@ _SYSTEM_TEXTS = {
     "[Request interrupted by user": "interruption",
     # Files of 2025 do not mark compaction summaries otherwise.
     "This session is being continued from a previous conversation": "compact_summary",
+    # Programs that use Claude Code for summaries and titles.
+    "Summarize this part of a conversation in": "program",
+    "Please write a 5-10 word title for the following conversation": "program",
+    "Your task is to create a detailed summary of the conversation so far": "program",
     # Codex.
     "# AGENTS.md instructions": "instructions",
     "<user_instructions>": "instructions",
