@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
+from memtui.capture.formats.base import compact_json
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SessionMetadata
 from memtui.store import database, index_input, outbox, sessions
 from memtui.store import events as store_events
 from memtui.store.schema import EventRow, OutboxRow
-from memtui.text import tool_calls
 from memtui.workspace import Workspace
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
@@ -141,7 +141,7 @@ def test_one_ending_is_not_told_of_two_messages() -> None:
 
 
 def test_a_tool_is_known_by_its_input_however_its_answer_is_written() -> None:
-    given = tool_calls.compact_json({"command": "ls"})
+    given = compact_json({"command": "ls"})
     about: dict[str, Any] = {"tool_name": "Bash", "tool_input": given}
     add(said("Bash: ls\na b", kind=EventType.TOOL_RESULT, **about), route="hook")
     other = said(

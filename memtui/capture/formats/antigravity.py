@@ -102,7 +102,6 @@ class _StepReader(SessionReader):
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         fields, line = record.fields, record.line
         kind, source = as_text(fields.get("type")), as_text(fields.get("source"))
-        at = self.builder.parse_time(fields.get("created_at"), line)
         text = as_text(fields.get("content"))
         if not kind:
             yield InvalidRecord("a record without type", line)
@@ -110,9 +109,7 @@ class _StepReader(SessionReader):
         if kind in SKIPPED_TYPES:
             yield SkippedRecord(kind, line)
             return
-        if isinstance(at, InvalidRecord):
-            yield at
-            return
+        at = self.builder.parse_time(fields.get("created_at"))
         self.facts.setdefault("at", at.isoformat())
         step = as_text(fields.get("step_index"))
         position = Position(line, at, self.session_id, "", f"step-{step}")

@@ -20,11 +20,12 @@ from memtui.model.events import (
     EventRole,
     EventType,
     Thought,
+    clean,
     from_ms,
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.text import tool_calls
+from memtui.text import secrets
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 """The routes by which an event can arrive."""
@@ -41,6 +42,15 @@ DUPLICATE_WITHIN_MS = 60_000
 """The most time between two records of the same text."""
 
 REMEMBERED_TEXTS = 60
+
+CALL_CHARS = 300
+"""The maximum length of a call's line."""
+
+_SUMMARY_FIELDS = (
+    *("command", "cmd", "file_path", "path", "notebook_path", "pattern", "query"),
+    *("url", "description", "subject", "skill", "prompt"),
+)
+"""The inputs that best describe a call, most informative first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +256,53 @@ def unique_id(name: str) -> str:
     return name if _UNIQUE_ID.fullmatch(name) else ""
 
 
+# Secrets are redacted before anything is shortened: half a secret is not recognized.
+
+
+def describe_call(tool_name: str, tool_input: object) -> str:
+    """Describe a call in one line: ``Bash: npm test``, ``Edit: src/auth/token.rs``."""
+    subject = _in_a_line(_summarize_input(tool_input))
+    line = f"{tool_name or 'tool'}: {subject}" if subject else tool_name or "tool"
+    return line if len(line) <= CALL_CHARS else line[: CALL_CHARS - 1] + "…"
+
+
+def describe_task(prompt: str) -> str:
+    """Return what a subagent was asked to do, in one line."""
+    return _in_a_line(prompt)[:200]
+
+
+def _in_a_line(text: str) -> str:
+    """Return a text in one line, without secrets."""
+    return " ".join(secrets.redact(clean(text)).text.split())
+
+
+def _summarize_input(tool_input: object) -> str:
+    """Return the most informative value of a call's input, or all plain ones."""
+    if isinstance(tool_input, str):
+        return tool_input
+    if not isinstance(tool_input, Mapping):
+        return ""
+    if "pattern" in tool_input and isinstance(tool_input.get("path"), str):
+        return f"{tool_input['pattern']} in {tool_input['path']}"
+    for name in _SUMMARY_FIELDS:
+        value = tool_input.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+        if isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            return " ".join(value)
+    plain = {k: v for k, v in tool_input.items() if isinstance(v, str | int | float)}
+    redacted, _ = secrets.redact_json(plain)
+    items = redacted.items() if isinstance(redacted, dict) else ()
+    return " ".join(f"{name}={value}" for name, value in items)
+
+
+def compact_json(value: object) -> str:
+    """Return a tool's input as compact JSON with sorted keys; "" for none."""
+    if value in (None, "", {}):
+        return ""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
 @dataclass(slots=True)
 class Position:
     """The place of an event in its source, and its time."""
@@ -286,20 +343,17 @@ class ToolCall:
         position: Position | None = None,
     ) -> "ToolCall":
         """Make a call from the tool's input and the position where it was made."""
-        described = tool_calls.describe(tool_name, tool_input)
-        whole = tool_calls.compact_json(tool_input)
+        described = describe_call(tool_name, tool_input)
+        call = cls(key, tool_name, described, compact_json(tool_input))
         if position is None:
-            return cls(key, tool_name, described, whole)
-        return cls(
-            key,
-            tool_name,
-            described,
-            whole,
-            position.session_id,
-            position.subagent,
-            position.key,
-            position.line,
-            to_ms(position.at),
+            return call
+        return replace(
+            call,
+            session_id=position.session_id,
+            subagent=position.subagent,
+            message_id=position.key,
+            line=position.line,
+            at_ms=to_ms(position.at),
         )
 
     def text(self, result: str) -> str:
@@ -385,15 +439,15 @@ class EventBuilder:
     has_unique_keys: bool = False
     """No two sessions of this agent use one key for different things."""
 
-    def parse_time(self, value: object, line: int) -> datetime | InvalidRecord:
-        """Return a record's time, or why it is invalid."""
+    def parse_time(self, value: object) -> datetime:
+        """Return a record's time, or raise EventRefused."""
         at = parse_time(value)
         if at is None:
-            return InvalidRecord("a bad timestamp" if value else "no timestamp", line)
+            raise EventRefused("a bad timestamp" if value else "no timestamp")
         if events.is_in_future(at, self.now):
-            return InvalidRecord(IN_THE_FUTURE, line)
+            raise EventRefused(IN_THE_FUTURE)
         if at < EARLIEST:
-            return InvalidRecord(f"the timestamp {at:%Y-%m-%d} is before 2000", line)
+            raise EventRefused(f"the timestamp {at:%Y-%m-%d} is before 2000")
         return at
 
     def event(
@@ -495,9 +549,6 @@ class EventBuilder:
         position: Position,
         call: ToolCall,
         result: str,
-        *,
-        source_id: str | None = None,
-        ordinal: int | None = None,
         **metadata: str,
     ) -> Event | InvalidRecord:
         """Make one event of a call and its result, at the result's time."""
@@ -509,8 +560,7 @@ class EventBuilder:
             call.text(result),
             role=EventRole.TOOL,
             key=call.key or (position.key if self.has_unique_keys else ""),
-            source_id=source_id,
-            ordinal=ordinal,
+            ordinal=None,
             **call.metadata(**metadata),
         )
 

@@ -43,6 +43,7 @@ from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.files import read_small_file
 from memtui.model.events import (
     Event,
+    EventRefused,
     EventType,
     Provenance,
     SourceCopy,
@@ -299,17 +300,13 @@ class _TranscriptReader:
             subtype = subtype or as_text(inner.get("type"))
             yield SkippedRecord(f"{reason}/{subtype}" if subtype else reason, line)
 
-    def _position(
-        self, line: int, fields: dict[str, object]
-    ) -> Position | InvalidRecord:
-        at = self._builder.parse_time(fields.get("timestamp"), line)
-        if isinstance(at, InvalidRecord):
-            return at
+    def _position(self, line: int, fields: dict[str, object]) -> Position:
+        at = self._builder.parse_time(fields.get("timestamp"))
         session = as_text(fields.get("sessionId"))
         if self._is_subagent_file and session.startswith("agent-"):
             session = self._path.parent.parent.name
         if not session.strip():
-            return InvalidRecord("no session id", line)
+            raise EventRefused("no session id")
         uuid = as_text(fields.get("uuid"))
         source = _forked_from(fields)
         self._sessions.add_record(session, uuid, fields, at, forked_from=source)
@@ -333,9 +330,6 @@ class _TranscriptReader:
 
     def _message(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
         position = self._position(line, fields)
-        if isinstance(position, InvalidRecord):
-            yield position
-            return
         yield from self._sessions.metadata_once(position.session_id)
         message = fields.get("message")
         if not isinstance(message, dict) or "content" not in message:
@@ -378,9 +372,6 @@ class _TranscriptReader:
         operation = as_text(fields.get("operation"))
         text = join_texts(message_texts(fields.get("content"))).strip()
         position = self._position(line, fields)
-        if isinstance(position, InvalidRecord):
-            yield position
-            return
         if operation in ("dequeue", "remove"):
             self._queue.take(position, text)
         if operation != "enqueue" or not text:
@@ -458,9 +449,6 @@ class _TranscriptReader:
 
     def _notice(self, line: int, fields: dict[str, object]) -> Iterator[ParsedItem]:
         position, kind = self._position(line, fields), as_text(fields["subtype"])
-        if isinstance(position, InvalidRecord):
-            yield position
-            return
         yield from self._sessions.metadata_once(position.session_id)
         text = as_text(fields.get("content"))
         if kind == "compact_boundary":

@@ -28,6 +28,7 @@ from memtui.capture.formats.base import (
     ToolCall,
     as_object,
     as_text,
+    describe_task,
     first_text,
     parse_time,
     text_digest,
@@ -56,7 +57,6 @@ from memtui.model.events import (
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.text import tool_calls
 from memtui.text.stopwords import word_set
 
 AGENT = "codex"
@@ -254,8 +254,7 @@ class _RolloutReader(SessionReader):
             return
         time = record.fields.get("timestamp") or record.fields.get("created_at")
         time = time or (self._header_time if rollout.is_flat else None)
-        parsed = self.builder.parse_time(time, line)
-        at = None if isinstance(parsed, InvalidRecord) else parsed
+        at = parse_time(time)
         kind, thread, payload = rollout.kind, self._thread, rollout.payload
         is_copy = rollout.label != "session_meta" and not thread.is_own_record(
             kind, payload, at
@@ -270,10 +269,8 @@ class _RolloutReader(SessionReader):
             is_fact = kind in ("thread_name_updated", "collab_agent_spawn_end")
             reason = f"{unknown}{rollout.label}"
             yield SkippedRecord(reason, line, is_stored_elsewhere=is_fact)
-        elif isinstance(parsed, InvalidRecord):
-            yield parsed
         else:
-            yield from self._read(rollout, line, parsed)
+            yield from self._read(rollout, line, self.builder.parse_time(time))
 
     def _learn(self, record: _CodexRecord, at: datetime | None) -> None:
         """Learn what a record says of the session."""
@@ -297,7 +294,7 @@ class _RolloutReader(SessionReader):
                 thread_id,
                 first_text(fields, "new_agent_role", "new_agent_nickname"),
                 codex_tools.call_key(fields),
-                tool_calls.describe_task(as_text(fields.get("prompt"))),
+                describe_task(as_text(fields.get("prompt"))),
             )
 
     def _read(

@@ -21,6 +21,7 @@ from memtui.capture.formats.base import (
     as_object,
     as_objects,
     as_text,
+    describe_task,
     first_text,
     join_texts,
     parse_json,
@@ -30,7 +31,6 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.model.events import EventType, clean
 from memtui.model.sessions import SubagentMetadata
-from memtui.text import tool_calls
 from memtui.text.stopwords import word_set
 
 AGENT = "copilot-cli"
@@ -104,12 +104,8 @@ class _CopilotReader(SessionReader):
         elif not isinstance(data, dict):
             yield InvalidRecord("a record without data", record.line)
         else:
-            timestamp = record.fields.get("timestamp")
-            at = self.builder.parse_time(timestamp, record.line)
-            if isinstance(at, InvalidRecord):
-                yield at
-            else:
-                yield from self._read(kind, record, data, at)
+            at = self.builder.parse_time(record.fields.get("timestamp"))
+            yield from self._read(kind, record, data, at)
 
     def _read(
         self, kind: str, record: Record, data: _Fields, at: datetime
@@ -216,7 +212,7 @@ class _CopilotReader(SessionReader):
                 call_id,
                 as_text(data.get("agentName")),
                 call_id,
-                tool_calls.describe_task(first_text(given, "description", "prompt")),
+                describe_task(first_text(given, "description", "prompt")),
             )
         yield self._boundary(position, data, EventType.SUBAGENT_START)
 

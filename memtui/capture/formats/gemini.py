@@ -46,7 +46,7 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.jsonl import SessionReader
 from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model import events, hashing
-from memtui.model.events import Event, EventRole, EventType
+from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "gemini-cli"
@@ -292,13 +292,12 @@ class _SessionReader(SessionReader):
             words = count_words(fields)
             yield SkippedRecord(f"unknown record type {kind}", line, words)
         else:
-            at = self.builder.parse_time(fields.get("timestamp"), line)
-            if isinstance(at, InvalidRecord):
-                yield at
-                return
-            position = Position(line, at, *self._conversation, message_id)
             try:
+                at = self.builder.parse_time(fields.get("timestamp"))
+                position = Position(line, at, *self._conversation, message_id)
                 yield from self._read_kind(position, fields, kind)
+            except EventRefused as error:
+                yield InvalidRecord(str(error), line)
             except RecursionError:
                 yield InvalidRecord(jsonl.TOO_DEEP, line)
 

@@ -16,7 +16,9 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     as_object,
     as_text,
+    compact_json,
     count_words,
+    describe_call,
     first_text,
     parse_json,
     parse_time,
@@ -27,7 +29,6 @@ from memtui.capture.formats.prompts import find_system_kind, split_prompt
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.text import tool_calls
 from memtui.text.stopwords import word_set
 
 _COPILOT = "copilot-cli"
@@ -301,11 +302,11 @@ def _tool_result(payload: Payload) -> Iterator[Event]:
     yield _event(
         payload,
         EventType.TOOL_RESULT,
-        f"{tool_calls.describe(name, tool_input)}\n{result}".rstrip(),
+        f"{describe_call(name, tool_input)}\n{result}".rstrip(),
         key=key,
         metadata={
             "tool_name": name,
-            "tool_input": tool_calls.compact_json(tool_input),
+            "tool_input": compact_json(tool_input),
             "tool_use_id": key,
             "is_error": "true" if error else "",
         },

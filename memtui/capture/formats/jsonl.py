@@ -38,7 +38,7 @@ from memtui.capture.formats.base import (
     parse_time,
 )
 from memtui.files import require_regular_file
-from memtui.model.events import Event, Thought, clean
+from memtui.model.events import Event, EventRefused, Thought, clean
 from memtui.model.sessions import SessionMetadata
 
 MAX_RECORD_BYTES = 64 * 1024 * 1024
@@ -75,7 +75,7 @@ class RecordReader(Protocol):
         """Something is held back that ``finish`` will yield a little later."""
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
-        """Read one record."""
+        """Read one record; EventRefused says why it is invalid."""
 
     def finish(self) -> Iterator[ParsedItem]:
         """Yield what is known when there is nothing more to read for now."""
@@ -307,7 +307,7 @@ def _state(reader: RecordReader) -> Mapping[str, object]:
 
 
 def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
-    """Read one record, or report that it is nested too deeply.
+    """Read one record, or report that it is invalid.
 
     The words of records that are not stored are counted.
     """
@@ -321,6 +321,8 @@ def read_one(reader: RecordReader, record: Record) -> Iterator[ParsedItem]:
                     item = replace(item, words=count_words(record.fields))
                 is_counted = True
             yield item
+    except EventRefused as error:
+        yield InvalidRecord(str(error), record.line)
     except RecursionError:
         yield InvalidRecord(TOO_DEEP, record.line)
 

@@ -15,13 +15,14 @@ from memtui.capture.formats.base import (
     JSONL,
     TRANSCRIPT,
     EventBuilder,
-    InvalidRecord,
     ParsedItem,
     Record,
     SkippedRecord,
     as_object,
     as_objects,
     as_text,
+    compact_json,
+    describe_call,
     parse_time,
 )
 from memtui.capture.formats.jsonl import JsonLinesFormat, parse_object
@@ -38,7 +39,6 @@ from memtui.model.events import (
     is_event_id,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.text import tool_calls
 
 SESSION, SUBAGENT, THOUGHT = "session", "subagent", "thought"
 """The values of ``record`` in lines that are not events."""
@@ -107,7 +107,7 @@ class _PlainReader:
         self._last: _SessionKey | None = None
         saved = state.get("sessions")
         for fields in saved if isinstance(saved, list) else ():
-            self._session(Record(0, fields))
+            self._session(fields)
 
     def state(self) -> Mapping[str, object]:
         # A session's record may come before its events, which need it.
@@ -127,19 +127,16 @@ class _PlainReader:
         if kind is None:
             yield from self._event(record)
         elif kind == SESSION:
-            yield self._session(record)
+            yield self._session(record.fields)
         elif kind == SUBAGENT:
-            yield _parse_subagent(record, self._agent)
+            yield _parse_subagent(record.fields, self._agent)
         elif kind == THOUGHT:
-            yield _parse_thought(record, self._agent, self._now)
+            yield _parse_thought(record.fields, self._agent, self._now)
         else:
             yield SkippedRecord(f"record {as_text(kind)}", record.line)
 
     def _event(self, record: Record) -> Iterator[ParsedItem]:
-        event = _parse_event(record, self._agent, self._now)
-        if isinstance(event, InvalidRecord):
-            yield event
-            return
+        event = _parse_event(record.fields, self._agent, self._now)
         key = self._last = event.agent, event.session_id
         facts = self._facts[key] = _add_event_fields(
             self._facts.get(key), event, record.fields
@@ -154,20 +151,16 @@ class _PlainReader:
             # The session's record was yielded when the session had no event yet.
             yield facts
 
-    def _session(self, record: Record) -> SessionMetadata | InvalidRecord:
-        facts = _parse_session(record, self._agent)
-        if isinstance(facts, SessionMetadata):
-            key = facts.agent, facts.session_id
-            self._facts[key] = _merge(self._facts.get(key), facts)
-            self._records[key] = facts
+    def _session(self, fields: _Fields) -> SessionMetadata:
+        facts = _parse_session(fields, self._agent)
+        key = facts.agent, facts.session_id
+        self._facts[key] = _merge(self._facts.get(key), facts)
+        self._records[key] = facts
         return facts
 
 
-def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRecord:
-    fields = record.fields
-    at = EventBuilder(agent, now).parse_time(fields.get("timestamp"), record.line)
-    if isinstance(at, InvalidRecord):
-        return at
+def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
+    at = EventBuilder(agent, now).parse_time(fields.get("timestamp"))
     metadata = _event_metadata(fields)
     text = original = clean(as_text(fields.get("text")))
     try:
@@ -188,8 +181,8 @@ def _parse_event(record: Record, agent: str, now: datetime) -> Event | InvalidRe
             ordinal=_number(fields.get("ordinal")),
         )
     except ValueError as error:
-        return InvalidRecord(str(error), record.line)
-    return _with_stored_values(event, record) if fields.get("id") else event
+        raise EventRefused(str(error)) from error
+    return _with_stored_values(event, fields) if fields.get("id") else event
 
 
 def _event_metadata(fields: _Fields) -> dict[str, str]:
@@ -197,7 +190,7 @@ def _event_metadata(fields: _Fields) -> dict[str, str]:
     values = as_object(fields.get("metadata"))
     call = {name: fields[name] for name in _CALL_FIELDS if fields.get(name)}
     return {
-        name: tool_calls.compact_json(value)
+        name: compact_json(value)
         if isinstance(value, dict | list)
         else "true"
         if value is True
@@ -212,7 +205,7 @@ def _tool_text(metadata: Mapping[str, str], text: str) -> str:
     if not (tool_input or metadata.get("tool_name")):
         return text
     given = parse_object(tool_input) or tool_input
-    call = tool_calls.describe(metadata.get("tool_name", ""), given)
+    call = describe_call(metadata.get("tool_name", ""), given)
     return text if text.partition("\n")[0] == call else f"{call}\n{text}".rstrip()
 
 
@@ -224,12 +217,11 @@ def _event_type(fields: _Fields, role: EventRole | None) -> EventType:
     return _TYPE_OF_ROLE[role]
 
 
-def _with_stored_values(event: Event, record: Record) -> Event | InvalidRecord:
+def _with_stored_values(event: Event, fields: _Fields) -> Event:
     """Give an exported event the id and values that it was stored with."""
-    fields = record.fields
     name, tokens = as_text(fields.get("id")), _number(fields.get("tokens"))
     if not is_event_id(name):
-        return InvalidRecord(_FOREIGN_ID, record.line)
+        raise EventRefused(_FOREIGN_ID)
     is_counted = tokens is not None and tokens >= 0
     counter = clean(as_text(fields.get("counter"))) if is_counted else ""
     return replace(
@@ -271,35 +263,25 @@ def _number(value: object) -> int | None:
     return value if abs(value) < _MAX_NUMBER else None
 
 
-def _parse_thought(
-    record: Record, agent: str, now: datetime
-) -> Thought | InvalidRecord:
-    fields = record.fields
-    at = EventBuilder(agent, now).parse_time(fields.get("timestamp"), record.line)
-    if isinstance(at, InvalidRecord):
-        return at
-    try:
-        thought = events.make_thought(
-            agent=as_text(fields.get("agent")) or agent,
-            session_id=as_text(fields.get("session_id")),
-            at=at,
-            text=as_text(fields.get("text")),
-            key=as_text(fields.get("key")),
-            subagent=as_text(fields.get("subagent")),
-        )
-    except EventRefused as error:
-        return InvalidRecord(str(error), record.line)
+def _parse_thought(fields: _Fields, agent: str, now: datetime) -> Thought:
+    thought = events.make_thought(
+        agent=as_text(fields.get("agent")) or agent,
+        session_id=as_text(fields.get("session_id")),
+        at=EventBuilder(agent, now).parse_time(fields.get("timestamp")),
+        text=as_text(fields.get("text")),
+        key=as_text(fields.get("key")),
+        subagent=as_text(fields.get("subagent")),
+    )
     name = as_text(fields.get("id"))
     if name and not is_event_id(name):
-        return InvalidRecord(_FOREIGN_ID, record.line)
+        raise EventRefused(_FOREIGN_ID)
     return replace(thought, thought_id=name) if name else thought
 
 
-def _parse_subagent(record: Record, agent: str) -> SubagentMetadata | InvalidRecord:
-    fields = record.fields
+def _parse_subagent(fields: _Fields, agent: str) -> SubagentMetadata:
     for name in ("session_id", "subagent"):
         if not as_text(fields.get(name)).strip():
-            return InvalidRecord(f"no {name.replace('_', ' ')}", record.line)
+            raise EventRefused(f"no {name.replace('_', ' ')}")
     return SubagentMetadata(
         agent=as_text(fields.get("agent")) or agent,
         session_id=as_text(fields.get("session_id")),
@@ -310,11 +292,10 @@ def _parse_subagent(record: Record, agent: str) -> SubagentMetadata | InvalidRec
     )
 
 
-def _parse_session(record: Record, agent: str) -> SessionMetadata | InvalidRecord:
-    fields = record.fields
+def _parse_session(fields: _Fields, agent: str) -> SessionMetadata:
     values = {name: clean(as_text(fields.get(name))) for name in _SESSION_FIELDS}
     if not values["session_id"].strip():
-        return InvalidRecord("no session id", record.line)
+        raise EventRefused("no session id")
     agent = clean(as_text(fields.get("agent"))) or agent
     at = parse_time(fields.get("timestamp"))
     return SessionMetadata(agent=agent, at=at, **values)

@@ -3,7 +3,7 @@
 import base64
 import random
 
-from memtui.text import tool_calls
+from memtui.capture.formats import base
 from memtui.text.secrets import redact, redaction_mark
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -19,26 +19,26 @@ def key_lines() -> list[str]:
 
 def test_a_key_block_is_redacted_before_its_lines_are_joined() -> None:
     block = "\n".join((BEGIN, *key_lines(), END))
-    told = tool_calls.describe("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
+    told = base.describe_call("Bash", {"command": f"cat > id <<'EOF'\n{block}\nEOF"})
     assert told == f"Bash: cat > id <<'EOF' {redaction_mark('private key')} EOF"
 
 
 def test_a_token_is_redacted_before_the_line_is_cut() -> None:
-    for before in range(tool_calls.CALL_CHARS - 60, tool_calls.CALL_CHARS):
-        told = tool_calls.describe("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
+    for before in range(base.CALL_CHARS - 60, base.CALL_CHARS):
+        told = base.describe_call("Bash", {"command": f"echo {'a' * before} {TOKEN}"})
         assert TOKEN[:8] not in told
-        task = tool_calls.describe_task(f"{'a' * (before - 100)} {TOKEN}")
+        task = base.describe_task(f"{'a' * (before - 100)} {TOKEN}")
         assert TOKEN[:8] not in task
 
 
 def test_private_text_is_redacted_before_the_line_is_cut() -> None:
     diary = f"deploy {'a' * 150} <private>{'my diary ' * 40}</private> now"
-    told = tool_calls.describe("Bash", {"command": diary})
+    told = base.describe_call("Bash", {"command": diary})
     assert told.endswith(f"a {redaction_mark('private')} now")
 
 
 def test_an_input_named_like_a_secret_is_redacted() -> None:
-    told = tool_calls.describe("login", {"user": "ada", "password": "swordfish"})
+    told = base.describe_call("login", {"user": "ada", "password": "swordfish"})
     assert told == f"login: user=ada password={redaction_mark('password')}"
 
 
