@@ -263,7 +263,8 @@ def test_a_subject_without_words_is_no_commit() -> None:
 
 def test_a_progress_note_is_no_outcome() -> None:
     note = "I'm checking which of the ledgers the workflow has already rebuilt."
-    report = f"{REPORT} Archive, export and tax reports share its new helper."
+    details = "Archive, export, payroll, budget and tax reports share its new helper."
+    report = f"{REPORT} {details}"
     outcome = card(ASK, EDIT, ("assistant", report), ("assistant", note)).outcome
     assert outcome is not None and outcome.text == REPORT
 
