@@ -21,7 +21,7 @@ from memtui.model.model_state import ModelProgress, RewriteForecast
 from memtui.model.sessions import AgentHistory
 from memtui.model.summaries import Summary
 from memtui.paths import Paths, transcript_folders
-from memtui.pipeline import worker_lock
+from memtui.pipeline import worker
 from memtui.settings import CHOSEN, EVERY, EXTRACTIVE, OLLAMA, Settings
 from memtui.store import database, meta
 
@@ -254,7 +254,7 @@ class Workspace:
     @property
     def has_worker(self) -> bool | None:
         """True if a process runs the pipeline; None if this system cannot tell."""
-        holder = worker_lock.find_holder(self.paths.worker_lock)
+        holder = worker.find_holder(self.paths.worker_lock)
         return None if holder is None else bool(holder)
 
     def describe_when_due(self) -> str:

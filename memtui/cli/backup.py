@@ -20,7 +20,7 @@ from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
-from memtui.pipeline.worker_lock import WorkerLock
+from memtui.pipeline.worker import WorkerLock
 from memtui.store import archive, backup, database, events
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format

@@ -16,7 +16,7 @@ from memtui.cli.context import Context, start_log
 from memtui.errors import SettingsError
 from memtui.integrations.config_files import find_project_root
 from memtui.paths import with_tilde
-from memtui.pipeline import worker_lock
+from memtui.pipeline import worker
 from memtui.services.doctor import Doctor, Finding, Report
 from memtui.settings import Settings
 from memtui.store.problems import HOOKS, Problem, ProblemKind
@@ -54,7 +54,7 @@ def run(args: Namespace, context: Context) -> int:
         settings,
         settings_error=settings_error,
         has_separate_stores=bool(project),
-        worker=worker_lock.find_holder(paths.worker_lock),
+        worker=worker.find_holder(paths.worker_lock),
         machines=(
             hooks.this_machine(paths, None),
             hooks.this_machine(paths, find_project_root(Path.cwd())),

@@ -26,8 +26,7 @@ from memtui.pipeline.rollup import RollupStage
 from memtui.pipeline.schedule import JobScheduler
 from memtui.pipeline.segmentation import SegmentationStage
 from memtui.pipeline.summarization import SummaryStage
-from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker
-from memtui.pipeline.worker_lock import WorkerLock
+from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker, WorkerLock
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
 from memtui.store import backup, database, outbox, versions

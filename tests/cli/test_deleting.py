@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.pipeline.worker_lock import WorkerLock
+from memtui.pipeline.worker import WorkerLock
 from tests.cli_runner import json_data, run_at_terminal, run_memtui, run_with_answer
 
 HISTORY = Path(__file__).parents[1] / "data" / "history.jsonl"

@@ -9,7 +9,7 @@ import pytest
 from memtui import store
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, RunReason, RunResult
-from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
+from memtui.pipeline.worker import PROC_LOCKS, WorkerLock
 from memtui.store import database, jobs
 from tests.cli_runner import json_data, run_memtui
 
@@ -124,8 +124,8 @@ def test_without_a_model_it_is_said_that_nothing_runs(home: Path) -> None:
 def test_the_history_tells_every_run_the_latest_first(home: Path) -> None:
     told = run_memtui(home, "jobs", "history").stdout.splitlines()
     assert told == [
-        "rollup_day    Fri 3 May 2024 03:00 (missed before), 1h 2m, failed · 0 written ·"
-        " 0 rejected · 0 failed · 0 left",
+        "rollup_day    Fri 3 May 2024 03:00 (missed before), 1h 2m, failed · 0 written"
+        " · 0 rejected · 0 failed · 0 left",
         "    error: the model did not answer within 600 s",
         "rollup_day    Thu 2 May 2024 03:00 (on schedule), 4m, done · 1,204 written ·"
         " 2 rejected · 1 failed · 3 left · 1 time skipped",

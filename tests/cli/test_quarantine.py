@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memtui.pipeline.worker_lock import WorkerLock
+from memtui.pipeline.worker import WorkerLock
 from tests.cli_runner import json_data, run_memtui, run_with_answer
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"

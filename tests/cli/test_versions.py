@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtui import store
-from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock
+from memtui.pipeline.worker import PROC_LOCKS, WorkerLock
 from memtui.store import database, rollup_queue
 from memtui.workspace import Workspace
 from tests import model_versions

@@ -14,7 +14,7 @@ from yarl import URL
 from memtui.cli import web_server
 from memtui.cli.main import main
 from memtui.paths import in_home
-from memtui.pipeline.worker_lock import WorkerLock
+from memtui.pipeline.worker import WorkerLock
 from tests.browser import CHROMIUM, open_page
 from tests.web_server import (
     PATIENCE_S,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memtui.pipeline.worker_lock import PROC_LOCKS
+from memtui.pipeline.worker import PROC_LOCKS
 
 Ask = Callable[..., Any]
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import StoreError
-from memtui.pipeline.worker_lock import PROC_LOCKS, WorkerLock, find_holder
+from memtui.pipeline.worker import PROC_LOCKS, WorkerLock, find_holder
 
 HOLD = """
 import sys
 from pathlib import Path
-from memtui.pipeline.worker_lock import WorkerLock
+from memtui.pipeline.worker import WorkerLock
 claim = WorkerLock(Path(sys.argv[1]))
 print(claim.acquire(), flush=True)
 sys.stdin.read()

@@ -21,7 +21,7 @@ import pytest
 from memtui import store
 from memtui.model.jobs import Job, RunResult
 from memtui.paths import in_home
-from memtui.pipeline.worker_lock import WorkerLock
+from memtui.pipeline.worker import WorkerLock
 from memtui.store import database, jobs
 from memtui.tui.terminal import TerminalOutput
 from memtui.workspace import Workspace
