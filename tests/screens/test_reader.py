@@ -27,9 +27,8 @@ from memtui.tui.messages import (
     TurnsRequested,
 )
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.export import ExportScreen
+from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen
 from memtui.tui.screens.reader import ReaderScreen
-from memtui.tui.screens.resume import ResumeScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import transcript_view
 from memtui.tui.widgets.key_line import KeyLine

@@ -32,7 +32,7 @@ from memtui.tui.messages import (
     YearsScrolled,
 )
 from memtui.tui.screens.base import AGAIN, EMPTY, BaseScreen
-from memtui.tui.screens.date import DateScreen
+from memtui.tui.screens.dialogs import DateScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
 

@@ -20,6 +20,7 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.nodes import TocLevel
 from memtui.model.scope import Scope
+from memtui.services.day_sessions import DaySession
 from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import (
@@ -64,6 +65,12 @@ def _make_target(node_id: str, at: datetime, grip_id: str = "") -> "JumpTarget":
     from memtui.tui.widgets.result_list import JumpTarget  # not needed at the start
 
     return JumpTarget(node_id, at, grip_id)
+
+
+NO_VERSIONS = (
+    "This session has {} segments here, each with versions of its own:"
+    " expand it (→) and select one."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,8 @@ class ContentsScreen(BaseScreen[None]):
         self._origin: Location | None = None
         """The start of the jump; None if it goes back."""
         self._search_history: SearchHistory | None = None
+        self._found: JumpTarget | None = None
+        """The message to show once the page of its node is loaded."""
         self._last: ProgressReported | None = None
         self._changed: set[str] = set()
 
@@ -121,10 +130,11 @@ class ContentsScreen(BaseScreen[None]):
         with Container(id="panes"):
             with Vertical(id="contents"):
                 yield PaneTitle("Contents")
-                yield TocTree(zone, id="tree")
+                yield TocTree(zone, now, id="tree")
                 yield Static(EMPTY, id="nothing", markup=False)
             with Container(id="reading"):
-                yield NodePage(zone, now, self.workspace.count_tokens, id="page")
+                count = self.workspace.count_tokens
+                yield NodePage(zone, now, count, self._leave_source, id="page")
                 yield SourcePane(zone, now, id="source")
 
     def on_mount(self) -> None:
@@ -159,6 +169,8 @@ class ContentsScreen(BaseScreen[None]):
         self._pane = pane
         if pane != "source":
             self._source.release_target()
+        if pane != "tree":
+            self._tree.stop_following()
         for name in PANES:
             self.set_class(name == pane, f"-at-{name}")
         self._update_crumbs()
@@ -213,17 +225,26 @@ class ContentsScreen(BaseScreen[None]):
     def _open_current(self) -> None:
         """Open the page of the current line, once the tree is drawn."""
         if line := self._tree.current:
-            self._page.open(line.node_id)
+            self._page.open(line)
+
+    def _leave_source(self) -> None:
+        """Show no source of the node that the page is going to leave."""
+        self._source.show_nothing()
 
     @on(NodeLoaded)
-    def clear_source(self) -> None:
-        """Show no source beside a page without bullets."""
-        if self._page.node is None or not self._page.node.bullets:
+    def show_found_or_nothing(self) -> None:
+        """Show the message that was jumped to, or no source without bullets."""
+        node, target = self._page.node, self._found
+        if target is not None and (node is None or node.node_id == target.node_id):
+            self._found = None
+            self._source.show_target(target)
+        elif node is None or not node.bullets:
             self._source.clear()
 
     @on(SourceRequested)
     def show_source(self, message: SourceRequested) -> None:
-        self._source.request(message)
+        if message.node_id in ("", self._page.bullets.node_id):
+            self._source.request(message)
 
     def action_next_source(self) -> None:
         """Show the next source; if the source pane was hidden, only show that."""
@@ -302,6 +323,8 @@ class ContentsScreen(BaseScreen[None]):
     def day(self) -> date | None:
         """The day of the selected node, if it is a day or a segment."""
         line = self._tree.current
+        if isinstance(line, DaySession):
+            return calendar.period(line.day_id).first
         if line is None or line.level not in (TocLevel.DAY, TocLevel.SEGMENT):
             return None
         return calendar.period(line.node_id).first
@@ -325,10 +348,13 @@ class ContentsScreen(BaseScreen[None]):
             self.jumps.append(self._origin)
         target, self._origin = location.target, None
         self._source.release_target()
-        self._page.open(message.node_id, target.grip_id)
+        if (line := self._tree.current) is not None:
+            self._page.open(line, target.grip_id)
+        self._found = target if target.event_id else None
         if target.event_id:
             self._focus_pane("source")
-            self._source.show_target(target)
+            if self._page.is_shown:
+                self.show_found_or_nothing()
         elif target.grip_id:
             self._focus_pane("source")
         elif self._pane == "source":
@@ -362,7 +388,7 @@ class ContentsScreen(BaseScreen[None]):
         self.app.push_screen(screen, arrive)
 
     def action_go_to_date(self) -> None:
-        from memtui.tui.screens.date import DateScreen
+        from memtui.tui.screens.dialogs import DateScreen
 
         def arrive(node_id: str | None) -> None:
             if node_id:
@@ -377,6 +403,9 @@ class ContentsScreen(BaseScreen[None]):
         line = self._tree.current
         if line is None:
             self.notify("Select a line of the contents first.", markup=False)
+            return
+        if isinstance(line, DaySession):
+            self.notify(NO_VERSIONS.format(len(line.segments)), markup=False)
             return
 
         def arrive(is_changed: bool | None) -> None:
@@ -438,8 +467,8 @@ class ContentsScreen(BaseScreen[None]):
 
     @on(TocLoaded)
     def show_size(self) -> None:
-        """Show how many segments there are, or that the contents are empty."""
-        total = self._tree.segment_count
+        """Show how many sessions there are, or that the contents are empty."""
+        total = self._tree.session_count
         is_empty = not self._tree.root.children
         pane = self.query_one("#contents", Vertical)
         was_empty = pane.has_class("-empty")
@@ -453,5 +482,5 @@ class ContentsScreen(BaseScreen[None]):
         self.call_after_refresh(self._open_current)
         self._update_crumbs()
         self.query_one("#contents PaneTitle", PaneTitle).info = (
-            plural(total, "segment") if total else ""
+            plural(total, "session") if total else ""
         )

@@ -42,8 +42,7 @@ from memtui.tui.messages import (
     TurnsRequested,
 )
 from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
-from memtui.tui.screens.export import ExportScreen
-from memtui.tui.screens.resume import ResumeScreen
+from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen
 from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.find_line import FindLine
 from memtui.tui.widgets.panes import PaneTitle

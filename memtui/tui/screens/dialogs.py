@@ -1,0 +1,258 @@
+"""Small dialogs: go to a date, name a file to export to, resume a session."""
+
+import shutil
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from memtui.model.sessions import ResumeCommand
+from memtui.services import browse
+from memtui.text import dates
+from memtui.tui import format
+from memtui.tui.screens.base import Dialog
+
+# Going to a date
+
+EXAMPLES = (
+    "today · last tuesday · two weeks ago · in March · Q1\n"
+    "2024 · 2024-01 · 2024-W03 · 2024-01-18"
+)
+
+NOTHING = "No conversations yet: there is no day to go to."
+
+
+class DateScreen(Dialog[str]):
+    """Returns the id of an existing node, or an empty string."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "go there", key_display="enter", priority=True),
+        Binding("escape", "leave", "back"),
+    ]
+
+    def __init__(self, now: datetime) -> None:
+        """Make the dialog.
+
+        Args:
+            now: The time in the store's time zone.
+        """
+        super().__init__()
+        self._now = now
+
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical(id="date"):
+            yield Input(
+                placeholder=self._now.date().isoformat(), compact=True, id="day"
+            )
+            yield Static(id="parsed", markup=False)
+            yield Static(EXAMPLES, id="examples", markup=False)
+
+    @on(Input.Changed)
+    def show_parsed(self, event: Input.Changed) -> None:
+        date = dates.read_node(event.value, self._now)
+        self._say(f"→ {date.label}" if date else "")
+
+    def _say(self, text: str, style: str = "$foreground") -> None:
+        self.query_one("#parsed", Static).update(Content.styled(text, style))
+
+    @on(Input.Submitted)
+    def go(self, event: Input.Submitted) -> None:
+        """Look for the node, or show that the date is not understood."""
+        date = dates.read_node(event.value, self._now)
+        if date is None:
+            self._say(f"“{event.value}” is not a past date. Examples:", "$error")
+            return
+        zone = self._now.tzinfo
+        assert zone is not None
+        find = partial(browse.find_nearest, date.node_id, zone)
+        self.load(find, partial(self._leave_to, date.node_id), "nearest")
+
+    def _leave_to(self, wanted: str, found: str) -> None:
+        if not found:
+            self._say(NOTHING, "$error")
+            return
+        if found != wanted:
+            self.notify(
+                f"{dates.node_label(wanted)} has no conversations."
+                f" Nearest: {dates.node_label(found)}.",
+                markup=False,
+            )
+        self.dismiss(found)
+
+    def show_error(self, error: BaseException, group: str) -> None:
+        self._say(f"✗ {format.error_text(error)}", "$error")
+
+    def action_leave(self) -> None:
+        self.dismiss("")
+
+
+# Exporting a session
+
+HINT = "The whole conversation is written to this file, as Markdown."
+
+
+class FileCheck(NamedTuple):
+    """The result of checking a typed file name."""
+
+    file: Path
+    problem: str = ""
+    exists: bool = False
+
+
+def check_file(typed: str) -> FileCheck:
+    """Check whether a file can be written; the disk may be slow."""
+    file = Path(typed)
+    try:
+        file = file.expanduser().absolute()
+        if not typed or file.is_dir():
+            return FileCheck(file, "Name a file.")
+        if not file.parent.is_dir():
+            return FileCheck(file, f"There is no folder {file.parent}.")
+        return FileCheck(file, exists=file.exists())
+    except (OSError, RuntimeError) as error:
+        return FileCheck(
+            file, f"This file cannot be written: {format.error_text(error)}."
+        )
+
+
+class ExportScreen(Dialog[Path | None]):
+    """Returns the file; an existing one only after a second Enter."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "write it", key_display="enter", priority=True),
+        Binding("escape", "leave", "back"),
+    ]
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+        self._confirmed = ""
+
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical(id="export"):
+            yield Input(str(self._file), compact=True, id="file", select_on_focus=False)
+            yield Static(HINT, id="how", markup=False)
+
+    def on_mount(self) -> None:
+        """Scroll to the file's name, which a long folder would hide."""
+        line = self.query_one(Input)
+        line.cursor_position = 0
+        self.call_after_refresh(line.action_end)
+
+    @on(Input.Submitted)
+    def check(self, event: Input.Submitted) -> None:
+        typed = event.value.strip()
+        self.load(partial(check_file, typed), partial(self._submit, typed), "check")
+
+    def _submit(self, typed: str, check: FileCheck) -> None:
+        if check.problem:
+            self._say(check.problem)
+        elif check.exists and self._confirmed != typed:
+            self._confirmed = typed
+            self._say("This file exists. Press enter again to replace it.")
+        else:
+            self.dismiss(check.file)
+
+    def _say(self, text: str) -> None:
+        self.query_one("#how", Static).update(Content.styled(text, "$error"))
+
+
+# Resuming a session
+
+CHECKING = "Checking whether it can be run here…"
+
+
+def check(resume: ResumeCommand) -> tuple[str, ResumeCommand]:
+    """Return why a command cannot be run here, or "", and the one to copy."""
+    if resume.reason:
+        return resume.reason, resume
+    if shutil.which(resume.program) is None:
+        return f"{resume.program} is not installed on this machine.", resume
+    if resume.folder and not Path(resume.folder).is_dir():
+        problem = (
+            f"The folder {resume.folder} does not exist any more."
+            f" Run elsewhere, {resume.program} may not find the session."
+        )
+        return problem, replace(resume, folder="")
+    return "", resume
+
+
+class ResumeScreen(Dialog[bool]):
+    """Returns whether to run the command."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "run it"),
+        Binding("c", "copy", "copy the command"),
+        Binding("enter", "show_keys", "show keys", show=False),
+        Binding("escape,n", "answer(False)", "go back", key_display="esc"),
+        Binding("q", "app.quit", "quit"),
+    ]
+
+    def __init__(self, resume: ResumeCommand) -> None:
+        super().__init__()
+        self._resume = resume
+        self._problem = CHECKING if resume.argv else resume.reason
+
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical(id="resume"):
+            yield Static(self._question(), id="question")
+
+    def on_mount(self) -> None:
+        if self._resume.argv:
+            # On a thread: the folder may be on a slow disk.
+            self.load(partial(check, self._resume), self._show, "check")
+
+    def _show(self, checked: tuple[str, ResumeCommand]) -> None:
+        self._problem, self._resume = checked
+        self.query_one("#question", Static).update(self._question())
+        self.refresh_bindings()
+
+    def _question(self) -> Content:
+        command = str(self._resume)
+        if not command:
+            return Content(self._problem)
+        if self._problem:
+            style = "$context" if self._problem == CHECKING else "$error"
+            return Content.assemble((f"{self._problem}\n\n", style), (command, "bold"))
+        return Content.assemble(
+            "Run this now? memtui comes back when it ends.\n\n", (command, "bold")
+        )
+
+    @property
+    def refused(self) -> Collection[str]:
+        """Only what can be done is offered in the footer."""
+        is_possible = {
+            "answer(True)": not self._problem,
+            "copy": bool(self._resume.argv),
+        }
+        return [action for action, possible in is_possible.items() if not possible]
+
+    def action_answer(self, is_yes: bool) -> None:
+        if is_yes and self._problem:
+            self.notify(self._problem, markup=False)
+        else:
+            self.dismiss(is_yes)
+
+    def action_show_keys(self) -> None:
+        """Name the key that answers: Enter alone never starts a program."""
+        text = "Press esc to go back."
+        if not self._problem:
+            text = "Press y to run it, esc to go back."
+        elif self._resume.argv:
+            text = "Press c to copy the command, esc to go back."
+        self.notify(text, markup=False)
+
+    def action_copy(self) -> None:
+        if self._resume.argv:
+            self.app.copy_to_clipboard(str(self._resume))
+            self.notify(str(self._resume), title="Copied", markup=False)
+            self.dismiss(False)
