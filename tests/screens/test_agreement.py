@@ -16,9 +16,9 @@ from memtui.settings_file import SettingsEditor
 from memtui.store import database, problems
 from memtui.tui import commands, palette, screens
 from memtui.tui.app import MemtuiApp
+from memtui.tui.screens.base import GAP, KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.themes import THEMES
-from memtui.tui.widgets.key_line import GAP, KeyLine
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.conftest import NOW

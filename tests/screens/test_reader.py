@@ -26,12 +26,12 @@ from memtui.tui.messages import (
     TurnsPosition,
     TurnsRequested,
 )
+from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import transcript_view
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import TranscriptView
 from memtui.workspace import Workspace

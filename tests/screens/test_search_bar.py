@@ -19,9 +19,9 @@ from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens import search
+from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.search import SearchHelp, SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, LIGHT
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import DetailPane
 from memtui.tui.widgets.result_list import SearchFunction, SearchView

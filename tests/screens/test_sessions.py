@@ -19,10 +19,10 @@ from memtui.store.schema import SessionRow
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
+from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionList, SessionsScreen
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW

@@ -12,9 +12,9 @@ from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
+from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import EMPTY, WelcomeScreen
-from memtui.tui.widgets.key_line import KeyLine
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
 from memtui.workspace import Workspace
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.tui.widgets import key_line, panes
+from memtui.tui.screens import base, panes
 
 WHAT = "Token refresh fixed; the callback still fails"
 MEASURE = "4 segments · ~210 tokens"
@@ -31,7 +31,7 @@ def test_one_long_word_is_cut_where_the_room_ends() -> None:
 
 def test_what_matters_least_leaves_the_line_of_keys_first() -> None:
     sizes = [(1, 10), (6, 10), (2, 6), (6, 6), (0, 10), (0, 6)]
-    assert key_line.fit_keys(sizes, 58) == [0, 1, 2, 3, 4, 5]
-    assert key_line.fit_keys(sizes, 57) == [0, 1, 2, 4, 5]
-    assert key_line.fit_keys(sizes, 49) == [0, 2, 4, 5]
-    assert key_line.fit_keys(sizes, 1) == [4, 5]
+    assert base.fit_keys(sizes, 58) == [0, 1, 2, 3, 4, 5]
+    assert base.fit_keys(sizes, 57) == [0, 1, 2, 4, 5]
+    assert base.fit_keys(sizes, 49) == [0, 2, 4, 5]
+    assert base.fit_keys(sizes, 1) == [4, 5]
