@@ -2,7 +2,8 @@
 
 import pytest
 
-from memtui.tui.screens import base, panes
+from memtui.tui.screens import base
+from memtui.tui.widgets import panes
 
 WHAT = "Token refresh fixed; the callback still fails"
 MEASURE = "4 segments · ~210 tokens"
