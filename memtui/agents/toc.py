@@ -262,8 +262,9 @@ def search_node(
     parsed = search_query.parse(query, workspace.zone)
     with database.connection():
         whole = store_nodes.resolve_id(node_id)
-        names, is_cut = _list_below([whole], ALL)
-        nodes = store_nodes.get_many([whole, *names])
+        found = store_nodes.get_entries([whole])
+        names, is_cut = _list_below([whole], ALL, whole) if found else ([], False)
+        nodes = _get_within(whole, [whole, *names]) if found else []
     items: dict[str, Item] = {}
     for node in [] if parsed.is_empty else nodes:
         for item in _matches(node, parsed):
@@ -290,10 +291,11 @@ def search_children(
     if parsed.is_empty:
         return _matching("nodes", (), limit, scope)
     with database.connection():
-        parent = [store_nodes.resolve_id(node_id)] if node_id else None
-        children = store_nodes.list_ids_under(parent, scope)[:MAX_CHILDREN]
-        names, is_cut = _list_below(children, scope)
-        nodes = store_nodes.get_many([*children, *names])
+        parent = store_nodes.resolve_id(node_id) if node_id else ""
+        above = [parent] if parent else None
+        children = store_nodes.list_ids_under(above, scope)[:MAX_CHILDREN]
+        names, is_cut = _list_below(children, scope, parent)
+        nodes = _get_within(parent, [*children, *names]) if children else []
         entries = {entry.node_id: entry for entry in store_nodes.get_entries(children)}
     found: dict[str, Item] = {}
     for node in nodes:
@@ -308,14 +310,34 @@ def search_children(
     return _matching("nodes", items, limit, scope, CUT_SEARCH if is_cut else "")
 
 
-def _list_below(node_ids: Sequence[str], scope: Scope) -> tuple[list[str], bool]:
-    """Return the ids of all nodes below some, and True if there were too many."""
+def _list_below(
+    node_ids: Sequence[str], scope: Scope, within: str
+) -> tuple[list[str], bool]:
+    """Return the ids of all nodes below some, and True if there were too many.
+
+    Args:
+        node_ids: The nodes above.
+        scope: The agent, project or keyword to include.
+        within: The node whose days are included: a week may have days of two months;
+            "" for all days.
+    """
     found: list[str] = []
     level = list(node_ids)
     while level and len(found) < MAX_SEARCHED:
-        level = store_nodes.list_ids_under(level, scope) if level else []
+        level = store_nodes.list_ids_under(level, scope, within)
         found += level
     return found[:MAX_SEARCHED], len(found) > MAX_SEARCHED or bool(level)
+
+
+def _get_within(node_id: str, names: Sequence[str]) -> list[TocNode]:
+    """Return those of some nodes whose days are all days of a node, or all for ""."""
+    if node_id:
+        first, end = calendar.day_range(node_id)
+        ranges = {name: calendar.day_range(name) for name in names}
+        names = [
+            one for one in names if first <= ranges[one][0] <= ranges[one][1] <= end
+        ]
+    return store_nodes.get_many(names)
 
 
 def _matches(node: TocNode, parsed: Query) -> list[Item]:

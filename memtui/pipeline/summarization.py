@@ -32,12 +32,10 @@ from memtui.store import (
     rollup_queue,
     segments,
     sessions,
-    surprise,
     versions,
 )
 from memtui.store import grips as store_grips
-from memtui.store.segments import SegmentRange
-from memtui.store.surprise import SegmentTerms
+from memtui.store.segments import SegmentRange, SegmentTerms
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize import keywords
 from memtui.summarize import surprise as summarize_surprise
@@ -359,7 +357,7 @@ class SummaryStage:
                 done.append(item.range)
         with database.transaction():
             self._save(made, now_ms)
-            surprise.add(
+            segments.add_terms(
                 terms,
                 summarize_surprise.surprise_score,
                 summarize_surprise.MAX_SESSIONS_PER_TERM,
@@ -380,6 +378,7 @@ class SummaryStage:
             if meta.read(meta.SUMMARY_RULES) != rules:
                 with database.transaction():
                     segments.request_all_summaries()
+                    rollup_queue.add_all()
                     meta.write(meta.SUMMARY_RULES, rules)
         self._is_renewed = True
 

@@ -40,8 +40,6 @@ from memtui.store import scopes, versions
 from memtui.store.database import IN_JSON, fetch, fetch_value, prefix_range
 from memtui.store.schema import GenerationRow, NodeRow, VersionRow
 
-_MONTH_PREFIX = f"toc:{TocLevel.MONTH}:"
-
 MAX_CANDIDATES = 5
 """The number of candidates named for an ambiguous citation."""
 
@@ -276,6 +274,14 @@ def list_part_ids(node_id: str) -> list[str]:
     return [name for (name,) in in_order.tuples()]
 
 
+def _level_of(node_id: str) -> TocLevel | None:
+    """Return the level of a node; None if this is not the id of a node."""
+    try:
+        return calendar.period(node_id).level
+    except ValueError:
+        return None
+
+
 def _is_day_within(days: DayRange) -> Any:
     # No id of another level sorts between those of days.
     return (NodeRow.node_id >= days[0]) & (NodeRow.node_id < days[1])
@@ -283,7 +289,7 @@ def _is_day_within(days: DayRange) -> Any:
 
 def _is_child_of(node_ids: Sequence[str]) -> Any:
     """Return the condition that a node is listed under one of some others."""
-    months = [one for one in node_ids if one.startswith(_MONTH_PREFIX)]
+    months = [one for one in node_ids if _level_of(one) is TocLevel.MONTH]
     is_child = NodeRow.parent_id.in_([*{*node_ids}.difference(months)])
     if months:
         ranges = (_is_day_within(calendar.day_range(one)) for one in months)
@@ -331,14 +337,24 @@ def _list_shown(*where: Any, limit: int | None = None) -> list[str]:
     return [name for (name,) in found.limit(limit).tuples()]
 
 
-def list_ids_under(parent_ids: Sequence[str] | None, scope: Scope = ALL) -> list[str]:
+def list_ids_under(
+    parent_ids: Sequence[str] | None, scope: Scope = ALL, within: str = ""
+) -> list[str]:
     """Return the ids of the children of some nodes, newest first; the years for None.
 
     Pending nodes are left out: there is nothing to show of them.
+
+    Args:
+        parent_ids: The nodes above.
+        scope: The agent, project or keyword to include.
+        within: A node whose days alone are included; "" for all days.
     """
     is_year = NodeRow.parent_id.is_null()
-    is_child = is_year if parent_ids is None else _is_child_of(parent_ids)
-    return _list_shown(is_child, *scopes.conditions(scope))
+    where = [is_year if parent_ids is None else _is_child_of(parent_ids)]
+    if _level_of(within):
+        is_day = NodeRow.level == TocLevel.DAY.value
+        where.append(~is_day | _is_day_within(calendar.day_range(within)))
+    return _list_shown(*where, *scopes.conditions(scope))
 
 
 def list_newest(limit: int) -> list[str]:
@@ -443,12 +459,10 @@ def read_keywords(
 
 def _is_segment_below(node_id: str) -> Any:
     """Return the condition that a segment is below a node, or is that node."""
-    is_named = NodeRow.node_id == node_id
-    with suppress(ValueError):  # There is no such node.
-        first, end = calendar.day_range(node_id)
-        if calendar.period(node_id).level is not TocLevel.SEGMENT:
-            return (NodeRow.parent_id >= first) & (NodeRow.parent_id < end)
-    return is_named
+    if _level_of(node_id) in (None, TocLevel.SEGMENT):
+        return NodeRow.node_id == node_id
+    first, end = calendar.day_range(node_id)
+    return (NodeRow.parent_id >= first) & (NodeRow.parent_id < end)
 
 
 def find_grip(prefix: str) -> str:

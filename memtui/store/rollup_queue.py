@@ -42,6 +42,12 @@ def add(node_ids: Iterable[str], zone: tzinfo, *, start_ms: int = 0) -> None:
     ).execute()
 
 
+def add_all() -> None:
+    """Have all nodes above the segments rolled up."""
+    is_above = NodeRow.level != TocLevel.SEGMENT.value
+    NodeRow.update(is_dirty=True, attempts=0, retry_ms=0).where(is_above).execute()
+
+
 def start_delayed() -> None:
     """Have the nodes that were added with a later time rolled up now."""
     NodeRow.update(retry_ms=0).where(NodeRow.is_dirty, _is_delayed()).execute()

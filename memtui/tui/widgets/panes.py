@@ -1,7 +1,7 @@
 """The panes: their titles, their scrolling details, and the breadcrumbs to a node."""
 
 from collections.abc import Iterator
-from datetime import timedelta, tzinfo
+from datetime import tzinfo
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -12,8 +12,9 @@ from textual.widget import Widget
 
 from memtui.model import calendar
 from memtui.model.nodes import TocEntry, TocLevel
+from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
-from memtui.tui import commands
+from memtui.tui import commands, format
 from memtui.tui.messages import PaneLeft
 
 SEPARATOR = " · "
@@ -87,7 +88,9 @@ class Breadcrumbs(Widget):
 
     steps: reactive[tuple[str, ...]] = reactive(("Contents",))
 
-    def show(self, line: TocEntry | None, zone: tzinfo, *panes: str) -> None:
+    def show(
+        self, line: TocEntry | DaySession | None, zone: tzinfo, *panes: str
+    ) -> None:
         """Show the path to a node and the panes entered from there."""
         path = _path(line, zone) if line is not None else ()
         self.steps = ("Contents", *path, *panes)
@@ -101,8 +104,12 @@ class Breadcrumbs(Widget):
         return Content.assemble((STEP.join([*before, ""]), "$context"), (last, "bold"))
 
 
-def _path(line: TocEntry, zone: tzinfo) -> Iterator[str]:
-    for node_id in calendar.path(line.node_id):
+def _path(line: TocEntry | DaySession, zone: tzinfo) -> Iterator[str]:
+    if isinstance(line, DaySession):
+        path = calendar.path(line.day_id)
+    else:
+        path = calendar.path(line.node_id, line.month_id)
+    for node_id in path:
         period = calendar.period(node_id)
         match period.level:
             case TocLevel.YEAR:
@@ -110,11 +117,11 @@ def _path(line: TocEntry, zone: tzinfo) -> Iterator[str]:
             case TocLevel.MONTH:
                 yield calendar.title(node_id).partition(" ")[0]
             case TocLevel.WEEK:
-                yield date_format.days(period.first, period.end - timedelta(days=1))
+                yield format.week_days(node_id, path[path.index(node_id) - 1])
             case TocLevel.DAY:
                 yield f"{period.first:%a} {period.first.day}"
-            case TocLevel.SEGMENT:
-                yield date_format.clock(line.start_time, zone)
+    if isinstance(line, DaySession) or line.level is TocLevel.SEGMENT:
+        yield date_format.clock(line.start_time, zone)
 
 
 class DetailPane(VerticalScroll, inherit_bindings=False):

@@ -1,0 +1,237 @@
+"""Months and years have the events of their calendar days, and those alone."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.agents import toc
+from memtui.model import calendar
+from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
+from memtui.paths import in_home
+from memtui.pipeline.pipeline import Pipeline
+from memtui.services import browse
+from memtui.settings import Settings
+from memtui.store import database
+from memtui.store.schema import NodeRow, SegmentRow
+from memtui.store.tombstones import TombstoneKind
+from memtui.summarize.summarizer import ExtractiveSummarizer
+from memtui.workspace import Workspace
+from tests.conftest import often
+from tests.pipeline.test_pipeline import bring, made, settle, tree
+from tests.services.test_forget import forget
+
+SATURDAY = date(2026, 8, 1)
+"""A day of the week of 27 July, whose Thursday is in July."""
+
+DAYS = [
+    *(date(2020, 12, 31), date(2021, 1, 1), date(2021, 1, 3)),
+    *(date(2024, 12, 29), date(2024, 12, 30), date(2024, 12, 31)),
+    *(date(2026, 7, 6), date(2026, 7, 31), SATURDAY, date(2026, 8, 2)),
+    *(date(2026, 12, 28), date(2027, 1, 1)),
+]
+"""Days around the ends of months and years."""
+
+
+def clock() -> datetime:
+    return datetime(2028, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def works(house: Workspace) -> Pipeline:
+    return made(house, clock)
+
+
+def line(day: date, text: str = "") -> str:
+    at = datetime.combine(day, time(10), UTC)
+    told = {
+        "session_id": f"s-{day}",
+        "timestamp": at.isoformat(),
+        "role": "user",
+        "text": text or f"Paint the quay of {day:%d %B}",
+        "project": "ferry" if day.day % 2 else "harbour",
+        "key": f"key-{day}",
+    }
+    return json.dumps(told)
+
+
+def keep(works: Pipeline, folder: Path, days: Iterable[date]) -> None:
+    bring(works, folder, "days", [line(day) for day in days])
+    settle(works)
+
+
+def expected_counts() -> Counter[str]:
+    """Count the segments of each month and year by the days they start in."""
+    with database.connection():
+        rows = SegmentRow.select(SegmentRow.id).tuples()
+        days = [calendar.period(name).first for (name,) in rows]
+    counts = Counter(f"toc:month:{day:%Y-%m}" for day in days)
+    return counts + Counter(f"toc:year:{day:%Y}" for day in days)
+
+
+def list_all(parent: str = "") -> Iterator[TocEntry]:
+    for entry in browse.list_children(parent):
+        yield entry
+        if entry.level is TocLevel.YEAR:
+            yield from list_all(entry.node_id)
+
+
+def test_a_month_and_a_year_have_the_events_of_their_days(
+    works: Pipeline, tmp_path: Path
+) -> None:
+    keep(works, tmp_path, DAYS)
+    counts = expected_counts()
+    listed = {entry.node_id: entry for entry in list_all()}
+    for one in browse.add_activity([*listed.values()]):
+        assert sum(one.activity) == one.counts.messages == counts[one.node_id]
+    assert {name: one.counts.segments for name, one in listed.items()} == counts
+    for name, number in counts.items():
+        node = browse.get_node(name)
+        assert node is not None and node.status is NodeStatus.CURRENT
+        assert node.counts.segments == number
+        assert (node.start_time, node.end_time) == calendar.bounds(name, UTC)
+    august = browse.get_node("toc:month:2026-08")
+    assert august is not None
+    told = " ".join(bullet.text for bullet in august.bullets)
+    assert "01 August" in told and "July" not in told
+    assert "1 session" in told and "sessions" not in told
+
+
+def test_a_week_across_two_months_has_its_own_days_in_each(
+    works: Pipeline, tmp_path: Path
+) -> None:
+    keep(works, tmp_path, DAYS)
+    week = "toc:week:2026-W31"
+    for month, days in (("toc:month:2026-07", [31]), ("toc:month:2026-08", [2, 1])):
+        found = {one.node_id: one for one in browse.list_children(month)}
+        assert found[week].month_id == month
+        assert found[week].counts.segments == len(days)
+        (active,) = browse.add_activity([found[week]])
+        assert sum(active.activity) == len(days)
+        shown = browse.list_children(week, month_id=month)
+        assert [calendar.period(day.node_id).first.day for day in shown] == days
+        branches = browse.list_branches(month)
+        assert branches.lines[week, month] == browse.add_activity(shown)
+    whole = browse.list_children(week)
+    assert [calendar.period(day.node_id).first.day for day in whole] == [2, 1, 31]
+    node = browse.get_node(week)
+    assert node is not None and node.counts.segments == 3
+    across_years = browse.list_children("toc:month:2027-01")
+    assert [one.node_id for one in across_years] == ["toc:week:2026-W53"]
+
+
+def test_there_is_no_month_without_events(works: Pipeline, tmp_path: Path) -> None:
+    keep(works, tmp_path, [SATURDAY])
+    assert [one.node_id for one in list_all()] == ["toc:year:2026", "toc:month:2026-08"]
+    way = ["toc:year:2026", "toc:month:2026-08", "toc:week:2026-W31"]
+    assert browse.get_path("toc:week:2026-W31") == way
+    assert browse.get_path("toc:day:2026-08-01") == [*way, "toc:day:2026-08-01"]
+    assert browse.find_nearest("toc:month:2026-08", UTC) == "toc:month:2026-08"
+    assert browse.find_nearest("toc:month:2026-07", UTC) == "toc:month:2026-08"
+    assert [*browse.get_calendar_year(2026, UTC).days] == [SATURDAY]
+
+
+@pytest.mark.parametrize(
+    ("first", "end", "covered"),
+    [
+        (date(2026, 8, 1), date(2026, 9, 1), ["month:2026-08"]),
+        (date(2026, 7, 1), date(2026, 8, 2), ["day:2026-08-01", "month:2026-07"]),
+        (date(2026, 7, 7), date(2026, 8, 3), ["week:2026-W31"]),
+        (date(2026, 7, 31), date(2026, 9, 1), ["month:2026-08", "day:2026-07-31"]),
+        (date(2027, 1, 1), date(2028, 1, 1), ["year:2027"]),
+        (date(2026, 12, 1), date(2028, 1, 1), ["year:2027", "month:2026-12"]),
+    ],
+)
+def test_a_time_is_covered_once(
+    works: Pipeline, tmp_path: Path, first: date, end: date, covered: list[str]
+) -> None:
+    keep(works, tmp_path, DAYS)
+    bounds = [datetime.combine(day, time(), UTC) for day in (first, end)]
+    found = browse.list_covering(bounds[0], bounds[1], UTC)
+    assert [one.node_id.removeprefix("toc:") for one in found] == covered
+
+
+def test_the_tools_of_agents_find_both_months_of_a_week(
+    house: Workspace, tmp_path: Path
+) -> None:
+    keep(made(house, clock), tmp_path, DAYS)
+    week = "toc:week:2026-W31"
+    for month in ("toc:month:2026-07", "toc:month:2026-08"):
+        listed = toc.browse_toc(house, month).items
+        assert week in [one["node_id"] for one in listed]
+        assert week in toc.get_node(house, month).head["child_node_ids"]
+    for month, word in (("2026-07", "August"), ("2026-08", "July")):
+        assert not toc.search_node(house, f"toc:month:{month}", word).items
+        assert not toc.search_children(house, word, f"toc:month:{month}").items
+    found = toc.search_children(house, "August", "toc:month:2026-08").items
+    assert [one["node_id"] for one in found] == [week]
+    assert toc.browse_keyword(house, "august", node_id="toc:month:2026-08").items
+    assert not toc.browse_keyword(house, "august", node_id="toc:month:2026-07").items
+
+
+@pytest.mark.full
+@given(order=st.permutations(DAYS))
+@often(20)
+def test_months_do_not_depend_on_the_order_of_arrival(
+    tmp_path_factory: pytest.TempPathFactory,
+    settings: Settings,
+    order: Sequence[date],
+) -> None:
+    trees = []
+    for days in (DAYS, order):
+        folder = tmp_path_factory.mktemp("order")
+        house = Workspace(in_home(folder / "home"), settings)
+        works = made(house, clock)
+        for place in range(0, len(days), 3):
+            lines = [line(day) for day in days[place : place + 3]]
+            bring(works, folder, f"{place}", lines)
+            settle(works)
+        trees.append(tree())
+        house.stop()
+    assert trees[0] == trees[1]
+
+
+def test_a_month_without_its_only_events_is_removed(
+    house: Workspace, tmp_path: Path
+) -> None:
+    works = made(house, clock)
+    keep(works, tmp_path, [date(2026, 7, 31), SATURDAY, date(2027, 1, 1)])
+    for day in (SATURDAY, date(2027, 1, 1)):
+        forget(house, TombstoneKind.SESSION, f"s-{day}")
+    settle(works)
+    assert [one.node_id for one in list_all()] == ["toc:year:2026", "toc:month:2026-07"]
+    (week,) = browse.list_children("toc:month:2026-07")
+    assert week.counts.segments == 1
+    with database.connection():
+        assert NodeRow.select().count() == 5
+
+
+class OlderSummarizer(ExtractiveSummarizer):
+    @property
+    def identity(self) -> str:
+        return "extractive-1"
+
+
+def test_a_store_with_months_of_whole_weeks_is_rolled_up_again(
+    house: Workspace, tmp_path: Path
+) -> None:
+    keep(made(house, clock, summarizer=OlderSummarizer()), tmp_path, DAYS)
+    january = {"node_id": "toc:month:2025-01", "level": "month", "is_dirty": False}
+    is_wide = NodeRow.level << ["month", "year"]
+    with database.transaction():
+        for name in ("toc:month:2026-08", "toc:year:2027"):
+            NodeRow.delete().where(NodeRow.node_id == name).execute()
+        NodeRow.insert(**january, parent_id="toc:year:2025", start_ms=0).execute()
+        NodeRow.update(start_ms=NodeRow.start_ms - 86_400_000).where(is_wide).execute()
+    settle(made(house, clock))
+    found = {entry.node_id: entry for entry in list_all()}
+    assert {name: one.counts.segments for name, one in found.items()} == (
+        expected_counts()
+    )
+    for name, entry in found.items():
+        assert (entry.start_time, entry.end_time) == calendar.bounds(name, UTC)
