@@ -20,7 +20,7 @@ from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
-from memtui.services.grip_events import expand
+from memtui.services.conversation import expand
 from memtui.settings import Settings
 from memtui.workspace import Workspace
 

@@ -10,7 +10,7 @@ import pytest
 
 from memtui.model.nodes import TocNode
 from memtui.services import browse
-from memtui.services.grip_events import expand
+from memtui.services.conversation import expand
 from memtui.store import database
 from memtui.store.schema import EventRow
 from memtui.text import analyzer

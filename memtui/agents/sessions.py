@@ -16,7 +16,7 @@ from memtui.model.events import is_event_id, to_ms
 from memtui.model.scope import Scope
 from memtui.search import resolve_filters
 from memtui.services import sessions
-from memtui.services.grip_events import expand
+from memtui.services.conversation import expand
 from memtui.services.sessions import SessionDetails
 from memtui.store import database, scopes
 from memtui.store import events as store_events

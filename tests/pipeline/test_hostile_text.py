@@ -11,7 +11,7 @@ import pytest
 
 from memtui.model.events import Event
 from memtui.model.summaries import BulletKind
-from memtui.services.grip_events import expand
+from memtui.services.conversation import expand
 from tests.pipeline.model_bench import DAY, MONDAY, Bench, make_records
 from tests.stub import personas
 from tests.stub.personas import Prompt

@@ -17,7 +17,7 @@ from memtui.model.grips import Expansion
 from memtui.model.nodes import TocEntry, TocLevel
 from memtui.model.scope import ALL, Scope
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import browse, grip_events
+from memtui.services import browse, conversation
 from memtui.text.tokens import estimate
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
@@ -207,7 +207,7 @@ async def test_plus_and_minus_show_more_and_less_around_the_source(
         assert said(pilot)[-1] == "Only the source itself is shown."
         for _ in range(20):
             await press(pilot, settle, "plus")
-        whole = grip_events.expand(grip.grip_id, before=60, after=60)
+        whole = conversation.expand(grip.grip_id, before=60, after=60)
         assert source(pilot).expansion.events_before == whole.events_before
         assert source(pilot).expansion.events_after == whole.events_after
         assert "nothing more within an hour" in said(pilot)[-1]
@@ -360,7 +360,7 @@ async def test_a_page_or_source_that_cannot_be_read_says_why(
 
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        monkeypatch.setattr(grip_events, "expand", broken)
+        monkeypatch.setattr(conversation, "expand", broken)
         await press(pilot, settle, "n")
         text = pilot.app.screen.query_one("#transcript", Static)
         assert "disk on fire" in str(text.visual)
@@ -423,7 +423,7 @@ async def test_a_long_branch_is_shown_whole(
 async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, opened = threading.Event(), grip_events.expand
+    gate, opened = threading.Event(), conversation.expand
 
     def slow(grip_id: str, *, before: int = 3, after: int = 3) -> Expansion:
         assert gate.wait(10)
@@ -432,7 +432,7 @@ async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         first = source(pilot).citation()
-        monkeypatch.setattr(grip_events, "expand", slow)
+        monkeypatch.setattr(conversation, "expand", slow)
         await pilot.press("n", "enter", "y")
         assert first and source(pilot).citation() == ""
         assert said(pilot) == ["There is no source to copy."]
@@ -533,7 +533,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         go_on = threading.Event()
-        part, expanded = browse.get_scoped_node, grip_events.expand
+        part, expanded = browse.get_scoped_node, conversation.expand
 
         def slow_part(node_id: str, of: Scope) -> object:
             go_on.wait()
@@ -544,7 +544,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
             return expanded(grip_id, **around)
 
         monkeypatch.setattr(browse, "get_scoped_node", slow_part)
-        monkeypatch.setattr(grip_events, "expand", slow_source)
+        monkeypatch.setattr(conversation, "expand", slow_source)
         await pilot.press("down")
         while head(pilot) != "Reading…":
             await pilot.pause()
@@ -604,7 +604,7 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
         await settle(pilot)
         for module, name, key in (
             (browse, "get_scoped_node", "down"),
-            (grip_events, "expand", "n"),
+            (conversation, "expand", "n"),
         ):
             with monkeypatch.context() as patch:
                 patch.setattr(module, name, broken)

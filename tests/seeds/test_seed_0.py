@@ -18,7 +18,7 @@ from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocLevel, TocNode
 from memtui.model.summaries import DraftBullet, Keyword, KeywordOrigin
 from memtui.search import query as search_query
 from memtui.search import query_dates
-from memtui.services import browse, grip_events
+from memtui.services import browse, conversation
 from memtui.store import database
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import BulletRow
@@ -378,7 +378,7 @@ def test_teleport_jumps_to_the_sliding_window(full_house: Workspace) -> None:
         if "sliding window" in bullet.text
         for grip_id in bullet.grip_ids
     ]
-    found = grip_events.expand(grip_ids[0])
+    found = conversation.expand(grip_ids[0])
     assert any("sliding window" in event.text for event in found.excerpt_events)
     # Two calls instead of a walk down from the years.
     said = agent_text(full_house, "teleport", query=query, limit=3)
@@ -449,7 +449,7 @@ def test_every_bullet_of_the_history_can_be_verified(full_house: Workspace) -> N
         for bullet in node.bullets:
             assert bullet.grip_ids, (node.node_id, bullet.text)
             for grip_id in bullet.grip_ids:
-                found = grip_events.expand(grip_id)
+                found = conversation.expand(grip_id)
                 assert found.grip is not None and found.excerpt_events
                 said = "\n".join(event.text for event in found.excerpt_events)
                 assert found.grip.excerpt in said and len(found.grip.excerpt) <= 200
@@ -465,9 +465,9 @@ def test_an_expanded_grip_has_three_events_before_and_after(
     sizes = set()
     for bullet in node.bullets:
         for grip_id in bullet.grip_ids:
-            found = grip_events.expand(grip_id)
+            found = conversation.expand(grip_id)
             sizes.add((len(found.events_before), len(found.events_after)))
-            asked = grip_events.expand(grip_id, before=1, after=0)
+            asked = conversation.expand(grip_id, before=1, after=0)
             assert len(asked.events_before) <= 1 and not asked.events_after
     assert max(before for before, _ in sizes) == 3
     assert all(after <= 3 for _, after in sizes)

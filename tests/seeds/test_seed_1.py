@@ -24,7 +24,7 @@ from memtui.model.jobs import Job
 from memtui.model.nodes import TocLevel
 from memtui.model.schedule import JobSchedule
 from memtui.paths import in_home
-from memtui.services import browse, grip_events
+from memtui.services import browse, conversation
 from memtui.settings import Settings, load
 from memtui.store import database, outbox
 from memtui.store import events as store_events
@@ -445,7 +445,7 @@ def test_an_excerpt_has_the_events_of_its_session_around_it(house: Workspace) ->
             "segment_summarizer",
         )
         store_grips.add([grip])
-    found = grip_events.expand(grip.grip_id, before=2, after=2)
+    found = conversation.expand(grip.grip_id, before=2, after=2)
 
     def texts(group: tuple[Event, ...]) -> list[str]:
         return [event.text for event in group]

@@ -28,7 +28,7 @@ from memtui.model.schedule import JobSchedule, find_cron_error
 from memtui.model.segments import TOOL_CHARS, counted_text
 from memtui.pipeline import rollup
 from memtui.pipeline.model_worker import MIN_AGES
-from memtui.services import browse, grip_events
+from memtui.services import browse, conversation
 from memtui.settings import Settings
 from memtui.store import conversations, database, events, jobs, rollup_queue, sessions
 from memtui.store.schema import CheckpointRow, EventRow, NodeRow, OutboxRow
@@ -676,7 +676,7 @@ def test_a_week_is_got_by_both_forms_of_its_id(
 def test_an_unknown_grip_is_an_empty_answer(
     full_house: Workspace, grip_id: str
 ) -> None:
-    found = grip_events.expand(grip_id)
+    found = conversation.expand(grip_id)
     assert found.grip is None and not found.excerpt_events
     reply = agents_sessions.expand_grip(full_house, grip_id)
     assert not reply.items and reply.notes
@@ -699,7 +699,7 @@ def test_the_events_around_an_excerpt_are_limited(
     messages = [make_message(f"word {n}", 60 * n) for n in range(21)]
     store_messages(*messages)
     cited = messages[10].event_id
-    found = grip_events.expand_event(cited, before=before, after=after)
+    found = conversation.expand_event(cited, before=before, after=after)
     names = [event.text for event in found.events_before]
     assert names == [f"word {n}" for n in range(10 - above, 10)]
     names = [event.text for event in found.events_after]
@@ -712,7 +712,7 @@ def test_the_events_around_an_excerpt_are_at_most_an_hour_away(
     minutes = (0, 1, 30, 61, 90, 121, 122)
     messages = [make_message(f"minute {n}", 60 * n) for n in minutes]
     store_messages(*messages, make_message("beside", 3_700, session="s2"))
-    found = grip_events.expand_event(messages[3].event_id, before=9, after=9)
+    found = conversation.expand_event(messages[3].event_id, before=9, after=9)
     around = [event.text for event in (*found.events_before, *found.events_after)]
     assert around == ["minute 1", "minute 30", "minute 90", "minute 121"]
 
@@ -720,7 +720,7 @@ def test_the_events_around_an_excerpt_are_at_most_an_hour_away(
 def test_a_window_without_events_has_the_excerpt_alone(house: Workspace) -> None:
     messages = [make_message(f"hour {n}", 7_200 * n) for n in range(3)]
     store_messages(*messages)
-    found = grip_events.expand_event(messages[1].event_id)
+    found = conversation.expand_event(messages[1].event_id)
     assert not found.events_before and not found.events_after
     assert [event.text for event in found.excerpt_events] == ["hour 1"]
 

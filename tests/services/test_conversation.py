@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.model.events import Event
 from memtui.services.browse import find_session_node
-from memtui.services.grip_events import expand_event
+from memtui.services.conversation import expand_event
 from memtui.store import database, events, sessions
 from memtui.workspace import Workspace
 

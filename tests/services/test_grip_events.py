@@ -4,7 +4,7 @@ from memtui.errors import AmbiguousError
 from memtui.model import citations
 from memtui.model.grips import Expansion
 from memtui.services import browse
-from memtui.services.grip_events import expand
+from memtui.services.conversation import expand
 from memtui.workspace import Workspace
 
 
