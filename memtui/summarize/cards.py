@@ -183,11 +183,11 @@ def _earlier_title(prompts: Sequence[Event]) -> str:
 
 
 def _plain_title(work: _Work, outcome: CardLine | None) -> str:
-    """Name the work by a short request, by its outcome, else by what calls did."""
+    """Name the work by a short request, by its result, else by what calls did."""
     for at in work.requests:
         if title := titles.plain_title(work.events[at].text):
             return title
-    if outcome and not cues.needs_context(outcome.text):
+    if outcome and _RESULT.match(outcome.text):
         return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
     found = tool_actions.summarize_calls(work.events) or outcome
     return titles.shorten_title(found.text) if found else ""

@@ -6,7 +6,7 @@ Nothing is reworded, so that each line keeps the grips of the lines below.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
 from memtui.model.summaries import (
@@ -27,8 +27,18 @@ HEADLINE_PARTS = 3
 MAX_PROJECTS = 6
 """The maximum number of projects of a period."""
 
-COMMIT_EFFORT, STATE_EFFORT = 15.0, 10.0
-"""The effort of a commit, and of work that was pushed or merged, in messages."""
+MAX_WORKS = 7
+"""The maximum number of pieces of work of a project."""
+
+HEADLINE_SHARE = 0.1
+"""A headline leaves out work with a smaller share of the effort of the largest."""
+
+COMMIT_EFFORT, STATE_EFFORT, LATER_EFFORT = 15.0, 10.0, 10.0
+"""The effort of a commit, of work that was pushed or merged, and of each later piece
+of work with a similar name, in messages."""
+
+SAME_NAME = 0.6
+"""The share of its terms that a name has in common with a similar one."""
 
 MAX_OVERLAP = 0.7
 """An outcome that shares more of its terms with the name of the work is left out."""
@@ -71,7 +81,7 @@ def summarize_children(
     else:
         works = _works_of_periods(level, children)
         bullets = _project_bullets(level, works, totals)
-    return Summary(_headline(works), tuple(bullets))
+    return Summary(_headline(level, works), tuple(bullets))
 
 
 def _works_of_segments(segments: Sequence[TocNode]) -> list[_Work]:
@@ -140,7 +150,10 @@ def _day_bullets(works: Sequence[_Work]) -> Iterator[DraftBullet]:
 
 
 def _work_bullet(work: _Work, *, are_many: bool) -> DraftBullet:
-    """Return the bullet of a piece of work, with its project if there are several."""
+    """Return the bullet of a piece of work, with its project if there are several.
+
+    Below a bullet of its project, it does not repeat the name.
+    """
     prefix = f"{work.project}: " if are_many and work.project else ""
     return DraftBullet(
         f"{prefix}{work.line}",
@@ -153,21 +166,40 @@ def _work_bullet(work: _Work, *, are_many: bool) -> DraftBullet:
 
 
 def _works_of_periods(level: TocLevel, children: Sequence[TocNode]) -> list[_Work]:
-    """Collect the pieces of work of days or longer periods; the latest line counts."""
-    works: dict[str, _Work] = {}
+    """Collect the pieces of work of days or longer periods; the latest line counts.
+
+    Sessions with the same name are one piece of work. Those whose name says nothing are
+    left out if there are others.
+    """
+    works: dict[tuple[str, str], _Work] = {}
+    keys: dict[str, tuple[str, str]] = {}
     bullets = (bullet for child in children for bullet in child.bullets)
     for at, bullet in enumerate(bullets):
         if bullet.kind is not BulletKind.WORK:
             continue
-        key = bullet.session_id or f"{bullet.project} {bullet.text}"
-        work = works.setdefault(key, _Work(bullet.project, bullet.session_id, "", ""))
         text = bullet.text.removeprefix(f"{bullet.project}: ")
-        work.name = _without_outcome(text).partition(" (")[0]
+        name = _without_outcome(text).partition(" (")[0]
+        key = keys.setdefault(bullet.session_id or str(at), (bullet.project, name))
+        work = works.setdefault(key, _Work(bullet.project, bullet.session_id, "", ""))
+        work.name, work.session_id = name, bullet.session_id
         is_wide = level in (TocLevel.MONTH, TocLevel.YEAR)
         work.line = _without_outcome(text) if is_wide else text
         work.effort += bullet.effort
         work.refs = [*work.refs, at][-3:]
-    return list(works.values())
+    found = list(works.values())
+    _add_later_references(found)
+    return [one for one in found if titles.count_content_words(one.name)] or found
+
+
+def _add_later_references(works: Sequence[_Work]) -> None:
+    """Raise the effort of work that later work on the project refers to by its name."""
+    terms = [set(analyzer.query_terms(work.name)) for work in works]
+    for at, work in enumerate(works):
+        for later, other in enumerate(works[at + 1 :], at + 1):
+            shared = len(terms[at] & terms[later])
+            is_similar = shared and shared >= SAME_NAME * len(terms[at])
+            if is_similar and other.project == work.project:
+                work.effort += LATER_EFFORT
 
 
 def _without_outcome(line: str) -> str:
@@ -191,10 +223,11 @@ def _project_bullets(
     for project in projects:
         mine = [one for one in works if one.project == project and id(one) in shown]
         refs = tuple(ref for one in mine for ref in one.refs)[:3]
-        if text := _count_words(totals.get(project)):
-            yield DraftBullet(text, refs, BulletKind.PROJECT, project, "", 0.0)
+        counts = _count_words(totals.get(project))
+        if counts:
+            yield DraftBullet(counts, refs, BulletKind.PROJECT, project, "", 0.0)
         for one in mine:
-            yield _work_bullet(one, are_many=len(efforts) > 1)
+            yield _work_bullet(one, are_many=len(efforts) > 1 and not counts)
 
 
 def _share_out(projects: Sequence[str], works: Sequence[_Work], room: int) -> set[int]:
@@ -204,7 +237,9 @@ def _share_out(projects: Sequence[str], works: Sequence[_Work], room: int) -> se
     for project in projects:
         chosen += [one for one in ranked if one.project == project][:1]
     for work in ranked:
-        if len(chosen) < room and work.project in projects and work not in chosen:
+        mine = sum(one.project == work.project for one in chosen)
+        is_new = work.project in projects and work not in chosen
+        if len(chosen) < room and is_new and mine < MAX_WORKS:
             chosen.append(work)
     return {id(one) for one in chosen}
 
@@ -222,31 +257,39 @@ def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _headline(works: Sequence[_Work]) -> str:
-    """Name the largest pieces of work, with their projects if there are several."""
+def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
+    """Name the largest pieces of work, one of each project before further ones.
+
+    The projects are named, too, unless all the work of a day is on one.
+    """
     ranked = sorted(
         works,
-        key=lambda one: (
-            session_work.is_action_line(one.name)
-            or not titles.count_content_words(one.name),
-            -one.effort,
-        ),
+        key=lambda one: (not session_work.names_work(one.name), -one.effort),
     )
-    are_many = len({one.project for one in works}) > 1
-    parts: list[str] = []
-    named: set[str] = set()
-    room = HEADLINE_CHARS
-    for work in ranked:
-        is_repeated = are_many and work.project in named and len(named) < HEADLINE_PARTS
-        if is_repeated and len({one.project for one in ranked}) > len(named):
-            continue
-        prefix = f"{work.project}: " if are_many and work.project else ""
-        part = prefix + work.name
-        if parts and len(part) + 2 > room:
-            continue
-        parts.append(part)
-        named.add(work.project)
-        room -= len(part) + 2
-        if len(parts) == HEADLINE_PARTS:
-            break
+    least = HEADLINE_SHARE * max((one.effort for one in ranked[:1]), default=0.0)
+    large = [one for one in ranked if one.effort >= least]
+    first = {one.project: one for one in reversed(large)}
+    large.sort(key=lambda one: first[one.project] is not one)
+    if level is TocLevel.DAY and len({one.project for one in works}) < 2:
+        large = [replace(one, project="") for one in large]
+    parts = _headline_parts(large, HEADLINE_CHARS)
+    if len(parts) < min(len(large), 2):
+        parts = _headline_parts(large, HEADLINE_CHARS // 2 - len("; "))
     return prose.shorten("; ".join(parts), HEADLINE_CHARS)
+
+
+def _headline_parts(works: Sequence[_Work], limit: int) -> list[str]:
+    """Return the names that fit into a headline; those of a project stand together."""
+    parts: dict[str, list[str]] = {}
+    room = HEADLINE_CHARS
+    for work in works:
+        names = parts.get(work.project, [])
+        prefix = f"{work.project}: " if work.project and not names else ""
+        part = prefix + titles.shorten_title(work.name, max(limit - len(prefix), 1))
+        if (parts and len(part) + 2 > room) or part in names:
+            continue
+        parts[work.project] = [*names, part]
+        room -= len(part) + 2
+        if sum(map(len, parts.values())) == HEADLINE_PARTS:
+            break
+    return [part for names in parts.values() for part in names]

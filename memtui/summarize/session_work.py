@@ -11,15 +11,17 @@ from itertools import islice
 
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
 from memtui.model.summaries import BulletKind
+from memtui.text.titles import count_content_words
 
 CONTINUED = " (continued)"
 """The end of a title that names the request of an earlier segment."""
 
-MAX_FILES = 6
-"""The number of changed files that are listed."""
+MAX_DECISIONS, MAX_FILES = 4, 6
+"""The number of decisions and of changed files that are listed."""
 
 _ACTION_LINE = re.compile(
-    r"(?:Wrote|Edited|Ran|Read|Searched for) [^.]*|[\w ./:\-]+ failed: "
+    r"(?:Ran|Searched for) [^.]*|(?:Wrote|Edited|Read) [^\s,]*\.[^\s,]*(?:[,;…].*)?$"
+    r"|[\w ./:\-]+ failed: "
 )
 _FINISHED = ("done", "pushed", "merged")
 _FILE = re.compile(r"(.+?)(?: \+(\d+))?(?: −(\d+))?")
@@ -31,10 +33,15 @@ def is_action_line(text: str) -> bool:
     return _ACTION_LINE.match(text) is not None
 
 
+def names_work(name: str) -> bool:
+    """Return whether a name says what was worked on: no prod, no list of calls."""
+    return bool(count_content_words(name)) and not is_action_line(name)
+
+
 def choose_name(titles: Sequence[str]) -> str:
-    """Return the first title of a session's segments that names more than calls."""
+    """Return the first title of a session's segments that names its work."""
     names = [title.removesuffix(CONTINUED) for title in titles]
-    return next((name for name in names if not is_action_line(name)), names[0])
+    return next(filter(names_work, names), names[0])
 
 
 def find_last_state(states: Sequence[str]) -> int:
@@ -70,7 +77,7 @@ def _merge_cards(segments: Sequence[TocNode]) -> Iterator[Bullet]:
         *found[BulletKind.ASKED][:1],
         *_distinct(found[BulletKind.NOTE]),
         *found[BulletKind.OUTCOME][-1:],
-        *_distinct(found[BulletKind.DECISION]),
+        *[*_distinct(found[BulletKind.DECISION])][-MAX_DECISIONS:],
         *_distinct(_left_open(segments, state)),
     ]
     room = max(0, BULLET_COUNTS[TocLevel.SEGMENT][1] - len(statements))

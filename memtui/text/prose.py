@@ -66,7 +66,7 @@ _ATTACHMENT = re.compile(r"\[(?:image|file|document|pasted)\b[^\]\n]*\]", re.IGN
 """What an agent puts in the place of a picture, a file or a pasted text."""
 
 _COMMAND = re.compile(
-    r"\s*/[A-Za-z][\w:.-]*[ \t]+(?:&&[ \t]*)?(?=[^\s/]+[ \t]+\S+[ \t]+\S)"
+    r"\s*/[A-Za-z][\w:.-]*[ \t]+(?:&&[ \t]*)?(?=[^\s/]+[ \t]+\S+[ \t]+\S|[^\0-\x7f])"
 )
 """A command before the request that it is given."""
 

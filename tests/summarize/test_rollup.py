@@ -135,9 +135,9 @@ def test_a_week_lists_projects_with_counts_and_their_work() -> None:
     found = rollup.summarize_children(TocLevel.WEEK, days, totals)
     assert [(one.kind, one.project, one.text) for one in found.bullets] == [
         (BulletKind.PROJECT, "shop", "3 sessions on 2 days, 4 commits"),
-        (BulletKind.WORK, "shop", "shop: Round invoices — In cents. (pushed)"),
+        (BulletKind.WORK, "shop", "Round invoices — In cents. (pushed)"),
         (BulletKind.PROJECT, "tide", "1 session"),
-        (BulletKind.WORK, "tide", "tide: Read gzip (open)"),
+        (BulletKind.WORK, "tide", "Read gzip (open)"),
     ]
     assert found.title == "shop: Round invoices; tide: Read gzip"
 
@@ -157,13 +157,82 @@ def test_work_on_several_days_is_listed_once_with_its_latest_state() -> None:
 
 def test_every_project_is_named_before_the_largest_gets_more_room() -> None:
     days = [
-        day_node(at, work(f"shop: Job {at}", f"s{at}", effort=50 + at))
+        day_node(at, work(f"shop: Paint pier {at}", f"s{at}", effort=50 + at))
         for at in range(9)
     ]
-    days.append(day_node(9, work("tide: Read gzip", "t", "tide", 1)))
+    days.append(day_node(9, work("tide: Read gzip timetables", "t", "tide", 1)))
     found = texts(TocLevel.YEAR, *days)
-    assert "tide: Read gzip" in found
+    assert "tide: Read gzip timetables" in found
     assert len(found) == BULLET_COUNTS[TocLevel.YEAR][1]
+
+
+def test_a_project_has_at_most_seven_pieces_of_work() -> None:
+    days = [day_node(at, work(f"Paint pier {at}", f"s{at}")) for at in range(12)]
+    assert len(texts(TocLevel.WEEK, *days)) == rollup.MAX_WORKS
+
+
+def test_work_that_later_work_refers_to_is_important() -> None:
+    places = ("Berth", "Crane", "Quay", "Lighthouse", "Dock", "Buoy")
+    days = [
+        day_node(at, work(f"{name} repaired", f"s{at}", effort=12))
+        for at, name in enumerate(places)
+    ]
+    plan = day_node(0, work("Plan the winter timetable", "p", effort=5))
+    done = day_node(9, work("Translate the winter timetable", "t", effort=12))
+    assert "Plan the winter timetable" in texts(TocLevel.YEAR, plan, done, *days)
+
+
+def test_sessions_with_the_same_name_are_one_piece_of_work() -> None:
+    days = (
+        day_node(0, work("Review the ferry code (open)", "a")),
+        day_node(1, work("Review the ferry code (done)", "b")),
+    )
+    assert texts(TocLevel.WEEK, *days) == ["Review the ferry code (done)"]
+
+
+def test_a_prod_is_no_work_of_a_week() -> None:
+    days = (
+        day_node(0, work("continue", "a", effort=3)),
+        day_node(1, work("Review the ferry code (done)", "b")),
+    )
+    assert texts(TocLevel.WEEK, *days) == ["Review the ferry code (done)"]
+
+
+def test_the_headline_of_a_week_names_its_project_once() -> None:
+    days = (
+        day_node(0, work("Round invoices (done)", "a", effort=9)),
+        day_node(1, work("Read gzip (open)", "b", effort=5)),
+        day_node(2, work("Sweep the mill", "c", "mill", effort=7)),
+    )
+    assert headline(TocLevel.WEEK, *days) == (
+        "shop: Round invoices; Read gzip; mill: Sweep the mill"
+    )
+
+
+def test_a_headline_leaves_out_small_work() -> None:
+    days = (
+        day_node(0, work("Round invoices (done)", "a", effort=90)),
+        day_node(1, work("Reply with exactly OK", "b", effort=2)),
+    )
+    assert headline(TocLevel.WEEK, *days) == "shop: Round invoices"
+
+
+def test_long_names_are_shortened_for_a_second_project() -> None:
+    long = "Rewrite the harbour exporter, with every option that there ever was before"
+    days = (
+        day_node(0, work(long, "a", effort=9)),
+        day_node(
+            1, work("Sweep the mill before the grain of the year comes", "b", "m")
+        ),
+    )
+    found = headline(TocLevel.YEAR, *days)
+    assert found.startswith("shop: Rewrite the harbour exporter") and "; m: " in found
+
+
+def test_a_request_that_begins_with_read_is_a_name() -> None:
+    first = segment(0, "Read the research and the resources directories", session="a")
+    last = segment(1, "Playwright agent feels implausible?", session="a")
+    assert headline(TocLevel.DAY, first, last) == first.headline
 
 
 def test_a_headline_names_work_rather_than_calls() -> None:
