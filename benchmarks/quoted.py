@@ -17,7 +17,7 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.pipeline.summarization import SOURCE, NewVersion, SegmentWork, SummaryStage
-from memtui.store.surprise import SegmentTerms
+from memtui.store.segments import SegmentTerms
 from memtui.summarize import keywords
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import analyzer

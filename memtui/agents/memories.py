@@ -19,7 +19,7 @@ from memtui.model.nodes import TocNode
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import Query
-from memtui.store import database, events, segments, surprise
+from memtui.store import database, events, segments
 from memtui.store import nodes as store_nodes
 from memtui.store.segments import SegmentRange
 from memtui.text import analyzer, date_format
@@ -74,7 +74,7 @@ def retrieve_memory(
     items = []
     with database.connection():
         names = [first.node_id for first, *_ in matches if first.node_id]
-        surprises = surprise.get(names)
+        surprises = segments.get_surprise(names)
         nodes = {node.node_id: node for node in store_nodes.get_many(names)}
         for rank, (hit, quotes) in enumerate(zip(hits, matches, strict=True), 1):
             node = nodes.get(quotes[0].node_id)

@@ -42,7 +42,6 @@ from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.segments import counted_text
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import (
-    archive,
     copies,
     cursors,
     database,
@@ -522,7 +521,7 @@ class _FileImport:
             self._store_problems(now_ms)
             if batch.is_replaced:
                 self._without_text = Cursor()
-            added = archive.add(
+            added = store_events.add(
                 batch.events,
                 route=self._source.route,
                 count_tokens=partial(count_tokens, counter=reader.counter),

@@ -12,7 +12,6 @@ from memtui.model.events import to_ms
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
 from memtui.model.scope import ALL, Scope
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
-from memtui.store import surprise as store_surprise
 
 PAGE_SIZE = 500
 """The entries that are read at once."""
@@ -166,7 +165,7 @@ def list_covering(
 def get_surprise(segment_id: str) -> float | None:
     """Return how surprising a segment is, 0 to 1; None before it was computed."""
     with database.connection():
-        return store_surprise.get([segment_id]).get(segment_id)
+        return segments.get_surprise([segment_id]).get(segment_id)
 
 
 def get_path(node_id: str, month_id: str = "") -> list[str]:

@@ -1,7 +1,7 @@
-"""Export and import of everything the user's agents wrote, with all source copies."""
+"""All that the user's agents wrote, with source copies: for export and redaction."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,14 +14,11 @@ from memtui.model.events import (
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import copies, events, sessions
-from memtui.store.database import IN_JSON, db, existing_keys, fetch, insert
-from memtui.store.events import AddResult
-from memtui.store.schema import EventRow, SessionRow, SourceCopyRow, unlocked_events
+from memtui.store.database import IN_JSON, db, fetch
+from memtui.store.schema import SessionRow, unlocked_events
 
 PAGE_ROWS = 500
 """The number of rows fetched together."""
-
-CountTokens = Callable[[Sequence[Event]], list[Event]]
 
 _EVENTS = (
     f"SELECT {events.COLUMNS}, e.route, e.source_hash"
@@ -95,63 +92,6 @@ def _to_events(rows: Sequence[Any]) -> list[Event]:
     ]
 
 
-def add(
-    batch: Sequence[Event], *, route: str, count_tokens: CountTokens = list
-) -> AddResult:
-    """Add the new events of a batch, with the source copies of those with provenance.
-
-    The route is that of events without provenance.
-    """
-    by_route: dict[str, list[Event]] = {}
-    for event in batch:
-        own = event.provenance.route if event.provenance else route
-        by_route.setdefault(own, []).append(event)
-    results = []
-    # The best copies first: each brings the others with it.
-    for own in sorted(by_route, key=copies.route_rank, reverse=True):
-        added = events.add(by_route[own], route=own, count_tokens=count_tokens)
-        results.append(added)
-        _add_copies(by_route[own])
-    return AddResult(
-        created=tuple(event_id for result in results for event_id in result.created),
-        known=sum(result.known for result in results),
-        forgotten=sum(result.forgotten for result in results),
-        sessions=frozenset[int]().union(*(result.sessions for result in results)),
-    )
-
-
-def _add_copies(batch: Iterable[Event]) -> None:
-    """Add the source copies of events that are not known yet."""
-    new = {
-        copy.event_id: (event, copy)
-        for event in batch
-        if event.provenance
-        for copy in event.provenance.copies
-    }
-    if not new:
-        return
-    for table in (EventRow, SourceCopyRow):
-        for event_id in existing_keys(table, new):
-            del new[event_id]
-    ids = [event.event_id for event, _ in new.values()]
-    originals = {event_id: event_id for event_id in ids} | copies.resolve(ids)
-    sql = f"SELECT id, session_id FROM events WHERE id {IN_JSON}"
-    owner_by_event = dict(fetch(sql, json.dumps([*originals.values()])))
-    numbers: dict[tuple[str, str], int] = {}
-    rows = []
-    for event, copy in new.values():
-        original = originals[event.event_id]
-        if original in owner_by_event:
-            key = event.agent, copy.session_id or event.session_id
-            if key not in numbers:
-                numbers[key] = sessions.open_number(*key, event.timestamp_ms)
-            is_elsewhere = numbers[key] != owner_by_event[original]
-            number = numbers[key] if is_elsewhere else None
-            rows.append((copy.event_id, original, copy.route, number))
-    insert(SourceCopyRow, rows)
-    sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
-
-
 def replace_events(changed: Sequence[Event]) -> None:
     """Replace events by versions with changed text, inside one transaction.
 
@@ -163,7 +103,7 @@ def replace_events(changed: Sequence[Event]) -> None:
     with unlocked_events():
         db.execute_sql(f"DELETE FROM source_copies WHERE event_id {IN_JSON}", ids)
         db.execute_sql(f"DELETE FROM events WHERE id {IN_JSON}", ids)
-    numbers |= add(changed, route="").sessions
+    numbers |= events.add(changed, route="").sessions
     for number in numbers:
         sessions.recount(number)
     sessions.request_owner_update(numbers)

@@ -13,7 +13,8 @@ from typing import Any
 from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import meta, outbox, rollup_queue, sessions, surprise, tombstones
+from memtui.store import meta, outbox, rollup_queue, sessions, tombstones
+from memtui.store import segments as store_segments
 from memtui.store.database import (
     IN_JSON,
     close,
@@ -363,7 +364,7 @@ def delete() -> None:
     for number in remaining:
         sessions.recount(number)
     db.execute_sql(f"DELETE FROM outbox WHERE session {_SELECTED_SESSIONS}")
-    surprise.remove(
+    store_segments.remove_terms(
         _column(f"SELECT id FROM segments WHERE session_id {_SELECTED_SESSIONS}")
     )
     db.execute_sql(f"DELETE FROM segments WHERE session_id {_SELECTED_SESSIONS}")
@@ -409,7 +410,7 @@ def delete_derived(zone: tzinfo, now_ms: int) -> None:
         " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)",
     ):
         db.execute_sql(sql)
-    surprise.remove(segments)
+    store_segments.remove_terms(segments)
     db.execute_sql(f"DELETE FROM segments WHERE id {_DERIVED}")
     db.execute_sql(f"DELETE FROM nodes WHERE level = 'segment' AND node_id {_DERIVED}")
     db.execute_sql(

@@ -47,6 +47,9 @@ _SELECT = f"SELECT {COLUMNS} FROM events e JOIN sessions s ON s.id = e.session_i
 _IN_ORDER = "ORDER BY e.at_ms, e.ordinal, e.id"
 
 
+CountTokens = Callable[[Sequence[Event]], list[Event]]
+
+
 @dataclass(frozen=True, slots=True)
 class AddResult:
     """The result of adding a batch of events."""
@@ -62,19 +65,39 @@ class AddResult:
 
 
 def add(
-    batch: Sequence[Event],
-    *,
-    route: str,
-    count_tokens: Callable[[Sequence[Event]], list[Event]] = list,
+    batch: Sequence[Event], *, route: str, count_tokens: CountTokens = list
 ) -> AddResult:
     """Add the new events of a batch with their outbox rows, inside one transaction.
 
     An event with a known id changes nothing. One that came by another route or in
     another session already is stored as a copy; if it is the better copy, it replaces
-    the other.
+    the other. Events with provenance bring their source copies.
 
-    ``count_tokens`` is called with those that are new.
+    Args:
+        batch: The events.
+        route: The route of events without provenance.
+        count_tokens: Called with those that are new.
     """
+    by_route: dict[str, list[Event]] = {}
+    for event in batch:
+        own = event.provenance.route if event.provenance else route
+        by_route.setdefault(own, []).append(event)
+    results = []
+    # The best copies first: each brings the others with it.
+    for own in sorted(by_route, key=copies.route_rank, reverse=True):
+        results.append(_add_by_route(by_route[own], own, count_tokens))
+        _add_copies(by_route[own])
+    return AddResult(
+        created=tuple(event_id for result in results for event_id in result.created),
+        known=sum(result.known for result in results),
+        forgotten=sum(result.forgotten for result in results),
+        sessions=frozenset[int]().union(*(result.sessions for result in results)),
+    )
+
+
+def _add_by_route(
+    batch: Sequence[Event], route: str, count_tokens: CountTokens
+) -> AddResult:
     allowed = tombstones.filter_events(batch, route=route)
     unknown = {event.event_id: event for event in allowed}
     for table in (EventRow, SourceCopyRow):
@@ -104,6 +127,38 @@ def add(
         forgotten=len(batch) - len(allowed),
         sessions=frozenset(numbers.values()),
     )
+
+
+def _add_copies(batch: Iterable[Event]) -> None:
+    """Add the source copies of events that are not known yet."""
+    new = {
+        copy.event_id: (event, copy)
+        for event in batch
+        if event.provenance
+        for copy in event.provenance.copies
+    }
+    if not new:
+        return
+    for table in (EventRow, SourceCopyRow):
+        for event_id in existing_keys(table, new):
+            del new[event_id]
+    ids = [event.event_id for event, _ in new.values()]
+    originals = {event_id: event_id for event_id in ids} | copies.resolve(ids)
+    sql = f"SELECT id, session_id FROM events WHERE id {IN_JSON}"
+    owner_by_event = dict(fetch(sql, json.dumps([*originals.values()])))
+    numbers: dict[tuple[str, str], int] = {}
+    rows = []
+    for event, copy in new.values():
+        original = originals[event.event_id]
+        if original in owner_by_event:
+            key = event.agent, copy.session_id or event.session_id
+            if key not in numbers:
+                numbers[key] = sessions.open_number(*key, event.timestamp_ms)
+            is_elsewhere = numbers[key] != owner_by_event[original]
+            number = numbers[key] if is_elsewhere else None
+            rows.append((copy.event_id, original, copy.route, number))
+    insert(SourceCopyRow, rows)
+    sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
 
 
 def _match(

@@ -14,9 +14,8 @@ from memtui.agents.replies import Item, Reply
 from memtui.model.events import EventRole
 from memtui.model.summaries import DraftBullet, GenerationStats, Summary
 from memtui.services import browse
-from memtui.store import database
+from memtui.store import database, segments
 from memtui.store import events as store_events
-from memtui.store import surprise as store_surprise
 from memtui.store.schema import SegmentRow
 from memtui.summarize import surprise
 from memtui.summarize.draft import ground_segment
@@ -288,7 +287,7 @@ def test_surprise_is_how_unlike_earlier_sessions_a_segment_is(
 def test_every_segment_has_a_surprise_without_a_model(full_house: Workspace) -> None:
     with database.connection():
         names = [row.id for row in SegmentRow.select()]
-        found = store_surprise.get(names)
+        found = segments.get_surprise(names)
     assert set(found) == set(names) and len(names) == 6
     assert all(0.0 <= score <= 1.0 for score in found.values())
     assert len(set(found.values())) > 2

@@ -9,7 +9,7 @@ import pytest
 
 from memtui.cli.output import to_plain
 from memtui.services import browse, status
-from memtui.store import database, surprise
+from memtui.store import database, segments
 from memtui.store.schema import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
 from memtui.text import secrets
 from memtui.text.analyzer import query_terms
@@ -59,7 +59,7 @@ def tree_of(house: Workspace) -> Tree:
 
 def terms_of(words: str) -> list[bytes]:
     """How the store's file holds a term of the words that sessions are compared by."""
-    numbers = [surprise.hash_term(root) for root in query_terms(words)]
+    numbers = [segments.hash_term(root) for root in query_terms(words)]
     with database.connection():
         kept = TermRow.select().where(TermRow.term.in_(numbers))
         return [pack(">ii", row.term, row.start_s) for row in kept]

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from memtui import store
-from memtui.store import database, segments, surprise
+from memtui.store import database, segments
 from memtui.store.database import db
 from memtui.store.schema import SessionRow
-from memtui.store.segments import SegmentRange
-from memtui.store.surprise import SegmentTerms
+from memtui.store.segments import SegmentRange, SegmentTerms
 from memtui.summarize import surprise as summarize_surprise
 
 AUTH = (
@@ -40,9 +39,9 @@ def began(number: int, at_s: int) -> None:
     ).execute()
 
 
-def add(segments: list[SegmentTerms]) -> None:
-    surprise.add(
-        segments,
+def add(terms: list[SegmentTerms]) -> None:
+    segments.add_terms(
+        terms,
         summarize_surprise.surprise_score,
         summarize_surprise.MAX_SESSIONS_PER_TERM,
     )
@@ -57,7 +56,7 @@ def told(name: str, number: int, text: str) -> SegmentTerms:
 
 def weighed(name: str, number: int, text: str) -> float:
     add([told(name, number, text)])
-    return surprise.get([name])[name]
+    return segments.get_surprise([name])[name]
 
 
 def rows() -> set[tuple[int, int, int, int]]:
@@ -95,7 +94,7 @@ def test_segments_given_together_are_weighed_one_after_the_other() -> None:
         began(1, 100)
         began(2, 200)
         add([told("a", 1, AUTH), told("b", 2, AUTH)])
-        assert surprise.get(["a", "b"]) == {"a": 1.0, "b": 0.0}
+        assert segments.get_surprise(["a", "b"]) == {"a": 1.0, "b": 0.0}
 
 
 def test_a_segment_told_again_says_only_what_it_says_now() -> None:
@@ -114,7 +113,7 @@ def test_a_segment_that_grows_keeps_its_figure_until_it_is_weighed_anew() -> Non
         weighed("a", 1, AUTH)
         before = rows()
         told("a", 1, AUTH)
-        assert surprise.get(["a"]) == {"a": 1.0}
+        assert segments.get_surprise(["a"]) == {"a": 1.0}
         assert rows() == before
 
 
