@@ -1,4 +1,4 @@
-"""``show``, ``expand`` and ``stats``: prints a node, a source, and the counts."""
+"""``show``, ``expand``, ``sessions``, ``session``, ``stats``: print what is stored."""
 
 from argparse import Namespace
 from dataclasses import replace
@@ -7,9 +7,17 @@ from memtui.agents import formatting, sessions, toc
 from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
 from memtui.cli import output, versions
-from memtui.cli.arguments import Parser, add_max_tokens, add_scope, whole_number
+from memtui.cli.arguments import (
+    Parser,
+    add_max_tokens,
+    add_paging,
+    add_scope,
+    whole_number,
+)
 from memtui.cli.context import Context
 from memtui.model.nodes import Bullet
+from memtui.search import resolve_filters
+from memtui.services import sessions as services_sessions
 from memtui.services import status
 from memtui.text import date_format
 from memtui.workspace import Workspace
@@ -43,15 +51,21 @@ def add_options(parser: Parser, command: str) -> None:
                 help=f"events {side} it (default 3)",
             )
         add_max_tokens(parser)
+    elif command in ("sessions", "session"):
+        _add_session_options(parser, command)
 
 
 def run(args: Namespace, context: Context) -> int:
-    """Print a node, the events behind a bullet, or the counts."""
+    """Print a node, the events behind a bullet, sessions, or the counts."""
     with context.workspace(or_empty=True) as workspace:
         if args.command == "stats":
             return _stats(workspace, args)
         if args.command == "expand":
             return _expand(workspace, args)
+        if args.command == "sessions":
+            return _list_sessions(workspace, args)
+        if args.command == "session":
+            return _print_session(workspace, args)
         return _show(workspace, args)
 
 
@@ -108,6 +122,7 @@ def _verified(bullet: Bullet) -> Item:
         "missing": list(features.missing),
         "negated": features.negation_differs,
         "opposites": [list(pair) for pair in features.opposites],
+        "conflicts": list(features.conflicts),
         "matched": list(verdict.matched),
         "quotes": output.to_plain(verdict.spans),
         "repaired": verdict.is_repaired,
@@ -150,3 +165,71 @@ def _stats(workspace: Workspace, args: Namespace) -> int:
     ]
     lines = (f"{name:<28} {value}" for name, value in rows)
     return output.print_result(args, stats, lines)
+
+
+def _add_session_options(parser: Parser, command: str) -> None:
+    if command == "sessions":
+        add_scope(parser)
+        add_paging(parser, "sessions")
+    else:
+        parser.add_argument(
+            "session", metavar="[AGENT:]ID", help="its id, or the beginning of it"
+        )
+        add_paging(parser, "messages")
+        parser.add_argument(
+            "--all", action="store_true", help="the results of tools too"
+        )
+        parser.add_argument(
+            "--subagent", default="", metavar="NAME", help="a subagent's messages"
+        )
+        parser.add_argument(
+            "--thoughts", action="store_true", help="the thoughts before each message"
+        )
+    add_max_tokens(parser)
+
+
+def _list_sessions(workspace: Workspace, args: Namespace) -> int:
+    reply = sessions.list_sessions(
+        workspace,
+        agent=args.agent,
+        project=args.project,
+        offset=args.offset,
+        limit=args.limit,
+    )
+    return output.print_reply(workspace, args, reply)
+
+
+def _print_session(workspace: Workspace, args: Namespace) -> int:
+    """Print what is known of a session, and a page of its messages."""
+    reply = sessions.list_messages(
+        workspace,
+        args.session,
+        offset=args.offset,
+        limit=args.limit,
+        subagent=args.subagent,
+        all_events=args.all,
+        with_thoughts=args.thoughts,
+    )
+    try:
+        facts = services_sessions.get_details(
+            *resolve_filters.find_session(args.session)
+        )
+    except resolve_filters.SessionNameError:
+        return output.print_reply(workspace, args, reply)
+    head = sessions.session_head(facts)
+    lead = sessions.session_lead(workspace, head)
+    lead += [f"- {text}" for text in facts.summary]
+    for one in facts.subagents:
+        started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
+        about = [one.kind, one.task, f"{one.events:,} events", started]
+        lead.append(f"subagent {one.name}: {' · '.join(filter(None, about))}")
+    reply = replace(
+        reply,
+        head={
+            "session": head,
+            "about": list(facts.summary),
+            "subagents": output.to_plain(facts.subagents),
+        },
+        lead=lead,
+    )
+    return output.print_reply(workspace, args, reply)

@@ -74,6 +74,6 @@ def test_a_fault_of_a_command_is_not_taken_for_damage(
     def fail(*_: object) -> int:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("memtui.cli.sessions.run", fail)
+    monkeypatch.setattr("memtui.cli.show.run", fail)
     with pytest.raises(ZeroDivisionError):
         run_memtui(home, "sessions")
