@@ -72,7 +72,7 @@ async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(
         counts, headline, agents = told(app).split("\n")
         assert counts.startswith("Tue 6 Feb 2024, 3 weeks ago · 1 segment · ")
         assert (headline, agents) == (
-            "We decided on Postgres for orders",
+            "Write the migration for the orders table, amounts in cents",
             "claude-code · shop",
         )
         await pilot.press("left", "k")
