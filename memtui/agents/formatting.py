@@ -29,6 +29,9 @@ TITLE_CHARS = 120
 SEGMENT_KEYS = ("session", "title", "node_id")
 """The fields given with the first hit of a segment alone."""
 
+SESSION_KEYS = ("session_name", "state", "outcome", "more_in_session")
+"""The fields given with the first hit of a session alone."""
+
 UNFINISHED = (NodeStatus.PENDING, NodeStatus.STALE)
 
 MARKS = {
@@ -122,12 +125,13 @@ def hit(one: Hit, *, is_recent: bool = False) -> Item:
 
 
 def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Item]:
-    """Describe hits, each message once and each segment with its first hit alone.
+    """Describe hits, each message once, segments and sessions with their first hits.
 
     Short quotes of one message are joined.
     """
     items: list[Item] = []
     segments: set[tuple[str, str]] = set()
+    sessions: set[tuple[str, str]] = set()
     messages: dict[str, Item] = {}
     for one in found:
         item = _quote(one, is_recent=is_recent)
@@ -139,11 +143,14 @@ def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Ite
                     first["snippet"] = f"{start} … {item['snippet'].lstrip('… ')}"
                 continue
         segment = one.session_id, one.node_id
-        if segment in segments:
-            for key in SEGMENT_KEYS:
-                item.pop(key, None)
+        session = one.agent, one.session_id
+        for key in SEGMENT_KEYS if segment in segments else ():
+            item.pop(key, None)
+        for key in SESSION_KEYS if session in sessions else ():
+            item.pop(key, None)
         items.append(item)
         segments.add(segment)
+        sessions.add(session)
     return items
 
 
@@ -164,6 +171,13 @@ def _quote(one: CombinedHit, *, is_recent: bool) -> Item:
     }
     if not one.session_id:
         del item["session"]
+    work = (
+        one_line(one.work.name),
+        one.work.state,
+        one_line(one.work.outcome),
+        one.more,
+    )
+    item |= {key: value for key, value in zip(SESSION_KEYS, work, strict=True) if value}
     if one.role:
         item["role"] = one.role.value
     if one.node_id and cite != one.node_id:
@@ -345,7 +359,12 @@ class LineWriter:
         title, snippet = item.get("title", ""), item["snippet"]
         role = f"{item['role']}: " if "role" in item else ""
         is_told = not role and title in snippet
-        about = f"{title} | " if title and not is_told else ""
+        name = item.get("session_name", "")
+        # The title of a later segment may repeat the name of its session.
+        title = "" if is_told or (name and title.startswith(name)) else title
+        state = f" ({item['state']})" if "state" in item else ""
+        about = ": ".join(filter(None, [f"{name}{state}", title]))
+        about = f"{about} | " if about else ""
         start = f"{score_text(item)}{item['id']} {self.minute(item['at'])}"
         if "retracts" in item:
             start = f"  later, taking that back: {start}"

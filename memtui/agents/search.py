@@ -13,6 +13,7 @@ from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import CombinedHit, Hit
 from memtui.model.scope import ALL, Scope
 from memtui.search import snippets
+from memtui.services import session_work
 from memtui.store import conversations, database, events, nodes, sessions
 from memtui.text import analyzer, cues, date_format, prose
 
@@ -127,6 +128,7 @@ def describe_quotes(
     found: Sequence[CombinedHit], *, is_recent: bool = False
 ) -> list[Item]:
     """Describe quotes, with the verdicts of bullets and what took a quote back."""
+    found = session_work.add_work(found)
     items = formatting.quotes(found, is_recent=is_recent)
     by_cite = {_cite(one): one for one in reversed(found)}
     hits = [by_cite.get(item["id"]) for item in items]

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import TocLevel
-from memtui.model.sessions import Session
+from memtui.model.sessions import NO_WORK, Session, SessionWork
 
 MIN_EXCELLENT = 0.8
 """From this score on, all of the query is in one title, or in several places."""
@@ -186,6 +186,11 @@ class MessageHit:
     window: tuple[WindowMessage, ...]
     about: Snippet = NO_SNIPPET
     """The match in the session's title or summary, if no message matches."""
+    more: int = 0
+    """The number of other messages of the session with the specific words of this one,
+    if only one of each session is returned."""
+    work: SessionWork = NO_WORK
+    """The work of its session, if requested."""
 
     @property
     def match(self) -> WindowMessage | None:
@@ -220,6 +225,11 @@ class CombinedHit:
     layers: frozenset[HitSource]
     is_unsummarized: bool
     """True if only messages match and no summary."""
+    more: int = 0
+    """The number of other messages of the session with the specific words of this
+    one."""
+    work: SessionWork = NO_WORK
+    """The work of its session, if requested."""
 
     @property
     def band(self) -> ScoreBand:

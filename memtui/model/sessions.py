@@ -62,6 +62,19 @@ class SubagentMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionWork:
+    """The work of a session; texts are empty if its summaries do not say it."""
+
+    name: str = ""
+    """The title that the session was given, else the name of its work."""
+    state: str = ""
+    outcome: str = ""
+
+
+NO_WORK = SessionWork()
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A session as it is stored."""
 

@@ -179,13 +179,15 @@ class CombinedSearch:
         ranked = _rank(found, leads, dated, query)[: max(0, limit)]
         shown = [match for one in ranked if not one.message for match in one.matches]
         hits = {hit.target_id: hit for hit in read_hits(shown, query)}
+        best = [one.message for one in ranked if one.message]
+        more = self._searcher.count_more(best, query)
         notes = (*result.notes, *unknown, *found.notes, nodes.note)
         suggestion = nodes.suggestion
         if found.messages and not found.unknown:
             suggestion = ""
         return replace(
             result,
-            hits=tuple(_hits(ranked, hits, query)),
+            hits=tuple(_hits(ranked, hits, more, query)),
             notes=tuple(dict.fromkeys(filter(None, notes))),
             suggestion=search_query.correct(result.query, query.text, suggestion),
             messages=len(found.messages),
@@ -253,13 +255,17 @@ def _rank(
 
 
 def _hits(
-    ranked: Sequence[RankedSession], nodes: Mapping[str, Hit], query: Query
+    ranked: Sequence[RankedSession],
+    nodes: Mapping[str, Hit],
+    more: Mapping[int, int],
+    query: Query,
 ) -> Iterator[CombinedHit]:
     """Yield what is shown of sessions.
 
     Args:
         ranked: The sessions.
         nodes: The nodes and grips to show, by their ids.
+        more: The numbers of further messages that match, by session.
         query: The query.
     """
     known = sessions.get_many(one.session for one in ranked)
@@ -316,6 +322,7 @@ def _hits(
             score=one.score,
             layers=frozenset(layers | ({HitSource.MESSAGES} if message else set())),
             is_unsummarized=not is_summarized,
+            more=more.get(one.session, 0),
         )
 
 

@@ -439,6 +439,14 @@ class MessageIndex:
                 found.titles = _score_titles(db, terms, within.sessions)
         return found
 
+    def count_by_session(
+        self, terms: Iterable[QueryTerm], within: MessageFilter
+    ) -> dict[int, int]:
+        """Return how many messages of each session contain all of some terms."""
+        with self._reading() as db:
+            lookup = _Lookup(db, within)
+            return lookup.count_by_session(" AND ".join(map(lookup.match, terms)))
+
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
@@ -705,6 +713,15 @@ class _Lookup:
             (self._restrict(match), *self._values, limit),
         ).fetchone()
         return sorted(json.loads(rowids), reverse=True)
+
+    def count_by_session(self, match: str) -> dict[int, int]:
+        """Return how many messages of each listed session an FTS5 query matches."""
+        rows = self._db.execute(
+            "SELECT (SELECT session FROM conversations WHERE id = m.conversation)"
+            f" AS number, count(*) {self._from_where()} GROUP BY number",
+            (self._restrict(match), *self._values),
+        )
+        return dict(rows.fetchall())
 
     def estimate(self, match: str, messages: int) -> int:
         """Estimate how many messages contain a frequent term.

@@ -8,7 +8,8 @@ of each.
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -113,6 +114,8 @@ class RankedMessage:
     """BM25 of its whole conversation."""
     score: float
     """0 to 1."""
+    terms: tuple[QueryTerm, ...] = ()
+    """The terms of the specific words that it contains."""
 
 
 @dataclass(slots=True)
@@ -160,21 +163,8 @@ class MessageSearcher:
         filters, with_tools = query.filters, self._index.with_tools
         if filters.role is EventRole.TOOL and not with_tools:
             matches.notes.append(NO_TOOL_TEXT)
-        within = MessageFilter(
-            scopes.get_sessions(filters) if sessions is None else sessions,
-            filters.role,
-            filters.since,
-            filters.until,
-            filters.with_subagents,
-            tuple(
-                (
-                    *map(QueryTerm, word.terms[:-1]),
-                    QueryTerm(word.terms[-1], word.prefix),
-                )
-                for word in query.excluded
-                if analyzer.is_indexed(word.text)
-            ),
-        )
+        allowed = scopes.get_sessions(filters) if sessions is None else sessions
+        within = _message_filter(query, allowed)
         if terms:
             found, unindexed = self._find(terms, query, within, matches)
         else:
@@ -185,6 +175,30 @@ class MessageSearcher:
         found.add_unindexed(passing, query, with_tools=with_tools)
         self._score(found, query, role_weights, matches)
         return matches
+
+    def count_more(
+        self, messages: Iterable[RankedMessage], query: Query
+    ) -> dict[int, int]:
+        """Count what else the sessions of messages have, by the sessions' numbers.
+
+        Args:
+            messages: The best messages of some sessions.
+            query: The query.
+
+        Returns:
+            The numbers of other messages with all specific words of the best one; empty
+            for phrases: the index does not know the order of words.
+        """
+        groups: dict[tuple[QueryTerm, ...], set[int]] = {}
+        has_phrases = query.phrases or query.excluded_phrases
+        for one in () if has_phrases else messages:
+            groups.setdefault(one.terms, set()).add(one.session)
+        counts: dict[int, int] = {}
+        with suppress(SearchError):  # the search has noted it
+            for terms, numbers in groups.items():
+                within = _message_filter(query, frozenset(numbers))
+                counts |= self._index.count_by_session(terms, within) if terms else {}
+        return {number: max(0, count - 1) for number, count in counts.items()}
 
     def _find(
         self,
@@ -263,6 +277,7 @@ class MessageSearcher:
                     scores.windows.get(one.id, 0.0) + bonus,
                     scores.conversations.get(one.conversation, 0.0),
                     own,
+                    found.specific_terms(one.mask),
                 )
             )
 
@@ -319,6 +334,22 @@ def _query_terms(query: Query) -> list[QueryTerm]:
         for word in query.words
         if word.whole
     ]
+
+
+def _message_filter(query: Query, sessions: frozenset[int] | None) -> MessageFilter:
+    filters = query.filters
+    return MessageFilter(
+        sessions,
+        filters.role,
+        filters.since,
+        filters.until,
+        filters.with_subagents,
+        tuple(
+            (*map(QueryTerm, word.terms[:-1]), QueryTerm(word.terms[-1], word.prefix))
+            for word in query.excluded
+            if analyzer.is_indexed(word.text)
+        ),
+    )
 
 
 def _passes(one: IndexableEvent, within: MessageFilter) -> bool:
@@ -397,7 +428,10 @@ class SessionSearch:
                     newest = conversations.list_recent_messages(
                         query.filters, MAX_RECENT
                     )
-                    ranked = [_RankedHit(n, 1.0, event, 1.0) for n, event in newest]
+                    ranked = [
+                        _RankedHit(n, 1.0, RankedMessage(n, event, 1.0, 1.0, 1.0, 1.0))
+                        for n, event in newest
+                    ]
                     notes = query_dates.describe_newest(dated)
                     dated = replace(dated, periods=())
                 else:
@@ -407,7 +441,9 @@ class SessionSearch:
                     best = {one.session: one for one in reversed(ranked)}
                     ranked = [one for one in ranked if best[one.session] is one]
                 some = ranked[: max(0, min(limit, MAX_HITS))]
-                hits = tuple(_hits(some, query, before, after))
+                shown = [one.message for one in some if one.message and is_one_each]
+                more = self._searcher.count_more(shown, query)
+                hits = tuple(_hits(some, query, more, before, after))
             result = replace(
                 result,
                 hits=hits,
@@ -426,9 +462,7 @@ class _RankedHit:
     session: int
     rank: float
     """Comparable within one result only."""
-    event: Event | None
-    score: float = 0.0
-    """That of the message, 0 to 1."""
+    message: RankedMessage | None
 
 
 def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
@@ -460,7 +494,7 @@ def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
     for rank, one in sorted(ranks, key=lambda pair: -pair[0]):
         # The texts of the session count for its best message.
         rank = max(rank, texts.pop(one.session, 0.0)) + titles.get(one.session, 0.0)
-        ranked.append(_RankedHit(one.session, rank, one.event, one.score))
+        ranked.append(_RankedHit(one.session, rank, one))
     with_messages = {one.session for one in ranked}
     ranked += [
         _RankedHit(number, texts.get(number, 0.0) + score, None)
@@ -471,23 +505,27 @@ def _rank(matches: MessageMatches, dated: DatedQuery) -> list[_RankedHit]:
 
 
 def _hits(
-    ranked: Sequence[_RankedHit], query: Query, before: int, after: int
+    ranked: Sequence[_RankedHit],
+    query: Query,
+    more: Mapping[int, int],
+    before: int,
+    after: int,
 ) -> Iterator[MessageHit]:
     """Yield hits, with scores that fall as their ranks do."""
     sessions = store_sessions.get_many(one.session for one in ranked)
-    with_events = [(one.session, one.event) for one in ranked if one.event]
+    with_events = [(one.session, one.message.event) for one in ranked if one.message]
     positions = conversations.count_messages_before(with_events)
     windows = conversations.read_windows(with_events, before, after)
     known = [one for one in ranked if one.session in sessions]
     scores = [
-        one.score if one.event else title_score(sessions[one.session], query)
+        one.message.score if one.message else title_score(sessions[one.session], query)
         for one in known
     ]
     best, most = max(scores, default=0.0), max((o.rank for o in known), default=0.0)
     for one in known:
-        session, event = sessions[one.session], one.event
+        session = sessions[one.session]
         score = best * one.rank / (most or 1.0)
-        if event is None:
+        if one.message is None:
             first = conversations.first_message(one.session)
             yield MessageHit(
                 session,
@@ -499,6 +537,7 @@ def _hits(
                 title_snippet(session, query),
             )
             continue
+        event = one.message.event
         number = positions[event.event_id]
         around = windows[event.event_id]
         at = number - [one.event_id for one, _ in around].index(event.event_id)
@@ -509,7 +548,13 @@ def _hits(
             # Other events have the number of the next message.
             at += other.is_message
         yield MessageHit(
-            session, event.subagent, event.event_id, number, score, tuple(window)
+            session,
+            event.subagent,
+            event.event_id,
+            number,
+            score,
+            tuple(window),
+            more=more.get(one.session, 0),
         )
 
 

@@ -351,6 +351,14 @@ class Candidates:
         """The bits of all terms but complete identifiers."""
         return sum((not one.is_whole) << bit for bit, one in enumerate(self.terms))
 
+    def specific_terms(self, mask: int) -> tuple[QueryTerm, ...]:
+        """Return the terms in a mask that belong to specific words."""
+        return tuple(
+            one
+            for bit, one in enumerate(self.terms)
+            if mask >> bit & 1 and one.weight == 1 and not one.is_whole
+        )
+
     def __post_init__(self) -> None:
         """Count nothing for each term, unless frequencies are given."""
         self.frequencies = self.frequencies or [0] * len(self.terms)

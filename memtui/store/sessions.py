@@ -5,10 +5,10 @@ The number of a session is its row id; its name is the id that its agent gave it
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from peewee import fn
 
@@ -256,6 +256,36 @@ def get_many(numbers: Iterable[int]) -> dict[int, Session]:
     """Return sessions by their numbers."""
     rows = SessionRow.select().where(SessionRow.id.in_(list(numbers)))
     return {row.id: from_row(row) for row in rows}
+
+
+class SegmentWork(NamedTuple):
+    """What the summary of a segment says of the work of its session."""
+
+    agent: str
+    session_id: str
+    title: str
+    """The title that the session was given; "" if none."""
+    headline: str
+    state: str
+    outcome: str
+
+
+def list_work(keys: Collection[SessionKey]) -> list[SegmentWork]:
+    """Return the summarized segments of sessions, oldest first."""
+    bullet = (
+        "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind = '{}'"
+        " AND NOT is_withheld ORDER BY position DESC LIMIT 1), '')"
+    )
+    rows = fetch(
+        "SELECT s.agent, s.name, s.title, v.headline,"
+        f" {bullet.format('state')}, {bullet.format('outcome')} FROM json_each(?) k"
+        " CROSS JOIN sessions s ON s.agent = json_extract(k.value, '$[0]')"
+        " AND s.name = json_extract(k.value, '$[1]')"
+        " JOIN segments g ON g.session_id = s.id JOIN nodes n ON n.node_id = g.id"
+        " JOIN node_versions v ON v.id = n.latest_id ORDER BY g.start_ms",
+        json.dumps(sorted(keys)),
+    )
+    return list(map(SegmentWork._make, rows))
 
 
 def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:

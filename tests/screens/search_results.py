@@ -19,7 +19,7 @@ from memtui.model.hits import (
     TeleportResult,
     WindowMessage,
 )
-from memtui.model.sessions import Session
+from memtui.model.sessions import Session, SessionWork
 from memtui.tui.screens.search import SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, THEMES, stylesheets
 from memtui.tui.widgets.result_list import SearchFunction, SearchView
@@ -119,7 +119,14 @@ def message_hit(match: str, *words: str, **others: object) -> MessageHit:
 FINDINGS = CombinedResult(
     "session timeout",
     (
-        combined_hit(),
+        combined_hit(
+            work=SessionWork(
+                "Customers are logged out while they pay",
+                "pushed",
+                "Every request renews the session: SESSION_TTL in shop/settings.py.",
+            ),
+            more=38,
+        ),
         combined_hit(
             at=datetime(2024, 2, 19, 14, 5, tzinfo=UTC),
             title="Does the parquet export keep the time zone",

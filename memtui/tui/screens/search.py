@@ -20,11 +20,12 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
+from memtui.model.hits import CombinedResult, MessageResult
 from memtui.model.scope import Scope
 from memtui.search import query as search_query
 from memtui.search.query import NO_WORD
 from memtui.search.query_dates import NEWEST_LISTED
-from memtui.services import browse
+from memtui.services import browse, session_work
 from memtui.services.browse import ScopeChoices
 from memtui.text.quantities import plural
 from memtui.tui import format, workers
@@ -320,14 +321,21 @@ def make_finders(
     workspace: "Workspace", history: SearchHistory, scope: Callable[[], Scope]
 ) -> dict[SearchView, SearchFunction]:
     """Return the search function of each view; each is imported on first use."""
-    return {
-        SearchView.ALL: lambda text: workspace.search.find(
-            text, filters=Filters(scope=scope())
-        ),
-        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, scope=scope()),
-        SearchView.MESSAGES: lambda text: workspace.session_search.find(
+
+    def find_all(text: str) -> CombinedResult:
+        found = workspace.search.find(text, filters=Filters(scope=scope()))
+        return replace(found, hits=session_work.add_work(found.hits))
+
+    def find_messages(text: str) -> MessageResult:
+        found = workspace.session_search.find(
             text, is_one_each=history.is_one_each, filters=Filters(scope=scope())
-        ),
+        )
+        return replace(found, hits=session_work.add_work(found.hits))
+
+    return {
+        SearchView.ALL: find_all,
+        SearchView.SUMMARIES: lambda text: workspace.teleport.find(text, scope=scope()),
+        SearchView.MESSAGES: find_messages,
     }
 
 

@@ -102,6 +102,7 @@ class SearchResult:
     level: TocLevel | None
     """The level of a week, month or year; None for a single moment."""
     title: str
+    """The name of the session, or the headline of a node."""
     band: str
     """The quality of the match, in a word; "" for a list of recent sessions."""
     kind: str
@@ -112,6 +113,12 @@ class SearchResult:
     details: tuple[str, ...] = ()
     """Project, agent and subagent."""
     is_unsummarized: bool = False
+    state: str = ""
+    """The state of the session's work."""
+    outcome: str = ""
+    """What came of the session."""
+    more: int = 0
+    """The number of other matches in the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +253,7 @@ def _combined_result(hit: CombinedHit) -> SearchResult:
     return SearchResult(
         at=hit.at,
         level=None if level is TocLevel.SEGMENT else level,
-        title=hit.title or UNTITLED,
+        title=hit.work.name or hit.title or UNTITLED,
         band=hit.band.value,
         kind="message" if is_message else kind,
         match=ResultSnippet(speaker, hit.snippet),
@@ -261,6 +268,9 @@ def _combined_result(hit: CombinedHit) -> SearchResult:
         ),
         details=_details(hit.project, hit.agent, hit.subagent),
         is_unsummarized=hit.is_unsummarized,
+        state=hit.work.state,
+        outcome=hit.work.outcome,
+        more=hit.more,
     )
 
 
@@ -271,7 +281,7 @@ def _message_result(hit: MessageHit) -> SearchResult:
     return SearchResult(
         at=at,
         level=None,
-        title=session.title or UNTITLED,
+        title=hit.work.name or session.title or UNTITLED,
         band=score_band(hit.score).value,
         kind="message" if message else "session",
         match=_snippet(message, session.agent) or ResultSnippet("", hit.about),
@@ -286,6 +296,8 @@ def _message_result(hit: MessageHit) -> SearchResult:
         before=_snippet(before, session.agent),
         after=_snippet(after, session.agent),
         details=_details(session.project, session.agent, hit.subagent),
+        state=hit.work.state,
+        more=hit.more,
     )
 
 
@@ -329,6 +341,9 @@ GAP = 2
 
 MIN_ALIGNED_TITLE = 28
 """The narrowest title beside times that form a column, in cells."""
+
+OUTCOME = "→ "
+"""The mark before the outcome of a session."""
 
 MIN_NEIGHBORS = 60
 """From this width on, in cells, the messages before and after are shown."""
@@ -380,14 +395,26 @@ class ResultRow(TextBlock):
             rows += [bar + line for line in lines]
         if after:
             rows += [_MARGIN + line for line in _draw_snippet(after, room, 1, DIM)]
-        if foot := self._foot(room):
-            rest = room + INDENT - rows[-1].cell_length - foot.cell_length
-            if len(rows) > 1 and rest >= GAP:
-                rows[-1] += " " * rest + foot
-            else:
-                rows.append(_MARGIN + foot)
+        if self.lines > 1 and self._is_outcome_new:
+            outcome = Content.styled(f"{OUTCOME}{to_line(result.outcome)}", DIM)
+            rows.append(_MARGIN + outcome.truncate(room, ellipsis=True))
+        details, facts = self._feet()
+        foot = _spread(details, facts, details.cell_length + facts.cell_length + GAP)
+        rest = room + INDENT - rows[-1].cell_length
+        if len(rows) > 1 and foot.cell_length + GAP <= rest:
+            rows[-1] += " " * (rest - foot.cell_length) + foot
+        elif foot:
+            rows.append(_MARGIN + _spread(details, facts, room))
         first, *others = rows
         return [first, *(_MARGIN + row for row in others)]
+
+    @property
+    def _is_outcome_new(self) -> bool:
+        """True if there is an outcome that neither title nor snippet shows."""
+        result = self.result
+        shown = [result.title, result.match.snippet.text if result.match else ""]
+        outcome = " ".join(result.outcome.split())
+        return not any(outcome in " ".join(text.split()) for text in shown)
 
     @property
     def _is_title_match(self) -> bool:
@@ -397,8 +424,7 @@ class ResultRow(TextBlock):
 
     def _head(self, width: int) -> Content:
         result = self.result
-        kind = " · ".join(part for part in (result.band, result.kind) if part)
-        end = Content.styled(kind, DIM)
+        end = Content.styled(result.state or result.kind, DIM)
         room = width - end.cell_length - GAP
         when = Content.styled(self.when, DIM)
         if room - self.when_cells - GAP >= MIN_ALIGNED_TITLE:
@@ -412,12 +438,21 @@ class ResultRow(TextBlock):
         head = head.truncate(room, ellipsis=True)
         return head + " " * (room - head.cell_length + GAP) + end
 
-    def _foot(self, room: int) -> Content:
-        foot = Content.styled(to_line(" · ".join(self.result.details)), DIM)
-        if self.result.is_unsummarized:
-            separator = Content.styled(" · ", DIM) if foot else Content("")
-            foot += separator + "unsummarized"
-        return foot.truncate(room, ellipsis=True)
+    def _feet(self) -> tuple[Content, Content]:
+        """Return the left part of the last line, and the right one."""
+        result = self.result
+        facts = [f"+{result.more} in this session"] if result.more else []
+        facts += ["unsummarized"] if result.is_unsummarized else []
+        facts += [f"{result.band} match"] if result.band else []
+        details = Content.styled(to_line(" · ".join(result.details)), DIM)
+        return details, Content(" · ".join(facts))
+
+
+def _spread(left: Content, right: Content, width: int) -> Content:
+    """Return two parts at both ends of a line; the left one is cut if necessary."""
+    left = left.truncate(max(0, width - right.cell_length - GAP), ellipsis=True)
+    space = width - left.cell_length - right.cell_length
+    return left + " " * space + right if right else left
 
 
 def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:

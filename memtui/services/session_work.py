@@ -1,0 +1,47 @@
+"""Reads what came of sessions, for the hits of a search."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from memtui.model.hits import CombinedHit, MessageHit
+from memtui.model.sessions import NO_WORK, SessionWork
+from memtui.store import database
+from memtui.store import sessions as store_sessions
+from memtui.store.sessions import SegmentWork, SessionKey
+from memtui.summarize import session_work
+
+HitT = TypeVar("HitT", CombinedHit, MessageHit)
+
+
+def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
+    """Return the work of sessions that have a summary, by agent and id."""
+    with database.connection():
+        found = store_sessions.list_work(set(keys))
+    groups: dict[SessionKey, list[SegmentWork]] = {}
+    for segment in found:
+        groups.setdefault((segment.agent, segment.session_id), []).append(segment)
+    return {key: _describe(segments) for key, segments in groups.items()}
+
+
+def _describe(segments: Sequence[SegmentWork]) -> SessionWork:
+    """Describe a session by its segments, oldest first."""
+    states = [one.state for one in segments if one.state]
+    outcomes = [one.outcome for one in segments if one.outcome]
+    return SessionWork(
+        segments[0].title
+        or session_work.choose_name([one.headline for one in segments]),
+        states[session_work.find_last_state(states)] if states else "",
+        outcomes[-1] if outcomes else "",
+    )
+
+
+def add_work(hits: Sequence[HitT]) -> tuple[HitT, ...]:
+    """Return hits with the work of their sessions."""
+    work = read_work({_key(one) for one in hits})
+    return tuple(replace(one, work=work.get(_key(one), NO_WORK)) for one in hits)
+
+
+def _key(hit: CombinedHit | MessageHit) -> SessionKey:
+    session = hit.session if isinstance(hit, MessageHit) else hit
+    return session.agent, session.session_id
