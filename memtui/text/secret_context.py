@@ -427,6 +427,8 @@ def _is_secret_value(kind: str, value: NamedValue, after: str) -> bool:
         return (kind in (KEY, SECRET) and has_uuid(secret)) or is_generated(secret)
     if is_secret(kind, secret, is_quoted=value.is_quoted):
         return True
+    if is_noise(secret) and is_generated(secret):
+        return True
     if (
         kind != PASSWORD
         or is_code(secret)
@@ -562,6 +564,24 @@ def _command_value(text: str, at: int, opened: str = "") -> Iterator[SecretSpan]
     value = (_QUOTED_VALUE if opened else _WORD).match(text, at)
     if value and not is_template(value[0]) and not _PORTS.match(value[0]):
         yield *value.span(), PASSWORD
+
+
+_IDENTIFIED = re.compile(
+    r"identified (?:with \w{1,40} )?(?:by|as) (?:password )?"
+    r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])",
+    re.IGNORECASE,
+)
+_BEFORE_IDENTIFIED = re.compile(r"(?:['\"`%)]|\b(?:user|role|to)\b[^\n]{1,80}) $", re.I)
+
+
+def _identified(text: str, at: int) -> Iterator[SecretSpan]:
+    """Find the password of a user in SQL; prose has "identified by", too."""
+    clause = _IDENTIFIED.match(text, at)
+    if not clause or is_template(clause[1]) or is_placeholder(clause[1]):
+        return
+    is_sql = clause[0][:10].isupper() or any(map(str.isdigit, clause[1]))
+    if is_sql or _BEFORE_IDENTIFIED.search(text, max(0, at - 100), at):
+        yield *clause.span(1), PASSWORD
 
 
 def _login_flag(text: str, at: int) -> Iterator[SecretSpan]:
@@ -729,11 +749,6 @@ def _pattern(
 
 _BEARER = r"bearer[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,})"
 _SIGNED = r"=([A-Za-z0-9%+/_-]{20,2048}={0,2})"
-_IDENTIFIED = (
-    r"(?:(?<=['\"`%)] )|(?-i:IDENTIFIED|(?=identified by '[^' ]*\d)))"
-    r"(?:identified )?(?:with \w{1,40} )?(?:by|as) (?:password )?"
-    r"\\{0,7}['\"]([^'\"\\\n]{4,256})(?=\\{0,7}['\"])"
-)
 _PGPASS = (
     r"(?<=[\w.*-]):(?:543\d|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}"
     r":([^\s\"'\\:][^\s\"'\\]{3,255}+)(?=\s|$|\\+[rn]|\\*\")"
@@ -764,7 +779,7 @@ _RULES: tuple[tuple[bytes, bytes, Rule], ...] = (
     (b"cookie", b"", _cookie),
     (b"sig=", b"", _pattern("signature", rf"(?<=[?&;])sig{_SIGNED}", _is_random)),
     (b"signature=", b"", _pattern("signature", rf"signature{_SIGNED}", _is_random)),
-    (b"identified ", b"", _pattern(PASSWORD, _IDENTIFIED)),
+    (b"identified ", b"", _identified),
     (b":543", b"", _pattern(PASSWORD, _PGPASS, _no_word)),
     (b":*:", b"", _pattern(PASSWORD, _PGPASS)),
     (b"net use ", b"", _pattern(PASSWORD, _NET_USE)),

@@ -219,6 +219,12 @@ def test_the_name_of_a_field_makes_its_value_a_secret() -> None:
     assert kinds == ("password", "api key", "password")
 
 
+@pytest.mark.parametrize("name", ["secret_key = ", "api_key: ", "client_secret="])
+@pytest.mark.parametrize("value", ["k#9Lm!2Qz&7Wp^4R", "p@ssX!92&mm(q", "aB3$xY9!kL2@"])
+def test_an_unquoted_key_may_contain_signs(name: str, value: str) -> None:
+    assert value not in redact(f"{name}{value}\n").text
+
+
 def test_strings_and_keys_of_any_depth_are_redacted() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     redacted, kinds = redact_json([{token: [f"use {token}"]}, 1, 2.5])
