@@ -20,7 +20,7 @@ from memtui import store
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.paths import Paths, in_home
-from memtui.pipeline.indexers import MessageIndexer
+from memtui.pipeline.pipeline import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, outbox
 from memtui.store import events as store_events

@@ -47,7 +47,7 @@ class Clocked:
 
 def rebuild(paths: Paths) -> dict[str, float]:
     """Rebuild the index; return the seconds that took, in all and for its parts."""
-    from memtui.pipeline.indexers import MessageIndexer
+    from memtui.pipeline.pipeline import MessageIndexer
 
     analyzed, added = Clocked(analyzer.terms), Clocked(MessageIndex.add_older)
     analyzer.terms = analyzed
@@ -89,7 +89,7 @@ def run_all(paths: Paths, queries: list[str]) -> dict[str, float]:
 
 def follow(paths: Paths) -> dict[str, float]:
     """Keep the index up to date until the input ends."""
-    from memtui.pipeline.indexers import MessageIndexer
+    from memtui.pipeline.pipeline import MessageIndexer
 
     indexer = MessageIndexer(MessageIndex(paths.message_index))
     with database.connection():

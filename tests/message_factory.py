@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
-from memtui.pipeline.indexers import MessageIndexer
+from memtui.pipeline.pipeline import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, sessions
 from memtui.store import events as store_events

@@ -4,11 +4,13 @@ capture → segmentation → summarization → rollup → indexes; the model wor
 thread of its own. One process at a time runs the pipeline of a store.
 """
 
+import secrets
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
 
@@ -17,19 +19,35 @@ from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
 from memtui.capture.tail import Tail
 from memtui.capture.watcher import FileWatcher
-from memtui.errors import StoreBusyError
+from memtui.errors import SearchError, StoreBusyError
+from memtui.model import calendar
+from memtui.model.events import Event, to_ms
 from memtui.model.schedule import Schedules
-from memtui.pipeline.indexers import NODES_AT_ONCE, MessageIndexer, NodeIndexer
 from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
 from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
 from memtui.pipeline.rollup import RollupStage
 from memtui.pipeline.schedule import JobScheduler
-from memtui.pipeline.segmentation import SegmentationStage
 from memtui.pipeline.summarization import SummaryStage
 from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker, WorkerLock
 from memtui.search.message_index import MessageIndex
+from memtui.search.node_documents import node_documents
 from memtui.search.node_index import NodeIndex
-from memtui.store import backup, database, outbox, versions
+from memtui.store import (
+    backup,
+    database,
+    events,
+    grips,
+    index_input,
+    meta,
+    nodes,
+    outbox,
+    rollup_queue,
+    segments,
+    versions,
+)
+from memtui.store.outbox import ChangedSession
+from memtui.store.segments import SegmentRange
+from memtui.summarize import segmenter
 from memtui.summarize.segmenter import SegmentRules
 from memtui.summarize.summarizer import Summarizer
 from memtui.text.tokens import TokenCounter
@@ -296,3 +314,267 @@ def _with_store(step: Step) -> int:
 def _is_busy(errors: Sequence[Exception]) -> bool:
     """Return whether another process blocks the store; then waiting helps."""
     return any(isinstance(error, StoreBusyError) for error in errors)
+
+
+# Segmentation (events → segments). Where a segment ends depends on nothing before its
+# first event. So only the segments from the one before the earliest new event on are
+# cut again.
+
+SESSIONS_AT_ONCE = 20
+"""Sessions per transaction."""
+
+
+class SegmentationStage:
+    """Cuts sessions into segments."""
+
+    def __init__(
+        self,
+        rules: SegmentRules,
+        zone: tzinfo,
+        clock: Callable[[], datetime],
+        *,
+        with_subagents: bool = False,
+    ) -> None:
+        self._rules, self._zone, self._clock = rules, zone, clock
+        self._with_subagents = with_subagents
+
+    def step(self) -> int:
+        """Cut a batch of sessions, close silent segments; return how many changed."""
+        now = self._clock()
+        silent = now - timedelta(seconds=self._rules.max_gap_s)
+        with database.connection():
+            if not outbox.list_changed_sessions(1) and not segments.has_silent(
+                to_ms(silent)
+            ):
+                return 0
+        with database.transaction():
+            done = segments.close_silent(to_ms(silent))
+            for touched in outbox.list_changed_sessions(SESSIONS_AT_ONCE):
+                self._segment_session(touched, now)
+                outbox.delete_session(touched)
+                done += 1
+        return done
+
+    def _segment_session(self, session: ChangedSession, now: datetime) -> None:
+        from_ms = segments.find_safe_start(session.number, session.start_ms)
+        recent_events = events.outline(session.number, start_ms=from_ms)
+        main = [
+            event
+            for event in recent_events
+            if self._with_subagents or not event.subagent
+        ]
+        subagent_times = [
+            event.timestamp_ms
+            for event in recent_events
+            if event.subagent and not self._with_subagents
+        ]
+        runs = segmenter.split_events(main, self._rules)
+        new_segments = list(self._ranges(session.number, runs, subagent_times, now))
+        before = {
+            known.segment_id: known
+            for known in segments.list_since(session.number, from_ms)
+        }
+        after = {known.segment_id for known in new_segments}
+        gone = [name for name in before if name not in after]
+        segments.delete(gone)
+        nodes.delete(gone)
+        changed = [
+            known for known in new_segments if before.get(known.segment_id) != known
+        ]
+        segments.save(changed)
+        # What comes before a segment names the work it continues: summarize again all
+        # that follow the first change.
+        starts = [one.start_ms for one in (*changed, *(before[name] for name in gone))]
+        segments.request_summaries(
+            one.segment_id
+            for one in new_segments
+            if starts and one.start_ms > min(starts)
+        )
+        outbox.add_nodes(gone, to_ms(now))
+        rollup_queue.add({_day_of(name) for name in gone}, self._zone)
+
+    def _ranges(
+        self,
+        number: int,
+        runs: Sequence[Sequence[Event]],
+        subagent_times: Sequence[int],
+        now: datetime,
+    ) -> Iterator[SegmentRange]:
+        for place, run in enumerate(runs):
+            is_last = place == len(runs) - 1
+            first, last = run[0], run[-1]
+            beyond = len(subagent_times)
+            if not is_last:
+                beyond = bisect_left(subagent_times, runs[place + 1][0].timestamp_ms)
+            day = calendar.local_day(first.timestamp, self._zone)
+            yield SegmentRange(
+                segment_id=calendar.segment_id(day, first.event_id),
+                number=number,
+                first_id=first.event_id,
+                last_id=last.event_id,
+                start_ms=first.timestamp_ms,
+                end_ms=last.timestamp_ms,
+                tokens=sum(event.tokens for event in run),
+                events=len(run),
+                messages=sum(event.is_message for event in run),
+                subagent_events=beyond
+                - bisect_left(subagent_times, first.timestamp_ms),
+                is_open=is_last and not segmenter.is_finished(run, now, self._rules),
+            )
+
+
+def _day_of(segment_id: str) -> str:
+    return str(calendar.parent_id(segment_id))
+
+
+# Indexing. What the outbox names is indexed; then its rows are deleted. Indexing again
+# is harmless. The store has the name of the index that was made for it; an index of
+# another name, or none, is made again.
+
+NODES_AT_ONCE = 500
+"""The number of outbox rows followed by one commit of the index."""
+
+
+class NodeIndexer:
+    """Keeps the index in step with the table of contents."""
+
+    def __init__(self, index: NodeIndex, clock: Callable[[], datetime]) -> None:
+        self._index, self._clock = index, clock
+        self._is_checked = False
+        self.changed = ChangedNodes()
+
+    def step(self) -> int:
+        """Index a batch of nodes; return how many rows of the outbox were done."""
+        if not self._is_checked or not self._index.exists() or self._index.is_suspect:
+            self.check()
+        with database.connection():
+            rows = outbox.list_nodes(NODES_AT_ONCE)
+            if not rows:
+                return 0
+            names = list(dict.fromkeys(name for _, name in rows))
+            documents = [
+                document
+                for node in nodes.get_many(names)
+                for document in node_documents(node, grips.list_of_node(node.node_id))
+            ]
+        try:
+            self._index.update(documents, names)
+        except SearchError:
+            self._is_checked = False
+            raise
+        with database.transaction():
+            outbox.delete([row for row, _ in rows])
+            outbox.add_sessions(set(segments.get_sessions(names).values()))
+        self.changed.update(names)
+        return len(rows)
+
+    def check(self) -> None:
+        """Rebuild the index unless it is the one made for this store."""
+        with database.connection():
+            name = meta.read(meta.NODE_INDEX)
+        if not name or self._index.name() != name or not self._index.is_sound():
+            self.rebuild()
+        self._is_checked = True
+
+    def rebuild(self) -> None:
+        """Create an empty index, which the next steps fill."""
+        name = secrets.token_hex(8)
+        self._index.create(name)
+        with database.transaction():
+            outbox.clear(outbox.INDEX_NODE)
+            outbox.add_nodes(nodes.list_ids(), to_ms(self._clock()))
+            meta.write(meta.NODE_INDEX, name)
+        self._is_checked = True
+
+
+EVENTS_AT_ONCE = 1_000
+"""About how many events one step indexes."""
+
+TITLES_AT_ONCE = 200
+"""The number of session titles that one step indexes."""
+
+RANGES_AT_ONCE = 200
+"""The number of outbox rows that one step reads."""
+
+
+class MessageIndexer:
+    """Keeps the message index up to date."""
+
+    def __init__(self, index: MessageIndex) -> None:
+        self._index = index
+        self._is_checked = self._is_complete = False
+
+    def step(self) -> int:
+        """Index a batch of events or titles; return how many were read."""
+        if not (self._is_checked and self._index.exists()) or self._index.is_suspect:
+            self.check()
+        try:
+            return self._add_new() or self._add_older() or self._add_titles()
+        except SearchError:
+            self._is_checked = False
+            raise
+
+    def check(self) -> None:
+        """Rebuild the index unless it is the one made for this store."""
+        with database.connection():
+            name = meta.read(meta.MESSAGE_INDEX)
+        if not name or self._index.name() != name or self._index.is_suspect:
+            self.rebuild()
+        self._is_complete = self._index.status().is_complete
+        self._is_checked = True
+
+    def rebuild(self) -> None:
+        """Create an empty index, which the next steps fill from the store."""
+        name = secrets.token_hex(8)
+        self._index.create(name)
+        with database.transaction():
+            outbox.clear(outbox.INDEX_EVENT)
+            outbox.clear(outbox.INDEX_SESSION)
+            outbox.add_sessions(index_input.list_sessions())
+            meta.write(meta.MESSAGE_INDEX, name)
+        self._is_checked = False
+
+    def _add_new(self) -> int:
+        with database.connection():
+            ranges = _first_batch(outbox.list_events(RANGES_AT_ONCE))
+            if not ranges:
+                return 0
+            events = index_input.read_ranges(ranges)
+        self._index.add(events)
+        with database.transaction():
+            outbox.delete([one.row for one in ranges])
+        return sum(one.count for one in ranges)
+
+    def _add_older(self) -> int:
+        """Index the next events that were stored before the index was made."""
+        if self._is_complete:
+            return 0
+        oldest_id = self._index.status().oldest_id
+        with database.connection():
+            events = index_input.read_before(oldest_id, EVENTS_AT_ONCE)
+        self._index.add_older(events)
+        self._is_complete = not events
+        return len(events)
+
+    def _add_titles(self) -> int:
+        with database.connection():
+            rows = outbox.list_sessions(TITLES_AT_ONCE)
+            if not rows:
+                return 0
+            texts = index_input.read_session_texts({session for _, session in rows})
+        self._index.set_session_texts(texts)
+        with database.transaction():
+            outbox.delete([row for row, _ in rows])
+        return len(rows)
+
+
+def _first_batch(ranges: Sequence[outbox.EventRange]) -> list[outbox.EventRange]:
+    """Return the first ranges that make about EVENTS_AT_ONCE together; at least one."""
+    batch: list[outbox.EventRange] = []
+    count = 0
+    for one in ranges:
+        if batch and count + one.count > EVENTS_AT_ONCE:
+            break
+        batch.append(one)
+        count += one.count
+    return batch

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memtui.model.events import EventRole
-from memtui.pipeline import indexers
-from memtui.pipeline.indexers import MessageIndexer
+from memtui.pipeline import pipeline
+from memtui.pipeline.pipeline import MessageIndexer
 from memtui.search.message_index import MessageIndex
 from memtui.store import database, meta, outbox
 from memtui.workspace import Workspace
@@ -69,12 +69,12 @@ def test_a_filling_begins_with_the_newest_and_goes_on_where_it_was(
     first = MessageIndexer(index)
     first.step()
     assert not index.status().is_complete
-    assert index.status().events_read == indexers.EVENTS_AT_ONCE
+    assert index.status().events_read == pipeline.EVENTS_AT_ONCE
     (hit, *_) = house.session_search.find('"quay 2499"').hits
     assert hit.match is not None
     assert "so far" in house.session_search.find("quay").notes[0]
     MessageIndexer(index).step()
-    assert index.status().events_read == 2 * indexers.EVENTS_AT_ONCE
+    assert index.status().events_read == 2 * pipeline.EVENTS_AT_ONCE
     index_messages(house)
     assert index.status().is_complete
     assert count(house) == 2_500
@@ -104,7 +104,7 @@ WORK = """
     import sys
     from pathlib import Path
     from memtui import store
-    from memtui.pipeline.indexers import MessageIndexer
+    from memtui.pipeline.pipeline import MessageIndexer
     from memtui.search.message_index import MessageIndex
     store.open_at(Path(sys.argv[1]))
     index = MessageIndexer(MessageIndex(Path(sys.argv[2])))
