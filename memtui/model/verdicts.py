@@ -39,11 +39,16 @@ class VerdictFeatures:
     negation_differs: bool = False
     opposites: tuple[tuple[str, str], ...] = ()
     """Words of the bullet, each with the opposite word of the passage."""
+    conflicts: tuple[str, ...] = ()
+    """Other contradictions in words: "planned, not done"."""
 
     @property
     def is_contradicted(self) -> bool:
-        """True if a name, number, negation or opposite contradicts the bullet."""
-        return bool(self.missing or self.negation_differs or self.opposites)
+        """True if anything in the source contradicts the bullet, or a name or number
+        is missing there."""
+        return bool(
+            self.missing or self.negation_differs or self.opposites or self.conflicts
+        )
 
     @property
     def support(self) -> Support:

@@ -59,6 +59,7 @@ def _list_weaknesses(bullet: Bullet) -> Iterator[str]:
     if features.opposites:
         word = _word_of_stem(bullet.text, features.opposites[0][0])
         yield f"the source says the opposite of “{word}”"
+    yield from features.conflicts
     if features.covered < SUPPORTED_SHARE:
         yield f"{_percent(features)} of its wording is in the source"
 
