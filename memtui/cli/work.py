@@ -16,7 +16,7 @@ from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocLevel
 from memtui.paths import transcript_folders
-from memtui.pipeline.progress import ACTIVITIES, PipelineProgress
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.store import database, rewrite_queue
 from memtui.text.quantities import plural
@@ -98,7 +98,7 @@ def _reporter(show: ShowProgress) -> Callable[[PipelineProgress], None]:
         nonlocal most
         most = max(most, progress.queued)
         idle = "" if progress.queued else "done"
-        show(ACTIVITIES.get(progress.stage, idle), most - progress.queued, most)
+        show(status.ACTIVITIES.get(progress.stage, idle), most - progress.queued, most)
 
     return report
 

@@ -18,23 +18,6 @@ if TYPE_CHECKING:
     from memtui.pipeline.pipeline import Pipeline
 
 
-ACTIVITIES = {
-    "ingest": "reading new events",
-    "tail": "reading transcripts",
-    "segment": "segmenting",
-    "summarize": "summarizing",
-    "rollup": "rolling up",
-    "index": "indexing",
-    "messages": "indexing messages",
-    "improve": "asking the model",
-    "import": "importing",
-}
-
-
-def activity_name(stage: str) -> str:
-    return ACTIVITIES.get(stage, "working")
-
-
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
     """The state of the model and the node it works on."""

@@ -51,7 +51,7 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
         sources.append(
             CaptureSource(
                 name=name,
-                title=formats.FORMATS_BY_NAME[name].title,
+                title=agent_title(name),
                 places=tuple(places),
                 files=_count_files(name, places),
                 is_watched=is_watched,
@@ -67,6 +67,11 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
             CaptureSource(FOLDERS, "Other folders", folders, files, True, reason)
         )
     return sources
+
+
+def agent_title(name: str) -> str:
+    """Return the name of an agent as it calls itself."""
+    return formats.FORMATS_BY_NAME[name].title
 
 
 def _watch_state(

@@ -1,4 +1,4 @@
-"""Counts of what is stored, pending and skipped; advice on the model."""
+"""Counts of what is stored, pending and skipped; words for stages and the model."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -84,6 +84,23 @@ def list_skipped() -> list[tuple[str, ProblemKind, int]]:
     """Return why records were not stored: reason, kind, count; most frequent first."""
     with database.connection():
         return problems.count_by_reason()
+
+
+ACTIVITIES = {
+    "ingest": "reading new events",
+    "tail": "reading transcripts",
+    "segment": "segmenting",
+    "summarize": "summarizing",
+    "rollup": "rolling up",
+    "index": "indexing",
+    "messages": "indexing messages",
+    "improve": "asking the model",
+    "import": "importing",
+}
+
+
+def activity_name(stage: str) -> str:
+    return ACTIVITIES.get(stage, "working")
 
 
 MODEL_ADVICE = {

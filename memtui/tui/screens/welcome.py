@@ -11,9 +11,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from memtui.capture import formats
 from memtui.model.sessions import AgentHistory
 from memtui.paths import with_tilde
+from memtui.services.capture_sources import agent_title
 from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
@@ -98,7 +98,7 @@ class WelcomeScreen(BaseScreen[bool]):
         if not self._is_ours:
             self._show(IMPORT_ELSEWHERE, rows)
             return
-        names = sorted({_agent_name(one.agent) for one in found})
+        names = sorted({agent_title(one.agent) for one in found})
         sessions = plural(sum(one.sessions for one in found), "session")
         number, noun = sessions.split()
         what = f"{number} {names[0]} {noun}" if len(names) == 1 else sessions
@@ -155,13 +155,9 @@ class WelcomeScreen(BaseScreen[bool]):
         self.dismiss(False)
 
 
-def _agent_name(agent: str) -> str:
-    return formats.FORMATS_BY_NAME[agent].title
-
-
 def _history(one: AgentHistory) -> Content:
     return Content.assemble(
-        f"  {_agent_name(one.agent):<15} ",
+        f"  {agent_title(one.agent):<15} ",
         f"{plural(one.sessions, 'session'):>16}",
         (f"   {with_tilde(one.folder)}", "$context"),
     )
@@ -172,7 +168,7 @@ def _searched(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
     lines = [Content("Searched:")]
     for agent, folders in places:
         for folder in folders:
-            name = _agent_name(agent) if folder is folders[0] else ""
+            name = agent_title(agent) if folder is folders[0] else ""
             path = (with_tilde(folder), "$context")
             lines.append(Content.assemble(f"  {name:<15} ", path))
     command = ("memtui import PATH…", "bold $accent")
