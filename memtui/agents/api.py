@@ -138,7 +138,7 @@ class Tool:
     is_core: bool = False
     """Offered over MCP unless all tools are asked for."""
     default_tokens: int = replies.DEFAULT_TOKENS
-    """The budget of its answers unless the caller gives one."""
+    """The budget of its answers unless the caller gives one; a reply may take less."""
     is_writing: bool = False
     """Changes something: offered only where that was allowed."""
     is_idempotent: bool = True
@@ -522,11 +522,13 @@ class ToolRunner:
         try:
             checked = tool.check(arguments)
             limit = checked.get("max_tokens", tool.default_tokens)
+            is_given = arguments.get("max_tokens") is not None
             if not tool.is_writing and self._is_empty():
                 reply, counter = replies.empty_store(), tokens.ESTIMATING_COUNTER
             else:
                 workspace = self.workspace()
                 reply, counter = tool.run(workspace, checked), workspace.counter
+            limit = limit if is_given else reply.tokens or limit
             return Answer(replies.fit_text(reply, limit, counter).text)
         except MemtuiError as error:
             return failed(error)

@@ -107,6 +107,8 @@ class Reply:
     ``left_chars`` how much was cut can be read on."""
     cut_hint: str = ""
     """A hint on reading texts that were cut."""
+    tokens: int = 0
+    """The budget unless the caller gives one; 0 for that of the tool."""
     is_headed: bool = False
     """The head is more important than the items."""
     is_stored: bool = True
@@ -303,7 +305,7 @@ MARGIN = 1.05
 ASTRAL_TOKENS = 2
 """Added for each character beyond the basic plane (emoji): up to three tokens each."""
 
-LAST_WIDTHS = (400, 250, 150)
+LAST_WIDTHS = (400, 250, 150, 60, 40)
 """The lengths the first item that does not fit is cut to, to use the rest."""
 
 
@@ -431,7 +433,7 @@ def _refilled(reply: Reply, size: _Size, fits: Callable[[_Size], bool]) -> _Size
     if size.parts < len(reply.items) and size.width in (None, reply.least_chars):
         for width in LAST_WIDTHS:
             larger = _Size(size.parts + 1, size.width, width)
-            if fits(larger):
+            if width <= (size.width or width) and fits(larger):
                 return larger
     return size
 

@@ -42,8 +42,21 @@ MAX_SEARCHED = 2_000
 MAX_SEGMENTS = 10_000
 """The number of segments searched for a keyword, the newest that may have it."""
 
-BULLET_CHARS = 400
-"""Bullets are cut no shorter than this before some are left out."""
+NODE_CHARS = 80
+"""Bullets and children are cut no shorter than this before some are left out."""
+
+NODE_TOKENS = {
+    TocLevel.YEAR: 200,
+    TocLevel.MONTH: 250,
+    TocLevel.WEEK: 300,
+    TocLevel.DAY: 200,
+    TocLevel.SEGMENT: 300,
+}
+"""The size of the answer for a node unless the caller gives one: an agent opens several
+in a row."""
+
+KEYWORDS_SHOWN = 5
+"""The number of keywords in text; JSON has all."""
 
 GROUPS = {"bullets": "", "children": ""}
 """The lists that describe a node; they have no headings."""
@@ -139,13 +152,15 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     state = ["pinned"] if node.is_pinned else []
     state += [node.status.value] if node.status in formatting.UNFINISHED else []
     title = f"{node.title} ({', '.join(state)})" if state else node.title
-    lead = [f"{title}: {', '.join(node.keyword_texts)}"]
+    lead = [f"{title}: {', '.join(node.keyword_texts[:KEYWORDS_SHOWN])}"]
     if node.headline not in ("", node.title):
         lead.append(node.headline)
     bullets, count = len(node.bullets), len(node.bullets) + len(children)
-    # Bullets and children in turn, so that both are shown where there is little room.
-    in_turn = zip_longest(range(bullets), range(bullets, count))
-    page_through = f"browse_toc {node.node_id} pages through its children"
+    # Where there is little room both are shown; each child has a headline, too.
+    in_turn = zip_longest(
+        range(bullets), range(bullets, count, 2), range(bullets + 1, count, 2)
+    )
+    page_through = "browse_toc lists children"
     return Reply(
         "bullets",
         [*map(formatting.bullet, node.bullets), *map(formatting.node, children)],
@@ -155,11 +170,12 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         hint=f"{replies.MORE}; {page_through}" if children else replies.MORE,
         has_more=len(found) > len(children),
         more_hint=page_through,
-        priority=[place for pair in in_turn for place in pair if place is not None],
+        priority=[place for some in in_turn for place in some if place is not None],
         groups=GROUPS,
         group=lambda item: "bullets" if "verdict" in item else "children",
-        least_chars=BULLET_CHARS,
+        least_chars=NODE_CHARS,
         shorten=_shorten_bullet,
+        tokens=NODE_TOKENS[node.level],
     )
 
 

@@ -119,6 +119,35 @@ def test_s0_22_the_walk_from_the_years_to_the_words_takes_few_tokens(
     assert sum(map(estimate, texts)) <= 1_500
 
 
+@pytest.mark.parametrize(
+    ("level", "most"),
+    [
+        (TocLevel.YEAR, 200),
+        (TocLevel.MONTH, 250),
+        (TocLevel.WEEK, 300),
+        (TocLevel.DAY, 200),
+    ],
+)
+def test_s0_05_17_and_18_every_step_of_the_walk_has_the_size_of_the_guide(
+    full_house: Workspace, level: TocLevel, most: int
+) -> None:
+    nodes = [node for node in walk_nodes() if node.level is level]
+    assert nodes
+    for node in nodes:
+        text = agent_text(full_house, "get_node", node_id=node.node_id)
+        assert estimate(text) <= most, text
+        children = [one.node_id for one in browse.list_children(node.node_id)]
+        shown = text.count("\ntoc:")
+        assert 0 < shown <= len(children)
+        assert "[grip:" in text and (shown == len(children) or "left out" in text)
+        # On request the answer has all of it, unabridged.
+        whole = agent_text(
+            full_house, "get_node", node_id=node.node_id, max_tokens=5_000
+        )
+        assert whole.count("\ntoc:") == len(children) and "left out" not in whole
+        assert all(bullet.labelled in whole for bullet in node.bullets)
+
+
 def test_s0_25_and_31_a_node_has_exact_times(full_house: Workspace) -> None:
     node = replies.write_data(toc.get_node(full_house, "toc:day:2024-01-15"))
     assert node["start_time"] == "2024-01-15T00:00:00.000Z"
