@@ -283,6 +283,7 @@ def find_damages() -> list[str]:
         'SELECT "table", parent, COUNT(*) FROM pragma_foreign_key_check()'
         " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2"
     )
+    db.connection().create_function("is_utf8", 1, _is_utf8, deterministic=True)
     damages = [
         f"{count:,} of {table} refer to {parent} that are not there"
         for table, parent, count in rows
@@ -309,6 +310,8 @@ def _count_unreadable(table: type[schema.Table]) -> int:
             continue
         stored_type = _STORED_TYPES[field.field_type]
         conditions.append(f"typeof({column}) NOT IN ('{stored_type}', 'null')")
+        if stored_type == "text":
+            conditions.append(f"NOT is_utf8(CAST({column} AS BLOB))")
         if column.endswith("_ms"):
             conditions.append(f"{column} NOT BETWEEN {_MIN_MS} AND {_MAX_MS}")
         if values := _ENUMS.get((name, column)):
@@ -325,6 +328,14 @@ def _count_unreadable(table: type[schema.Table]) -> int:
         conditions.append(_HAS_BAD_METADATA)
     sql = f"SELECT count(*) FROM {name} WHERE {' OR '.join(conditions)}"
     return int(database.fetch_value(sql))
+
+
+def _is_utf8(raw: bytes | None) -> bool:
+    try:
+        (raw or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 _STORED_TYPES = {

@@ -173,10 +173,16 @@ def connection() -> Iterator[None]:
             return
         check_file()
         db.connect()
+        # Of text that somebody has damaged, the rest can still be read.
+        db.connection().text_factory = _decode_text
         try:
             yield
         finally:
             db.close()
+
+
+def _decode_text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
 
 
 @contextmanager

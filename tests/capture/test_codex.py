@@ -22,6 +22,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.text.stopwords import word_set
 from memtui.workspace import Workspace
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -486,10 +487,14 @@ def is_waiting_or_thought(text: str) -> bool:
     return any(k in codex_tools.CALLS or "reasoning" in k.lower() for k in told)
 
 
-KEYS = """type text content id image_url url output metadata exit_code subagent error
+KEYS = sorted(
+    word_set(
+        """type text content id image_url url output metadata exit_code subagent error
 item thread_spawn parent_thread_id Ok Err tools call_id role message summary arguments
 input name action results query invocation result changes turn_id session_id
-forked_from_id source thread_source git timestamp images encrypted_content""".split()  # noqa: SIM905
+forked_from_id source thread_source git timestamp images encrypted_content"""
+    )
+)
 """What records hold, at any depth."""
 
 OTHER_KINDS = (

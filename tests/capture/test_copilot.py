@@ -23,6 +23,7 @@ from memtui.model.events import Event, EventRole, EventType, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.store import database
 from memtui.store import sessions as store_sessions
+from memtui.text.stopwords import word_set
 from memtui.workspace import Workspace
 
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
@@ -307,10 +308,14 @@ def is_call_or_thought(text: str) -> bool:
     return is_asking or kind in ("tool.execution_start", "assistant.reasoning")
 
 
-KEYS = """content toolRequests toolCallId name toolName arguments success result error
+KEYS = sorted(
+    word_set(
+        """content toolRequests toolCallId name toolName arguments success result error
 message sessionId context cwd gitRoot branch newModel model title source attachments
 parentToolCallId reasoningText contents type data mimeType agentName prompt reason
-shutdownType summaryContent detailedContent""".split()  # noqa: SIM905
+shutdownType summaryContent detailedContent"""
+    )
+)
 """What records hold, at any depth."""
 
 values = (

@@ -7,9 +7,14 @@ import pytest
 from tests.cli_runner import run_memtui
 from tests.doctor.findings import Ask, failed_findings, open_database
 
+NOT_UTF8 = "CAST(x'6166ff7265' AS TEXT)"
+
 DAMAGES = {
-    "sessions": ("updated_ms = 'x'", "agent = x'ff00'", "created_ms = 1 << 60"),
-    "events": ("at_ms = 'x'", "role = 'nobody'"),
+    "sessions": (
+        *("updated_ms = 'x'", "created_ms = 1 << 60"),
+        *("agent = x'ff00'", f"title = {NOT_UTF8}"),
+    ),
+    "events": ("at_ms = 'x'", "role = 'nobody'", f"text = {NOT_UTF8}"),
     "node_versions": ("status = 'bogus'", "keywords = '{'", "agents = '{}'"),
     "nodes": ("level = 'decade'", "start_ms = 'x'"),
     "bullets": ("verdict = '{'", "verdict = ''", "verdict = '[]'", "kind = 'x'"),
@@ -51,6 +56,15 @@ def test_a_command_that_meets_a_damaged_row_names_the_doctor(
     words = tuple(grip if word == "GRIP" else word for word in words)
     said = run_memtui(home, *words, code=1).stderr
     assert said == "memtui: the store is damaged: memtui doctor says where\n"
+
+
+def test_text_that_is_not_utf8_does_not_stop_commands(home: Path) -> None:
+    damage_rows(home, "events", f"text = {NOT_UTF8}")
+    damage_rows(home, "sessions", f"title = {NOT_UTF8}")
+    for words in (("sessions",), ("search", "parser"), ("stats",)):
+        run_memtui(home, *words)
+    run_memtui(home, "export", "--events", str(home / "all.jsonl"))
+    assert "af\ufffdre" in (home / "all.jsonl").read_text("utf-8")
 
 
 def damage_rows(home: Path, table: str, damage: str, limit: int = 1) -> None:

@@ -3,9 +3,11 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -37,6 +39,9 @@ house.stop()
 """
 """What the app does behind its screens."""
 
+WAIT_S = 50.0
+"""The longest wait for something that another process does."""
+
 
 @contextmanager
 def working(home: Path) -> Iterator["subprocess.Popen[bytes]"]:
@@ -55,8 +60,20 @@ def working(home: Path) -> Iterator["subprocess.Popen[bytes]"]:
 def heard(process: "subprocess.Popen[bytes]") -> tuple[bool, int, str]:
     """What a working process tells next: whether it works, what waits, an error."""
     assert process.stdout is not None
-    is_ours, queued, error = json.loads(process.stdout.readline())
+    # A process that says nothing is killed: then the line is empty.
+    killing = Timer(WAIT_S, process.kill)
+    killing.start()
+    line = process.stdout.readline()
+    killing.cancel()
+    assert line, f"nothing was said for {WAIT_S} seconds"
+    is_ours, queued, error = json.loads(line)
     return is_ours, queued, error
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end_s = time.monotonic() + WAIT_S
+    while not is_so():
+        assert time.monotonic() < end_s, f"not so after {WAIT_S} seconds"
 
 
 def memtui(home: Path, *words: str) -> list[str]:
@@ -88,8 +105,7 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
     with working(home) as first, working(home) as second:
         told = {first: heard(first)[0], second: heard(second)[0]}
         at_work, waiting = (first, second) if told[first] else (second, first)
-        while not heard(at_work)[0]:
-            pass
+        wait_until(lambda: heard(at_work)[0])
         assert not heard(waiting)[0]
         asked = subprocess.run(memtui(home, "work"), capture_output=True, check=False)
         assert asked.returncode == 1
@@ -107,9 +123,12 @@ def test_one_works_another_waits_and_both_imports_are_kept_once(
         )
         aside.rename(late)
         house = Workspace(in_home(home), settings)
-        while (now := status.read_stats()).pending or now.messages < wanted["stats"][
-            "messages"
-        ]:
+
+        def is_complete() -> bool:
             assert heard(waiting)[2] == ""
+            now = status.read_stats()
+            return not now.pending and now.messages >= wanted["stats"]["messages"]
+
+        wait_until(is_complete)
         house.stop()
     assert without_versions(json.loads(kept(home))) == wanted
