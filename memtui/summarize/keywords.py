@@ -314,6 +314,14 @@ PLAIN_CALL_WORD_WEIGHT = 0.25
 SATURATION = 6.0
 """The number of weighted mentions that gives half of the maximum weight."""
 
+FUNCTION_WORD_RATE = 0.4
+"""A plain word used more often than this in a sentence is a function word."""
+
+MIN_SENTENCES = 10
+"""The rate of words is known from this number of sentences on."""
+
+_SENTENCE_ENDS = re.compile(r"[.!?:。！？\n]+")
+
 ORIGIN_WEIGHT = {
     KeywordOrigin.ERROR: 2.0,
     KeywordOrigin.FILE: 1.8,
@@ -384,7 +392,8 @@ def parent_keywords(
     """Return the keywords of a parent, chosen from its children's.
 
     Weights are normalized so that a busy child counts more than a quiet one, but only
-    by the square root. The origin is the one with most weight.
+    by the square root. A word that many children have says less about each of them. The
+    origin is the one with most weight.
 
     Args:
         level: The parent's level, which determines the number of keywords.
@@ -394,10 +403,13 @@ def parent_keywords(
     weight: dict[str, float] = defaultdict(float)
     forms: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     kinds: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for row in children:
+    rows = [row for row in children if row]
+    holders = Counter(word for row in rows for word in {_fold(one) for one in row})
+    for row in rows:
         divided = math.sqrt(max((one.weight for one in row), default=0.0)) or 1.0
         for one in row:
-            folded, mine = analyzer.fold(one.word), one.weight / divided
+            folded = _fold(one)
+            mine = one.weight / divided * _rarity(one, holders[folded], len(rows))
             weight[folded] += mine
             forms[folded][one.word] += mine
             share = FREQUENCY_SHARE if one.origin is KeywordOrigin.FREQUENCY else 1.0
@@ -415,6 +427,19 @@ def parent_keywords(
     return _select_best(found, MAX_KEYWORDS[level])
 
 
+def _fold(keyword: Keyword) -> str:
+    return analyzer.fold(keyword.word)
+
+
+def _rarity(keyword: Keyword, holders: int, children: int) -> float:
+    """Return how much a keyword says about the children that have it, at most 1.
+
+    A name that many have says more than a plain word.
+    """
+    rarity = math.log(1 + children / holders) / math.log(1 + children)
+    return rarity if keyword.origin is KeywordOrigin.FREQUENCY else math.sqrt(rarity)
+
+
 def _heaviest(weights: Mapping[str, float]) -> str:
     return min(weights, key=lambda key: (-weights[key], key))
 
@@ -429,30 +454,37 @@ def weigh_words(events: Sequence[Event]) -> WordWeights:
     spread: dict[str, int] = defaultdict(int)
     forms: dict[str, dict[str, int]] = {}
     texts = []
+    used_in_prose: Counter[str] = Counter()
+    sentences = 0
     tools = {analyzer.fold(event.metadata.get("tool_name", "")) for event in events}
     for event in events:
         weight = ROLE_WEIGHT[event.role]
         if not weight:
             continue
         texts.append(text := keyword_source(event))
+        is_prose = event.role is not EventRole.TOOL
+        sentences += is_prose and 1 + len(_SENTENCE_ENDS.findall(text))
         for name, count in Counter(candidate_words(text)).items():
             if analyzer.fold(name) in tools:
                 continue
             root = _root_of(name)
-            is_plain = event.role is EventRole.TOOL and not _looks_like_name(name)
+            is_plain = not is_prose and not _looks_like_name(name)
             mentions[root] += (
                 weight * min(count, 3) * (PLAIN_CALL_WORD_WEIGHT if is_plain else 1.0)
             )
             spread[root] += 1
+            used_in_prose[root] += is_prose and count
             written = forms.setdefault(root, {})
             written[name] = written.get(name, 0) + count
     used = origins_from_usage(texts)
     shown = {root: _display_form(written) for root, written in forms.items()}
     kinds = {root: classify_origin(name, used) for root, name in shown.items()}
+    most = FUNCTION_WORD_RATE * max(sentences, MIN_SENTENCES)
     weighed = {
         root: _mention_weight(mentions[root], spread[root])
         * _name_weight(shown[root], kinds[root])
         for root in mentions
+        if used_in_prose[root] <= most or kinds[root] is not KeywordOrigin.FREQUENCY
     }
     return WordWeights(weighed, shown, kinds)
 

@@ -184,6 +184,24 @@ def test_a_busy_child_does_not_outweigh_a_quiet_one() -> None:
     assert found[0].word == "busya"
 
 
+def test_a_minor_word_of_every_child_ranks_below_their_own_words() -> None:
+    topics = ("ledger", "tides", "berths", "cranes", "ferries", "grain")
+    minor = Keyword("performance", weight=0.5)
+    children = [[*rated(topic), minor] for topic in topics]
+    found = [one.word for one in keywords.parent_keywords(TocLevel.WEEK, children)]
+    assert found[-1] == "performance"
+
+
+def test_function_words_of_any_language_are_no_keywords() -> None:
+    hungarian = (
+        "Nem működik a kikötő, mert a token nem érvényes. Nem értem, hogy miért nem. "
+        "A teszt nem fut le. A token nem jó. Ez nem az. A gomb nem csinál semmit. Nem "
+        "ment. Azt nem értem, hogy mi kell. Nem jó. A kikötő nem nyílik. Nem kell."
+    )
+    found = found_in(hungarian)
+    assert "nem" not in found and "kikötő" in found
+
+
 def test_a_parent_accepts_only_keywords_of_its_children() -> None:
     children = [rated("redis", "cache", "oauth")]
     proposed = ("Kafka", "OAuth")
