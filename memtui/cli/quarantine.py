@@ -11,16 +11,14 @@ from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.services.quarantine import (
     DropResult,
-    EntryKind,
     QuarantineContent,
-    QuarantineEntry,
     QuarantinePage,
     RetryOutcome,
     RetryResult,
     RetryState,
 )
 from memtui.text import date_format
-from memtui.text.quantities import byte_size, plural
+from memtui.text.quantities import plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -79,26 +77,13 @@ def _page_lines(page: QuarantinePage, zone: tzinfo) -> Iterator[str]:
         yield f"There are only {page.total:,} entries."
     for entry in page.entries:
         yield entry.name
-        yield f"    {_about(entry, zone)}"
+        yield f"    {entry.describe(date_format.moment(entry.at, zone))}"
         if entry.file:
-            yield f"    {_place(entry)}"
+            yield f"    {entry.place}"
         yield from (f"    {reason}" for reason in entry.reasons[:MAX_REASONS])
         if (more := len(entry.reasons) - MAX_REASONS) > 0:
             yield f"    and {plural(more, 'more reason')}"
     yield from output.page_lines(page.offset, len(page.entries), page.total, "entries")
-
-
-def _about(entry: QuarantineEntry, zone: tzinfo) -> str:
-    size = byte_size(entry.size)
-    if entry.kind is EntryKind.TRANSCRIPT:
-        size = plural(entry.count, "record")
-    agent = entry.agent or "unknown agent"
-    parts = [date_format.moment(entry.at, zone), agent, entry.event, size]
-    return " · ".join(filter(None, parts))
-
-
-def _place(entry: QuarantineEntry) -> str:
-    return f"{entry.file}:{entry.line}" if entry.line else entry.file
 
 
 def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:
@@ -113,10 +98,10 @@ def _show(args: Namespace, workspace: "Workspace", names: Sequence[str]) -> int:
 def _content_lines(content: QuarantineContent, zone: tzinfo) -> Iterator[str]:
     entry = content.entry
     yield entry.name
-    yield _about(entry, zone)
+    yield entry.describe(date_format.moment(entry.at, zone))
     if entry.file:
         latest = "the latest on " if entry.count > 1 and entry.line else ""
-        yield f"{latest}{_place(entry)}"
+        yield f"{latest}{entry.place}"
     yield from entry.reasons
     yield ""
     yield content.text or content.note

@@ -30,6 +30,7 @@ from memtui.model.events import clean
 from memtui.store import cursors, database, problems
 from memtui.store.problems import HOOKS, Problem, ProblemKind
 from memtui.text import secrets
+from memtui.text.quantities import byte_size, plural
 
 MAX_SENDER_BYTES = 64 * 1024
 """The agent and event of a larger file are not read."""
@@ -38,6 +39,8 @@ MARGIN_BYTES = 4096
 """The number of bytes read beyond those shown, so that no secret is cut in two."""
 
 MAX_NAME_CHARS = 40
+
+UNKNOWN_AGENT = "unknown agent"
 
 BATCH_FILES = 200
 """The number of files moved or deleted before they are counted."""
@@ -68,6 +71,22 @@ class QuarantineEntry:
     count: int
     size: int
     reasons: tuple[str, ...]
+
+    @property
+    def place(self) -> str:
+        """The file and line of the transcript; empty for a hook file."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def amount(self) -> str:
+        """The number of records of a transcript, or the size of a hook file."""
+        is_hook = self.kind is EntryKind.HOOK
+        return byte_size(self.size) if is_hook else plural(self.count, "record")
+
+    def describe(self, when: str) -> str:
+        """Return a line of its time, its origin and how much it is."""
+        parts = when, self.agent or UNKNOWN_AGENT, self.event, self.amount
+        return " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True)

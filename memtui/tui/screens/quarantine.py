@@ -7,7 +7,7 @@ agents and are never changed.
 from collections.abc import Collection, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,6 +17,15 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from memtui.services.quarantine import (
+    UNKNOWN_AGENT,
+    DropResult,
+    QuarantineContent,
+    QuarantineEntry,
+    QuarantinePage,
+    RetryOutcome,
+    RetryResult,
+)
 from memtui.text import date_format
 from memtui.text.quantities import plural
 from memtui.tui import commands, format
@@ -26,20 +35,8 @@ from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import describe_failures
 
-if TYPE_CHECKING:
-    from memtui.services.quarantine import (
-        DropResult,
-        QuarantineContent,
-        QuarantineEntry,
-        QuarantinePage,
-        RetryOutcome,
-        RetryResult,
-    )
 
-UNKNOWN_AGENT = "unknown agent"
-
-
-class QuarantineList(ItemList["QuarantineEntry"]):
+class QuarantineList(ItemList[QuarantineEntry]):
     """Moves through the entries."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -53,7 +50,7 @@ class QuarantineList(ItemList["QuarantineEntry"]):
         self.total = 0
 
     def show(
-        self, entries: "Sequence[QuarantineEntry]", total: int, returning: str = ""
+        self, entries: Sequence[QuarantineEntry], total: int, returning: str = ""
     ) -> None:
         """List entries; the cursor stays on its entry, or at its index.
 
@@ -72,46 +69,30 @@ class QuarantineList(ItemList["QuarantineEntry"]):
             returning = entries[min(self.highlighted or 0, len(entries) - 1)].name
         self.show_items(items, map(self._option, entries), returning)
 
-    def _option(self, entry: "QuarantineEntry") -> Option:
+    def _option(self, entry: QuarantineEntry) -> Option:
         return Option(_draw_entry(entry, self._zone), id=entry.name)
 
 
-def _draw_entry(entry: "QuarantineEntry", zone: tzinfo) -> Content:
+def _draw_entry(entry: QuarantineEntry, zone: tzinfo) -> Content:
     """Draw an entry in two lines: time and origin, and the reason."""
-    parts = [entry.agent or UNKNOWN_AGENT, entry.event]
-    reason = "; ".join(entry.reasons)
+    origin, reason = entry.event, "; ".join(entry.reasons)
     if entry.file:
-        parts = [entry.agent or UNKNOWN_AGENT, entry.file.rpartition("/")[2]]
+        origin = entry.file.rpartition("/")[2]
         reason = f"line {entry.line}: {reason}" if entry.line else reason
         if entry.count > 1:
             reason += f" (last of {plural(entry.count, 'record')})"
     return Content.assemble(
         f"{date_format.moment(entry.at, zone)}  ",
-        (" · ".join(filter(None, parts)), "bold"),
+        (" · ".join(filter(None, (entry.agent or UNKNOWN_AGENT, origin))), "bold"),
         (f"\n  {reason}", "$context"),
     )
 
 
-def location(entry: "QuarantineEntry") -> str:
-    """Return the file and line of a record of a transcript."""
-    return f"{entry.file}:{entry.line}" if entry.line else entry.file
-
-
-def describe_amount(entry: "QuarantineEntry") -> str:
-    """Return the number of records of a transcript, or the size of a hook's file."""
-    if entry.file:
-        return plural(entry.count, "record")
-    return format.size(entry.size).replace("characters", "bytes")
-
-
-def describe_entry(shown: "QuarantineContent", zone: tzinfo, now: datetime) -> Content:
+def describe_entry(shown: QuarantineContent, zone: tzinfo, now: datetime) -> Content:
     """Describe an entry: time, origin and reasons, then its text."""
     entry = shown.entry
     when = f"{date_format.moment(entry.at, zone)} ({date_format.age(entry.at, now)})"
-    parts = [when, entry.agent or UNKNOWN_AGENT, entry.event, describe_amount(entry)]
-    lines = [" · ".join(filter(None, parts))]
-    if entry.file:
-        lines.append(location(entry))
+    lines = [entry.describe(when), *([entry.place] if entry.file else [])]
     text = Content(shown.text) if shown.text else Content.styled(shown.note, "$context")
     more = f"\n\nThere is more: memtui quarantine show {entry.name}"
     return Content.assemble(
@@ -137,7 +118,7 @@ class DismissScreen(Dialog[str]):
         Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(self, entry: "QuarantineEntry", total: int) -> None:
+    def __init__(self, entry: QuarantineEntry, total: int) -> None:
         """Make the dialog.
 
         Args:
@@ -154,10 +135,10 @@ class DismissScreen(Dialog[str]):
     def _question(self) -> Content:
         entry = self._entry
         if entry.file:
-            question = f"Dismiss this entry ({describe_amount(entry)})?\n\n"
-            effect = f"\n\n{location(entry)} is not changed."
+            question = f"Dismiss this entry ({entry.amount})?\n\n"
+            effect = f"\n\n{entry.place} is not changed."
         else:
-            question = f"Delete this hook file for good ({describe_amount(entry)})?\n\n"
+            question = f"Delete this hook file for good ({entry.amount})?\n\n"
             effect = "\n\nThere is no other copy of it."
         if self._total > 1:
             effect += f" Press a to dismiss all {format.number(self._total)} entries."
@@ -231,13 +212,13 @@ class QuarantineScreen(ListDetailScreen[None]):
         """Load the list again, and the outcomes of retries."""
         quarantine, retried = self.workspace.quarantine, self._retried
 
-        def read() -> "tuple[QuarantinePage, Sequence[RetryOutcome]]":
+        def read() -> tuple[QuarantinePage, Sequence[RetryOutcome]]:
             page = quarantine.page(limit=LISTED)
             return page, quarantine.outcomes(retried) if retried else ()
 
         self.load(read, self._show, "list")
 
-    def _show(self, loaded: "tuple[QuarantinePage, Sequence[RetryOutcome]]") -> None:
+    def _show(self, loaded: tuple[QuarantinePage, Sequence[RetryOutcome]]) -> None:
         page, outcomes = loaded
         self._list.loading = False
         self._list.show(page.entries, page.total, self._returning)
@@ -262,7 +243,7 @@ class QuarantineScreen(ListDetailScreen[None]):
             show = self.workspace.quarantine.show
             self.load(partial(show, entry.name, SHOWN_BYTES), self._show_entry, "show")
 
-    def _show_entry(self, shown: "QuarantineContent") -> None:
+    def _show_entry(self, shown: QuarantineContent) -> None:
         entry = self._list.current
         if entry is not None and entry.name == shown.entry.name:
             content = describe_entry(shown, self.zone, self.now())
@@ -301,19 +282,19 @@ class QuarantineScreen(ListDetailScreen[None]):
             return
         self._returning = entry.name
 
-        def report(retried: "RetryResult") -> None:
+        def report(retried: RetryResult) -> None:
             # Called on the thread of the retry.
             self.call_later(self._await, retried)
 
         self.workspace.start_retry(None if is_all else [entry.name], report)
 
-    def _await(self, retried: "RetryResult") -> None:
+    def _await(self, retried: RetryResult) -> None:
         """Wait for the outcome of a retry, and show what could not be retried."""
         self._retried += retried.names
         self._show_problems(retried.problems)
         self.reload()
 
-    def _show_outcomes(self, outcomes: "Sequence[RetryOutcome]") -> None:
+    def _show_outcomes(self, outcomes: Sequence[RetryOutcome]) -> None:
         """Summarize the outcomes once all are known."""
         became = [one.state.value for one in outcomes]
         if "waiting" in became:
@@ -340,7 +321,7 @@ class QuarantineScreen(ListDetailScreen[None]):
 
         self.app.push_screen(DismissScreen(entry, self._list.total), answer)
 
-    def _show_dropped(self, dropped: "DropResult") -> None:
+    def _show_dropped(self, dropped: DropResult) -> None:
         count = plural(dropped.files + dropped.notes, "entry", "entries")
         self.notify(f"{count} dismissed.", markup=False)
         self._show_problems(dropped.problems)
