@@ -63,7 +63,7 @@ running."""
 PLACE, WRITE = "place", "write"
 """Groups of threads whose errors are shown as notices."""
 
-TURNS, MEASURE, NEWS, FIND = "turns", "measure", "news", "find"
+TURNS, NEWS, FIND = "turns", "news", "find"
 """Groups of loads."""
 
 NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
@@ -72,14 +72,14 @@ GONE = "This session has been deleted.\n\nPress esc to go back."
 
 
 LoadedTurns: TypeAlias = tuple[
-    TurnRange, list[RenderedTurn], TurnLayout, frozenset[str]
+    TurnRange, ConversationLength, list[RenderedTurn], TurnLayout, frozenset[str]
 ]
 """Turns, rendered for a layout and for the events that were expanded."""
 
 LoadedNews: TypeAlias = tuple[
-    ConversationInfo, ConversationUpdate | None, list[RenderedTurn]
+    ConversationInfo, ConversationUpdate | None, ConversationLength, list[RenderedTurn]
 ]
-"""The changes since the last load."""
+"""The changes since the last load, and how much is before what was shown then."""
 
 
 class ReaderScreen(BaseScreen[None]):
@@ -114,7 +114,6 @@ class ReaderScreen(BaseScreen[None]):
         self.key = key
         self.about: ConversationInfo | None = None
         self._event_id = event_id
-        self._total = 0
         self._is_jumping = False
         """True if a load replaces everything shown."""
         self._with_thinking = False
@@ -203,20 +202,24 @@ class ReaderScreen(BaseScreen[None]):
 
         def load(wanted: TurnsRequested) -> LoadedTurns:
             turns = transcript_view.read_turns(self.key, wanted)
+            length = ConversationLength(0, 0)
+            if wanted.is_jump:
+                place = turns.turns[0].position if turns.turns else None
+                length = conversation.measure_length(self.key, place)
             rendered = turn_rendering.render_turns(turns.turns, layout, expanded)
-            return turns, rendered, layout, expanded
+            return turns, length, rendered, layout, expanded
 
         return load
 
     def _show_turns(self, wanted: TurnsRequested, loaded: LoadedTurns) -> None:
         """Show turns if they still fit what is shown."""
-        turns, rendered, layout, expanded = loaded
+        turns, length, rendered, layout, expanded = loaded
         view, shown = self.view, self.view.buffer.turns
         if wanted.is_jump:
             self._is_jumping = False
             is_there = wanted.followed_from in (None, view.cursor)
             if is_there and wanted.number == view.jump_count:
-                self._replace_turns(wanted, turns, rendered)
+                self._replace_turns(wanted, turns, length, rendered)
             else:
                 view.end_request(retry=True)
         elif not shown:
@@ -231,45 +234,22 @@ class ReaderScreen(BaseScreen[None]):
             self._show_text(Content(EMPTY))
 
     def _replace_turns(
-        self, wanted: TurnsRequested, turns: TurnRange, rendered: list[RenderedTurn]
+        self,
+        wanted: TurnsRequested,
+        turns: TurnRange,
+        length: ConversationLength,
+        rendered: list[RenderedTurn],
     ) -> None:
         place = wanted.place
         if wanted.where is TurnsPosition.AROUND and place is None and turns.turns:
             place = turns.turns[len(turns.turns) // 2].position
-        guess = ConversationLength(self._total, self._guess_rank(wanted, turns))
-        self.view.show(turns, rendered, guess, place)
+        self.view.show(turns, rendered, length, place)
         if wanted.spot is not None:
             self.view.restore(wanted.spot)
         self._show_match()
-        self._load_measure()
-
-    def _guess_rank(self, wanted: TurnsRequested, turns: TurnRange) -> int:
-        """Guess how many turns come before these, until they are counted."""
-        if wanted.where is TurnsPosition.END:
-            return self._total - len(turns.turns)
-        if wanted.rank:
-            return max(0, wanted.rank - len(turns.turns) // 2)
-        if self.about is None or not turns.turns:
-            return 0
-        session = self.about.session
-        duration = session.updated_at - session.created_at
-        elapsed = turns.turns[0].event.timestamp - session.created_at
-        return round(self._total * (elapsed / duration)) if duration else 0
-
-    def _load_measure(self) -> None:
-        """Count the turns for the scrollbar."""
-        turns = self.view.buffer.turns
-        place = turns[0].position if turns else None
-
-        def show(length: ConversationLength) -> None:
-            self._total = length.total
-            self.view.set_measure(length, place)
-
-        self.load(partial(conversation.measure_length, self.key, place), show, MEASURE)
 
     def _show_about(self, about: ConversationInfo) -> None:
         before, self.about = self.about, about
-        self._total = self._total or about.session.event_count
         self._update_title(about)
         if before is not None and before.subagents != about.subagents:
             self._render_again()
@@ -302,7 +282,7 @@ class ReaderScreen(BaseScreen[None]):
             text = f"✗ This session could not be read: {format.error_text(error)}"
             self._show_text(Content.styled(text, "$error") + f"\n\n{AGAIN}")
             self.retry_reload()
-        elif group not in (NEWS, MEASURE):
+        elif group != NEWS:
             text = f"✗ Not loaded: {format.error_text(error)}."
             self.notify(text, severity="error", markup=False)
 
@@ -335,12 +315,14 @@ class ReaderScreen(BaseScreen[None]):
         def read() -> LoadedNews:
             about = conversation.get_info(self.key)
             news = conversation.find_update(self.key, shown, here, MAX_TURNS)
+            first = shown.turns[0].position
+            length = conversation.measure_length(self.key, first)
             turns = news.turns.turns if news else ()
             lines = turn_rendering.render_turns(turns, layout, expanded, known)
-            return about, news, lines
+            return about, news, length, lines
 
         def show(loaded: LoadedNews) -> None:
-            about, news, lines = loaded
+            about, news, length, lines = loaded
             if about != self.about:
                 self._show_about(about)
             if version != window.version:
@@ -349,8 +331,8 @@ class ReaderScreen(BaseScreen[None]):
                 view = self.view
                 put = view.replace_turns if news.replaces else view.append
                 put(news.turns, lines)
+                view.set_measure(length, shown.turns[0].position)
                 self._catch_up(layout, frozenset(self._expanded))
-                self._load_measure()
 
         self.load(read, show, NEWS)
 
