@@ -285,7 +285,7 @@ def test_a_helpers_file_belongs_to_the_session_that_started_it(tmp_path: Path) -
     ("record", "reading"),
     [
         ({"id": "a"}, InvalidRecord("a record without type", 2)),
-        ({"id": "a", "type": "poem"}, SkippedRecord("unknown record type poem", 2)),
+        ({"id": "a", "type": "poem"}, SkippedRecord("poem", 2)),
         ({"id": "a", "type": "user"}, InvalidRecord("no timestamp", 2)),
         (
             {"id": "a", "type": "user", "timestamp": "soon"},

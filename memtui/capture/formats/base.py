@@ -71,7 +71,7 @@ class InvalidRecord:
 
 @dataclass(frozen=True, slots=True)
 class SkippedRecord:
-    """A record that is deliberately not stored, or whose type is unknown."""
+    """A record that is not stored, mostly because of its type."""
 
     reason: str
     line: int = 0

@@ -56,17 +56,11 @@ from memtui.text.stopwords import word_set
 
 AGENT = "claude-code"
 
-TYPES_WITHOUT_MESSAGE = word_set(
-    """agent-name attachment atis-latch bridge-session file-history-snapshot frame-link
-    last-prompt mode permission-mode pr-link progress queue-operation relocated result
-    started system worktree-state"""
+_OWN_TYPES = word_set(
+    """agent-name atis-latch bridge-session file-history-snapshot frame-link last-prompt
+    permission-mode pr-link queue-operation relocated worktree-state"""
 )
-"""Known types of records without a message of their own."""
-
-_SHARED_TYPES = frozenset(
-    {"attachment", "mode", "progress", "result", "started", "system"}
-)
-"""Those of them that other agents use as well."""
+"""Types of records that no other agent writes."""
 
 _NOTICES = frozenset({"away_summary", "local_command", "api_refusal", "error"})
 """The subtypes of system records that are part of a conversation."""
@@ -156,9 +150,7 @@ def _is_own_record(fields: dict[str, object]) -> bool:
     if kind in TITLE_FIELDS and TITLE_FIELDS[kind] in fields:
         return True
     # Claude Code's records have a uuid where other agents' have an id.
-    return kind in TYPES_WITHOUT_MESSAGE - _SHARED_TYPES or (
-        "sessionId" in fields and "id" not in fields
-    )
+    return kind in _OWN_TYPES or ("sessionId" in fields and "id" not in fields)
 
 
 def _is_qwen_record(fields: dict[str, object]) -> bool:
@@ -294,11 +286,9 @@ class _TranscriptReader:
         ):
             yield from self._notice(line, fields)
         else:
-            is_known = kind in TYPES_WITHOUT_MESSAGE
-            reason = kind if is_known else f"unknown record type {kind}"
             inner = as_object(fields.get("attachment", fields.get("data")))
             subtype = subtype or as_text(inner.get("type"))
-            yield SkippedRecord(f"{reason}/{subtype}" if subtype else reason, line)
+            yield SkippedRecord(f"{kind}/{subtype}" if subtype else kind, line)
 
     def _position(self, line: int, fields: dict[str, object]) -> Position:
         at = self._builder.parse_time(fields.get("timestamp"))
@@ -426,7 +416,7 @@ class _TranscriptReader:
         for block in as_objects(content):
             kind = as_text(block.get("type"))
             if kind not in _BLOCK_TYPES and not _is_thinking(block):
-                reason = f"unknown record type {role}/{kind or 'block without a type'}"
+                reason = f"{role}/{kind or 'block without a type'}"
                 yield SkippedRecord(reason, position.line, count_words(block))
 
     def _call(

@@ -74,25 +74,6 @@ _FLAT_TYPES = word_set(
 )
 """Items that were lines of their own before there were envelopes."""
 
-SKIPPED_KINDS = word_set(
-    """session_meta turn_context thread_name_updated collab_agent_spawn_end world_state
-    inter_agent_communication inter_agent_communication_metadata token_count
-    task_started turn_started thread_settings_applied thread_goal_updated
-    thread_rolled_back ghost_snapshot undo_completed undo_started exited_review_mode
-    item_completed item_started sub_agent_activity guardian_assessment
-    dynamic_tool_call_request exec_command_begin patch_apply_begin
-    mcp_tool_call_begin web_search_begin image_generation_begin
-    collab_agent_spawn_begin collab_agent_interaction_begin
-    collab_agent_interaction_end collab_waiting_begin collab_waiting_end
-    collab_close_begin collab_close_end collab_resume_begin collab_resume_end
-    session_configured warning stream_error background_event plan_update turn_diff
-    turn.completed other state compaction compaction_summary compaction_trigger
-    context_compaction ContextCompaction EnteredReviewMode ExitedReviewMode
-    HookPrompt SubAgentActivity CollabAgentToolCall codex/event/raw_item
-    account/rateLimits/updated"""
-)
-"""Kinds without any part of the conversation that other records lack."""
-
 _PLAN = "proposed_plan"
 """The element with a plan, in a reply."""
 
@@ -265,10 +246,8 @@ class _RolloutReader(SessionReader):
             self._learn(rollout, at)
             if kind == "collab_agent_spawn_end":
                 yield from self._subagent_started(payload)
-            unknown = "" if kind in SKIPPED_KINDS else "unknown record type "
             is_fact = kind in ("thread_name_updated", "collab_agent_spawn_end")
-            reason = f"{unknown}{rollout.label}"
-            yield SkippedRecord(reason, line, is_stored_elsewhere=is_fact)
+            yield SkippedRecord(rollout.label, line, is_stored_elsewhere=is_fact)
         else:
             yield from self._read(rollout, line, self.builder.parse_time(time))
 

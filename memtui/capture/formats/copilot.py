@@ -31,31 +31,8 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.model.events import EventType, clean
 from memtui.model.sessions import SubagentMetadata
-from memtui.text.stopwords import word_set
 
 AGENT = "copilot-cli"
-
-SKIPPED_TYPES = word_set(
-    """assistant.turn_start assistant.turn_end assistant.intent assistant.usage
-    assistant.message_start assistant.message_delta assistant.reasoning_delta
-    assistant.streaming_delta hook.start hook.end permission.requested
-    permission.completed system.message session.permissions_changed session.truncation
-    session.usage_info session.usage_checkpoint session.auto_mode_resolved session.idle
-    session.compaction_start session.info session.warning session.mode_changed
-    session.plan_changed session.workspace_file_changed session.snapshot_rewind
-    session.tools_updated session.skills_loaded session.custom_agents_updated
-    session.mcp_servers_loaded session.mcp_server_status_changed
-    session.extensions_loaded session.background_tasks_changed session.binary_asset
-    session.remote_steerable_changed session.custom_notification session.task_complete
-    session.import_legacy pending_messages.modified tool.user_requested
-    tool.execution_partial_result tool.execution_progress subagent.selected
-    subagent.deselected user_input.requested user_input.completed elicitation.requested
-    elicitation.completed external_tool.requested external_tool.completed command.queued
-    command.execute command.completed commands.changed exit_plan_mode.requested
-    exit_plan_mode.completed sampling.requested sampling.completed mcp.oauth_required
-    mcp.oauth_completed capabilities.changed"""
-)
-"""Types without any part of the conversation that other records lack."""
 
 _TYPE_PREFIXES = (
     *("session.", "assistant.", "user.", "tool."),
@@ -98,9 +75,7 @@ class _CopilotReader(SessionReader):
         if not isinstance(kind, str) or not kind:
             yield InvalidRecord("a record without type", record.line)
         elif kind not in READ_TYPES:
-            known = kind in SKIPPED_TYPES
-            reason = kind if known else f"unknown record type {kind}"
-            yield SkippedRecord(reason, record.line)
+            yield SkippedRecord(kind, record.line)
         elif not isinstance(data, dict):
             yield InvalidRecord("a record without data", record.line)
         else:

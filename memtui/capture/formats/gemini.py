@@ -56,7 +56,6 @@ _HEADER_FIELDS = frozenset({"projectHash", "startTime", "lastUpdated"})
 """The fields, besides the id, that only a session's header has."""
 
 _ASSISTANT_TYPES = frozenset({"gemini", "model"})
-_NOTICE_TYPES = frozenset({"info", "warning"})
 
 _MESSAGE_KINDS = frozenset({"user", "error", "gemini"})
 """The prefixes of the keys of yielded messages; calls have ``c``, thoughts ``t``."""
@@ -286,11 +285,8 @@ class _SessionReader(SessionReader):
         kind = fields.get("type") or fields.get("role")
         if not isinstance(kind, str):
             yield InvalidRecord("a record without type", line)
-        elif kind in _NOTICE_TYPES:
-            yield SkippedRecord(kind, line, count_words(fields))
         elif kind not in _ASSISTANT_TYPES and kind not in ("user", "error"):
-            words = count_words(fields)
-            yield SkippedRecord(f"unknown record type {kind}", line, words)
+            yield SkippedRecord(kind, line, count_words(fields))
         else:
             try:
                 at = self.builder.parse_time(fields.get("timestamp"))

@@ -83,16 +83,6 @@ _MAX_PARENTS = 20
 _COMPLETE_STATES = frozenset({"completed", "success", "error"})
 """The states of a call that has its result."""
 
-_SKIPPED_PARTS = frozenset(
-    {"step-start", "step-finish", "patch", "snapshot", "agent", "retry"}
-)
-"""Parts that hold nothing of the conversation."""
-
-_SKIPPED_MESSAGES = frozenset(
-    {"agent-switched", "model-switched", "location-switched", "idle"}
-)
-"""Messages of version 2 without any part of the conversation."""
-
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
 """The title of a session that has none yet."""
 
@@ -772,9 +762,8 @@ class _MessageReader:
         elif not role:
             reason = "a record without type"
         elif role not in ("user", "assistant"):
-            kind = role if role in _SKIPPED_MESSAGES else f"unknown record type {role}"
             for one in (fields, *(part.fields for part in message.parts)):
-                yield SkippedRecord(kind, words=count_words(one))
+                yield SkippedRecord(role, words=count_words(one))
             return
         elif at is None:
             created = _inner(fields, "time").get("created", message.created)
@@ -855,13 +844,10 @@ class _MessageReader:
             yield self._event(
                 position, at, start, "", metadata, key=key, ordinal=number
             )
-        elif kind in _SKIPPED_PARTS:
-            yield SkippedRecord(kind, words=count_words(fields))
         elif not kind:
             yield InvalidRecord("a part without type")
         elif kind not in ("text", "file", "subtask"):
-            reason = f"unknown record type {kind}"
-            yield SkippedRecord(reason, words=count_words(fields))
+            yield SkippedRecord(kind, words=count_words(fields))
 
     def _tool(
         self, position: Position, number: int, part: _Part, fields: dict[str, object]
