@@ -17,6 +17,7 @@ from memtui.text import analyzer
 from memtui.workspace import Workspace
 
 NOT_THE_PERSON = (
+    "Summarize this part of a conversation in",
     "<command-",
     "<local-command-",
     "<bash-",
