@@ -25,9 +25,8 @@ from statistics import median
 import memtui
 from benchmarks.transcripts import DATA
 from memtui import settings
-from memtui.model.filters import Filters
+from memtui.model.filters import Filters, Scope
 from memtui.model.hits import MAX_HITS
-from memtui.model.scope import Scope
 from memtui.paths import in_home
 from memtui.store import database, segments
 from memtui.store import sessions as store_sessions

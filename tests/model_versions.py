@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memtui.model import hashing
-from memtui.model.events import to_ms
+from memtui.model.events import content_hash, to_ms
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.summaries import BulletKind, GenerationStats
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
@@ -78,7 +77,7 @@ def add_model_version(
             bullets=bullets,
             withheld=held,
             summarizer=f"ollama-1 {MODEL} {DIGEST[:12]}",
-            input_hash=hashing.content_hash(MODEL, headline, before.input_hash),
+            input_hash=content_hash(MODEL, headline, before.input_hash),
             generation=STATS,
             rejection=rejected,
         )

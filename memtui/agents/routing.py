@@ -19,10 +19,9 @@ from memtui.agents.replies import Item, Reply
 from memtui.agents.search import describe_quotes, notes, nothing_found, with_verdicts
 from memtui.agents.toc import MAX_CHILDREN
 from memtui.model import hits as model_hits
-from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.filters import EVERYTHING, Filters, Scope
 from memtui.model.hits import CombinedResult, Hit, ReadDate
 from memtui.model.nodes import TocEntry
-from memtui.model.scope import Scope
 from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.search.query import Query

@@ -9,9 +9,8 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations
 from memtui.model.events import Event
-from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import CombinedHit, Hit
-from memtui.model.scope import ALL, Scope
 from memtui.search import snippets
 from memtui.services import session_work
 from memtui.store import conversations, database, events, nodes, sessions

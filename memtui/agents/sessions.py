@@ -13,7 +13,7 @@ from memtui.errors import UsageError
 from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import is_event_id, to_ms
-from memtui.model.scope import Scope
+from memtui.model.filters import Scope
 from memtui.search import resolve_filters
 from memtui.services import sessions
 from memtui.services.conversation import expand

@@ -16,8 +16,8 @@ from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply, shortened
 from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
-from memtui.model.scope import ALL, Scope
 from memtui.search import node_match
 from memtui.search import query as search_query
 from memtui.search.query import Query
@@ -66,7 +66,7 @@ IS_GRIP = "That is no node but a citation: expand_grip opens it."
 NO_TOKEN = "There is no such token: this is the beginning."
 NO_TIME = 'No date or time was recognized. Try "last week", "in March", "2025-03-14".'
 CUT_SEARCH = f"Only {MAX_SEARCHED:,} nodes were searched: search_memory searches all."
-HIDDEN = "Bullets that rest on other work than {} are left out: {}."
+SHARE = "This is a summary of {} alone."
 _OFFSET = re.compile("[0-9]{1,9}")
 
 
@@ -126,9 +126,9 @@ def get_node(
         note = IS_GRIP if node_id.startswith(("grip:", "evt:")) else NO_NODE
         return Reply("bullets", (), str, notes=(note,), groups=GROUPS)
     reply = node_reply(workspace, found.node, scope)
-    if not found.hidden_bullets:
+    if found.is_all:
         return reply
-    return replace(reply, notes=(HIDDEN.format(scope, found.hidden_bullets),))
+    return replace(reply, notes=(SHARE.format(scope),))
 
 
 def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Reply:

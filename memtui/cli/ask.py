@@ -10,8 +10,7 @@ from memtui.cli.arguments import Parser, add_max_tokens, add_query, add_scope
 from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.model.events import EventRole
-from memtui.model.filters import Filters
-from memtui.model.scope import Scope
+from memtui.model.filters import Filters, Scope
 
 
 def add_options(parser: Parser, command: str) -> None:

@@ -1,4 +1,4 @@
-"""The filters of a search, and how their typed values are parsed."""
+"""Scopes, and the filters of a search with how their typed values are parsed."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,8 +9,34 @@ from typing import TypeVar
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import TocLevel
-from memtui.model.scope import ALL, Scope
 from memtui.model.verdicts import Support
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A filter by agent, project and keyword; an empty field filters nothing.
+
+    A segment is in a scope if it is of the agent and the project and has the keyword;
+    a wider node is in it if a segment below it is.
+    """
+
+    agent: str = ""
+    project: str = ""
+    keyword: str = ""
+    """In any case."""
+
+    @property
+    def is_narrow(self) -> bool:
+        return bool(self.agent or self.project or self.keyword)
+
+    def __str__(self) -> str:
+        """Return its description: ``codex in shop``, ``shop about “retries”``."""
+        whose = " in ".join(part for part in (self.agent, self.project) if part)
+        about = f"about “{self.keyword}”" if self.keyword else ""
+        return " ".join(part for part in (whose, about) if part)
+
+
+ALL = Scope()
 
 
 class SummarizerKind(StrEnum):

@@ -12,7 +12,7 @@ from itertools import islice
 
 from cronsim import CronSim, CronSimError
 
-from memtui.model import hashing
+from memtui.model.events import content_hash
 from memtui.model.jobs import Job
 
 CRON_FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
@@ -88,7 +88,7 @@ class JobSchedule:
         for following in self._crons(at):
             max_s = min(max_s, int((following - at).total_seconds()) - 1)
             break
-        random = int(hashing.content_hash(self.store, self.job, at.isoformat()), 16)
+        random = int(content_hash(self.store, self.job, at.isoformat()), 16)
         return at + timedelta(seconds=random % (max_s + 1))
 
     def _crons(self, after: datetime) -> Iterator[datetime]:

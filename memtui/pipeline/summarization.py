@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from functools import partial
 
-from memtui.model import calendar, hashing
-from memtui.model.events import to_ms
+from memtui.model import calendar
+from memtui.model.events import content_hash, to_ms
 from memtui.model.grips import Grip
 from memtui.model.nodes import NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.sessions import Session
 from memtui.model.summaries import (
-    FACTS,
     HEADLINE_CHARS,
     NO_TOTALS,
     ProjectTotals,
@@ -93,7 +92,7 @@ class SegmentWork:
         before = (*self.segment.overlap_events, *self.segment.earlier_prompts)
         earlier = (event.event_id for event in before)
         events = (event.event_id for event in self.segment.events)
-        return hashing.content_hash(
+        return content_hash(
             _identity_key(identity, attempt), counts, *earlier, "", *events
         )
 
@@ -125,9 +124,7 @@ class SegmentWork:
         grounded = ground(cleaned)
         if draft.generation.model:
             extract = self._with_work(self.draft(ExtractiveSummarizer()))
-            facts = [one for one in extract.bullets if one.kind in FACTS]
-            found = ground(_redact_draft(replace(extract, bullets=tuple(facts))))
-            grounded = grounded.with_facts(found)
+            grounded = grounded.with_extract(ground(_redact_draft(extract)))
         node = TocNode(
             node_id=self.name,
             level=TocLevel.SEGMENT,
@@ -181,7 +178,7 @@ class ParentWork:
     def input_hash(self, identity: str, attempt: int = 0) -> str:
         """Return a hash of the input: the children and the hashes of their input."""
         made_of = (f"{child.node_id} {child.input_hash}" for child in self.children)
-        return hashing.content_hash(
+        return content_hash(
             _identity_key(identity, attempt), str(self.is_live), *made_of
         )
 
@@ -200,7 +197,7 @@ class ParentWork:
             found = summarize_draft.ground_parent(
                 extract, self.children, conversations.read_grips
             )
-            grounded = grounded.with_facts(found)
+            grounded = grounded.with_extract(found)
         node = TocNode(
             node_id=self.name,
             level=level,
@@ -213,7 +210,7 @@ class ParentWork:
             child_node_ids=tuple(child.node_id for child in self.children),
             headline=grounded.title or fallback_title,
             status=NodeStatus.PROVISIONAL if self.is_live else NodeStatus.CURRENT,
-            counts=_add_counts(child.counts for child in self.children),
+            counts=sum((child.counts for child in self.children), NodeCounts()),
             agents=_union(child.agents for child in self.children),
             projects=_union(child.projects for child in self.children),
         )
@@ -286,22 +283,12 @@ def _with_summary(
     is_models = bool(draft.generation.model)
     return replace(
         node,
-        bullets=(*grounded.bullets, *grounded.facts),
+        bullets=grounded.bullets,
         withheld=grounded.withheld,
         summarizer=identity,
         input_hash=digest,
         generation=draft.generation,
         rejection=grounded.rejection if is_models else "",
-    )
-
-
-def _add_counts(tallies: Iterable[NodeCounts]) -> NodeCounts:
-    rows = list(tallies)
-    return NodeCounts(
-        segments=sum(row.segments for row in rows),
-        events=sum(row.events for row in rows),
-        messages=sum(row.messages for row in rows),
-        subagent_events=sum(row.subagent_events for row in rows),
     )
 
 

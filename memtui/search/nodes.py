@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
-from memtui.model.filters import EVERYTHING, Filters
+from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import Hit, HitKind, IndexMatch, Snippet, TeleportResult
 from memtui.model.nodes import TocNode
-from memtui.model.scope import ALL, Scope
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times

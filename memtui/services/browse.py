@@ -2,15 +2,16 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode
 from memtui.model.calendar import CalendarYear, DateRange, Period
 from memtui.model.events import to_ms
-from memtui.model.nodes import TocEntry, TocLevel, TocNode
-from memtui.model.scope import ALL, Scope
+from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import NodeStatus, TocEntry, TocLevel, TocNode
+from memtui.services import scope_summaries
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 
 PAGE_SIZE = 500
@@ -39,9 +40,29 @@ def list_children(
     """
     with database.connection():
         parent = nodes.resolve_id(node_id) if node_id else None
-        return scoped_nodes.list_children(
-            parent, offset, limit, scope, month_id=month_id
-        )
+        return _list_children(parent, offset, limit, scope, month_id)
+
+
+def _list_children(
+    parent_id: str | None, offset: int, limit: int, scope: Scope, month_id: str
+) -> list[TocEntry]:
+    entries = scoped_nodes.list_children(
+        parent_id, offset, limit, scope, month_id=month_id
+    )
+    return [_add_headline(entry, scope) for entry in entries]
+
+
+def _add_headline(entry: TocEntry, scope: Scope) -> TocEntry:
+    """Return an entry with the headline of its share, if it is not all listed."""
+    is_pending = entry.status is NodeStatus.PENDING and not scope.is_narrow
+    if entry.headline or is_pending or entry.level is TocLevel.SEGMENT:
+        return entry
+    first, end = calendar.day_range(entry.node_id)
+    if entry.month_id:
+        days = calendar.day_range(entry.month_id)
+        first, end = max(first, days[0]), min(end, days[1])
+    headline = scope_summaries.read_headline(entry.node_id, scope, (first, end))
+    return replace(entry, headline=headline)
 
 
 def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
@@ -82,9 +103,7 @@ def list_branches(
         waiting = deque([(nodes.resolve_id(node_id), month_id)])
         while waiting:
             parent, month = waiting[0]
-            page = scoped_nodes.list_children(
-                parent, 0, limit - total + 1, scope, month_id=month
-            )
+            page = _list_children(parent, 0, limit - total + 1, scope, month)
             if total + len(page) > limit:
                 return NodeBranches(found, is_all=False)
             found[waiting.popleft()] = add_activity(page, scope)
@@ -104,10 +123,18 @@ def get_node(node_id: str) -> TocNode | None:
 
 
 def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
-    """Return the shown version of a node with its share in a scope alone."""
+    """Return a node as summarized from its share in a scope alone.
+
+    It is the shown version if the scope has all of the node.
+    """
     with database.connection():
         found = nodes.get(nodes.resolve_id(node_id))
-        return scoped_nodes.narrow_node(found, scope) if found else None
+        if found is None:
+            return None
+        part = scoped_nodes.count_node(found, scope)
+        if part.is_all:
+            return part
+        return replace(part, node=scope_summaries.summarize_node(found, scope))
 
 
 def list_covering(
@@ -202,6 +229,12 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
         found = scoped_nodes.list_days(start, end)
         if scope.is_narrow:
             found = scoped_nodes.narrow_days(found, year_id, scope)
+            days = calendar.day_range(year_id)
+            headlines = scope_summaries.read_headlines(scope, days)
+            found = [
+                replace(day, headline=day.headline or headlines.get(day.node_id, ""))
+                for day in found
+            ]
     return CalendarYear(number, {one.day: one for one in found})
 
 

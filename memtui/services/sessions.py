@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, Thought, to_ms
-from memtui.model.scope import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import Session, SessionOrder, SubagentMetadata
 from memtui.store import conversations, database
 from memtui.store import events as store_events

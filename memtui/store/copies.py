@@ -16,12 +16,14 @@ from functools import cmp_to_key
 
 from peewee import fn
 
-from memtui.model.events import Event, EventType, timestamp_ms_of_id
-from memtui.model.hashing import (
+from memtui.model.events import (
     MAX_TIME_DIFFERENCE_MS,
+    Event,
+    EventType,
     content_fingerprint,
     fingerprint,
     source_hash,
+    timestamp_ms_of_id,
 )
 from memtui.store import outbox, segments, sessions
 from memtui.store.database import IN_JSON, db, fetch, insert, last_rowids

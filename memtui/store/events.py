@@ -13,12 +13,13 @@ from memtui.model.events import (
     EventRole,
     EventType,
     Thought,
+    fingerprint,
     from_ms,
     lowest_id,
+    source_hash,
     to_ms,
 )
-from memtui.model.hashing import fingerprint, source_hash
-from memtui.model.scope import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.store import copies, outbox, sessions, tombstones
 from memtui.store.copies import StoredEvent
 from memtui.store.database import (
@@ -284,11 +285,23 @@ def find_stored(event: Event) -> str:
     return found[event.event_id].event_id if found else ""
 
 
+_OUTLINE_TEXT = """CASE
+    WHEN typeof(e.text) <> 'text' THEN ''
+    WHEN e.type = 'user_message' THEN substr(e.text, 1, 1000)
+    WHEN e.type = 'tool_result' AND instr(substr(e.text, 1, 1000), 'commit')
+    THEN substr(e.text, 1, 1000) ELSE '' END"""
+
+
 def outline(number: int, *, start_ms: int = 0) -> list[Event]:
-    """Return a session's events without text, subagents' included, in their order."""
+    """Return a session's events, subagents' included, in their order.
+
+    They have no metadata, and only the start of requests and of calls about commits as
+    text.
+    """
     rows = fetch(
-        "SELECT e.id, '', e.at_ms, e.type, e.role, '', '', '', e.subagent, e.ordinal,"
-        f" e.tokens FROM events e WHERE e.session_id = ? AND e.at_ms >= ? {_IN_ORDER}",
+        f"SELECT e.id, '', e.at_ms, e.type, e.role, {_OUTLINE_TEXT}, '', '',"
+        " e.subagent, e.ordinal, e.tokens FROM events e"
+        f" WHERE e.session_id = ? AND e.at_ms >= ? {_IN_ORDER}",
         number,
         start_ms,
     )

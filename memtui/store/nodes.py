@@ -17,7 +17,7 @@ from memtui.errors import AmbiguousError
 from memtui.model import calendar, citations
 from memtui.model.calendar import DayRange
 from memtui.model.events import from_ms, to_ms
-from memtui.model.filters import Filters, SummarizerKind
+from memtui.model.filters import ALL, Filters, Scope, SummarizerKind
 from memtui.model.nodes import (
     Bullet,
     NodeCounts,
@@ -27,7 +27,6 @@ from memtui.model.nodes import (
     TocNode,
     TocVersion,
 )
-from memtui.model.scope import ALL, Scope
 from memtui.model.summaries import (
     NO_STATS,
     BulletKind,
@@ -176,7 +175,6 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
     for row in rows:
         entry = _to_entry(row)
         shown, withheld = bullets.get(row["latest"], ((), ()))
-        keywords = json.loads(row["keywords"] or "[]")
         node = TocNode(
             node_id=entry.node_id,
             level=entry.level,
@@ -185,10 +183,7 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
             end_time=entry.end_time,
             bullets=tuple(shown),
             withheld=tuple(withheld),
-            keywords=tuple(
-                Keyword(word, KeywordOrigin(origin), weight)
-                for word, origin, weight in keywords
-            ),
+            keywords=parse_keywords(row["keywords"] or "[]"),
             child_node_ids=tuple(json.loads(row["child_ids"] or "[]")),
             version=row["version"] or 0,
             created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
@@ -205,6 +200,14 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
         )
         nodes.append(node)
     return nodes
+
+
+def parse_keywords(stored: str) -> tuple[Keyword, ...]:
+    """Return the keywords in a stored list, highest weight first."""
+    return tuple(
+        Keyword(word, KeywordOrigin(origin), weight)
+        for word, origin, weight in json.loads(stored)
+    )
 
 
 def _read_stats(rows: Iterable[dict[str, Any]]) -> dict[int, GenerationStats]:
@@ -238,6 +241,29 @@ def _read_bullets(
         )
         found.setdefault(version, ([], []))[is_withheld].append(bullet)
     return found
+
+
+def read_plain_bullets(version_ids: Sequence[int]) -> dict[int, tuple[Bullet, ...]]:
+    """Return the shown bullets of versions without grips and verdicts, by version.
+
+    Reading all of them takes several times as long.
+    """
+    found: dict[int, list[Bullet]] = {}
+    for version, text, kind, project, session_id, effort in fetch(
+        "SELECT version_id, text, kind, project, session_id, effort FROM bullets"
+        f" WHERE version_id {IN_JSON} AND NOT is_withheld"
+        " ORDER BY version_id, position",
+        json.dumps(list(version_ids)),
+    ):
+        bullet = Bullet(
+            text,
+            kind=BulletKind(kind),
+            project=project,
+            session_id=session_id,
+            effort=effort,
+        )
+        found.setdefault(version, []).append(bullet)
+    return {version: tuple(bullets) for version, bullets in found.items()}
 
 
 def project_totals(start_ms: int, end_ms: int) -> dict[str, ProjectTotals]:

@@ -15,17 +15,16 @@ from peewee import JOIN, SQL, fn
 from memtui.model import activity, calendar
 from memtui.model.activity import ScopedNode, ScopeShare
 from memtui.model.calendar import CalendarDay, DayRange
-from memtui.model.events import to_ms
+from memtui.model.events import from_ms, to_ms
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
-    Bullet,
     NodeCounts,
     NodeStatus,
     TocEntry,
     TocLevel,
     TocNode,
 )
-from memtui.model.scope import ALL, Scope
-from memtui.store import grips, nodes, scopes
+from memtui.store import nodes, scopes
 from memtui.store.schema import NodeRow, VersionRow
 
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
@@ -152,9 +151,6 @@ def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
         fn.SUM(NodeRow.is_live),
         fn.GROUP_CONCAT(VersionRow.agents.distinct()),
         fn.GROUP_CONCAT(VersionRow.projects.distinct()),
-        # The only maximum: SQLite takes the next column from the same row.
-        fn.MAX(VersionRow.messages),
-        NodeRow.node_id,
         where=_segment_conditions(scope),
     )
     return {
@@ -163,10 +159,8 @@ def shares_by_day(scope: Scope, days: DayRange) -> dict[str, ScopeShare]:
             bool(live),
             _parse_names(agents),
             _parse_names(projects),
-            longest,
-            messages,
         )
-        for day, *counts, live, agents, projects, messages, longest in rows
+        for day, *counts, live, agents, projects in rows
     }
 
 
@@ -200,8 +194,9 @@ def list_children(
 ) -> list[TocEntry]:
     """Return the entries of a node's children narrowed to a scope, newest first.
 
-    Entries above a segment have their activity in the scope. Weeks have the counts of
-    their days in the month that is their parent.
+    Entries above a segment have their activity in the scope; without a headline if they
+    are not all in it. Weeks have the counts of their days in the month that is their
+    parent.
 
     Args:
         parent_id: The node; None for the years.
@@ -301,10 +296,10 @@ def _with_activity(entry: TocEntry, children: activity.ChildCounts) -> TocEntry:
     return replace(entry, activity=activity.count_by_part(entry.node_id, start_ms, own))
 
 
-def narrow_node(node: TocNode, scope: Scope) -> ScopedNode:
-    """Return a node narrowed to a scope: its counts, bullets and longest segment.
+def count_node(node: TocNode, scope: Scope) -> ScopedNode:
+    """Return a node with the counts of its share in a scope.
 
-    A bullet is in the scope if one of its grips is.
+    Its content is that of the whole node.
     """
     if _is_uncounted(node):
         found = _count_under([node.node_id])
@@ -314,53 +309,79 @@ def narrow_node(node: TocNode, scope: Scope) -> ScopedNode:
     days = shares_by_day(scope, calendar.day_range(node.node_id))
     shares = activity.shares_of_level(node.level, days)
     share = shares.get(node.node_id, ScopeShare())
-    if share.is_all_of(node.counts):
-        return ScopedNode(node, node.counts)
-    bullets = _filter_bullets(node.bullets, scope)
-    longest = nodes.get(share.longest_segment)
-    narrowed = replace(
-        node,
-        counts=share.counts,
-        bullets=bullets,
-        withheld=(),
-        headline=longest.headline if longest else "",
-        keywords=longest.keywords if longest else (),
-        agents=tuple(sorted(share.agents)),
-        projects=tuple(sorted(share.projects)),
+    return ScopedNode(
+        node if share.is_all_of(node.counts) else replace(node, counts=share.counts),
+        node.counts,
     )
-    return ScopedNode(narrowed, node.counts, len(node.bullets) - len(bullets))
 
 
-def _filter_bullets(bullets: Sequence[Bullet], scope: Scope) -> tuple[Bullet, ...]:
-    """Return those of some bullets with a grip in a scope."""
-    found = grips.get(name for bullet in bullets for name in bullet.grip_ids)
-    segments = {name: grip.toc_node_id for name, grip in found.items()}
-    own = _filter_segments({name for name in segments.values() if name}, scope)
-    return tuple(
-        bullet
-        for bullet in bullets
-        if any(segments.get(name) in own for name in bullet.grip_ids)
+def read_segments(scope: Scope, days: DayRange) -> dict[str, list[TocNode]]:
+    """Return the segments of a scope on some days, by the day's id, oldest first.
+
+    They are read as far as a roll-up needs them: without grips and verdicts.
+    """
+    day = NodeRow.parent_id
+    rows = (
+        NodeRow.select(
+            day,
+            NodeRow.node_id,
+            NodeRow.start_ms,
+            NodeRow.latest,
+            VersionRow.end_ms,
+            VersionRow.headline,
+            VersionRow.keywords,
+            VersionRow.agents,
+            VersionRow.projects,
+            VersionRow.segments,
+            VersionRow.events,
+            VersionRow.messages,
+            VersionRow.subagent_events,
+        )
+        .join(VersionRow)
+        .where(day >= days[0], day < days[1], *_segment_conditions(scope))
+        .order_by(day, NodeRow.start_ms, NodeRow.node_id)
     )
+    found = list(rows.tuples())
+    bullets = nodes.read_plain_bullets([version for _, _, _, version, *_ in found])
+    segments: dict[str, list[TocNode]] = {}
+    for day_id, name, start_ms, version, end_ms, headline, *rest in found:
+        words, agents, projects, *counts = rest
+        segment = TocNode(
+            node_id=name,
+            level=TocLevel.SEGMENT,
+            title=headline,
+            start_time=from_ms(start_ms),
+            end_time=from_ms(end_ms),
+            bullets=bullets.get(version, ()),
+            keywords=nodes.parse_keywords(words),
+            headline=headline,
+            counts=NodeCounts(*counts),
+            agents=tuple(json.loads(agents)),
+            projects=tuple(json.loads(projects)),
+        )
+        segments.setdefault(day_id, []).append(segment)
+    return segments
 
 
 def narrow_days(
     days: Sequence[CalendarDay], year_id: str, scope: Scope
 ) -> list[CalendarDay]:
-    """Return the days of a year narrowed to a scope, without those not in it."""
+    """Return the days of a year narrowed to a scope, without those not in it.
+
+    A day that is not all in the scope has no headline.
+    """
     shares = shares_by_day(scope, calendar.day_range(year_id))
-    longest = _get_longest(shares.values())
     narrowed = []
     for day in days:
         share = shares.get(day.node_id)
         if share is None:
             continue
         if day.is_pending or share.counts.segments < day.segments:
-            segment = longest.get(share.longest_segment)
             day = replace(
                 day,
                 segments=share.counts.segments,
                 messages=share.counts.messages,
-                headline=segment.headline if segment else "",
+                headline="",
                 agents=tuple(sorted(share.agents)),
                 projects=tuple(sorted(share.projects)),
                 is_live=share.is_live,
@@ -369,18 +390,13 @@ def narrow_days(
     return narrowed
 
 
-def _get_longest(shares: Iterable[ScopeShare]) -> dict[str, TocEntry]:
-    """Return the entries of the longest segments of shares, by their ids."""
-    names = sorted({share.longest_segment for share in shares})
-    return {entry.node_id: entry for entry in nodes.get_entries(names)}
-
-
 def _narrow_entries(
     entries: Sequence[TocEntry], days: Mapping[str, ScopeShare], scope: Scope
 ) -> list[TocEntry]:
     """Return entries narrowed to a scope, without those not in it.
 
-    ``days`` are the shares of all their days.
+    An entry that is not all in the scope has no headline. ``days`` are the shares of
+    all their days.
     """
     levels = {entry.level for entry in entries} - {TocLevel.SEGMENT}
     shares = _shares_of_levels(levels, days)
@@ -388,7 +404,6 @@ def _narrow_entries(
     children = _read_children(day_ids, *_segment_conditions(scope))
     for level in levels - {TocLevel.DAY}:
         children |= activity.days_of_level(level, days)
-    longest = _get_longest(shares[e.node_id] for e in entries if e.node_id in shares)
     segment_ids = (e.node_id for e in entries if e.level is TocLevel.SEGMENT)
     segments = _filter_segments(segment_ids, scope)
     narrowed = []
@@ -399,12 +414,11 @@ def _narrow_entries(
         elif share is not None:
             active = _with_activity(entry, children)
             if entry.status is NodeStatus.PENDING or not share.is_all_of(entry.counts):
-                segment = longest.get(share.longest_segment)
                 active = replace(
                     active,
                     counts=share.counts,
-                    headline=segment.headline if segment else "",
-                    is_by_model=segment is not None and segment.is_by_model,
+                    headline="",
+                    is_by_model=False,
                     is_live=share.is_live,
                     agents=tuple(sorted(share.agents)),
                     projects=tuple(sorted(share.projects)),

@@ -8,8 +8,7 @@ from typing import Any
 
 from peewee import SQL, NodeList, fn
 
-from memtui.model.filters import Filters
-from memtui.model.scope import Scope
+from memtui.model.filters import Filters, Scope
 from memtui.store.database import fetch
 from memtui.store.schema import NodeRow, SegmentRow, SessionRow, VersionRow
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from peewee import fn
 
 from memtui.model.events import Event, EventRole, clean, from_ms, to_ms
-from memtui.model.scope import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.model.sessions import (
     Session,
     SessionMetadata,

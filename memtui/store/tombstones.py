@@ -13,8 +13,16 @@ from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import Any
 
-from memtui.model.events import Event, Thought, clean, from_ms, to_ms
-from memtui.model.hashing import MAX_TIME_DIFFERENCE_MS, fingerprint, source_hash
+from memtui.model.events import (
+    MAX_TIME_DIFFERENCE_MS,
+    Event,
+    Thought,
+    clean,
+    fingerprint,
+    from_ms,
+    source_hash,
+    to_ms,
+)
 from memtui.store.database import IN_JSON, fetch, fetch_value
 from memtui.store.schema import TombstoneRow
 

@@ -25,7 +25,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from memtui.errors import MemtuiError
-from memtui.model.scope import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.tui import commands, palette, rendering, themes, workers
 from memtui.tui.messages import (
     LoadFailed,
@@ -117,6 +117,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self._progress: PipelineProgress | None = None
         """The last report of the pipeline."""
         self._seen_problems = 0
+        self._warning = ""
         self.scope = ALL
         """The part of the memory that all screens show."""
         for known in THEMES:
@@ -244,6 +245,10 @@ class MemtuiApp(App[str | MemtuiError]):
         if error and (before is None or before.error != error):
             # Nothing else reports on imports: the next report hides this one.
             self.notify(f"importing: {error}", severity="error", markup=False)
+        health = message.progress.model.health
+        if health and health.is_ready and health.message not in ("", self._warning):
+            self._warning = health.message
+            self.notify(f"{self._warning}.", severity="warning", markup=False)
         self._seen_problems = min(self._seen_problems, message.progress.skipped)
         for screen in self.screen_stack:
             screen.post_message(self._report_for_screens(message.progress))

@@ -6,10 +6,12 @@ No mark stands alone: a text or a place says the same. Dates are in ``date_forma
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from datetime import date, timedelta, tzinfo
+from datetime import date, tzinfo
 
 from memtui.errors import StoreDamagedError
+from memtui.model import calendar
 from memtui.model.events import Event, EventRole, EventType
+from memtui.model.filters import Scope
 from memtui.model.nodes import (
     Bullet,
     NodeCounts,
@@ -18,7 +20,6 @@ from memtui.model.nodes import (
     TocLevel,
     TocNode,
 )
-from memtui.model.scope import Scope
 from memtui.model.verdicts import Support
 from memtui.text import date_format
 from memtui.text.quantities import plural
@@ -87,7 +88,7 @@ def segment_time(segment: TocNode, zone: tzinfo) -> str:
     return date_format.hours(start, end)
 
 
-def tree_label(line: TocEntry, zone: tzinfo) -> str:
+def tree_label(line: TocEntry, zone: tzinfo, today: date) -> str:
     """Return the label of a row of the tree; its ancestors say the rest of the date."""
     start = line.start_time.astimezone(zone)
     match line.level:
@@ -96,12 +97,19 @@ def tree_label(line: TocEntry, zone: tzinfo) -> str:
         case TocLevel.MONTH:
             return line.title.partition(" ")[0]
         case TocLevel.WEEK:
-            # A pending week ends, by its counts, where it begins.
-            return date_format.days(start.date(), start.date() + timedelta(days=6))
+            return week_days(line.node_id, line.month_id)
         case TocLevel.DAY:
-            return f"{start:%a} {start.day:>2}"
+            near = {0: "Today, ", 1: "Yesterday, "}.get((today - start.date()).days, "")
+            return f"{near}{start:%a} {start.day:>2} {start:%b}"
         case _:
             return f"{start:%H:%M}"
+
+
+def week_days(week_id: str, month_id: str = "") -> str:
+    """Format the days of a week, of those in a month if one is given: "29–30 Jun"."""
+    week = calendar.period(week_id)
+    month = calendar.period(month_id) if month_id else week
+    return date_format.days(max(week.first, month.first), min(week.last, month.last))
 
 
 def node_mark(entry: TocEntry) -> str:
@@ -159,7 +167,7 @@ def author(node: TocNode, *, is_rejected: bool = False) -> str:
 def node_size(counts: NodeCounts, level: TocLevel) -> str:
     """Format what a node covers: "3 segments · 42 messages"."""
     parts = [plural(counts.messages, "message")]
-    if level is not TocLevel.SEGMENT:
+    if level is not TocLevel.SEGMENT or counts.segments > 1:
         parts.insert(0, plural(counts.segments, "segment"))
     if counts.subagent_events:
         parts.append(f"{plural(counts.subagent_events, 'event')} of subagents")

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from memtui.model.events import EventPosition
-    from memtui.model.nodes import TocEntry
-    from memtui.model.scope import Scope
+    from memtui.model.filters import Scope
     from memtui.model.verdicts import Verdict
     from memtui.pipeline.progress import PipelineProgress
     from memtui.settings_file import SettingEntry
@@ -30,11 +29,8 @@ class LoadFailed(Message):
     """A part of the contents could not be loaded."""
 
 
-@dataclass(eq=False, repr=False)
 class NodeHighlighted(Message):
     """The cursor of the tree has moved to a node."""
-
-    line: "TocEntry"
 
 
 class NodeSelected(Message):
@@ -93,6 +89,8 @@ class SourceRequested(Message):
     bullet: int = 0
     event_id: str = ""
     excerpt: str = ""
+    node_id: str = ""
+    """The node of the bullet."""
 
 
 class SourceSelected(Message):

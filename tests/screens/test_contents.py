@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model import nodes
+from memtui.model.filters import ALL, Scope
 from memtui.model.grips import Expansion
 from memtui.model.nodes import TocEntry, TocLevel
-from memtui.model.scope import ALL, Scope
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import browse, conversation
+from memtui.services import browse, conversation, day_sessions
+from memtui.services.day_sessions import DaySession
 from memtui.text.tokens import estimate
 from memtui.tui import workers
 from memtui.tui.app import MemtuiApp
@@ -25,11 +27,13 @@ from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.reader import ReaderScreen
+from memtui.tui.widgets import toc_rows
 from memtui.tui.widgets.node_page import BulletList, NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
 from memtui.tui.widgets.status_line import StatusLine
-from memtui.tui.widgets.toc_tree import NoteRow, TocTree
+from memtui.tui.widgets.toc_rows import NoteRow
+from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 
 AppOf = Callable[[Workspace], MemtuiApp]
@@ -45,7 +49,7 @@ def tree(pilot: Pilot[str | MemtuiError]) -> TocTree:
 
 def here(pilot: Pilot[str | MemtuiError]) -> TocEntry:
     line = tree(pilot).current
-    assert line is not None
+    assert isinstance(line, TocEntry)
     return line
 
 
@@ -67,22 +71,37 @@ async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> 
         await settle(pilot)
 
 
+async def show_years(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
+    """Collapse the contents to the years, with the cursor on the first."""
+    await settle(pilot)
+    await press(pilot, settle, "home", "left")
+
+
 def labels(pilot: Pilot[str | MemtuiError]) -> list[str]:
     rows = tree(pilot)
     lines = [rows.get_node_at_line(at) for at in range(rows.last_line + 1)]
-    return [row.data.node_id for row in lines if row and isinstance(row.data, TocEntry)]
+    return [
+        row.data.node_id
+        for row in lines
+        if row and isinstance(row.data, TocEntry | DaySession)
+    ]
 
 
 @pytest.mark.journey
-async def test_it_opens_on_the_newest_year_with_its_page_and_first_source(
+async def test_it_opens_at_the_latest_session_with_its_page_and_first_source(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
-        assert here(pilot).node_id == "toc:year:2024"
-        shown = page(pilot).node
-        assert shown is not None and shown.node_id == "toc:year:2024"
+        (session,) = day_sessions.list_sessions("toc:day:2024-02-06")
+        (january,) = browse.list_children("toc:year:2024")[1:]
+        assert labels(pilot) == [
+            *day_sessions.get_path(session.node_id),
+            january.node_id,
+            "toc:year:2023",
+        ]
+        assert here(pilot) == session.only_segment
+        assert page(pilot).node == browse.get_node(here(pilot).node_id)
         assert source(pilot).expansion.grip is not None
 
 
@@ -90,7 +109,7 @@ async def test_right_goes_down_to_a_segment_and_left_back_to_the_year(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         while here(pilot).level is not TocLevel.SEGMENT:
             await press(pilot, settle, "right")
         assert page(pilot).node == browse.get_node(here(pilot).node_id)
@@ -106,7 +125,7 @@ async def test_enter_leads_from_node_to_bullet_to_source_and_escape_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await press(pilot, settle, "enter")
         assert isinstance(pilot.app.focused, BulletList)
         await press(pilot, settle, "enter")
@@ -128,7 +147,7 @@ async def test_at_80_columns_one_pane_is_shown_at_a_time(
         return [pane.id for pane in panes if pane.id and pane.region.area]
 
     async with app.run_test(size=NARROW) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         assert shown(pilot) == ["tree"]
         await press(pilot, settle, "enter")
         assert shown(pilot) == ["page"]
@@ -144,7 +163,7 @@ async def test_space_shows_the_quotes_of_a_bullet_and_hides_them(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await press(pilot, settle, "enter")
         bullets = page(pilot).bullets
         folded = bullets.option_count
@@ -163,7 +182,7 @@ async def test_n_goes_through_all_sources_of_the_page_and_p_back(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         node = page(pilot).node
         assert node is not None
         grips = [grip for bullet in node.bullets for grip in bullet.grip_ids]
@@ -186,7 +205,7 @@ async def test_the_keys_of_a_source_bring_it_into_sight(
 ) -> None:
     width = 120 if "z" in keys else 80
     async with app.run_test(size=(width, 24)) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await pilot.press(*keys)
         await settle(pilot)
         source = app.screen.query_one(SourcePane)
@@ -198,7 +217,7 @@ async def test_plus_and_minus_show_more_and_less_around_the_source(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         grip = source(pilot).expansion.grip
         assert grip is not None
         await press(pilot, settle, "minus")
@@ -217,7 +236,7 @@ async def test_brackets_go_along_a_level_across_branches(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         while here(pilot).level is not TocLevel.DAY:
             await press(pilot, settle, "right")
         days = [here(pilot).node_id]
@@ -235,7 +254,7 @@ async def test_y_copies_the_quote_with_where_it_stands(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await press(pilot, settle, "y")
         shown = source(pilot).expansion
         assert shown.grip is not None and shown.session is not None
@@ -248,7 +267,7 @@ async def test_g_goes_to_a_date_and_says_what_is_no_date(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await press(pilot, settle, "g", *"soon", "enter")
         meant = pilot.app.screen.query_one("#parsed", Static)
         assert "“soon” is not a past date" in str(meant.visual)
@@ -268,7 +287,7 @@ async def test_a_click_points_and_a_click_on_the_fold_mark_unfolds(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await pilot.click(TocTree, offset=(12, 1))
         await settle(pilot)
         assert here(pilot).node_id == "toc:year:2023"
@@ -359,7 +378,7 @@ async def test_a_page_or_source_that_cannot_be_read_says_why(
         raise OSError("disk on fire")
 
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         monkeypatch.setattr(conversation, "expand", broken)
         await press(pilot, settle, "n")
         text = pilot.app.screen.query_one("#transcript", Static)
@@ -375,9 +394,8 @@ async def test_the_contents_say_how_much_they_hold(
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
-        total = sum(line.counts.segments for line in browse.list_children())
         title = app.screen.query_one("#contents PaneTitle", PaneTitle)
-        assert title.info == f"{total} segments"
+        assert title.info == f"{day_sessions.count_sessions()} sessions"
 
 
 async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
@@ -396,7 +414,7 @@ async def test_the_first_rows_appear_by_themselves_when_an_import_has_worked(
         changed = house.pipeline.take_changed_nodes() | told
         app.post_message(ProgressReported(PipelineProgress("rollup", changed=changed)))
         await settle(pilot)
-        assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
+        assert here(pilot).node_id.startswith("toc:segment:2024-02-06:")
         assert not nothing.region.area
         assert page(pilot).node is not None
 
@@ -407,9 +425,11 @@ async def test_a_long_branch_is_shown_whole(
     first = browse.list_children()[0]
     many = [replace(first, node_id=f"toc:year:{9998 - at}") for at in range(1200)]
 
-    def years(node_id: str, *, limit: int, scope: Scope) -> list[TocEntry]:
-        assert (node_id, scope) == ("", ALL)
-        return many[:limit]
+    def years(
+        node_id: str, *, limit: int, scope: Scope, month_id: str
+    ) -> list[TocEntry]:
+        assert (scope, month_id) == (ALL, "")
+        return [] if node_id else many[:limit]
 
     monkeypatch.setattr(browse, "list_children", years)
     async with app.run_test(size=SIZE) as pilot:
@@ -430,7 +450,7 @@ async def test_what_is_cited_is_never_the_source_that_was_asked_for_before(
         return opened(grip_id, before=before, after=after)
 
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         first = source(pilot).citation()
         monkeypatch.setattr(conversation, "expand", slow)
         await pilot.press("n", "enter", "y")
@@ -450,10 +470,10 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await press(pilot, settle, "asterisk")
-        under = browse.list_branches("toc:year:2024").lines.values()
-        below = {line.node_id for lines in under for line in lines}
+        loaded = toc_rows.read_below(("", "toc:year:2024"), ALL, UTC, 500)
+        below = {line.node_id for lines in loaded.rows.values() for line in lines}
         assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
         assert here(pilot).node_id == "toc:year:2024"
         await press(pilot, settle, *["right"] * 3)
@@ -477,11 +497,11 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
 
 
 def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: Workspace) -> None:
-    whole = browse.list_branches("toc:year:2024")
+    year = ("", "toc:year:2024")
+    whole = toc_rows.read_below(year, ALL, UTC, 500)
     assert whole.is_all
-    year = ("toc:year:2024", "")
-    first = browse.list_branches("toc:year:2024", limit=len(whole.lines[year]))
-    assert [*first.lines] == [year] and not first.is_all
+    first = toc_rows.read_below(year, ALL, UTC, len(whole.rows[year]))
+    assert [*first.rows] == [year] and not first.is_all
     weeks = browse.add_activity(browse.list_children("toc:month:2024-01"))
     assert all(sum(week.activity) == week.counts.messages for week in weeks)
 
@@ -490,7 +510,7 @@ async def test_one_key_leads_back_from_every_jump_to_where_it_began(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await press(pilot, settle, "backspace")
         assert said(pilot)[-1] == "There is no jump to take back."
         await press(pilot, settle, "right", "enter", "down", "enter")
@@ -531,7 +551,7 @@ async def test_what_is_slow_to_read_takes_the_place_of_what_was_seen_before(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         go_on = threading.Event()
         part, expanded = browse.get_scoped_node, conversation.expand
 
@@ -567,7 +587,8 @@ async def test_a_branch_that_is_slow_to_read_says_so_in_its_place(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
+        await press(pilot, settle, "down")
         go_on = threading.Event()
         children = browse.list_children
 
@@ -601,7 +622,7 @@ async def test_what_could_not_be_read_is_there_once_it_can_be(
 
     monkeypatch.setattr("memtui.tui.workers.RETRY_S", 0.05)
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         for module, name, key in (
             (browse, "get_scoped_node", "down"),
             (conversation, "expand", "n"),
@@ -623,7 +644,7 @@ async def test_a_branch_that_could_not_be_read_again_is_read_with_the_next(
         raise MemtuiError("the disk is away")
 
     async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+        await show_years(pilot, settle)
         await press(pilot, settle, "right")
         months = [one.node_id for one in browse.list_children("toc:year:2024")]
         assert months[0] in labels(pilot)

@@ -8,17 +8,16 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import TocLevel
-from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
-from memtui.text.quantities import plural
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.filter import FilterScreen, list_choices
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.node_page import NodePage
-from memtui.tui.widgets.panes import Breadcrumbs, PaneTitle
+from memtui.tui.widgets.panes import Breadcrumbs
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.screens.test_contents import here, labels, press, said, tree
@@ -116,28 +115,25 @@ async def test_an_agent_and_a_project_narrow_the_whole_app_and_f_f_widens_it(
         assert labels(pilot) == ["toc:year:2024", "toc:year:2023"]
 
 
-async def test_a_page_tells_of_what_is_shown_alone_and_says_what_it_hides(
+async def test_a_page_is_summarized_from_what_is_shown_alone_and_says_so(
     app: MemtuiApp, settle: Settle
 ) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
+        tree(pilot).reveal("toc:year:2024")
+        await settle(pilot)
         page = pilot.app.screen.query_one(NodePage)
-        title = pilot.app.screen.query_one("#contents PaneTitle", PaneTitle)
         whole = page.node
-        assert whole is not None and "segments" in title.info
+        assert whole is not None
         app.set_scope(Scope("claude-code"))
         await settle(pilot)
         mine, (line, *_) = page.node, browse.list_children(scope=app.scope)
         assert mine is not None and mine.counts == line.counts != whole.counts
-        total = sum(
-            one.counts.segments for one in browse.list_children(scope=app.scope)
-        )
-        assert title.info == f"{total} segments"
         head = str(page.query_one("#head", Static).visual)
         count = f"{mine.counts.segments} of {whole.counts.segments} segments"
-        assert f"Claude-code only: {count}" in head
-        hidden = len(whole.bullets) - len(mine.bullets)
-        assert f"{plural(hidden, 'bullet')} hidden (F F: all)" in head
+        assert f"Claude-code only: {count} (F F: all)" in head
+        assert mine.headline == line.headline != whole.headline
+        assert mine.headline in head
         assert mine.bullets == page.bullets.bullets != whole.bullets
         app.set_scope(ALL)
         await settle(pilot)

@@ -2,8 +2,8 @@ from collections.abc import Sequence
 from datetime import date
 
 from memtui.model import calendar
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
-from memtui.model.scope import ALL, Scope
 from memtui.services import browse
 from memtui.store import database
 from memtui.store.schema import NodeRow

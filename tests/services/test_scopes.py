@@ -1,16 +1,18 @@
 """One agent or project alone, at every level and in every search."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from memtui.model import calendar
+from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, TocEntry, TocLevel
-from memtui.model.scope import ALL, Scope
+from memtui.model.summaries import BulletKind
 from memtui.search.nodes import Teleport
-from memtui.services import browse
+from memtui.services import browse, scope_summaries
 from memtui.store import database, grips, scoped_nodes
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
@@ -92,27 +94,52 @@ def test_what_is_told_of_a_node_is_counted_and_quoted_from_its_scope_alone(
         found = browse.get_scoped_node(line.node_id, of)
         assert found is not None and found.node.counts == line.counts
         if found.is_all:
-            assert line.headline == said[line.node_id] and not found.hidden_bullets
+            assert line.headline == said[line.node_id]
             continue
-        assert line.headline == found.node.headline
-        assert line.headline in {leaf.headline for leaf in mine}
-        assert set(found.node.agents) == {one for leaf in mine for one in leaf.agents}
-        assert all(_rests_on(bullet, leaves) for bullet in found.node.bullets)
-        assert len(found.node.bullets) + found.hidden_bullets == len(
-            bullets(line.node_id)
-        )
+        node = found.node
+        assert line.headline == node.headline and node.bullets
+        assert set(node.agents) == {one for leaf in mine for one in leaf.agents}
+        assert all(_rests_on(bullet, leaves) for bullet in node.bullets)
+        assert not {bullet.project for bullet in node.bullets} - {*node.projects}
+        words = {word.casefold() for leaf in mine for word in keywords(leaf.node_id)}
+        assert {word.casefold() for word in node.keyword_texts} <= words
     assert browse.add_activity(lines, of) == lines
 
 
-def bullets(node_id: str) -> Sequence[Bullet]:
+def keywords(node_id: str) -> Sequence[str]:
     node = browse.get_node(node_id)
-    return node.bullets if node else ()
+    return node.keyword_texts if node else ()
 
 
 def _rests_on(bullet: Bullet, leaves: Collection[str]) -> bool:
     with database.connection():
         kept = grips.get(bullet.grip_ids).values()
-    return any(grip.toc_node_id in leaves for grip in kept)
+    return bool(kept) and all(grip.toc_node_id in leaves for grip in kept)
+
+
+def test_a_summary_made_on_reading_is_the_stored_one_without_a_filter(
+    full_house: Workspace,
+) -> None:
+    for line in down(ALL):
+        if line.level is TocLevel.SEGMENT:
+            continue
+        stored = browse.get_node(line.node_id)
+        assert stored is not None
+        with database.connection():
+            made = scope_summaries.summarize_node(stored, ALL)
+        assert replace(made, input_hash=stored.input_hash) == stored
+
+
+def test_a_filter_leaves_the_words_of_other_work_out(full_house: Workspace) -> None:
+    whole = browse.get_node("toc:year:2024")
+    part = browse.get_scoped_node("toc:year:2024", Scope(project="logsift"))
+    assert whole is not None and part is not None
+    assert {one.project for one in whole.bullets} == {"logsift", "shop"}
+    texts = [part.node.headline, *(one.text for one in part.node.bullets)]
+    assert not any("shop" in text for text in texts)
+    (counted,) = [one for one in part.node.bullets if one.kind is BulletKind.PROJECT]
+    assert counted.text.startswith(f"{part.node.counts.segments} session")
+    assert part.node.counts != part.total == whole.counts
 
 
 def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
-from memtui.model.filters import Filters
+from memtui.model.filters import Filters, Scope
 from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, MessageResult
-from memtui.model.scope import Scope
 from memtui.search.message_index import MessageIndex as Index
 from memtui.search.messages import MessageSearcher, SessionSearch
 from memtui.workspace import Workspace

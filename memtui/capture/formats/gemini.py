@@ -45,8 +45,8 @@ from memtui.capture.formats.base import (
 )
 from memtui.capture.formats.jsonl import SessionReader
 from memtui.capture.formats.prompts import find_system_kind, split_prompt
-from memtui.model import events, hashing
-from memtui.model.events import Event, EventRefused, EventRole, EventType
+from memtui.model import events
+from memtui.model.events import Event, EventRefused, EventRole, EventType, content_hash
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "gemini-cli"
@@ -369,7 +369,7 @@ class _SessionReader(SessionReader):
         kind: str,
         metadata: dict[str, str],
     ) -> Iterator[ParsedItem]:
-        digest = hashing.content_hash(kind, text)
+        digest = content_hash(kind, text)
         key = f"{kind}:{position.key or digest}"
         before = self._yielded.get(key)
         self._yielded[key] = digest
@@ -499,7 +499,7 @@ def _part_key(position: Position, index: int, part: object) -> str:
         return f"{position.key}:{index}"
     fields = part if isinstance(part, dict) else {"text": part}
     stable = {name: fields[name] for name in _STABLE_FIELDS if name in fields}
-    return f"{hashing.content_hash(as_text(stable))}:{index}"
+    return f"{content_hash(as_text(stable))}:{index}"
 
 
 def _message_text(fields: _Fields) -> str:

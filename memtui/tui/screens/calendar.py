@@ -19,7 +19,7 @@ from textual.widgets import Static
 
 from memtui.model import calendar
 from memtui.model.calendar import CalendarDay, CalendarYear, DateRange
-from memtui.model.scope import Scope
+from memtui.model.filters import Scope
 from memtui.services import browse
 from memtui.text import date_format
 from memtui.text.quantities import plural

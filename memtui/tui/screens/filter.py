@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from memtui.model.scope import ALL, Scope
+from memtui.model.filters import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.text.quantities import plural

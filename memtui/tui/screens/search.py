@@ -19,9 +19,8 @@ from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 
-from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
+from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
 from memtui.model.hits import CombinedResult, MessageResult
-from memtui.model.scope import Scope
 from memtui.search import query as search_query
 from memtui.search.query import NO_WORD
 from memtui.search.query_dates import NEWEST_LISTED

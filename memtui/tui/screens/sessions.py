@@ -17,7 +17,7 @@ from textual.strip import Strip
 from textual.visual import Visual
 from textual.widgets import Input, Static
 
-from memtui.model.scope import Scope
+from memtui.model.filters import Scope
 from memtui.model.sessions import Session
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery, SessionRange

@@ -20,9 +20,10 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model import nodes
 from memtui.model.activity import ScopedNode
-from memtui.model.nodes import Bullet, NodeStatus, TocLevel, TocNode
-from memtui.model.scope import ALL, Scope
-from memtui.services import browse, grip_events, versions
+from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel, TocNode
+from memtui.services import browse, conversation, day_sessions, versions
+from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
 from memtui.text.quantities import plural
 from memtui.tui import commands, format, workers
@@ -208,9 +209,10 @@ class BulletList(ItemList[BulletPosition]):
         if grips := bullet.grip_ids:
             at = min(grip, len(grips) - 1)
             which = grips[at], at + 1, len(grips)
-            wanted = SourceRequested(*which, "", bullet.verdict, bullet=index + 1)
+            wanted = SourceRequested(*which, "", bullet.verdict)
         else:
-            wanted = SourceRequested("", 0, 0, WHY_NO_SOURCE, bullet=index + 1)
+            wanted = SourceRequested("", 0, 0, WHY_NO_SOURCE)
+        wanted.bullet, wanted.node_id = index + 1, self.node_id
         self.post_message(wanted)
         return True
 
@@ -321,7 +323,7 @@ def _name(position: BulletPosition) -> str:
 
 def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
     expansions = [
-        grip_events.expand(grip_id, before=0, after=0) for grip_id in grip_ids
+        conversation.expand(grip_id, before=0, after=0) for grip_id in grip_ids
     ]
     return [one.grip.excerpt if one.grip else "" for one in expansions]
 
@@ -377,7 +379,6 @@ NO_BULLETS = {
 }
 
 ALL_WITHHELD = "No source supports any claim of the model here."
-NONE_IN_SCOPE = "No bullet here is in this scope. Expand the row (→) to see more."
 
 
 class NodePage(Vertical):
@@ -388,6 +389,7 @@ class NodePage(Vertical):
         zone: tzinfo,
         now: Callable[[], datetime],
         count: Callable[[str], int],
+        leave: Callable[[], object],
         *,
         id: str,
     ) -> None:
@@ -397,15 +399,18 @@ class NodePage(Vertical):
             zone: The time zone of the store.
             now: The clock.
             count: Counts the tokens of a text; called on a worker thread.
+            leave: Called before another node is shown.
             id: The id of the widget.
         """
         super().__init__(id=id)
-        self.zone, self.now, self._count = zone, now, count
+        self.zone, self.now, self._count, self._leave = zone, now, count, leave
         self.node: TocNode | None = None
         self.scope = ALL
         self._shown: tuple[ScopedNode, bool] | None = None
         """The shown node; True if a version of it by a model was rejected."""
-        self._node_id = self._loading = ""
+        self._row: TocEntry | DaySession | None = None
+        """The row of the contents that is or will be shown."""
+        self._is_loading = False
         self._grip_to_open = ""
 
     def compose(self) -> ComposeResult:
@@ -417,48 +422,71 @@ class NodePage(Vertical):
     def bullets(self) -> BulletList:
         return self.query_one(BulletList)
 
-    def open(self, node_id: str, grip_id: str = "") -> None:
-        """Show a node, with the cursor on the bullet of a grip if one is given."""
-        if node_id != self._node_id:
-            self._node_id = self._loading = node_id
+    @property
+    def is_shown(self) -> bool:
+        """True if the node that was opened last is shown."""
+        return self.node is not None and self.node.node_id == self._node_id
+
+    @property
+    def _node_id(self) -> str:
+        return self._row.node_id if self._row is not None else ""
+
+    def open(self, row: TocEntry | DaySession, grip_id: str = "") -> None:
+        """Show the node of a row, with the cursor on the bullet of a grip if given."""
+        before, self._row = self._row, row
+        if before is None or row.node_id != before.node_id:
             self._grip_to_open = grip_id
-            self.set_timer(workers.SLOW_S, partial(self._show_loading, node_id))
+            self._is_loading = True
+            self.set_timer(workers.SLOW_S, partial(self._show_loading, row.node_id))
             self._load()
-        elif grip_id:
+            return
+        if isinstance(row, DaySession) and row != before:
+            self._load()
+        if grip_id:
             self._grip_to_open = grip_id
-            if self.node is not None and self.node.node_id == node_id:
+            if self.is_shown:
                 self._go_to_grip()
 
     def close(self) -> None:
-        self.node, self._shown, self._node_id, self._loading = None, None, "", ""
+        self.node, self._shown, self._row, self._is_loading = None, None, None, False
         self._show_text(Content.styled(PLACEHOLDER, "$context"))
 
     def set_scope(self, scope: Scope) -> None:
         """Show what another scope has of the node."""
         if scope != self.scope:
             self.scope = scope
-            if self._node_id:
+            if self._row is not None:
                 self._load()
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read the node again if it is among those that have changed."""
-        if self._node_id in changed:
+        if isinstance(self._row, DaySession):
+            ids = {segment.node_id for segment in self._row.segments}
+        else:
+            ids = {self._node_id}
+        if not ids.isdisjoint(changed):
             self._load()
 
     # Reading
 
     def _load(self) -> None:
-        node_id, scope = self._node_id, self.scope
-        read = partial(_read, node_id, scope)
-        workers.load(self, read, partial(self._show, node_id, scope), "node")
+        if self._row is not None:
+            read = partial(_read, self._row, self.scope)
+            show = partial(self._show, self._row, self.scope)
+            workers.load(self, read, show, "node")
 
     def _show(
-        self, node_id: str, scope: Scope, found: tuple[ScopedNode, bool] | None
+        self,
+        row: TocEntry | DaySession,
+        scope: Scope,
+        found: tuple[ScopedNode, bool] | None,
     ) -> None:
         """Show what was read, unless another node was opened meanwhile."""
-        if (node_id, scope) != (self._node_id, self.scope):
+        if (row.node_id, scope) != (self._node_id, self.scope):
             return
-        self._loading = ""
+        self._is_loading = False
+        if self.node is None or self.node.node_id != row.node_id:
+            self._leave()
         if found is None:
             self.node, self._shown = None, None
             self._show_text(Content(NOT_FOUND))
@@ -466,7 +494,7 @@ class NodePage(Vertical):
             self._shown = found
             part, is_rejected = found
             self._show_node(part, is_rejected=is_rejected)
-        if self.node is not None:
+        if self.node is not None and isinstance(row, TocEntry):
             count = partial(_count_tokens, self._count, self.node)
             workers.load(self, count, self._show_cost, "cost")
         self.post_message(NodeLoaded())
@@ -497,7 +525,7 @@ class NodePage(Vertical):
             self._grip_to_open = ""
 
     def _show_loading(self, node_id: str) -> None:
-        if self._loading == node_id:
+        if self._is_loading and self._node_id == node_id:
             self._show_nothing("Reading…")
 
     @on(Worker.StateChanged)
@@ -506,18 +534,21 @@ class NodePage(Vertical):
         if event.state is WorkerState.ERROR:
             event.stop()
             self.post_message(LoadFailed())
-            self._loading, why = "", format.error_text(event.worker.error)
+            self._is_loading, why = False, format.error_text(event.worker.error)
             self._show_nothing(
                 f"This page could not be read: {why}\n{workers.WILL_RETRY}"
             )
-            again = partial(self.refresh_nodes, {self._node_id})
-            self.set_timer(workers.RETRY_S, again)
+            self.set_timer(workers.RETRY_S, partial(self._retry, self._node_id))
+
+    def _retry(self, node_id: str) -> None:
+        if node_id == self._node_id:
+            self._load()
 
     def _show_nothing(self, text: str) -> None:
         """Show a text in place of the node, and no source."""
         self.node, self._shown = None, None
+        self._leave()
         self._show_text(Content(text))
-        self.post_message(SourceRequested("", 0, 0, ""))
 
     def _show_text(self, text: Content) -> None:
         self.query_one(PaneTitle).show("Page")
@@ -547,7 +578,6 @@ class NodePage(Vertical):
             lines.append(Content.styled(_share(part, self.scope), "$evidence"))
         if not node.bullets:
             text = ALL_WITHHELD if node.withheld else NO_BULLETS[node.status]
-            text = NONE_IN_SCOPE if part.hidden_bullets else text
             lines += [Content(""), Content(text)]
         return Content("\n").join(line for line in lines if line is not None)
 
@@ -561,9 +591,12 @@ class NodePage(Vertical):
         return date_format.age(node.start_time, self.now())
 
 
-def _read(node_id: str, scope: Scope) -> tuple[ScopedNode, bool] | None:
-    part = browse.get_scoped_node(node_id, scope)
-    return None if part is None else (part, versions.has_rejected(node_id))
+def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[ScopedNode, bool] | None:
+    if isinstance(row, DaySession):
+        node = day_sessions.get_session_node(row)
+        return None if node is None else (ScopedNode(node, node.counts), False)
+    part = browse.get_scoped_node(row.node_id, scope)
+    return None if part is None else (part, versions.has_rejected(row.node_id))
 
 
 def _count_tokens(count: Callable[[str], int], node: TocNode) -> tuple[TocNode, int]:
@@ -580,8 +613,6 @@ def _share(part: ScopedNode, scope: Scope) -> str:
     """Return how much of the node is in the scope."""
     mine = format.number(part.node.counts.segments)
     share = f"{scope} only: {mine} of {plural(part.total.segments, 'segment')}"
-    if part.hidden_bullets:
-        share += f", {plural(part.hidden_bullets, 'bullet')} hidden"
     return f"{share[0].upper()}{share[1:]} (F F: all)"
 
 

@@ -1,17 +1,15 @@
-"""The table of contents: a tree from years down to segments, the newest first.
+"""The table of contents: a tree from years down to sessions and segments.
 
-Branches are read on a worker thread when they are first expanded and when they change.
-The tree also goes to any node by its id, and draws its rows in columns.
+The newest rows come first. The tree opens at the newest days. Branches are read on a
+worker thread when they are first expanded and when they change.
 """
 
-import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import tzinfo
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, tzinfo
 from functools import partial
+from itertools import pairwise
 from typing import ClassVar
 
-from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 from textual import events, on
@@ -21,10 +19,10 @@ from textual.widgets.tree import TreeNode
 from textual.worker import Worker, WorkerState
 
 from memtui.model import calendar
-from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
-from memtui.model.scope import ALL, Scope
-from memtui.services import browse
-from memtui.services.browse import NodeBranches
+from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import TocEntry, TocLevel
+from memtui.services import day_sessions
+from memtui.services.day_sessions import DaySession
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     LoadFailed,
@@ -32,6 +30,15 @@ from memtui.tui.messages import (
     NodeRevealed,
     NodeSelected,
     TocLoaded,
+)
+from memtui.tui.widgets import toc_rows
+from memtui.tui.widgets.toc_rows import (
+    YEARS,
+    LoadedBranches,
+    NodeRow,
+    NoteRow,
+    RowKey,
+    TocRow,
 )
 
 NOT_FOUND = "This node is not in the contents."
@@ -52,15 +59,8 @@ NO_BRANCH = "Nothing to expand here. Press enter to open."
 INDENT = 2
 """The width of the expand mark and of one step of indentation, in cells."""
 
-
-@dataclass(frozen=True, slots=True)
-class NoteRow:
-    """The row of a branch that is being read or could not be read."""
-
-    text: str
-
-
-TocRow = TocEntry | NoteRow
+NEAR_SHARE = 0.7
+"""The share of the screen's lines that the newest days may take at the start."""
 
 
 class TocTree(Tree[TocRow], inherit_bindings=False):
@@ -84,84 +84,125 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     )  # fmt: skip
     HELP_TITLE = "In the contents"
 
-    def __init__(self, zone: tzinfo, *, id: str) -> None:
+    def __init__(self, zone: tzinfo, now: Callable[[], datetime], *, id: str) -> None:
         super().__init__("", None, id=id)
-        self.zone = zone
+        self.zone, self.now = zone, now
         self.scope = ALL
+        self.session_count = 0
+        """The number of sessions in all years."""
         self.show_root = False
         self.show_guides = False
         self.guide_depth = INDENT
         self.auto_expand = False
-        self._rows: dict[str, TreeNode[TocRow]] = {}
-        """The rows of the nodes, by node id."""
-        self._loaded: set[str] = set()
-        """The branches that are or will be up to date; "" for the years."""
-        self._wanted: set[str] = set()
+        self._rows: dict[RowKey, TreeNode[TocRow]] = {}
+        self._loaded: set[RowKey] = set()
+        """The branches that are or will be up to date."""
+        self._wanted: set[RowKey] = set()
         """The branches to read next."""
-        self._reading: set[str] = set()
+        self._reading: set[RowKey] = set()
+        self._follows_newest = True
+        """True until the user acts: the newest days are kept expanded."""
+        self._near: set[RowKey] = set()
+        """The branches that were expanded because they were the newest."""
+        self._kept: RowKey | None = None
+        """The row that the cursor should stay on in another scope."""
         self._path: list[str] = []
-        """The rest of the way to a node that is being revealed."""
+        """The ids on the way to a node that is being revealed."""
 
     def on_mount(self) -> None:
         self.root.expand()
 
     @property
-    def current(self) -> TocEntry | None:
+    def current(self) -> NodeRow | None:
+        """The row under the cursor; the segment of a session that has no other."""
         row = self.cursor_node
-        return row.data if row is not None and isinstance(row.data, TocEntry) else None
-
-    @property
-    def segment_count(self) -> int:
-        """The number of segments in the loaded years."""
-        years = (row.data for row in self.root.children)
-        return sum(y.counts.segments for y in years if isinstance(y, TocEntry))
+        data = row.data if row is not None else None
+        if isinstance(data, DaySession):
+            return data.only_segment or data
+        return data if isinstance(data, TocEntry) else None
 
     # Reading branches
 
-    def _read(self, branches: Iterable[str]) -> None:
+    def _read(self, branches: Iterable[RowKey]) -> None:
         """Read branches, after those that are being read."""
         self._wanted |= {*branches}
         self._loaded |= self._wanted
         if self._wanted and not self._reading:
             self._reading, self._wanted = self._wanted, set()
-            read = partial(_read_branches, self.scope, frozenset(self._reading))
+            finds_near = self._follows_newest and YEARS in self._reading
+            lines = int(self.app.size.height * NEAR_SHARE)
+            read = partial(
+                toc_rows.read_branches,
+                self.scope,
+                self.zone,
+                frozenset(self._reading),
+                lines if finds_near else 0,
+            )
             workers.load(self, read, partial(self._show, self.scope), LOAD_GROUP)
 
     @on(Tree.NodeExpanded)
     def load_branch(self, event: Tree.NodeExpanded[TocRow]) -> None:
         """Read a branch when it is first expanded."""
-        node_id = _id_of(event.node)
-        if node_id not in self._loaded:
-            self.set_timer(workers.SLOW_S, partial(self._show_loading, node_id))
-            self._read({node_id})
+        key = _key_of(event.node)
+        if key not in self._loaded and not isinstance(event.node.data, DaySession):
+            self.set_timer(workers.SLOW_S, partial(self._show_loading, key))
+            self._read({key})
 
-    def _show_loading(self, node_id: str) -> None:
-        branch = self._branch(node_id)
-        if node_id in self._reading | self._wanted and branch and not branch.children:
+    def _show_loading(self, key: RowKey) -> None:
+        branch = self._branch(key)
+        if key in self._reading | self._wanted and branch and not branch.children:
             _add_note(branch, workers.LOADING)
 
-    def _show(self, scope: Scope, branches: Mapping[str, Sequence[TocEntry]]) -> None:
+    def _show(self, scope: Scope, loaded: LoadedBranches) -> None:
         """Show what was read; cursor and scroll position stay on their row."""
         self._reading = set()
         if scope == self.scope:
             cursor, entered = self.cursor_node, None
             height = cursor.line - self.scroll_offset.y if cursor is not None else 0
-            for node_id, lines in branches.items():
-                if (branch := self._branch(node_id)) is not None:
+            if not self.root.children:
+                self._follows_newest = True
+            for key, lines in loaded.rows.items():
+                self._loaded.add(key)
+                if (branch := self._branch(key)) is not None:
                     if cursor is not None and cursor is _note(branch) and lines:
-                        entered = lines[0].node_id
+                        entered = (key[1], lines[0].node_id)
                     self._update_branch(branch, lines)
-            self._loaded &= {"", *self._rows}
-            if entered:
+            self._loaded &= {YEARS, *self._rows}
+            if loaded.sessions is not None:
+                self.session_count = loaded.sessions
+            if self._follows_newest and loaded.newest in self._rows:
+                self._show_newest(loaded)
+            elif entered:
                 self._move_to(self._rows[entered])
             elif self.cursor_node is None and self.root.children and not self._path:
                 self._move_to(self.root.children[0])
             elif cursor is not None and cursor is self.cursor_node:
                 _ = self.last_line
                 self.scroll_to(y=cursor.line - height, animate=False, force=True)
+            self._find_newest_if_lost()
             self._advance()
             self.post_message(TocLoaded())
         self._read(())
+
+    def _show_newest(self, loaded: LoadedBranches) -> None:
+        """Expand the newest days, and put the cursor on the latest session."""
+        near = {*loaded.near} - {YEARS}
+        for key in self._near - near:
+            if key in self._rows:
+                self._rows[key].collapse()
+        for key in near:
+            self._rows[key].expand()
+        self._near = near
+        if loaded.newest is not None:
+            self._move_to(self._rows[loaded.newest])
+            self.scroll_home(animate=False)
+
+    def _find_newest_if_lost(self) -> None:
+        """Go to the newest days if the row of the cursor is not in the new scope."""
+        kept, self._kept = self._kept, None
+        if kept is not None and kept not in self._rows:
+            self._follows_newest = True
+            self._read({YEARS})
 
     @on(Worker.StateChanged)
     def show_error(self, event: Worker.StateChanged) -> None:
@@ -170,13 +211,13 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             return
         self.post_message(LoadFailed())
         reason = format.error_text(event.worker.error)
-        failed: set[str] = set()
+        failed: set[RowKey] = set()
         if event.worker.group == LOAD_GROUP:
             failed, self._reading = self._reading, set()
         empty = [
             branch
-            for node_id in failed
-            if (branch := self._branch(node_id)) is not None
+            for key in failed
+            if (branch := self._branch(key)) is not None
             and all(isinstance(row.data, NoteRow) for row in branch.children)
         ]
         for branch in empty:
@@ -189,37 +230,39 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             text = f"The contents could not be read: {reason}"
             self.notify(text, severity="error", markup=False)
         has_more = bool(self._wanted)
-        self._wanted |= failed - {_id_of(branch) for branch in empty}
+        self._wanted |= failed - {_key_of(branch) for branch in empty}
         if has_more:
             self._read(())
 
     # Rows
 
-    def _branch(self, node_id: str) -> TreeNode[TocRow] | None:
-        return self._rows.get(node_id) if node_id else self.root
+    def _branch(self, key: RowKey) -> TreeNode[TocRow] | None:
+        return self.root if key == YEARS else self._rows.get(key)
 
     def _update_branch(
-        self, branch: TreeNode[TocRow], lines: Sequence[TocEntry]
+        self, branch: TreeNode[TocRow], lines: Sequence[NodeRow]
     ) -> None:
         """Show these lines in a branch; remaining rows stay expanded."""
         if (note := _note(branch)) is not None:
             note.remove()
-        shown = {line.node_id for line in lines}
+        parent_id = _key_of(branch)[1]
+        shown = {(parent_id, line.node_id) for line in lines}
         for child in list(branch.children):
-            if _id_of(child) not in shown:
+            if _key_of(child) not in shown:
                 self._remove(child)
         for index, line in enumerate(lines):
-            row = self._rows.get(line.node_id)
+            row = self._rows.get((parent_id, line.node_id))
             if row is None:
-                self._rows[line.node_id] = branch.add(
-                    _label(line),
-                    line,
-                    before=index,
-                    allow_expand=line.level is not TocLevel.SEGMENT,
-                )
-            elif row.data != line:
-                row.data = line
-                row.set_label(_label(line))
+                row = branch.add(_label(line), line, before=index)
+                self._rows[parent_id, line.node_id] = row
+            elif row.data == line:
+                continue
+            row.data = line
+            row.set_label(_label(line))
+            segments = toc_rows.rows_below(line)
+            row.allow_expand = _has_branch(line) or bool(segments)
+            if row.children or segments:
+                self._update_branch(row, segments)
 
     def _remove(self, row: TreeNode[TocRow]) -> None:
         """Remove a row and all below it; the cursor goes to its parent."""
@@ -234,8 +277,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
     def _forget(self, row: TreeNode[TocRow]) -> None:
         for child in row.children:
             self._forget(child)
-        if isinstance(row.data, TocEntry):
-            self._rows.pop(row.data.node_id, None)
+        self._rows.pop(_key_of(row), None)
 
     def _move_to(self, row: TreeNode[TocRow]) -> None:
         """Put the cursor on a row that may have just been added."""
@@ -244,26 +286,37 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     # Expanding all below a row
 
-    def _expand_all(self, scope: Scope, branches: NodeBranches) -> None:
+    def _expand_all(self, scope: Scope, loaded: LoadedBranches) -> None:
         """Expand what was read, and notify if that is not everything."""
         if scope != self.scope:
             return
-        for (node_id, _), lines in branches.lines.items():
-            if (branch := self._rows.get(node_id)) is not None:
-                self._loaded.add(node_id)
+        for key, lines in loaded.rows.items():
+            if (branch := self._rows.get(key)) is not None:
+                self._loaded.add(key)
                 self._update_branch(branch, lines)
                 branch.expand()
-        if not branches.is_all:
+                for row in branch.children:
+                    if isinstance(row.data, DaySession):
+                        row.expand()
+        if not loaded.is_all:
             self.notify(PARTLY_EXPANDED, markup=False)
 
     # Going to a node
 
+    def stop_following(self) -> None:
+        """Let the cursor stay where it is when newer days arrive."""
+        self._follows_newest = False
+
+    def on_key(self) -> None:
+        self.stop_following()
+
     def reveal(self, node_id: str) -> None:
         """Expand the path to a node, select it, and post ``NodeRevealed``."""
-        read = partial(browse.get_path, node_id)
+        read = partial(day_sessions.get_path, node_id)
         workers.load(self, read, self._follow, "toc-seek")
 
     def _follow(self, path: Sequence[str]) -> None:
+        self.stop_following()
         self._path = list(path)
         if not self._path:
             self.notify(NOT_FOUND, markup=False)
@@ -274,41 +327,49 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if not self._path:
             return
         row = self.root
-        for node_id in self._path:
-            if node_id not in self._rows:
+        for key in pairwise(("", *self._path)):
+            if key not in self._rows:
+                if isinstance(row.data, DaySession):
+                    break  # Its only segment has no row of its own.
                 self._read_towards(row)
                 return
-            row = self._rows[node_id]
-        for node_id in self._path[:-1]:
-            self._rows[node_id].expand()
+            row = self._rows[key]
         self._path = []
+        above = row.parent
+        while above is not None:
+            above.expand()
+            above = above.parent
         self._move_to(row)
-        if isinstance(row.data, TocEntry):
-            self.post_message(NodeRevealed(row.data.node_id))
+        if (line := self.current) is not None:
+            self.post_message(NodeRevealed(line.node_id))
 
     def _read_towards(self, branch: TreeNode[TocRow]) -> None:
         """Read a branch that lacks a node of the path."""
-        node_id = _id_of(branch)
-        if node_id not in self._loaded:
-            self._read({node_id})
-        elif node_id not in self._reading | self._wanted:
+        key = _key_of(branch)
+        if key not in self._loaded:
+            self._read({key})
+        elif key not in self._reading | self._wanted:
             self._path = []
             is_all = not self.scope.is_narrow
             text = NOT_FOUND if is_all else OUT_OF_SCOPE.format(self.scope)
             self.notify(text, markup=False)
 
     def seek_sibling(self, step: int) -> None:
-        """Go to the next older (1) or newer (-1) node of the level of the current."""
-        line = self.current
-        if line is None:
+        """Go to the next older (1) or newer (-1) row of the level of the current."""
+        row = self.cursor_node
+        if row is None or self.current is None:
             self.notify("Choose a row of the contents first.", markup=False)
             return
-        find = partial(_sibling, line.node_id, step, self.scope)
+        path: list[str] = []
+        while row is not None and row is not self.root:
+            path.insert(0, _key_of(row)[1])
+            row = row.parent
+        find = partial(toc_rows.find_sibling, path, step, self.scope, self.zone)
         workers.load(self, find, partial(self._go_to_sibling, step), "toc-sibling")
 
-    def _go_to_sibling(self, step: int, node_id: str) -> None:
-        if node_id:
-            self.reveal(node_id)
+    def _go_to_sibling(self, step: int, path: Sequence[str]) -> None:
+        if path:
+            self._follow(path)
         else:
             end = "oldest" if step > 0 else "newest"
             self.notify(f"This is the {end} of its level.", markup=False)
@@ -321,32 +382,33 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             return
         self.scope = scope
         self._path = []
-        expanded = {""}
-        for node_id, row in list(self._rows.items()):
-            if node_id in self._loaded and row.is_expanded:
-                expanded.add(node_id)
-            elif node_id in self._loaded:
+        self._kept = _key_of(self.cursor_node) if self.cursor_node else None
+        expanded = {YEARS}
+        for key, row in list(self._rows.items()):
+            if key in self._loaded and row.is_expanded:
+                expanded.add(key)
+            elif key in self._loaded:
                 for child in row.children:
                     self._forget(child)
                 row.remove_children()
-                self._loaded.discard(node_id)
+                self._loaded.discard(key)
         self._reading = set()
         self._read(expanded)
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
         """Read again the expanded branches with changed nodes."""
         parents = {
-            parent
+            parent_id
             for node_id in changed
-            for parent in calendar.parent_ids(node_id) or [""]
+            for parent_id in calendar.parent_ids(node_id) or [""]
         }
         expanded = set()
-        for node_id in parents & self._loaded:
-            branch = self._branch(node_id)
+        for key in [key for key in self._loaded if key[1] in parents]:
+            branch = self._branch(key)
             if branch is not None and branch.is_expanded:
-                expanded.add(node_id)
+                expanded.add(key)
             else:
-                self._loaded.discard(node_id)
+                self._loaded.discard(key)
         self._read(expanded)
 
     # Keys and mouse
@@ -355,7 +417,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         """Open the page of the node, or read the branch of a note again."""
         row = self.cursor_node
         if row is not None and isinstance(row.data, NoteRow) and row.parent is not None:
-            self._read({_id_of(row.parent)})
+            self._read({_key_of(row.parent)})
         elif row is not None:
             self.post_message(NodeSelected())
 
@@ -388,9 +450,11 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     def action_expand_all(self) -> None:
         row = self.cursor_node
-        if row is not None and row.allow_expand:
+        if row is not None and isinstance(row.data, DaySession) and row.allow_expand:
+            row.expand()
+        elif row is not None and row.allow_expand:
             find = partial(
-                browse.list_branches, _id_of(row), limit=MAX_EXPANDED, scope=self.scope
+                toc_rows.read_below, _key_of(row), self.scope, self.zone, MAX_EXPANDED
             )
             show = partial(self._expand_all, self.scope)
             workers.load(self, find, show, "toc-expand")
@@ -412,13 +476,14 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.action_open()
 
     def on_click(self, event: events.Click) -> None:
+        self.stop_following()
         if event.chain == 2:
             self.action_open()
 
     @on(Tree.NodeHighlighted)
     def announce(self, event: Tree.NodeHighlighted[TocRow]) -> None:
-        if isinstance(event.node.data, TocEntry):
-            self.post_message(NodeHighlighted(event.node.data))
+        if self.current is not None and event.node is self.cursor_node:
+            self.post_message(NodeHighlighted())
 
     # Drawing
 
@@ -435,30 +500,63 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if node.allow_expand:
             mark = self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE
             text.append(mark, base_style + Style(meta={"toggle": True}))
+        depth, above = 0, node.parent
+        while above is not None and above is not self.root:
+            depth, above = depth + 1, above.parent
+        room = self.scrollable_content_region.width - depth * INDENT - len(mark) - 1
         if isinstance(node.data, TocEntry):
-            indent = [*TocLevel].index(node.data.level) * INDENT
-            line = draw_line(
+            today = calendar.local_day(self.now(), self.zone)
+            line = toc_rows.draw_line(
                 node.data,
-                width=self.scrollable_content_region.width - indent - len(mark) - 1,
+                width=room,
                 zone=self.zone,
+                today=today,
                 is_expanded=node.is_expanded,
                 color=color,
             )
             text.append_text(line)
+        elif isinstance(node.data, DaySession):
+            session = toc_rows.draw_session(
+                node.data,
+                width=room,
+                zone=self.zone,
+                is_expanded=node.is_expanded,
+                has_projects=self._has_projects,
+                color=color,
+            )
+            text.append_text(session)
         elif isinstance(node.data, NoteRow):
             text.append(f"  {node.data.text}", color("toc--quiet"))
         text.stylize_before(style, len(mark))
         return text
 
+    @property
+    def _has_projects(self) -> bool:
+        """True if the years have more than one project."""
+        years = (row.data for row in self.root.children)
+        names = (year.projects for year in years if isinstance(year, TocEntry))
+        return len({name for some in names for name in some}) > 1
 
-def _id_of(row: TreeNode[TocRow]) -> str:
-    """Return the node id of a row, "" for the root."""
-    return row.data.node_id if isinstance(row.data, TocEntry) else ""
+
+def _key_of(row: TreeNode[TocRow]) -> RowKey:
+    """Return the key of a row; that of the years for the root and for a note."""
+    parent = row.parent.data if row.parent is not None else None
+    if row.data is None or isinstance(row.data, NoteRow):
+        return YEARS
+    parent_id = "" if parent is None or isinstance(parent, NoteRow) else parent.node_id
+    return parent_id, row.data.node_id
+
+
+def _has_branch(line: NodeRow) -> bool:
+    """Return whether the rows below a row have to be read."""
+    return isinstance(line, TocEntry) and line.level is not TocLevel.SEGMENT
 
 
 def _label(row: TocRow) -> Text:
     """Return a label as ``Text``: a plain string would be read as markup."""
-    return Text(row.text if isinstance(row, NoteRow) else row.headline or row.title)
+    if isinstance(row, TocEntry):
+        return Text(row.headline or row.title)
+    return Text(row.text if isinstance(row, NoteRow) else row.name)
 
 
 def _add_note(branch: TreeNode[TocRow], text: str) -> None:
@@ -469,126 +567,3 @@ def _add_note(branch: TreeNode[TocRow], text: str) -> None:
 def _note(branch: TreeNode[TocRow]) -> TreeNode[TocRow] | None:
     row = branch.children[0] if branch.children else None
     return row if row is not None and isinstance(row.data, NoteRow) else None
-
-
-# Reading
-
-
-def _read_branches(
-    scope: Scope, node_ids: Collection[str]
-) -> Mapping[str, Sequence[TocEntry]]:
-    found = {}
-    for node_id in node_ids:
-        lines = browse.list_children(node_id, limit=sys.maxsize, scope=scope)
-        found[node_id] = browse.add_activity(lines, scope)
-    return found
-
-
-def _sibling(node_id: str, step: int, scope: Scope) -> str:
-    """Return the next older (1) or newer (-1) node of the same level, "" for none.
-
-    The node may be under another parent: the day before a Monday is in another week.
-    """
-    path = browse.get_path(node_id)
-    for depth in range(len(path) - 1, -1, -1):
-        siblings = _child_ids(path[depth - 1] if depth else "", scope)
-        index = siblings.index(path[depth]) + step if path[depth] in siblings else -1
-        if 0 <= index < len(siblings):
-            found = siblings[index]
-            for _ in range(len(path) - 1 - depth):
-                children = _child_ids(found, scope)
-                if not children:
-                    break
-                found = children[0] if step > 0 else children[-1]
-            return found
-    return ""
-
-
-def _child_ids(node_id: str, scope: Scope) -> list[str]:
-    children = browse.list_children(node_id, limit=sys.maxsize, scope=scope)
-    return [child.node_id for child in children]
-
-
-# Drawing a row
-
-COUNT_WIDTH = 5
-"""The width of the column of counts with a space: "9,999"."""
-
-MIN_HEADLINE = 28
-"""The cells that a headline keeps before a sparkline gets any."""
-
-BARS, EMPTY_BAR = "▁▂▃▄▅▆▇█", "·"
-
-
-def draw_line(
-    line: TocEntry,
-    *,
-    width: int,
-    zone: tzinfo,
-    is_expanded: bool,
-    color: Callable[[str], Style],
-) -> Text:
-    """Draw a node in a number of cells, the expand mark not included.
-
-    Args:
-        line: The node.
-        width: The number of cells; all are filled.
-        zone: The time zone of the store.
-        is_expanded: True if the rows below it are shown.
-        color: Returns the style of a component class of the tree; each style only
-            repeats what a mark or a place says.
-    """
-    is_segment = line.level is TocLevel.SEGMENT
-    name = format.tree_label(line, zone)
-    headline, count, mark = line.headline, "", " "
-    if is_segment:
-        name = f"{format.LIVE if line.is_live else ' '} {name}"
-        headline = headline or line.title
-        mark = format.node_mark(line)
-    else:
-        is_known = line.counts.segments or line.status is not NodeStatus.PENDING
-        number = format.number(line.counts.segments) if is_known else ""
-        count = f"{number:>{COUNT_WIDTH}}"
-        mark = format.LIVE if line.is_live and not is_expanded else " "
-    if not headline and line.status is NodeStatus.PENDING:
-        headline = format.status_text(line.status)
-    room = width - cell_len(name) - 2 - len(count) - 3
-    bars = sparkline(line.activity)
-    if bars and room - len(bars) - 2 >= min(MIN_HEADLINE, cell_len(headline)):
-        count = f" {bars} {count}"
-        room -= len(bars) + 2
-    state = format.BY_MODEL if line.is_by_model else " "
-    if line.status is NodeStatus.STALE and not line.is_pinned:
-        state = format.STALE
-    elif line.status is NodeStatus.PROVISIONAL:
-        state = format.PROVISIONAL
-    quiet, live = color("toc--quiet"), color("toc--live")
-    text = Text(no_wrap=True, end="")
-    text.append(name, live if is_segment and line.is_live else color("toc--name"))
-    text.append("  ")
-    has_own_text = line.level in (TocLevel.DAY, TocLevel.SEGMENT)
-    text.append(_fit(headline, room), None if has_own_text else quiet)
-    text.append(f"{count} {state}", quiet)
-    marks = {format.UNSUPPORTED: color("toc--wrong"), format.LIVE: live}
-    text.append(mark, marks.get(mark, quiet))
-    return text
-
-
-def sparkline(counts: Sequence[int]) -> str:
-    """Return a bar for each count, the highest for the largest, a dot for zero."""
-    most, last = max(counts, default=0), len(BARS) - 1
-    return "".join(
-        BARS[min(last, count * len(BARS) // most)] if count else EMPTY_BAR
-        for count in counts
-    )
-
-
-def _fit(text: str, room: int) -> str:
-    """Pad or truncate a text to exactly ``room`` cells."""
-    text = " ".join(text.split())
-    if room < 1:
-        return ""
-    if cell_len(text) > room:
-        head = set_cell_size(text, room - 1).rstrip("…")
-        return set_cell_size(f"{head}…", room)
-    return set_cell_size(text, room)

@@ -1,0 +1,199 @@
+"""Reads the sessions of a day: each with its segments there, and their merged summary.
+
+A session of a day is no stored node: it is composed of the summaries of its segments.
+"""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from datetime import datetime, tzinfo
+
+from memtui.model import calendar
+from memtui.model.events import to_ms
+from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import (
+    MAX_KEYWORDS,
+    NodeCounts,
+    NodeStatus,
+    TocEntry,
+    TocLevel,
+    TocNode,
+)
+from memtui.model.summaries import NO_STATS, Keyword
+from memtui.services import browse
+from memtui.store import database, nodes
+from memtui.store import day_sessions as store_day_sessions
+from memtui.summarize import session_work
+
+PREFIX = "toc:session:"
+"""The beginning of the ids of sessions of a day; no stored node has such an id."""
+
+
+@dataclass(frozen=True, slots=True)
+class DaySession:
+    """The work of a session on a day."""
+
+    day_id: str
+    agent: str
+    session_id: str
+    name: str
+    state: str
+    """The outcome of the work; "" if it is not known."""
+    segments: tuple[TocEntry, ...]
+    """At least one, newest first."""
+
+    @property
+    def node_id(self) -> str:
+        """An id that no stored node has."""
+        day = self.day_id.rpartition(":")[2]
+        return f"{PREFIX}{day}:{self.agent}/{self.session_id}"
+
+    @property
+    def start_time(self) -> datetime:
+        return self.segments[-1].start_time
+
+    @property
+    def is_live(self) -> bool:
+        return any(segment.is_live for segment in self.segments)
+
+    @property
+    def project(self) -> str:
+        return next((name for one in self.segments for name in one.projects), "")
+
+    @property
+    def only_segment(self) -> TocEntry | None:
+        """Its segment; None if it has several."""
+        return self.segments[0] if len(self.segments) == 1 else None
+
+
+def list_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
+    """Return the sessions of a day, those that began there last first."""
+    with database.connection():
+        entries = browse.list_children(day_id, limit=sys.maxsize, scope=scope)
+        work = store_day_sessions.read_work([entry.node_id for entry in entries])
+    groups: dict[tuple[str, str], list[TocEntry]] = {}
+    for entry in entries:
+        agent, session_id, _ = work.get(entry.node_id, ("", entry.node_id, ""))
+        groups.setdefault((agent, session_id), []).append(entry)
+    states = {name: state for name, (*_, state) in work.items()}
+    found = [
+        DaySession(day_id, *key, *_describe(segments, states), tuple(segments))
+        for key, segments in groups.items()
+    ]
+    return sorted(found, key=lambda one: one.start_time, reverse=True)
+
+
+def _describe(
+    segments: Sequence[TocEntry], states: Mapping[str, str]
+) -> tuple[str, str]:
+    """Return the name and the state of a session, of segments newest first."""
+    names = [one.headline for one in reversed(segments) if one.headline]
+    known = [states.get(one.node_id, "") for one in reversed(segments)]
+    known = list(filter(None, known))
+    last = session_work.find_last_state(known)
+    return session_work.choose_name(names) if names else "", known[
+        last
+    ] if known else ""
+
+
+def get_session_node(session: DaySession) -> TocNode | None:
+    """Return a session of a day as a node: the card merged from its segments.
+
+    Returns:
+        The node, which is not stored; None if no segment exists any more.
+    """
+    with database.connection():
+        names = [entry.node_id for entry in reversed(session.segments)]
+        segments = nodes.get_many(names)
+    if not segments:
+        return None
+    first, last = segments[0], segments[-1]
+    is_by_model = all(segment.is_by_model for segment in segments)
+    return TocNode(
+        node_id=session.node_id,
+        level=TocLevel.SEGMENT,
+        title=session.name,
+        headline=session.name,
+        start_time=first.start_time,
+        end_time=last.end_time,
+        bullets=session_work.merge_cards(segments),
+        withheld=tuple(bullet for one in segments for bullet in one.withheld),
+        keywords=_merge_keywords(segments),
+        child_node_ids=tuple(names),
+        status=_merge_status(segments),
+        summarizer=first.summarizer,
+        counts=_add_counts(segment.counts for segment in segments),
+        agents=first.agents,
+        projects=first.projects,
+        generation=last.generation if is_by_model else NO_STATS,
+    )
+
+
+def _merge_keywords(segments: Sequence[TocNode]) -> tuple[Keyword, ...]:
+    """Return the keywords of most weight, each once."""
+    found: dict[str, Keyword] = {}
+    for keyword in (keyword for segment in segments for keyword in segment.keywords):
+        if keyword.word not in found or keyword.weight > found[keyword.word].weight:
+            found[keyword.word] = keyword
+    ranked = sorted(found.values(), key=lambda keyword: -keyword.weight)
+    return tuple(ranked[: MAX_KEYWORDS[TocLevel.SEGMENT]])
+
+
+def _merge_status(segments: Sequence[TocNode]) -> NodeStatus:
+    statuses = {segment.status for segment in segments}
+    if statuses == {NodeStatus.PENDING}:
+        return NodeStatus.PENDING
+    changing = (NodeStatus.STALE, NodeStatus.PROVISIONAL)
+    return next((one for one in changing if one in statuses), NodeStatus.CURRENT)
+
+
+def _add_counts(several: Iterable[NodeCounts]) -> NodeCounts:
+    return NodeCounts(*map(sum, zip(*map(astuple, several), strict=True)))
+
+
+def get_path(node_id: str) -> list[str]:
+    """Return the ids from the year down to a node; empty if there is no such node.
+
+    Above a segment is its session of the day, also where it is the only segment.
+    """
+    if node_id.startswith(PREFIX):
+        day = node_id.removeprefix(PREFIX).partition(":")[0]
+        path = browse.get_path(f"toc:day:{day}")
+        return [*path, node_id] if path else []
+    path = browse.get_path(node_id)
+    if not path or calendar.period(path[-1]).level is not TocLevel.SEGMENT:
+        return path
+    *above, segment_id = path
+    with database.connection():
+        work = store_day_sessions.read_work([segment_id])
+    agent, session_id, _ = work.get(segment_id, ("", segment_id, ""))
+    session = DaySession(above[-1], agent, session_id, "", "", ())
+    return [*above, session.node_id, segment_id]
+
+
+def count_sessions(scope: Scope = ALL) -> int:
+    """Return the number of sessions with a segment in a scope."""
+    with database.connection():
+        return store_day_sessions.count([store_day_sessions.ALL_TIMES], scope)[0]
+
+
+def add_session_counts(
+    entries: Sequence[TocEntry], zone: tzinfo, scope: Scope = ALL, month_id: str = ""
+) -> list[TocEntry]:
+    """Return entries above the segments with the number of their sessions.
+
+    Args:
+        entries: The entries.
+        zone: The store's time zone.
+        scope: The agent, project or keyword to include.
+        month_id: The month that weeks are listed under; its days alone count.
+    """
+    bounds = [calendar.bounds(entry.node_id, zone) for entry in entries]
+    if month_id:
+        first, after = calendar.bounds(month_id, zone)
+        bounds = [(max(start, first), min(end, after)) for start, end in bounds]
+    ranges = [(to_ms(start), to_ms(end)) for start, end in bounds]
+    with database.connection():
+        counts = store_day_sessions.count(ranges, scope)
+    found = zip(entries, counts, strict=True)
+    return [replace(entry, sessions=number) for entry, number in found]

@@ -1,0 +1,368 @@
+"""The rows of the contents: read from the store, and drawn in columns.
+
+A row is known by its node and by its parent: a week across two months has two rows.
+"""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, tzinfo
+from itertools import pairwise
+
+from rich.cells import cell_len, set_cell_size
+from rich.style import Style
+from rich.text import Text
+
+from memtui.model import calendar
+from memtui.model.filters import Scope
+from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
+from memtui.services import browse, day_sessions
+from memtui.services.day_sessions import DaySession
+from memtui.text import date_format
+from memtui.tui import format
+
+NEAR_DAYS = 7
+"""The days that are expanded at the start: the newest one and those before it."""
+
+RowKey = tuple[str, str]
+"""The ids of the parent of a row, "" for the years, and of the row itself."""
+
+RowPath = tuple[RowKey, ...]
+"""The keys from the root down to a row."""
+
+YEARS: RowKey = ("", "")
+"""The key of the root, above the years."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """The row of a branch that is being read or could not be read."""
+
+    text: str
+
+
+NodeRow = TocEntry | DaySession
+TocRow = NodeRow | NoteRow
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedBranches:
+    """Branches of the contents, those further up first."""
+
+    rows: Mapping[RowKey, Sequence[NodeRow]]
+    """The rows below each branch."""
+    near: Collection[RowKey] = ()
+    """The branches to expand so that the newest days are visible, if asked for."""
+    newest: RowKey | None = None
+    """The row of the latest session, if asked for."""
+    sessions: int | None = None
+    """The number of sessions in all years; None if the years were not read."""
+    is_all: bool = True
+    """False where a limit left some out."""
+
+
+@dataclass(slots=True)
+class BranchReader:
+    """Reads branches, each once."""
+
+    scope: Scope
+    zone: tzinfo
+    found: dict[RowKey, Sequence[NodeRow]] = field(default_factory=dict)
+    """The rows below each branch that was read."""
+
+    def read(self, key: RowKey) -> Sequence[NodeRow]:
+        """Return the rows below a branch, newest first."""
+        if key not in self.found:
+            self.found[key] = self._read(*key)
+        return self.found[key]
+
+    def _read(self, parent_id: str, node_id: str) -> Sequence[NodeRow]:
+        level = calendar.period(node_id).level if node_id else None
+        if level is TocLevel.DAY:
+            return day_sessions.list_sessions(node_id, self.scope)
+        month_id = parent_id if level is TocLevel.WEEK else ""
+        entries = browse.list_children(
+            node_id, limit=sys.maxsize, scope=self.scope, month_id=month_id
+        )
+        entries = browse.add_activity(entries, self.scope)
+        month_id = node_id if level is TocLevel.MONTH else ""
+        return day_sessions.add_session_counts(entries, self.zone, self.scope, month_id)
+
+    def days(
+        self, above: tuple[RowKey, ...] = (YEARS,)
+    ) -> Iterator[tuple[RowKey, ...]]:
+        """Yield the keys from the root to each day, newest first."""
+        for row in self.read(above[-1]):
+            way = (*above, (above[-1][1], row.node_id))
+            if isinstance(row, TocEntry) and row.level is not TocLevel.DAY:
+                yield from self.days(way)
+            else:
+                yield way
+
+
+def read_branches(
+    scope: Scope, zone: tzinfo, keys: Collection[RowKey], near_rows: int = 0
+) -> LoadedBranches:
+    """Read branches, and those of the newest days.
+
+    Args:
+        scope: The agent, project or keyword to include.
+        zone: The store's time zone.
+        keys: The branches.
+        near_rows: The rows that the newest days may take with all above them; 0 not to
+            look for them.
+    """
+    reader = BranchReader(scope, zone)
+    near, newest = _find_near(reader, near_rows) if near_rows else ([], None)
+    found = {key: reader.read(key) for key in dict.fromkeys((*near, *keys))}
+    sessions = day_sessions.count_sessions(scope) if YEARS in found else None
+    return LoadedBranches(found, near, newest, sessions)
+
+
+def _find_near(
+    reader: BranchReader, room: int
+) -> tuple[Collection[RowKey], RowKey | None]:
+    """Return the branches to expand for the newest days, and the latest session."""
+    near = {YEARS: None}
+    latest: date | None = None
+    newest: RowKey | None = None
+    for way in reader.days():
+        day_id = way[-1][1]
+        day = calendar.period(day_id).first
+        wanted = near | dict.fromkeys(way)
+        if latest is None:
+            latest = day
+            sessions = reader.read(way[-1])
+            newest = (day_id, sessions[0].node_id) if sessions else way[-1]
+        elif (latest - day).days >= NEAR_DAYS or sum(
+            len(reader.read(key)) for key in wanted
+        ) > room:
+            break
+        near = wanted
+    return list(near), newest
+
+
+def read_below(key: RowKey, scope: Scope, zone: tzinfo, most: int) -> LoadedBranches:
+    """Read all branches below a row.
+
+    Args:
+        key: The row.
+        scope: The agent, project or keyword to include.
+        zone: The store's time zone.
+        most: The most rows; the rows of a branch are given all or not at all.
+    """
+    reader = BranchReader(scope, zone)
+    waiting, total = deque([key]), 0
+    found: dict[RowKey, Sequence[NodeRow]] = {}
+    while waiting:
+        rows = reader.read(waiting[0])
+        total += len(rows)
+        if total > most:
+            return LoadedBranches(found, is_all=False)
+        branch = waiting.popleft()
+        found[branch] = rows
+        waiting += [
+            (branch[1], row.node_id) for row in rows if isinstance(row, TocEntry)
+        ]
+    return LoadedBranches(found)
+
+
+def find_sibling(
+    path: Sequence[str], step: int, scope: Scope, zone: tzinfo
+) -> Sequence[str]:
+    """Return the path to the next older (1) or newer (-1) row of the same level.
+
+    The row may be under another parent: the day before a Monday is in another week.
+
+    Returns:
+        The ids from the year down; empty if there is no such row.
+    """
+    reader = BranchReader(scope, zone)
+    for depth in range(len(path) - 1, -1, -1):
+        siblings = _child_ids(reader, path[:depth])
+        at = siblings.index(path[depth]) + step if path[depth] in siblings else -1
+        if 0 <= at < len(siblings):
+            found = [*path[:depth], siblings[at]]
+            while len(found) < len(path):
+                children = _child_ids(reader, found)
+                if not children:
+                    break
+                found.append(children[0] if step > 0 else children[-1])
+            return found
+    return ()
+
+
+def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
+    """Return the ids of the rows below the last node of a path."""
+    *_, (parent_id, node_id) = [YEARS, *pairwise(("", *path))]
+    if not node_id.startswith(day_sessions.PREFIX):
+        return [row.node_id for row in reader.read((parent_id, node_id))]
+    sessions = reader.read((path[-3], parent_id))
+    own = next((one for one in sessions if one.node_id == node_id), None)
+    return [row.node_id for row in rows_below(own)] if own is not None else []
+
+
+def rows_below(row: NodeRow) -> Sequence[TocEntry]:
+    """Return the segments of a session that has several."""
+    is_session = isinstance(row, DaySession) and row.only_segment is None
+    return row.segments if isinstance(row, DaySession) and is_session else ()
+
+
+# Drawing
+
+COUNT_WIDTH = 5
+"""The width of the column of counts with a space: "9,999"."""
+
+MIN_HEADLINE = 28
+"""The cells that a headline keeps before a sparkline gets any."""
+
+BARS, EMPTY_BAR = "▁▂▃▄▅▆▇█", "·"
+
+ColorOf = Callable[[str], Style]
+"""Returns the style of a component class of the tree; each style only repeats what a
+mark or a place says."""
+
+
+def draw_line(
+    line: TocEntry,
+    *,
+    width: int,
+    zone: tzinfo,
+    today: date,
+    is_expanded: bool,
+    color: ColorOf,
+) -> Text:
+    """Draw a node in a number of cells, the expand mark not included.
+
+    Args:
+        line: The node.
+        width: The number of cells; all are filled.
+        zone: The time zone of the store.
+        today: The current day there.
+        is_expanded: True if the rows below it are shown; they say more than a headline.
+        color: The styles.
+    """
+    is_segment = line.level is TocLevel.SEGMENT
+    name = format.tree_label(line, zone, today)
+    headline, count, mark = line.headline, "", " "
+    if is_segment:
+        name = f"{format.LIVE if line.is_live else ' '} {name}"
+        headline = headline or line.title
+        mark = format.node_mark(line)
+    else:
+        is_known = line.sessions or line.status is not NodeStatus.PENDING
+        number = format.number(line.sessions) if is_known else ""
+        count = f"{number:>{COUNT_WIDTH}}"
+        mark = format.LIVE if line.is_live and not is_expanded else " "
+    if not headline and line.status is NodeStatus.PENDING:
+        headline = format.status_text(line.status)
+    if is_expanded:
+        headline = ""
+    room = width - cell_len(name) - 2 - len(count) - 3
+    bars = sparkline(line.activity)
+    if bars and room - len(bars) - 2 >= min(MIN_HEADLINE, cell_len(headline)):
+        count = f" {bars} {count}"
+        room -= len(bars) + 2
+    quiet, live = color("toc--quiet"), color("toc--live")
+    text = Text(no_wrap=True, end="")
+    text.append(name, live if is_segment and line.is_live else color("toc--name"))
+    text.append("  ")
+    has_own_text = line.level in (TocLevel.DAY, TocLevel.SEGMENT)
+    text.append(_fit(headline, room), None if has_own_text else quiet)
+    text.append(f"{count} {_author_mark(line)}", quiet)
+    text.append(mark, _mark_style(mark, color))
+    text.truncate(width)
+    return text
+
+
+def draw_session(
+    session: DaySession,
+    *,
+    width: int,
+    zone: tzinfo,
+    is_expanded: bool,
+    has_projects: bool,
+    color: ColorOf,
+) -> Text:
+    """Draw a session of a day in a number of cells, the expand mark not included.
+
+    Args:
+        session: The session.
+        width: The number of cells; all are filled.
+        zone: The time zone of the store.
+        is_expanded: True if its segments are shown.
+        has_projects: True to show its project, where the name leaves room.
+        color: The styles.
+    """
+    segments = session.segments
+    is_live, only = session.is_live, session.only_segment
+    time = date_format.clock(session.start_time, zone)
+    mark = format.LIVE if is_live and not is_expanded else " "
+    if only is not None:
+        time = f"{format.LIVE if is_live else ' '} {time}"
+        mark = " "
+    mark = _worst([format.node_mark(one) for one in segments], _VERDICTS) or mark
+    author = _worst([_author_mark(one) for one in segments], _AUTHORS) or " "
+    is_pending = all(one.status is NodeStatus.PENDING for one in segments)
+    waiting = format.status_text(NodeStatus.PENDING) if is_pending else ""
+    name = " ".join((session.name or waiting).split())
+    state = f"  {session.state}" if session.state else ""
+    room = width - len(time) - 1 - len(state) - 3
+    project = f"  {session.project}" if has_projects and session.project else ""
+    if cell_len(name) + cell_len(project) > room:
+        project = ""
+    quiet, live = color("toc--quiet"), color("toc--live")
+    text = Text(no_wrap=True, end="")
+    text.append(f"{time} ", live if is_live else quiet)
+    text.append(_fit(name, room - cell_len(project)))
+    text.append(project, quiet)
+    style = {"failed": color("toc--wrong"), "open": None, "abandoned": None}
+    text.append(state, style.get(session.state, quiet))
+    text.append(f" {author}", quiet)
+    text.append(mark, _mark_style(mark, color))
+    text.truncate(width)
+    return text
+
+
+_VERDICTS = (format.UNSUPPORTED, format.WEAK, format.SUPPORTED)
+_AUTHORS = (format.STALE, format.PROVISIONAL, format.BY_MODEL)
+
+
+def _worst(marks: Collection[str], ranked: Sequence[str]) -> str:
+    """Return the first of the ranked marks that is among some; "" if none is."""
+    return next((mark for mark in ranked if mark in marks), "")
+
+
+def _author_mark(line: TocEntry) -> str:
+    """Return the mark of a node that a model wrote, or that will change."""
+    if line.status is NodeStatus.STALE and not line.is_pinned:
+        return format.STALE
+    if line.status is NodeStatus.PROVISIONAL:
+        return format.PROVISIONAL
+    return format.BY_MODEL if line.is_by_model else " "
+
+
+def _mark_style(mark: str, color: ColorOf) -> Style:
+    styles = {format.UNSUPPORTED: "toc--wrong", format.LIVE: "toc--live"}
+    return color(styles.get(mark, "toc--quiet"))
+
+
+def sparkline(counts: Sequence[int]) -> str:
+    """Return a bar for each count, the highest for the largest, a dot for zero."""
+    most, last = max(counts, default=0), len(BARS) - 1
+    return "".join(
+        BARS[min(last, count * len(BARS) // most)] if count else EMPTY_BAR
+        for count in counts
+    )
+
+
+def _fit(text: str, room: int) -> str:
+    """Pad or truncate a text to exactly ``room`` cells."""
+    text = " ".join(text.split())
+    if room < 1:
+        return ""
+    if cell_len(text) > room:
+        head = set_cell_size(text, room - 1).rstrip("… ")
+        return set_cell_size(f"{head}…", room)
+    return set_cell_size(text, room)
