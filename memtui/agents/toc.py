@@ -419,9 +419,11 @@ def outline(
     queue: list[tuple[float, tuple[int, ...], TocEntry]] = []
     newest: datetime | None = None
 
-    def add_children(parent: str, place: tuple[int, ...]) -> None:
+    def add_children(parent: str, place: tuple[int, ...], month_id: str = "") -> None:
         nonlocal newest
-        children = browse.list_children(parent, limit=MAX_CHILDREN, scope=scope)
+        children = browse.list_children(
+            parent, limit=MAX_CHILDREN, scope=scope, month_id=month_id
+        )
         for number, entry in enumerate(children):
             newest = newest or entry.end_time
             days = (newest - entry.end_time) / timedelta(days=1)
@@ -435,7 +437,7 @@ def outline(
         _, place, entry = heapq.heappop(queue)
         chosen.append((place, entry))
         if entry.level is not TocLevel.SEGMENT:
-            add_children(entry.node_id, place)
+            add_children(entry.node_id, place, entry.month_id)
     shown = sorted(range(len(chosen)), key=lambda number: chosen[number][0])
     nothing = f"of {scope}" if scope.is_narrow else "yet"
     nothing = " ".join(unknown) or f"Nothing is stored {nothing}."

@@ -60,32 +60,14 @@ class ScopeShare:
     is_live: bool = False
     agents: frozenset[str] = frozenset()
     projects: frozenset[str] = frozenset()
-    longest_segment: str = ""
-    """Its segment with the most messages; the first of several."""
-    longest_messages: int = 0
-    """The number of messages of that segment."""
 
     def __add__(self, other: "ScopeShare") -> "ScopeShare":
         """Return the sum of both shares."""
-        mine, others = self.counts, other.counts
-        longer = (
-            other
-            if other.longest_messages > self.longest_messages
-            or not self.longest_segment
-            else self
-        )
         return ScopeShare(
-            NodeCounts(
-                mine.segments + others.segments,
-                mine.events + others.events,
-                mine.messages + others.messages,
-                mine.subagent_events + others.subagent_events,
-            ),
+            self.counts + other.counts,
             self.is_live or other.is_live,
             self.agents | other.agents,
             self.projects | other.projects,
-            longer.longest_segment,
-            longer.longest_messages,
         )
 
     def is_all_of(self, tally: NodeCounts) -> bool:
@@ -100,8 +82,6 @@ class ScopedNode:
     node: TocNode
     total: NodeCounts
     """The counts of the whole node."""
-    hidden_bullets: int = 0
-    """The number of bullets outside the scope."""
 
     @property
     def is_all(self) -> bool:

@@ -149,6 +149,14 @@ class NodeCounts:
     subagent_events: int = 0
     """Events of subagents: stored, but not summarized."""
 
+    def __add__(self, other: "NodeCounts") -> "NodeCounts":
+        return NodeCounts(
+            self.segments + other.segments,
+            self.events + other.events,
+            self.messages + other.messages,
+            self.subagent_events + other.subagent_events,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TocNode:

@@ -165,6 +165,9 @@ def test_the_tools_of_agents_find_both_months_of_a_week(
         listed = toc.browse_toc(house, month).items
         assert week in [one["node_id"] for one in listed]
         assert week in toc.get_node(house, month).head["child_node_ids"]
+    lines = [one["node_id"] for one in toc.outline(house, None).items]
+    assert lines.count(week) == 2
+    assert lines.count("toc:day:2026-08-01") == lines.count("toc:day:2026-07-31") == 1
     for month, word in (("2026-07", "August"), ("2026-08", "July")):
         assert not toc.search_node(house, f"toc:month:{month}", word).items
         assert not toc.search_children(house, word, f"toc:month:{month}").items
