@@ -502,4 +502,4 @@ def _save_capability(found: "Capability") -> None:
 def _find_rejection(draft: Summary, log: "PromptInput") -> str:
     from memtui.summarize import draft as summarize_draft
 
-    return summarize_draft.rejection_reason(draft, [turn.text for turn in log.turns])
+    return summarize_draft.rejection_reason(draft, log.turns)

@@ -16,6 +16,7 @@ from memtui.model.grips import Grip
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
 from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel
 from memtui.model.sessions import Session
+from memtui.model.summaries import CARD
 from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import explain
@@ -94,11 +95,14 @@ def verdict(one: Bullet) -> Item:
 
 def mark(item: Item) -> str:
     """Return the mark before a bullet: a quotation mark before a sentence of the
-    source, a dash before what calls show, else its verdict."""
+    source, a dash before what calls show, else the verdict on a model's wording."""
     if "verdict" not in item:
         return ""
-    is_checked = "kind" not in item or item["verdict"] != Support.SUPPORTED.value
-    return MARKS[item["verdict"]] if is_checked else "“ " if item["is_quote"] else "- "
+    if item["is_quote"] and item["verdict"] == Support.SUPPORTED.value:
+        return "“ "
+    is_plain = item.get("kind", "") not in ("", *CARD)
+    is_plain = is_plain and item["verdict"] == Support.SUPPORTED.value
+    return "- " if is_plain else MARKS[item["verdict"]]
 
 
 def score(value: float, *, is_recent: bool) -> Item:

@@ -81,7 +81,7 @@ class ModelProgress:
     phase: ModelPhase
     part: int = 1
     parts: int = 1
-    """The number of parts; merging their summaries counts as one more."""
+    """The number of parts."""
     written: int = 0
     """The tokens of this part's reply so far."""
     limit: int = 0

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memtui.model.summaries import (
+    CARD,
     FIGURES,
     NO_STATS,
     BulletKind,
@@ -71,15 +72,7 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
-_QUOTES = frozenset(
-    (
-        BulletKind.QUOTE,
-        BulletKind.ASKED,
-        BulletKind.OUTCOME,
-        BulletKind.DECISION,
-        BulletKind.LEFT_OPEN,
-    )
-)
+_QUOTES = CARD | {BulletKind.QUOTE}
 
 _LABELS: dict[BulletKind, str] = {
     kind: kind.value
@@ -112,12 +105,12 @@ class Bullet:
     @property
     def is_checked(self) -> bool:
         """True if its wording was checked, since a model wrote it."""
-        return self.kind is BulletKind.NOTE
+        return self.kind is BulletKind.NOTE or self.verdict.is_of_model
 
     @property
     def is_quote(self) -> bool:
         """True if it quotes a message."""
-        return self.kind in _QUOTES
+        return self.kind in _QUOTES and not self.verdict.is_of_model
 
     @property
     def labelled(self) -> str:

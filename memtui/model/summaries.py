@@ -28,6 +28,16 @@ class BulletKind(StrEnum):
     """The work on a project in a week or a longer period."""
 
 
+CARD = frozenset(
+    (
+        BulletKind.ASKED,
+        BulletKind.OUTCOME,
+        BulletKind.DECISION,
+        BulletKind.LEFT_OPEN,
+    )
+)
+"""The fields of a card, which a model may word."""
+
 FACTS = frozenset(
     (BulletKind.COMMIT, BulletKind.TESTS, BulletKind.FILES, BulletKind.STATE)
 )

@@ -102,6 +102,10 @@ class Verdict:
     is_repaired: bool = False
     """True if the bullet is linked to the text that supports it best, not to the one
     that the model cited."""
+    is_of_model: bool = False
+    """True if a model worded the bullet; else it was taken from the source."""
+    objection: str = ""
+    """The rule of acceptance that the bullet breaks; "" if it breaks none."""
 
 
 SUPPORTED = Verdict(Support.SUPPORTED)

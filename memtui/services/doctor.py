@@ -728,6 +728,7 @@ class Doctor:
                 f"{health.model}, {state}, with a window of {health.window_tokens:,}"
                 f" tokens; Ollama {health.server} at {url}"
             )
+            message += f"; {health.message}" if health.message else ""
             yield Finding("model", True, message)
             return
         message, remedy = health.message, status.advise_on_model(health)

@@ -17,11 +17,13 @@ MOVED = "linked to a better source than the one it cited"
 
 
 def explain_verdict(bullet: Bullet) -> str:
-    """Explain why a bullet is weak, unsupported or was moved to another source.
+    """Explain why a bullet is weak, not accepted or was moved to another source.
 
     Returns:
         A line; "" for a supported bullet with the source it cited.
     """
+    if bullet.verdict.objection:
+        return f"not accepted: {bullet.verdict.objection}"
     features = bullet.verdict.features
     moved = (MOVED,) if bullet.verdict.is_repaired and bullet.has_support else ()
     match bullet.support:

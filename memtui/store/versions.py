@@ -44,6 +44,8 @@ def verdict_to_json(verdict: Verdict) -> str:
         "matched": verdict.matched,
         "spans": [(s.event_id, s.start, s.end, s.text_hash) for s in verdict.spans],
         "repaired": verdict.is_repaired,
+        "model": verdict.is_of_model,
+        "objection": verdict.objection,
     }
     present = {name: value for name, value in fields.items() if value}
     return json.dumps(present, ensure_ascii=False, separators=(",", ":"))
@@ -67,6 +69,8 @@ def verdict_from_json(support: str, stored: str) -> Verdict:
         matched=tuple(fields.get("matched", ())),
         spans=tuple(EventQuote(*columns) for columns in fields.get("spans", ())),
         is_repaired=fields.get("repaired", False),
+        is_of_model=fields.get("model", False),
+        objection=fields.get("objection", ""),
     )
 
 

@@ -7,13 +7,21 @@ are withheld: stored, but neither shown nor rolled up.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from memtui.model import grips as model_grips
 from memtui.model.events import Event, clean
 from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.segments import counted_text
-from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
+from memtui.model.summaries import (
+    BULLET_CHARS,
+    CARD,
+    TITLE_CHARS,
+    BulletKind,
+    DraftBullet,
+    Summary,
+)
 from memtui.model.verdicts import (
     EventQuote,
     SourceQuote,
@@ -22,18 +30,14 @@ from memtui.model.verdicts import (
     VerdictFeatures,
     hash_quote,
 )
+from memtui.summarize import acceptance
+from memtui.summarize.acceptance import SourceTexts
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.claims import ChildBullet
 from memtui.summarize.grounding.matching import worst
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import analyzer, prose
-
-MIN_SUPPORTED_SHARE = 0.5
-"""A model's summary with fewer supported or weak bullets is rejected."""
-
-NO_BULLET = "no bullet was written"
-NONE_SUPPORTED = "no bullet is supported by the source"
 
 EventReader = Callable[[Sequence[str]], Sequence[Event]]
 """Reads the events behind some grips, in order."""
@@ -44,46 +48,77 @@ class GroundedSummary:
     """A summary with verdicts and grips."""
 
     title: str
-    """The draft's title; "" if it is a model's that the source does not support."""
+    """The draft's title; "" if it is a model's that was not accepted."""
     bullets: tuple[Bullet, ...]
     withheld: tuple[Bullet, ...] = ()
     grips: tuple[Grip, ...] = ()
     """The new grips; inherited ones exist already."""
-    facts: tuple[Bullet, ...] = ()
-    """Bullets of the extract that a model's version contains, too."""
+    rejection: str = ""
+    """Why a model's draft is not shown; "" if it is."""
+
+    def with_extract(self, extract: "GroundedSummary") -> "GroundedSummary":
+        """Return a model's summary with the lines of an extract that it lacks.
+
+        These are the facts, and the fields of a card that were not written or not
+        accepted; beside a plain list of bullets only the facts.
+        """
+        written = {one.kind for one in self.bullets}
+        if BulletKind.NOTE in written:
+            written |= CARD
+        missing = [
+            one
+            for one in extract.bullets
+            if one.kind not in written and one.kind is not BulletKind.QUOTE
+        ]
+        bullets = sorted((*self.bullets, *missing), key=_card_order)
+        return replace(
+            self, bullets=tuple(bullets), grips=(*self.grips, *extract.grips)
+        )
+
+
+_ORDER = (
+    BulletKind.ASKED,
+    BulletKind.OUTCOME,
+    BulletKind.NOTE,
+    BulletKind.DECISION,
+    BulletKind.LEFT_OPEN,
+)
+
+
+def _card_order(bullet: Bullet) -> int:
+    return _ORDER.index(bullet.kind) if bullet.kind in _ORDER else len(_ORDER)
+
+
+class SourceTurn(Protocol):
+    """A text that a model was shown."""
 
     @property
-    def rejection(self) -> str:
-        """Why a model's draft is not good enough to be shown; "" if it is."""
-        return _rejection([one.support for one in (*self.bullets, *self.withheld)])
+    def role(self) -> str:
+        """Who said it."""
 
-    def with_facts(self, extract: "GroundedSummary") -> "GroundedSummary":
-        """Return a model's summary with the bullets of an extract after its own."""
-        return replace(self, facts=extract.bullets, grips=(*self.grips, *extract.grips))
+    @property
+    def text(self) -> str: ...
 
 
-def rejection_reason(draft: Summary, texts: Sequence[str]) -> str:
+def rejection_reason(draft: Summary, turns: Sequence[SourceTurn]) -> str:
     """Return why a draft will be rejected; "" if it may be accepted.
 
     Args:
         draft: What a model wrote.
-        texts: What it was shown.
+        turns: What it was shown.
     """
-    found = claims.check_against_texts(
-        [DraftBullet(one.text) for one in draft.bullets], PassageIndex(texts)
+    source = acceptance.SourceTexts([(one.role, one.text) for one in turns])
+    rules = acceptance.list_objections(draft.bullets, source)
+    verdicts = claims.check_against_texts(
+        [DraftBullet(one.text) for one in draft.bullets],
+        PassageIndex([one.text for one in turns]),
     )
-    return _rejection([one.support for one in found])
-
-
-def _rejection(found: Sequence[Support]) -> str:
-    if not found:
-        return NO_BULLET
-    if Support.SUPPORTED not in found:
-        return NONE_SUPPORTED
-    missing = found.count(Support.UNSUPPORTED)
-    if len(found) - missing < MIN_SUPPORTED_SHARE * len(found):
-        return f"{missing} of {len(found)} bullets are not supported by the source"
-    return ""
+    return acceptance.find_rejection(
+        [
+            Bullet(claim.text, ("",), replace(verdict, objection=rule), claim.kind)
+            for claim, verdict, rule in zip(draft.bullets, verdicts, rules, strict=True)
+        ]
+    )
 
 
 def ground_segment(
@@ -121,8 +156,10 @@ def ground_segment(
         grip_ids = tuple(dict.fromkeys(grip.grip_id for grip in grips))
         verdict = claims.with_event_quotes(verdict, events)
         bullets.append(_bullet(claim, grip_ids, verdict))
-    title = _grounded_title(draft, passages)
-    return _separate_unsupported(title, bullets, new_grips, is_models=_is_models(draft))
+    texts = [(event.role.value, counted_text(event)) for event in events]
+    source_texts = acceptance.SourceTexts(texts)
+    title = _accepted_title(draft, passages, source_texts)
+    return _accept(title, draft, bullets, new_grips, source_texts)
 
 
 def _ground_extract(
@@ -194,8 +231,7 @@ def ground_parent(
         leaves: Reads events; called only if a model reworded bullets.
     """
     row = [bullet for child in children for bullet in child.bullets]
-    is_models = _is_models(draft)
-    if not is_models:
+    if not _is_models(draft):
         return _join_children(draft, row)
     below = [
         ChildBullet(one.text, one.verdict, tuple(leaves(one.grip_ids))) for one in row
@@ -209,8 +245,9 @@ def ground_parent(
         grip_ids = (name for at in sorted(rests_on) for name in row[at].grip_ids)
         bullets.append(_bullet(claim, tuple(dict.fromkeys(grip_ids)), verdict))
     texts = [one.text for one in row] + [child.headline for child in children]
-    title = _grounded_title(draft, PassageIndex(texts))
-    return _separate_unsupported(title, bullets, (), is_models=is_models)
+    source_texts = acceptance.SourceTexts([("note", text) for text in texts])
+    title = _accepted_title(draft, PassageIndex(texts), source_texts)
+    return _accept(title, draft, bullets, (), source_texts)
 
 
 def _join_children(draft: Summary, row: Sequence[Bullet]) -> GroundedSummary:
@@ -244,21 +281,39 @@ def _is_models(draft: Summary) -> bool:
     return bool(draft.generation.model)
 
 
-def _separate_unsupported(
-    title: str, bullets: Sequence[Bullet], new_grips: Sequence[Grip], *, is_models: bool
+def _accept(
+    title: str,
+    draft: Summary,
+    bullets: Sequence[Bullet],
+    new_grips: Sequence[Grip],
+    source: SourceTexts,
 ) -> GroundedSummary:
-    shown = [one for one in bullets if one.has_support or not is_models]
-    withheld = [one for one in bullets if not one.has_support and is_models]
-    return GroundedSummary(title, tuple(shown), tuple(withheld), tuple(new_grips))
+    """Return a model's summary; the bullets that are not accepted are withheld."""
+    rules = acceptance.list_objections(draft.bullets, source)
+    judged = [
+        replace(one, verdict=replace(one.verdict, objection=rule, is_of_model=True))
+        for one, rule in zip(bullets, rules, strict=True)
+    ]
+    return GroundedSummary(
+        title,
+        tuple(one for one in judged if acceptance.is_kept(one)),
+        tuple(one for one in judged if not acceptance.is_kept(one)),
+        tuple(new_grips),
+        acceptance.find_rejection(judged),
+    )
 
 
-def _grounded_title(draft: Summary, source: PassageIndex) -> str:
-    """Return the title; "" for a model's that the source contradicts."""
-    if _is_models(draft):
-        (verdict,) = claims.check_against_texts([DraftBullet(draft.title)], source)
-        if verdict.support is Support.UNSUPPORTED or verdict.features.is_contradicted:
-            return ""
-    return draft.title
+def _accepted_title(draft: Summary, passages: PassageIndex, source: SourceTexts) -> str:
+    """Return a model's title; "" if it breaks a rule or the source contradicts it."""
+    (verdict,) = claims.check_against_texts([DraftBullet(draft.title)], passages)
+    is_wrong = verdict.support is Support.UNSUPPORTED or (
+        verdict.features.is_contradicted
+    )
+    return (
+        ""
+        if is_wrong or acceptance.title_objection(draft.title, source)
+        else draft.title
+    )
 
 
 def _range(grip: Grip, places: dict[str, int]) -> range:

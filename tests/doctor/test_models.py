@@ -120,11 +120,23 @@ def test_a_model_that_is_missing_is_to_be_pulled(
 def test_a_model_that_must_not_summarize_is_to_be_named_otherwise(
     ask: Ask, summaries: Set
 ) -> None:
+    with run_stub(Model("words:4b", capabilities=("embedding",))) as stub:
+        summaries(url=stub.url, provider="ollama", model="words:4b")
+        found = failed_findings(ask())["model"]
+    assert "it does not write" in found["message"]
+    assert "summaries.model" in found["remedy"]
+
+
+def test_a_small_model_that_is_named_is_used_with_a_warning(
+    ask: Ask, summaries: Set
+) -> None:
     with run_stub(Model("tiny:1b", size="1.0B")) as stub:
         summaries(url=stub.url, provider="ollama", model="tiny:1b")
-        found = failed_findings(ask())["model"]
-    assert "too small" in found["message"]
-    assert "summaries.model" in found["remedy"]
+        found = get_finding(ask(), "model")
+        assert found["is_ok"]
+        assert "tiny:1b is small: with 1B parameters" in found["message"]
+        summaries(url=stub.url, provider="ollama", model="")
+        assert "no model that summarizes" in failed_findings(ask())["model"]["message"]
 
 
 def test_a_model_in_the_cloud_is_not_asked(ask: Ask, summaries: Set) -> None:

@@ -256,7 +256,7 @@ class Bench:
     def last_prompt(self, name: str) -> str:
         """The last prompt that was sent about a node of this level."""
         level = calendar.period(name).level
-        told = [str(one.body["messages"][1]["content"]) for one in self.stub.chats()]
+        told = [str(one.body["messages"][-1]["content"]) for one in self.stub.chats()]
         return next(one for one in reversed(told) if f"notes on a {level}" in one)
 
     def segments(self, day: str = DAY) -> list[str]:
@@ -359,4 +359,4 @@ def adding_number(prompt: Prompt) -> str:
 
 
 def _why_not(draft: Summary, log: PromptInput) -> str:
-    return summarize_draft.rejection_reason(draft, [turn.text for turn in log.turns])
+    return summarize_draft.rejection_reason(draft, log.turns)

@@ -86,11 +86,11 @@ def test_a_version_whose_bullets_stand_is_shown_with_all_of_its_making(
     assert all(bullet.grip_ids and bullet.verdict.spans for bullet in written)
     assert node.created_at == bench.clock()
     model, facts = bench.stub.models[0], node.generation
-    assert node.summarizer == f"ollama-1 {model.name} {model.digest[:12]}"
+    assert node.summarizer == f"ollama-2 {model.name} {model.digest[:12]}"
     assert (facts.model, facts.digest) == (model.name, model.digest)
     assert (facts.server, facts.prompt, facts.mode) == (
         bench.stub.version,
-        "1",
+        "2",
         "schema",
     )
     assert json.loads(facts.options)["seed"] == 1
@@ -240,7 +240,7 @@ def test_a_version_of_which_most_does_not_stand_is_rejected(bench: Bench) -> Non
     writes(wild, bench)
     assert bench.step() == 1
     edition = bench.history(name).versions[0]
-    assert edition.rejection == "2 of 3 bullets are not supported by the source"
+    assert edition.rejection == "2 of 3 sentences were dropped: unsupported"
     assert not bench.node(name).is_by_model and not bench.needs_version(name)
     bench.check_invariants()
 
@@ -250,11 +250,17 @@ BAD: Sequence[tuple[Persona, str]] = (
     (personas.without_bullets, "no bullet of the reply names a place in the log"),
     (personas.refs_beyond, "no bullet of the reply names a place in the log"),
     (personas.foreign, "the reply is in another language than the log"),
-    (personas.germanic, "no bullet is supported by the source"),
+    (
+        personas.germanic,
+        "it has no result that the source supports: unsupported",
+    ),
     (personas.blank, "the reply goes on without an end"),
     (personas.repeating, "the reply goes on without an end"),
     (lambda _: "I am sorry.", "the reply is no summary"),
-    (lambda _: personas.reply([([1], MOON)]), "no bullet is supported by the source"),
+    (
+        lambda _: personas.reply([([1], MOON)]),
+        "it has no result that the source supports: unsupported",
+    ),
 )
 
 

@@ -177,7 +177,7 @@ def test_and_at_once_when_no_segment_waits_any_more(bench: Bench) -> None:
     assert bench.order[-1] == DAY
 
 
-# When nobody answers
+# When Ollama does not answer
 
 
 def test_without_a_server_nothing_changes_and_it_is_looked_for_again(
@@ -209,7 +209,7 @@ def test_a_person_who_asks_for_a_run_is_told_that_nobody_answers(
     assert bench.step() == 0
     (run,) = bench.runs(Job.DAY)
     assert (run.reason, run.result) == (RunReason.REQUESTED, RunResult.FAILED)
-    assert "nobody answers at http://127.0.0.1" in run.error
+    assert "does not answer at http://127.0.0.1" in run.error
     assert bench.count_pending()["segment"] == 1
 
 
@@ -222,7 +222,7 @@ def test_a_server_that_goes_in_the_middle_ends_the_run_and_not_the_work(
     assert bench.step() == 0
     (run,) = bench.runs()
     assert (run.result, run.created, run.waiting) == (RunResult.FAILED, 1, 2)
-    assert "nobody answers" in run.error
+    assert "does not answer" in run.error
     stub.start()
     bench.clock.advance(minutes=2)
     bench.run_model()
@@ -526,7 +526,7 @@ def test_a_new_version_of_the_prompts_has_all_written_anew(
     hours(bench, 1)
     first = bench.run_model()
     assert bench.node(DAY).status is NodeStatus.CURRENT
-    monkeypatch.setattr(prompts, "VERSION", "2")
+    monkeypatch.setattr(prompts, "VERSION", "next")
     bench.start()
     bench.improve._is_ready(bench.clock())
     assert bench.node(DAY).status is NodeStatus.STALE

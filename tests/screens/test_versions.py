@@ -202,7 +202,7 @@ async def test_the_cursor_brings_each_version_beside_the_list(
         await steps(settle, "up")(pilot)
         assert title(writing) == ("Version 3", "")
         assert f"Rejected: {WHY}" in said(writing)
-        assert "Withheld, because no source supports it:" in said(writing)
+        assert "Withheld, because it was not accepted:" in said(writing)
         assert "✗ The moon was counted" in said(writing)
         await press(pilot, settle, "end")
         assert title(writing) == ("Version 1", "")
@@ -320,16 +320,14 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)
         health = ModelHealth(
-            ModelCondition.OFFLINE, "nobody answers at http://127.0.0.1:11434"
+            ModelCondition.OFFLINE, "Ollama does not answer at http://127.0.0.1:11434"
         )
         app.post_message(
             ProgressReported(PipelineProgress("", model=ModelStatus(health)))
         )
         await settle(pilot)
         await steps(settle)(pilot)
-        told = (
-            "Nobody answers at http://127.0.0.1:11434. Try: start Ollama (ollama serve)"
-        )
+        told = "Ollama does not answer at http://127.0.0.1:11434. Try: start Ollama (ollama serve)"
         assert f"There is none by a model yet. {told}" in about(app)
         app.post_message(
             ProgressReported(PipelineProgress("", model=ModelStatus(READY)))

@@ -18,7 +18,7 @@ TALKS = {
 
 def counted(log: PromptInput) -> int:
     """How long a prompt is by the stub's tokeniser."""
-    said = prompts.messages(log, with_schema=False)
+    said = prompts.messages(log)
     return wire.tokens("\n".join(one["content"] for one in said)) + 12
 
 
@@ -26,7 +26,7 @@ def counted(log: PromptInput) -> int:
 def test_every_part_of_a_long_segment_fits(kind: str) -> None:
     talk = [("user", TALKS[kind] * 40), ("assistant", TALKS[kind] * 90)] * 6
     log = prompts.segment_log(segment_of(*talk, before=[("user", TALKS[kind] * 20)]))
-    parts = prompts.split_log(log, 1500, TokenScale(), with_schema=False)
+    parts = prompts.split_log(log, 1500, TokenScale())
     assert len(parts) > 1
     assert max(map(counted, parts)) <= 1500
     whole = "".join(turn.text for turn in log.turns)
@@ -37,12 +37,12 @@ def test_every_part_of_a_long_segment_fits(kind: str) -> None:
 
 def test_a_log_that_fits_is_one_part() -> None:
     log = prompts.segment_log(segment_of())
-    assert prompts.split_log(log, 3000, TokenScale(), with_schema=True) == [log]
+    assert prompts.split_log(log, 3000, TokenScale()) == [log]
 
 
 def test_a_part_has_no_more_turns_than_it_may() -> None:
     log = prompts.segment_log(segment_of(*[("user", "ok")] * 41))
-    parts = prompts.split_log(log, 3000, TokenScale(), with_schema=True)
+    parts = prompts.split_log(log, 3000, TokenScale())
     assert len(parts) == 2
     assert 18 <= min(len(part.turns) for part in parts) <= 20
 
@@ -51,7 +51,7 @@ def test_context_that_would_fill_the_prompt_is_left_out() -> None:
     log = PromptInput(
         (Turn((0,), "user", "hi"),), overlap=(Turn((), "user", "x " * 900),)
     )
-    (part,) = prompts.split_log(log, 1000, TokenScale(), with_schema=True)
+    (part,) = prompts.split_log(log, 1000, TokenScale())
     assert part.overlap == ()
 
 

@@ -86,6 +86,19 @@ def test_the_model_a_person_names_is_taken() -> None:
         models.choose(found, "llama3")
 
 
+def test_a_small_model_is_taken_if_it_is_named_and_only_then() -> None:
+    found = server(Pulled("qwen2.5-coder:1.5b", size="1.5B"))
+    with pytest.raises(ModelNotFoundError):
+        models.choose(found)
+    named = models.choose(found, "qwen2.5-coder:1.5b")
+    assert models.objection(named) == ""
+    assert models.size_warning(named).startswith(
+        "qwen2.5-coder:1.5b is small: with 1.5"
+    )
+    (usual,) = server(Pulled())
+    assert models.size_warning(usual) == ""
+
+
 def test_a_cloud_model_is_refused_even_by_name() -> None:
     found = server(Pulled("big:cloud", remote_host="https://ollama.com"))
     with pytest.raises(NotAllowedError):

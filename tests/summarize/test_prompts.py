@@ -2,6 +2,7 @@ import json
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,12 +13,12 @@ from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.prompts import PromptInput, Turn
 from tests.summarize.conftest import AT, TALK, segment_of
 
-LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
+LINE = re.compile(r"(\d+|[=-])\|[\w-]+\| \S.*")
 
 
 def lines_of(log: PromptInput) -> list[str]:
     """What stands between the fences of a prompt."""
-    text = prompts.messages(log, with_schema=True)[1]["content"]
+    text = prompts.messages(log)[-1]["content"]
     _, _, rest = text.partition(f"\n{log.fence}\n")
     inside, end, after = rest.partition(f"\nEND-{log.fence}\n")
     assert end and "never follow" in after
@@ -26,15 +27,23 @@ def lines_of(log: PromptInput) -> list[str]:
 
 def test_each_line_of_the_log_says_who_and_which() -> None:
     log = prompts.segment_log(segment_of(("user", "one\ntwo"), ("assistant", "three")))
-    assert lines_of(log) == ["1|user| one", "1|user| two", "2|assistant| three"]
+    assert lines_of(log) == [
+        "1|user| one",
+        "1|user| two",
+        "2|assistant| three",
+        "=|state| answered",
+    ]
 
 
 def test_what_came_before_has_no_number() -> None:
     log = prompts.segment_log(segment_of(before=[("user", "Start with the login.")]))
     assert lines_of(log)[0] == "-|user| Start with the login."
-    assert prompts.reply_schema(log)["properties"]["bullets"]["items"]["properties"][
-        "refs"
-    ]["items"] == {"type": "integer", "minimum": 1, "maximum": 5}
+    fields = prompts.reply_schema(log)["properties"]
+    assert fields["outcome"]["properties"]["refs"]["items"] == {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 5,
+    }
 
 
 def test_boundaries_without_a_word_are_left_out_and_places_stay_right() -> None:
@@ -123,10 +132,52 @@ def test_the_schema_asks_for_refs_first_and_for_nothing_exotic() -> None:
         assert word not in said
 
 
-def test_without_a_schema_the_shape_is_shown() -> None:
+def test_an_example_shows_the_fields_of_a_card() -> None:
     log = prompts.segment_log(segment_of())
-    assert '"refs": [2, 3]' in prompts.messages(log, with_schema=False)[1]["content"]
-    assert '"refs"' not in prompts.messages(log, with_schema=True)[1]["content"]
+    example = json.loads(prompts.messages(log)[2]["content"])
+    assert list(example) == list(prompts.reply_schema(log)["properties"])
+    assert list(example["outcome"]) == ["refs", "text"]
+    assert set(prompts.CARD_FIELDS) < set(example)
+
+
+def test_the_facts_are_told_and_not_asked_for() -> None:
+    request, call, report = segment_of(
+        ("user", "Fix the parser of empty files."),
+        ("tool", "Edit: parser.py"),
+        ("assistant", "Fixed: the parser reads empty files."),
+    ).events
+    change = {"file_path": "/a/parser.py", "old_string": "a", "new_string": "b\nc"}
+    made = {"tool_name": "Edit", "tool_input": json.dumps(change)}
+    segment = segment_of(("user", "go"))
+    events = (request, replace(call, metadata=made), report)
+    log = prompts.segment_log(replace(segment, events=events))
+    assert [line for line in lines_of(log) if line.startswith("=")] == [
+        "=|files| parser.py +2 −1",
+        "=|state| done",
+    ]
+    assert "files" not in prompts.reply_schema(log)["properties"]
+
+
+def test_a_log_without_a_request_is_given_the_one_it_continues() -> None:
+    earlier = segment_of(("user", "Fix the parser of empty files.")).events
+    segment = replace(segment_of(("assistant", "It reads them now.")))
+    log = prompts.segment_log(replace(segment, earlier_prompts=earlier))
+    assert lines_of(log)[0] == "-|user| Fix the parser of empty files."
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Почини страницу входа, она падает.", "in Cyrillic letters"),
+        ("登录页面坏了，请修复 login.py 里的错误。", "in Chinese characters"),
+        ("ログインページを直してください。", "in Japanese"),
+    ],
+)
+def test_the_script_of_a_log_is_named(said: str, told: str) -> None:
+    log = prompts.segment_log(segment_of(("user", said)))
+    assert told in prompts.messages(log)[-1]["content"].splitlines()[-1]
+    english = prompts.segment_log(segment_of())
+    assert ": in " not in prompts.messages(english)[-1]["content"].splitlines()[-1]
 
 
 def test_notes_of_the_agents_machinery_are_not_shown_to_the_model() -> None:

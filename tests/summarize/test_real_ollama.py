@@ -29,8 +29,8 @@ from memtui.summarize.ollama.errors import (
     RequestCancelled,
 )
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode
-from memtui.summarize.ollama.replies import is_in_other_script
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
+from memtui.text.scripts import is_in_other_script
 from tests.stub.server import run_stub
 from tests.summarize.conftest import segment_of
 
@@ -130,9 +130,7 @@ def test_our_estimate_of_a_prompt_is_never_far_too_low(ollama: Ollama) -> None:
     segment = segment_of(*[("user", f"Fix page {n} of the shop.") for n in range(30)])
     summary = ollama.summarize_segment(segment)
     log = prompts.segment_log(segment)
-    estimated = prompts.TokenScale().prompt_tokens(
-        log, with_schema=summary.generation.mode != "lenient"
-    )
+    estimated = prompts.TokenScale().prompt_tokens(log)
     assert (
         summary.generation.prompt_tokens / summary.generation.requests
         <= estimated * 1.3

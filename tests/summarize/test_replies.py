@@ -14,7 +14,7 @@ from tests.stub.personas import Prompt
 from tests.summarize.conftest import segment_of
 
 LOG = prompts.segment_log(segment_of())
-PROMPT = Prompt(prompts.messages(LOG, with_schema=True)[1]["content"], True)
+PROMPT = Prompt(prompts.messages(LOG)[-1]["content"], True)
 
 WRITERS = [
     personas.honest,

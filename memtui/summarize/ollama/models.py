@@ -1,7 +1,7 @@
 """Models: which one of a server summarizes, in what window and in which output mode.
 
-Never one that runs elsewhere, none that cannot write or is too small to be trusted
-with facts.
+Never one that runs elsewhere, or that cannot write; a small one only if the settings
+name it.
 """
 
 import json
@@ -40,7 +40,7 @@ LEAST_WINDOW_TOKENS = 2048
 """The smallest window that is kept if another program loaded the model with it."""
 
 SMALLEST_B, USUAL_B = 2.0, (3.0, 9.0)
-"""Billions of parameters: smaller models are never asked; between the second two, any
+"""Billions of parameters: smaller models are not chosen; between the second two, any
 model may be."""
 
 INVENTS = ("phi4-mini", "ministral-3")
@@ -168,9 +168,21 @@ def objection(model: Model) -> str:
         return "it only makes embeddings"
     if model.capabilities and "completion" not in model.capabilities:
         return "it does not write"
-    if 0 < model.size_b < SMALLEST_B:
-        return f"with {model.size_b:g}B parameters it is too small to be trusted"
     return ""
+
+
+def size_warning(model: Model) -> str:
+    """Return a warning about a model that is used though it is small; else ""."""
+    if not _is_small(model):
+        return ""
+    return (
+        f"{model.name} is small: with {model.size_b:g}B parameters, many of its"
+        f" summaries are no better than extracts, and not shown; try: {PULL}"
+    )
+
+
+def _is_small(model: Model) -> bool:
+    return 0 < model.size_b < SMALLEST_B
 
 
 def choose(
@@ -193,6 +205,7 @@ def choose(
         one
         for one in models
         if not objection(one)
+        and not _is_small(one)
         and one.key not in excluded
         and not one.name.rpartition("/")[2].startswith(INVENTS)
     ]
@@ -351,6 +364,7 @@ TEST_LOG = PromptInput(
         ),
     ),
     bullets=(1, 2),
+    period="day",
 )
 """The log that a model summarizes to test its output mode."""
 

@@ -7,17 +7,25 @@ without a source. Whatever is written, the result is a draft or an
 
 import json
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.model.events import clean
-from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
+from memtui.model.summaries import (
+    BULLET_CHARS,
+    TITLE_CHARS,
+    BulletKind,
+    DraftBullet,
+    Summary,
+)
 from memtui.summarize.ollama.errors import InvalidReplyError
-from memtui.summarize.ollama.prompts import MAX_KEYWORD_CHARS, MAX_KEYWORDS, PromptInput
+from memtui.summarize.ollama.prompts import (
+    CARD_FIELDS,
+    MAX_KEYWORD_CHARS,
+    MAX_KEYWORDS,
+    PromptInput,
+)
 from memtui.text.prose import shorten_to_sentences
 
 READ_CHARS = 40_000
@@ -39,10 +47,19 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a reply, with the numbers of the lines it names."""
+
+    refs: Sequence[int]
+    text: str
+    kind: BulletKind = BulletKind.NOTE
+
+
+@dataclass(frozen=True, slots=True)
 class _Fields:
     """The fields of a reply, before they are checked."""
 
-    bullets: Sequence[tuple[Sequence[int], str]]
+    bullets: Sequence["_Sentence"]
     title: str = ""
     keywords: Sequence[str] = ()
     surprise: float | None = None
@@ -65,13 +82,13 @@ def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Reply:
     if _is_quoted(shown, log):
         raise InvalidReplyError("the reply is what the log itself asks for")
     whole = is_whole and len(text) <= READ_CHARS
-    fields = _parse_json(shown) or _parse_cut_json(shown) or _parse_list(shown, whole)
+    fields = _parse_json(shown) or _parse_list(shown, whole)
     if fields is None:
         raise InvalidReplyError(
             "the reply is no summary" if shown.strip() else "an empty reply"
         )
     fence = log.fence
-    claims = _distinct(_claims(fields, log, fence))[: log.bullets[1]]
+    claims = _select(_distinct(_claims(fields, log, fence)), log.bullets[1])
     if not claims:
         raise InvalidReplyError("no bullet of the reply names a place in the log")
     title = _line(fields.title, fence) or claims[0].text
@@ -88,20 +105,43 @@ def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Reply:
 def join_parts(parts: Sequence[Summary], most: int) -> Summary:
     """Join the summaries of a log's parts, without changing a word.
 
+    Of several cards the first one says what was asked, and the last one what came of
+    it and what is left open. Of several lists the first bullets count.
+
     Args:
         parts: The summaries, in order.
-        most: How many bullets to keep: the first ones of each part.
+        most: The maximum number of bullets of a list.
     """
     row = [
         (rank, index, claim)
         for index, part in enumerate(parts)
         for rank, claim in enumerate(part.bullets)
     ]
-    ranked = sorted(row, key=lambda one: one[:2])
-    best = sorted(ranked[:most], key=lambda one: (one[1], one[0]))
+    best = sorted(sorted(row, key=lambda one: one[:2])[:most], key=lambda one: one[1])
+    notes = [claim for *_, claim in best if claim.kind is BulletKind.NOTE]
+    cards = [claim for *_, claim in row if claim.kind is not BulletKind.NOTE]
+    last = [claim for claim in reversed(cards) if claim.kind in _FROM_LAST]
+    first = [claim for claim in cards if claim.kind not in _FROM_LAST]
     words = dict.fromkeys(word for part in parts for word in part.keywords)
-    bullets = _distinct(claim for *_, claim in best)
+    bullets = _select(_distinct((*first, *last, *notes)), most)
     return Summary(parts[0].title, bullets, tuple(words)[:MAX_KEYWORDS])
+
+
+_FROM_LAST = (BulletKind.OUTCOME, BulletKind.LEFT_OPEN)
+"""What the last part of a log knows best."""
+
+
+def _select(claims: Sequence[DraftBullet], most: int) -> tuple[DraftBullet, ...]:
+    """Return the first claims of each field, and ``most`` that belong to none."""
+    limits = {kind: limit or 1 for kind, limit in CARD_FIELDS.values()}
+    kinds = (*limits, BulletKind.NOTE)
+    return tuple(
+        claim
+        for kind in kinds
+        for claim in [one for one in claims if one.kind is kind][
+            : limits.get(kind, most)
+        ]
+    )
 
 
 def _is_quoted(text: str, log: PromptInput) -> bool:
@@ -114,12 +154,13 @@ def _is_quoted(text: str, log: PromptInput) -> bool:
 
 def _claims(fields: _Fields, log: PromptInput, fence: str) -> Iterator[DraftBullet]:
     """Return the bullets whose refs are turns of the log, with their positions."""
-    for refs, text in fields.bullets:
-        shown = _line(text, fence)
-        turns = [log.turns[ref - 1] for ref in refs if 1 <= ref <= len(log.turns)]
-        found = sorted({index for turn in turns for index in turn.positions})
+    for one in fields.bullets:
+        shown = _line(one.text, fence)
+        turns = [log.turns[ref - 1] for ref in one.refs if 1 <= ref <= len(log.turns)]
+        found = tuple(sorted({index for turn in turns for index in turn.positions}))
         if len(shown) >= LEAST_CHARS and found:
-            yield DraftBullet(shorten_to_sentences(shown, BULLET_CHARS), tuple(found))
+            text = shorten_to_sentences(shown, BULLET_CHARS)
+            yield DraftBullet(text, found, one.kind)
 
 
 def _distinct(claims: Iterable[DraftBullet]) -> tuple[DraftBullet, ...]:
@@ -129,7 +170,7 @@ def _distinct(claims: Iterable[DraftBullet]) -> tuple[DraftBullet, ...]:
         key = claim.text.rstrip(" .…!;").casefold()
         first = found.get(key, claim)
         refs = tuple(sorted({*first.refs, *claim.refs}))
-        found[key] = DraftBullet(first.text, refs)
+        found[key] = replace(first, refs=refs)
     return tuple(found.values())
 
 
@@ -159,21 +200,51 @@ def _decoded(text: str, at: int) -> tuple[Any, int]:
         return None, at
 
 
+_FIELDS = (*CARD_FIELDS, "bullets", "title", "keywords", "surprise")
+_FIELD = re.compile(rf'"({"|".join(_FIELDS)})"\s*:\s*')
+
+
 def _parse_json(text: str) -> _Fields | None:
-    """Return the first object in a text that has bullets."""
-    for brace in re.finditer(r"\{(?=\s*\")", text):
-        value, _ = _decoded(text, brace.start())
-        if isinstance(value, dict) and isinstance(value.get("bullets"), list):
-            return _Fields(
-                [found for one in value["bullets"] if (found := _bullet(one))],
-                _text(value.get("title")),
-                [_text(word) for word in _list(value.get("keywords"))],
-                _share(value.get("surprise")),
-            )
-    return None
+    """Return the fields of a reply, even of one that breaks off.
+
+    Of a field that occurs twice, the first counts.
+    """
+    values: dict[str, Any] = {}
+    end = 0
+    for field in _FIELD.finditer(text):
+        if field.start() >= end:
+            value, end = _read_value(text, field.end())
+            values.setdefault(field[1], value)
+    kinds = {name: kind for name, (kind, _) in CARD_FIELDS.items()}
+    lists = {
+        name: _list(values[name]) for name in (*kinds, "bullets") if name in values
+    }
+    if not lists:
+        return None
+    return _Fields(
+        [
+            sentence
+            for name, row in lists.items()
+            for one in row
+            if (sentence := _sentence(one, kinds.get(name, BulletKind.NOTE)))
+        ],
+        _text(values.get("title")),
+        [_text(word) for word in _list(values.get("keywords"))],
+        _share(values.get("surprise")),
+    )
 
 
-_BULLETS = re.compile(r'"bullets"\s*:\s*\[')
+def _read_value(text: str, at: int) -> tuple[Any, int]:
+    """Return the value at an index, or the whole items of a list that breaks off."""
+    value, end = _decoded(text, at)
+    if end > at or text[at : at + 1] != "[":
+        return value, end
+    items = []
+    at = _skipped(text, at + 1)
+    while (decoded := _decoded(text, at))[1] > at:
+        items.append(decoded[0])
+        at = _skipped(text, decoded[1])
+    return items, at
 
 
 def _share(value: object) -> float | None:
@@ -183,34 +254,18 @@ def _share(value: object) -> float | None:
     return float(value) if 0 <= value <= 1 else None
 
 
-def _parse_cut_json(text: str) -> _Fields | None:
-    """Return the whole bullets of an object that breaks off."""
-    head = _BULLETS.search(text)
-    if head is None:
-        return None
-    at, found = head.end(), []
-    while value := _decoded(text, at := _skipped(text, at)):
-        one, end = value
-        if end == at:
-            break
-        if bullet := _bullet(one):
-            found.append(bullet)
-        at = end
-    return _Fields(found)
-
-
 def _skipped(text: str, at: int) -> int:
     while at < len(text) and text[at] in " \t\r\n,":
         at += 1
     return at
 
 
-def _bullet(value: object) -> tuple[list[int], str] | None:
+def _sentence(value: object, kind: BulletKind) -> _Sentence | None:
     if not isinstance(value, dict):
         return None
     refs = value.get("refs", value.get("ref"))
     numbers = [n for ref in _list(refs) if (n := _number(ref)) is not None]
-    return numbers, _text(value.get("text"))
+    return _Sentence(numbers, _text(value.get("text")), kind)
 
 
 def _list(value: object) -> list[Any]:
@@ -240,7 +295,7 @@ def _parse_list(text: str, is_whole: bool) -> _Fields | None:
     if rows and not is_whole and not rows[-1].endswith("\n"):
         rows.pop()
     heads: dict[str, str] = {}
-    found: list[tuple[list[int], str]] = []
+    found: list[_Sentence] = []
     for row in map(str.strip, rows):
         if head := _HEAD.fullmatch(row):
             heads.setdefault(head[1].lower()[:3], head[2].strip("* "))
@@ -248,7 +303,7 @@ def _parse_list(text: str, is_whole: bool) -> _Fields | None:
             line = item[1]
             if refs := _FIRST.match(line) or _LAST.search(line):
                 words = line[: refs.start()] + line[refs.end() :]
-                found.append((_numbers(refs[1]), words))
+                found.append(_Sentence(_numbers(refs[1]), words))
     if not found:
         return None
     keywords = re.split(r"\s*[,;]\s*", heads.get("key", ""))
@@ -262,46 +317,3 @@ def _numbers(text: str) -> list[int]:
         first, *last = (int(n) for n in re.findall(r"\d+", part))
         found += range(first, min(last[0], first + 9) + 1) if last else [first]
     return found
-
-
-# Scripts
-
-SCRIPT_CHARS = 20_000
-"""The number of characters of a text read to find its scripts."""
-
-SCRIPT_LETTERS = {"latin": 20}
-"""The number of letters that show that a reply is in a script; 10 if it is not
-listed. Commands and paths are in Latin letters whatever the language."""
-
-MOSTLY = 0.6
-"""A reply is in the script of this share of its letters."""
-
-PRESENT = 0.08
-"""A log with this share of letters in a script may be summarized in it."""
-
-
-def is_in_other_script(reply: str, log: str) -> bool:
-    """Return True if a reply is plainly in a script that its log does not use.
-
-    Languages of the same script are not told apart.
-    """
-    found, expected = _scripts(reply), _scripts(log)
-    for script, count in found.most_common(1):
-        is_plain = count >= max(SCRIPT_LETTERS.get(script, 10), MOSTLY * found.total())
-        return is_plain and 0 < expected.total() * PRESENT > expected[script]
-    return False
-
-
-def _scripts(text: str) -> Counter[str]:
-    """Count the letters of a text by their script."""
-    letters = (char for char in text[:SCRIPT_CHARS] if char.isalpha())
-    return Counter(script for char in letters if (script := _script(char)))
-
-
-@lru_cache(4096)
-def _script(char: str) -> str:
-    """Return the first word of a letter's Unicode name, which names its script."""
-    if char.isascii():
-        return "latin"
-    name = unicodedata.name(char, "").split(" ")[0].split("-")[0].lower()
-    return "kana" if name in ("hiragana", "katakana") else name

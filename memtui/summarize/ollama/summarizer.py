@@ -69,7 +69,8 @@ from memtui.summarize.ollama.models import (
     ModelOptions,
     OutputMode,
 )
-from memtui.summarize.ollama.prompts import PromptInput, TokenScale, Turn
+from memtui.summarize.ollama.prompts import PromptInput, TokenScale
+from memtui.text import scripts
 
 if TYPE_CHECKING:
     from memtui.summarize.ollama.client import Client, ModelReply
@@ -88,10 +89,6 @@ ATTEMPT_SEEDS = 100
 
 HALVINGS = 3
 """The number of times a part is halved before it is given up."""
-
-MERGE_RATIO = 0.6
-"""To what share the parts' bullets must be reduced by summarizing them again; else
-they are joined as they are."""
 
 WIDEN = 1.3
 """By how much the estimate grows if a prompt was too long by an unknown amount."""
@@ -296,9 +293,8 @@ class ModelSession:
         Raises:
             OllamaError: It wrote nothing, or did not finish.
         """
-        model, has_schema = self.found.model, self.mode.has_schema
-        most = self._reply_tokens
-        estimated = self.scale.prompt_tokens(log, with_schema=has_schema)
+        model, most = self.found.model, self._reply_tokens
+        estimated = self.scale.prompt_tokens(log)
         options = {
             "num_ctx": self.found.window,
             "num_predict": most,
@@ -315,12 +311,12 @@ class ModelSession:
             async with self._recorded():
                 reply = await self._client.chat(
                     model.name,
-                    prompts.messages(log, with_schema=has_schema),
+                    prompts.messages(log),
                     lambda tokens: self.report(ModelPhase.WRITING, tokens, most),
                     options=options,
                     keep_alive=self._options.keep_alive,
                     think=models.think_option(model, self.mode),
-                    format=prompts.reply_schema(log) if has_schema else None,
+                    format=prompts.reply_schema(log) if self.mode.has_schema else None,
                 )
         except ContextOverflowError as error:
             self._widen(estimated, error.tokens)
@@ -381,8 +377,7 @@ class ModelSession:
         budget = prompts.prompt_budget(
             self.found.window, self._reply_tokens, is_counted=self.is_counted
         )
-        has_schema = self.mode.has_schema
-        return prompts.split_log(log, budget, self.scale, with_schema=has_schema)
+        return prompts.split_log(log, budget, self.scale)
 
     async def wait(self, retries: _Retries, error: OllamaError) -> None:
         """Wait before the next retry.
@@ -474,16 +469,15 @@ class SummaryTask:
         return replace(summary, generation=facts)
 
     async def _summarize(self, log: PromptInput) -> Summary:
-        """Summarize a log of any length: part by part, then merged."""
+        """Summarize a log of any length, part by part."""
         session, done = self._session, list[Summary]()
-        before = session.generation.parts
         waiting = deque((part, 0) for part in session.split(log))
         while waiting:
             part, depth = waiting.popleft()
             if len(pieces := session.split(part)) > 1:
                 waiting.extendleft((piece, depth) for piece in reversed(pieces))
                 continue
-            session.part = before + len(done) + 1
+            session.part = len(done) + 1
             session.parts = session.part + len(waiting)
             is_part, was_counted = bool(depth or waiting or done), session.is_counted
             try:
@@ -498,9 +492,8 @@ class SummaryTask:
                 if depth >= HALVINGS or pieces == [part]:
                     raise split.error from None
                 waiting.extendleft((piece, depth + 1) for piece in reversed(pieces))
-        facts = session.generation
-        session.generation = replace(facts, parts=facts.parts + len(done))
-        return done[0] if len(done) == 1 else await self._merge(log, done)
+        session.generation = replace(session.generation, parts=len(done))
+        return done[0] if len(done) == 1 else replies.join_parts(done, log.bullets[1])
 
     def _split_again(
         self, waiting: Sequence[tuple[PromptInput, int]]
@@ -511,26 +504,6 @@ class SummaryTask:
         again = self._session.split(replace(parts[0], turns=turns))
         depth = max(depth for _, depth in waiting)
         return deque((part, depth) for part in min(again, parts, key=len))
-
-    async def _merge(self, log: PromptInput, done: Sequence[Summary]) -> Summary:
-        """Merge the summaries of a log's parts; join them as they are if few."""
-        most, positions = log.bullets[1], dict[str, set[int]]()
-        joined = replies.join_parts(done, most)
-        for claim in (claim for one in done for claim in one.bullets):
-            positions.setdefault(claim.text, set()).update(claim.refs)
-        notes = [
-            Turn(tuple(sorted(refs)), "note", text) for text, refs in positions.items()
-        ]
-        merged = prompts.notes_log(log, notes)
-        parts = len(self._session.split(merged))
-        if len(notes) <= most or (
-            parts > 1 and parts * most > len(notes) * MERGE_RATIO
-        ):
-            return joined
-        try:
-            return await self._summarize(merged)
-        except (InvalidReplyError, ReplyTooLongError):
-            return joined
 
     async def _ask(self, log: PromptInput, *, is_part: bool) -> Summary:
         """Summarize one part, after as many retries as the errors allow.
@@ -589,7 +562,7 @@ class SummaryTask:
         reply = replies.parse_reply(text, log, is_whole=is_whole)
         bullets = " ".join(claim.text for claim in reply.summary.bullets)
         spoken = "\n".join(turn.text for turn in log.turns if turn.role != "tool")
-        if replies.is_in_other_script(bullets, spoken):
+        if scripts.is_in_other_script(bullets, spoken):
             reason = "the reply is in another language than the log"
             raise InvalidReplyError(reason, reply.summary)
         if reason := session.callbacks.find_rejection(reply.summary, log):
@@ -676,7 +649,8 @@ class Ollama:
             breaker.check()
         except OllamaError as error:
             return self._unhealthy(error)
-        return self._health(ModelCondition.READY)
+        warning = models.size_warning(self._found.model)
+        return self._health(ModelCondition.READY, warning)
 
     def _unhealthy(self, error: OllamaError) -> ModelHealth:
         kinds = (c for kind, c in _CONDITIONS.items() if isinstance(error, kind))

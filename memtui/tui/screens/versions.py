@@ -39,7 +39,7 @@ from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.text_block import Paragraph, TextBlock
 
 NOT_SUMMARIZED = "Not summarized yet. memtui will do this in the background."
-WITHHELD = "Withheld, because no source supports it:"
+WITHHELD = "Withheld, because it was not accepted:"
 BLANK = Content("")
 
 

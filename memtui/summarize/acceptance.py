@@ -1,0 +1,287 @@
+"""Decide which sentences of a model's draft are kept, and whether its version is shown.
+
+A sentence is dropped by the first of these rules that it breaks:
+
+- **placeholder**: it says nothing, or repeats the prompt
+- **repetition**: another field says the same
+- **other script**: the log is written in another script
+- **narration**: it tells who said or ran what, or what comes next
+- **offer**: it offers further work, or is only polite
+- **copied line**: it is a command, a program's output or code
+- **swapped roles**: a request that is not the user's, or a result that is only what
+  the user asked for
+- **unsupported**: the source does not contain its wording, see ``grounding``
+
+The title may not break a rule either, and must name a subject.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+
+from memtui.model.events import EventRole
+from memtui.model.nodes import Bullet
+from memtui.model.summaries import BulletKind, DraftBullet
+from memtui.model.verdicts import Support
+from memtui.summarize.grounding import claims
+from memtui.summarize.grounding.passages import PassageIndex
+from memtui.summarize.ollama import prompts
+from memtui.text import analyzer, cues, scripts, titles
+
+MAX_OVERLAP = 0.8
+"""A sentence that shares more of its terms with an earlier one repeats it."""
+
+
+class SourceTexts:
+    """The texts that a draft was made from, by who said them."""
+
+    def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Sort texts by their roles; each comes with its role."""
+        tools = [text for role, text in texts if role == EventRole.TOOL]
+        spoken = [(role, text) for role, text in texts if role != EventRole.TOOL]
+        user = [text for role, text in spoken if role == EventRole.USER]
+        others = [text for role, text in spoken if role != EventRole.USER]
+        self.spoken = "\n".join(text for _, text in spoken)
+        self.by_user = PassageIndex(user)
+        self.by_others = PassageIndex([*others, *tools])
+        self.tool_lines = {
+            _squeeze(line) for text in tools for line in text.splitlines()
+        }
+
+
+def list_objections(bullets: Sequence[DraftBullet], source: SourceTexts) -> list[str]:
+    """Return for each sentence the rule that it breaks; "" if it breaks none."""
+    found: list[str] = []
+    kept: list[str] = []
+    for one in bullets:
+        found.append(_find_objection(one, kept, source))
+        if not found[-1]:
+            kept.append(one.text)
+    return found
+
+
+def _find_objection(
+    bullet: DraftBullet, kept: Sequence[str], source: SourceTexts
+) -> str:
+    text = bullet.text
+    if is_placeholder(text):
+        return "placeholder"
+    if _is_repetition(text, kept):
+        return "repetition"
+    if scripts.is_in_other_script(text, source.spoken):
+        return "other script"
+    if is_narration(text):
+        return "narration"
+    if is_offer(text):
+        return "offer"
+    if is_copied_line(text, source.tool_lines):
+        return "copied line"
+    if _has_swapped_roles(bullet, source):
+        return "swapped roles"
+    return ""
+
+
+def title_objection(title: str, source: SourceTexts) -> str:
+    """Return the rule that a title breaks; "" if it breaks none."""
+    if is_placeholder(title):
+        return "placeholder"
+    if scripts.is_in_other_script(title, source.spoken):
+        return "other script"
+    if is_narration(title):
+        return "narration"
+    return "" if has_subject(title) else "no subject"
+
+
+def is_kept(bullet: Bullet) -> bool:
+    """Return True if a model's bullet is shown, if its version is."""
+    return bullet.has_support and not bullet.verdict.objection
+
+
+def find_rejection(written: Sequence[Bullet]) -> str:
+    """Return why a model's version is not better than the extract; "" if it is.
+
+    It is better if its outcome, or in a list one of its bullets, is supported, and at
+    least half of its sentences are kept.
+
+    Args:
+        written: All bullets that the model wrote.
+    """
+    if not written:
+        return "no bullet was written"
+    dropped = [one for one in written if not is_kept(one)]
+    rules = [one.verdict.objection or UNSUPPORTED for one in dropped]
+    told = ", ".join(dict.fromkeys(rules))
+    results = [
+        one for one in written if one.kind in (BulletKind.OUTCOME, BulletKind.NOTE)
+    ]
+    if not any(is_kept(one) and one.support is Support.SUPPORTED for one in results):
+        why = _describe(results[0]) if results else "none was written"
+        return f"it has no result that the source supports: {why}"
+    if 2 * len(dropped) > len(written):
+        return f"{len(dropped)} of {len(written)} sentences were dropped: {told}"
+    return ""
+
+
+UNSUPPORTED = "unsupported"
+
+
+def _describe(bullet: Bullet) -> str:
+    return bullet.verdict.objection or bullet.support.value
+
+
+_NOTHING = re.compile(
+    r"\W*(?:none|n/?a|nothing|unknown|unclear|null|empty|tbd"
+    r"|not (?:specified|applicable|mentioned|available|provided)"
+    r"|(?:there (?:is|are|was|were) )?(?:no|nothing)\b.{0,30}"
+    r"\b(?:decisions?|decided|choices?|left|open|remains?|remaining|pending|mentioned"
+    r"|specified|outcome|result|questions?|issues?|further)\b.{0,40})?\W*",
+    re.IGNORECASE,
+)
+
+_ECHO = re.compile(
+    r"(?:what (?:was|is|were) (?:wanted|asked|decided|done|left|the)"
+    r"|the (?:result|task|work|outcome|answer|request)\b.{0,12}"
+    r"\b(?:is|was|at the end|in the end|of the log)\b.{0,24}$)",
+    re.IGNORECASE,
+)
+
+
+def is_placeholder(text: str) -> bool:
+    """Return True if a sentence says nothing, or repeats the prompt's own words."""
+    squeezed = _squeeze(text)
+    return bool(
+        not squeezed
+        or _NOTHING.fullmatch(text)
+        or _ECHO.match(text)
+        or any(squeezed in own for own in _PROMPT_TEXTS)
+    )
+
+
+def _squeeze(text: str) -> str:
+    return "".join(re.findall(r"\w+", text)).casefold()
+
+
+_PROMPT_TEXTS = tuple(map(_squeeze, prompts.OWN_TEXTS))
+
+
+def _is_repetition(text: str, kept: Sequence[str]) -> bool:
+    terms = set(analyzer.query_terms(text))
+    others = (set(analyzer.query_terms(one)) for one in kept)
+    return bool(terms) and any(
+        len(terms & other) > MAX_OVERLAP * len(terms) for other in others
+    )
+
+
+_ADVERB = (
+    r"(?:initially|first|then|next|finally|later|after that|in the end|here|so|now"
+    r"|(?:in|during) (?:this|the) (?:session|conversation|log|chat|discussion))"
+)
+_PERSON = (
+    r"(?:the |an? |this )?(?:users?|assistant|developer|agent|ai|bot|model|claude|codex"
+    r"|copilot|chatgpt|human|person)"
+)
+_ACTS = (
+    r"(?:was|were|is|are|has|had|have|will|would|can|could|did|does|then|also|\w+ed"
+    r"|asks|wants|needs|requests|says|tells|mentions|runs|reads|edits|creates|fixes|adds"
+    r"|checks|tries|explains|suggests|provides|confirms|decides|starts|uses|ran|made"
+    r"|wrote|told|said|began|found|gave|went|saw|got|let|read|put|chose|built|sent)"
+)
+_DOCUMENT = (
+    r"(?:the |this )(?:conversation|session|discussion|dialogue|chat|log|text|work)"
+)
+_TELLS = (
+    r"(?:(?:was|is|were) )?(?:mainly |mostly |all )?(?:about|focus\w*|involv\w*"
+    r"|cover\w*|contain\w*|describ\w*|discuss\w*|start\w*|began|end(?:ed|s)|show(?:ed|s)"
+    r"|includ\w*|consist\w*|revolv\w*|conclud\w*|was to)"
+)
+_NARRATION = re.compile(
+    rf"\W*(?:{_ADVERB},? )*(?:{_PERSON}(?: and the \w+)?,? (?:\w+ly )?{_ACTS}\b"
+    rf"|{_DOCUMENT} {_TELLS}\b|(?:i|we)(?:'\w+)? "
+    r"|it (?:was|is) (?:asked|requested|said)\b"
+    r"|(?:пользователь|ассистент|разработчик) |я |(?:用户|助手|开发者|我们?))",
+    re.IGNORECASE,
+)
+
+
+_ANNOUNCEMENT = re.compile(
+    r"\W*(?:(?:now|ok(?:ay)?|and|first|next|then|so|also),? )*(?:let(?:['’]s| me| us)\b"
+    r"|(?:going|need|time) to\b|now (?:i|we)\b|(?:checking|looking at|reading) the\b"
+    r"|сейчас |теперь я |接下来|现在我|让我)",
+    re.IGNORECASE,
+)
+
+
+def is_narration(text: str) -> bool:
+    """Return True if a sentence tells who did what, or announces what comes next."""
+    return bool(_NARRATION.match(text) or _ANNOUNCEMENT.match(text))
+
+
+_OFFER = re.compile(
+    r"\b(?:would you like|want me to|shall i|should i|do you want|let me know|feel free"
+    r"|if you(?:'d| would)? (?:like|want|prefer)|i can (?:also )?\w+|happy to)\b"
+    r"|если хотите|дайте знать|хотите,? чтобы|如果你(?:需要|愿意|想)|需要我|请告诉我",
+    re.IGNORECASE,
+)
+
+
+def is_offer(text: str) -> bool:
+    """Return True if a sentence offers work or is polite."""
+    return bool(_OFFER.search(text) or cues.is_pleasantry(text))
+
+
+_TOOL_NAME = (
+    r"bash|shell|read|write|edit|multiedit|grep|glob|ls|task|todowrite|webfetch|websearch"
+    r"|notebookedit|exec_command|apply_patch|str_replace\w*|view"
+)
+_COMMAND = re.compile(
+    rf"\W*(?:(?:{_TOOL_NAME}): |(?:[$>%]|❯|➜) |(?:cd|git|npm|npx|bun|pnpm|yarn|pip|uv"
+    r"|python3?|pytest|cargo|go|make|docker|kubectl|sed|cat|grep|rg|ls|mkdir|rm|cp|mv"
+    r"|curl|rtk|gh|sudo|node) [-\w./ ]+$)",
+    re.IGNORECASE,
+)
+_CODE_MARKS = re.compile(
+    r"[{};]\s|[{};]$|=>|\(\)\s*[{:]|</?\w+>|^\s*(?:import|from|def|const) "
+)
+
+
+def is_copied_line(text: str, tool_lines: Collection[str] = ()) -> bool:
+    """Return True if a sentence is a command, a line of output, or code."""
+    if _COMMAND.match(text) or cues.is_log_line(text):
+        return True
+    if len(_CODE_MARKS.findall(text)) >= 2:
+        return True
+    return _squeeze(text) in tool_lines
+
+
+_REQUESTED = re.compile(
+    r"\b(?:assistant|agent|ai|model) (?:asked|requested|wanted|told|instructed)\b",
+    re.IGNORECASE,
+)
+
+
+def _has_swapped_roles(bullet: DraftBullet, source: SourceTexts) -> bool:
+    """Return True if a request is not the user's, or a result is only the user's."""
+    if _REQUESTED.search(bullet.text):
+        return True
+    own = {BulletKind.ASKED: source.by_user, BulletKind.OUTCOME: source.by_others}
+    said = own.get(bullet.kind)
+    if said is None or not source.by_user.texts:
+        return False
+    (verdict,) = claims.check_against_texts([DraftBullet(bullet.text)], said)
+    return verdict.support is Support.UNSUPPORTED
+
+
+def has_subject(title: str) -> bool:
+    """Return True if a title names a subject, not a kind of text."""
+    return (
+        titles.count_content_words(title) >= titles.MIN_CONTENT_WORDS
+        and not cues.is_generic_heading(title)
+        and not _GENERIC_TITLE.fullmatch(title)
+    )
+
+
+_GENERIC_TITLE = re.compile(
+    r"\W*(?:(?:work|code|session|conversation|project|task|log|status|progress|development"
+    r"|software|implementation|update|changes?|summary|report|overview|review|discussion"
+    r"|analysis|improvements?|of|the|on|a|and|for|with|assistant|user|coding)\W*)+",
+    re.IGNORECASE,
+)
