@@ -13,7 +13,7 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations
 from memtui.model.events import Event, EventRole
-from memtui.store import conversations, database, sessions, tool_results
+from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.summarize import tool_actions
 from memtui.text import date_format
@@ -66,7 +66,7 @@ def search_file(workspace: "Workspace", path: str, *, limit: int = 10) -> Reply:
         whole = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
         calls = [
             (number, call)
-            for number, call in tool_results.find_by_input(name, MAX_CALLS)
+            for number, call in conversations.find_by_tool_input(name, MAX_CALLS)
             if name and whole.search(call.metadata.get("tool_input", ""))
         ]
         for number, (request, some) in _by_request(calls)[: limit + 1]:
@@ -190,7 +190,7 @@ def search_error(workspace: "Workspace", error: str, *, limit: int = 5) -> Reply
     if pattern:
         with database.connection():
             found: dict[int, list[Event]] = {}
-            for number, event in tool_results.find_by_text(pattern, MAX_CALLS):
+            for number, event in conversations.find_texts(pattern, MAX_CALLS):
                 found.setdefault(number, []).append(event)
             for number, events in list(found.items())[: limit + 1]:
                 items.append(_occurrence(number, events, pattern))

@@ -16,15 +16,13 @@ from memtui.errors import HooksError, UsageError
 from memtui.files import read_small_file
 from memtui.integrations import config_files, json_edit
 from memtui.integrations.config_files import (
+    COMMAND_FIELDS,
     ConfigChange,
     ConfigEntry,
     ConfigValue,
-    Machine,
-)
-from memtui.integrations.entries import (
-    COMMAND_FIELDS,
     JsonHooks,
     JsonServer,
+    Machine,
     OwnFile,
     TomlServer,
 )

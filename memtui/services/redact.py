@@ -23,7 +23,6 @@ from memtui.store import (
     deletion,
     meta,
     problems,
-    redaction,
     schema,
 )
 from memtui.text import secrets
@@ -142,7 +141,7 @@ class Redaction:
 
     def _redact_thoughts(self) -> None:
         last = ""
-        while batch := redaction.list_thoughts_after(last, BATCH_SIZE):
+        while batch := archive.list_thoughts_after(last, BATCH_SIZE):
             kinds = Counter[str]()
             texts = [(name, text, _redact(kinds, text)) for name, text in batch]
             changed = [(name, new) for name, old, new in texts if new != old]
@@ -151,7 +150,7 @@ class Redaction:
             last = batch[-1][0]
             if changed and not self._is_dry_run:
                 with database.transaction():
-                    redaction.update_thoughts(changed)
+                    archive.update_thoughts(changed)
                     self._count(kinds)
 
     def _redact_others(self) -> None:
@@ -159,10 +158,10 @@ class Redaction:
         kinds = Counter[str]()
         result = self._result
         with forget.rolled_back() if self._is_dry_run else database.transaction():
-            for fields in (redaction.SESSION_FIELDS, redaction.SUBAGENT_FIELDS):
-                result.titles += redaction.redact_rows(fields, partial(_redact, kinds))
-            result.states += redaction.redact_cursors(partial(_redact_all, kinds))
-            result.states += redaction.redact_problems(partial(_redact, kinds))
+            for fields in (archive.SESSION_FIELDS, archive.SUBAGENT_FIELDS):
+                result.titles += archive.redact_rows(fields, partial(_redact, kinds))
+            result.states += archive.redact_cursors(partial(_redact_all, kinds))
+            result.states += archive.redact_problems(partial(_redact, kinds))
             self._count(kinds)
         result.hook_files, in_spool = redact_spool(
             self._spool, self._clock(), is_dry_run=self._is_dry_run
@@ -173,7 +172,7 @@ class Redaction:
                 self._count(in_spool)
 
     def _check_names(self) -> None:
-        names = set(redaction.list_names())
+        names = set(archive.list_names())
         names |= {("file", file.name) for _, file in self._spool.all_files()}
         found = (kind for kind, name in names if secrets.redact(name).kinds)
         self._result.names.update(found)

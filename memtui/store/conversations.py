@@ -32,6 +32,8 @@ _AFTER = f"AND ({_POSITION}) > (?, ?, ?)"
 _ASCENDING = f"ORDER BY {_POSITION}"
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
+_NEWEST_FIRST = "ORDER BY id DESC LIMIT ?"
+
 _IS_MESSAGE = (
     "type IN ('user_message', 'assistant_message') AND role IN ('user', 'assistant')"
 )
@@ -354,3 +356,32 @@ def read_grips(grip_ids: Sequence[str]) -> list[Event]:
             if first.position <= event.position <= last.position:
                 found[event.event_id] = event
     return sorted(found.values(), key=lambda event: event.position)
+
+
+# Tool results, which no index has
+
+
+def find_by_tool_input(part: str, limit: int) -> list[tuple[int, Event]]:
+    """Return the newest calls with a text in their input, each with its session."""
+    sql = (
+        "SELECT id, session_id FROM events WHERE type = 'tool_result'"
+        rf" AND metadata LIKE ? ESCAPE '\' {_NEWEST_FIRST}"
+    )
+    return _read_newest(sql, [part], limit)
+
+
+def find_texts(parts: Sequence[str], limit: int) -> list[tuple[int, Event]]:
+    """Return the newest results and messages with these texts in this order."""
+    sql = (
+        "SELECT id, session_id FROM events WHERE type IN"
+        " ('tool_result', 'user_message', 'assistant_message')"
+        rf" AND text LIKE ? ESCAPE '\' {_NEWEST_FIRST}"
+    )
+    return _read_newest(sql, parts, limit)
+
+
+def _read_newest(sql: str, parts: Sequence[str], limit: int) -> list[tuple[int, Event]]:
+    pattern = "%".join(like_pattern(part)[1:-1] for part in parts)
+    rows = fetch(sql, f"%{pattern}%", limit)
+    found = events.get(event_id for event_id, _ in rows)
+    return [(int(n), found[event_id]) for event_id, n in rows if event_id in found]

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from memtui.errors import HooksError
 from memtui.integrations import agents, config_files
-from memtui.integrations.config_files import ConfigEntry, Machine
-from memtui.integrations.entries import JsonHooks, OwnFile
+from memtui.integrations.config_files import ConfigEntry, JsonHooks, Machine, OwnFile
 from tests.conftest import often
 
 CLAUDE = agents.find_agent("claude-code").hooks
