@@ -58,7 +58,7 @@ class RunResult(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"
     """The user paused it or quit."""
-    INTERRUPTED = "broken off"
+    INTERRUPTED = "interrupted"
     """The process ended abruptly."""
 
 

@@ -146,7 +146,7 @@ def test_a_run_is_broken_off_if_nobody_works_and_else_goes_on(home: Path) -> Non
         jobs.start_run(Job.WEEK, RunReason.REQUESTED, to_ms(BEGAN))
     database.close()
     told = run_memtui(home, "jobs").stdout
-    assert "last Thu 2 May 2024 03:00 (requested), <1m, broken off" in told
+    assert "last Thu 2 May 2024 03:00 (requested), <1m, interrupted" in told
     claim = WorkerLock(home / "work.lock")
     assert claim.acquire()
     try:

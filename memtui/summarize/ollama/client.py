@@ -438,7 +438,9 @@ class Client:
         except OllamaError:
             raise
         except (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError) as error:
-            raise OfflineError(f"nobody answers at {self._address.url}") from error
+            raise OfflineError(
+                f"Ollama does not answer at {self._address.url}"
+            ) from error
         except (httpx.TimeoutException, TimeoutError) as error:
             raise StalledError("the server fell silent") from error
         except (httpx.TransportError, OSError) as error:

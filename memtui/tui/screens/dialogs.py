@@ -193,7 +193,7 @@ class ResumeScreen(Dialog[bool]):
         Binding("y", "answer(True)", "run it"),
         Binding("c", "copy", "copy the command"),
         Binding("enter", "show_keys", "show keys", show=False),
-        Binding("escape,n", "answer(False)", "go back", key_display="esc"),
+        Binding("escape,n", "answer(False)", "back", key_display="esc"),
         Binding("q", "app.quit", "quit"),
     ]
 

@@ -170,7 +170,8 @@ class FilterScreen(Dialog[Scope | None]):
 
     def _show_draft(self) -> None:
         scope = format.scope_text(self._draft)
-        content = Content.assemble(("Show only  ", "bold"), (scope, "$accent"))
+        lead = "Show only  " if self._draft.is_narrow else "Show  "
+        content = Content.assemble((lead, "bold"), (scope, "$accent"))
         self.query_one("#chosen", Static).update(content)
 
     def _update_list(self) -> None:

@@ -20,6 +20,9 @@ from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE
 
+TITLE_CELLS = 18
+"""The width of the column of agents."""
+
 EMPTY = Content.assemble(
     ("No conversations yet.", "bold"),
     " memtui keeps your conversations with AI coding agents, summarizes them and makes"
@@ -157,7 +160,7 @@ class WelcomeScreen(BaseScreen[bool]):
 
 def _history(one: AgentHistory) -> Content:
     return Content.assemble(
-        f"  {agent_title(one.agent):<15} ",
+        f"  {agent_title(one.agent):<{TITLE_CELLS}} ",
         f"{plural(one.sessions, 'session'):>16}",
         (f"   {with_tilde(one.folder)}", "$context"),
     )
@@ -170,7 +173,7 @@ def _searched(places: Iterable[tuple[str, Sequence[Path]]]) -> Content:
         for folder in folders:
             name = agent_title(agent) if folder is folders[0] else ""
             path = (with_tilde(folder), "$context")
-            lines.append(Content.assemble(f"  {name:<15} ", path))
+            lines.append(Content.assemble(f"  {name:<{TITLE_CELLS}} ", path))
     command = ("memtui import PATH…", "bold $accent")
     lines += [Content(""), Content.assemble("Elsewhere? Run: ", command)]
     return Content("\n").join(lines)
