@@ -327,7 +327,10 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
         )
         await settle(pilot)
         await steps(settle)(pilot)
-        told = "Ollama does not answer at http://127.0.0.1:11434. Try: start Ollama (ollama serve)"
+        told = (
+            "Ollama does not answer at http://127.0.0.1:11434."
+            " Try: start Ollama (ollama serve)"
+        )
         assert f"There is none by a model yet. {told}" in about(app)
         app.post_message(
             ProgressReported(PipelineProgress("", model=ModelStatus(READY)))

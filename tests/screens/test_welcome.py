@@ -71,7 +71,7 @@ async def test_with_no_history_it_says_where_it_looked_and_d_opens_the_demo(
             "No agent's conversations were found on this machine."
         )
         told = str(app.screen.query_one("#histories", Static).visual)
-        assert "Claude Code     /srv/agents/projects" in told
+        assert "Claude Code        /srv/agents/projects" in told
         assert told.endswith("Elsewhere? Run: memtui import PATH…")
         further = str(app.screen.query_one("#choices", Static).visual)
         assert "memtui demo" in further and "imports" not in further
