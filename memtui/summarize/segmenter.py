@@ -1,17 +1,31 @@
 """Divide the events of a session into segments.
 
 A segment ends with the session, at a long pause, or when it would have more tokens
-than a model should read at once, whatever the text of the events.
+than a model should read at once. It also ends where the work changes: before a new
+request, once a commit was made.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memtui.model.events import Event, EventType
+from memtui.model.events import Event, EventRole, EventType
 from memtui.settings import Settings
+from memtui.summarize import tool_actions
+from memtui.text import titles
 
 _DEFAULTS = Settings()
+
+MIN_MESSAGES = 2
+"""Where the work changes, each side must have this number of messages."""
+
+_GOES_ON = re.compile(
+    r"\W*(?:please |ok(?:ay)?,? |now |then |and |also |yes,? )*"
+    r"(?:commit|push|merge|amend|rebase|squash|continue|why|it|that|this)\b",
+    re.IGNORECASE,
+)
+"""A request that belongs to the work before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +50,8 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
     further events.
 
     Args:
-        events: The events of one session in order, without those of subagents.
+        events: The events of one session in order, without those of subagents. Of
+            their text, only the start of requests and of commits is needed.
         rules: The limits.
 
     Returns:
@@ -44,16 +59,23 @@ def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Even
     """
     runs: list[list[Event]] = []
     run: list[Event] = []
-    tokens = 0
-    has_message = False
-    for event in events:
-        if run and has_message and _ends_before(event, run[-1], tokens, rules):
+    tokens = messages = 0
+    has_commit = False
+    for at, event in enumerate(events):
+        is_new_work = (
+            has_commit
+            and messages >= MIN_MESSAGES
+            and _is_new_request(event)
+            and _is_followed_by_message(events, at, rules)
+        )
+        if messages and (is_new_work or _ends_before(event, run[-1], tokens, rules)):
             runs.append(run)
-            run, tokens, has_message = [], 0, False
+            run, tokens, messages, has_commit = [], 0, 0, False
         run.append(event)
         tokens += event.tokens
-        has_message = has_message or event.is_message
-    if has_message:
+        messages += event.is_message
+        has_commit = has_commit or _is_commit(event)
+    if messages:
         runs.append(run)
     elif runs and any(event.event_type is EventType.TOOL_RESULT for event in run):
         runs[-1].extend(run)
@@ -67,6 +89,34 @@ def _ends_before(event: Event, last: Event, tokens: int, rules: SegmentRules) ->
         or tokens + event.tokens > rules.max_tokens
         or last.event_type is EventType.SESSION_END
     )
+
+
+def _is_new_request(event: Event) -> bool:
+    """Return whether the user asks for further work."""
+    if (
+        event.event_type is not EventType.USER_MESSAGE
+        or event.role is not EventRole.USER
+    ):
+        return False
+    return not _GOES_ON.match(event.text) and bool(titles.request_title(event.text))
+
+
+def _is_commit(event: Event) -> bool:
+    is_call = event.event_type is EventType.TOOL_RESULT
+    return is_call and tool_actions.is_commit_call(event.text)
+
+
+def _is_followed_by_message(
+    events: Sequence[Event], at: int, rules: SegmentRules
+) -> bool:
+    """Return whether a message follows an event without a long pause."""
+    for place in range(at + 1, len(events)):
+        event, last = events[place], events[place - 1]
+        if (event.timestamp - last.timestamp).total_seconds() > rules.max_gap_s:
+            return False
+        if event.is_message:
+            return True
+    return False
 
 
 def is_finished(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:

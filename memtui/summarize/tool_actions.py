@@ -80,7 +80,7 @@ _MESSAGE = re.compile(
     r"|\"(?P<double>[^\"$\n]+)|'(?P<single>[^'\n]+))"
 )
 
-_COMMITTING = re.compile(r"\bgit\b[^\n]*?\bcommit\b")
+_COMMITTING = re.compile(r"\bgit(?:\s+-{1,2}[\w-]+(?:[= ]\S+)?)*\s+commit\b(?!-)")
 
 _REFUSED = re.compile(
     r"nothing to commit|no changes added|nothing added|not a git|fatal:|hook .*fail",

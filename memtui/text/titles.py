@@ -168,7 +168,7 @@ _TICKET = re.compile(
     re.IGNORECASE,
 )
 _SHELL_PROMPT = re.compile(
-    r"\s*(?:➜|❯|[$%] |PS [A-Z]:[^>\n]*>"
+    r"\s*(?:➜\s+(?:\S+ git:\(\S+\)(?: ✗)?)?|❯|[$%] |PS [A-Z]:[^>\n]*>"
     r"|[\w.-]+@[\w.-]+[:~ ](?:[^%$#\n]{0,60}[%$#] )?)\s*"
 )
 

@@ -138,6 +138,46 @@ def test_the_tree_does_not_depend_on_the_order_of_arrival(
     assert all(other == trees[0] for other in trees)
 
 
+def test_cuts_at_commits_do_not_depend_on_the_order_of_arrival(
+    tmp_path: Path, settings: Settings, clock: Clock
+) -> None:
+    commit = "[main 1a2b3c4] Round invoices once"
+    call: dict[str, Any] = {
+        "tool_name": "Bash",
+        "tool_input": {"command": "git commit -m x"},
+    }
+    said = [
+        ("user", "Round the invoice totals only once, in the ledger."),
+        ("assistant", "The ledger rounds once."),
+        ("tool", commit),
+        ("user", "Add the northern harbours to the timetable of the ferries."),
+        ("assistant", "The harbours are in the timetable."),
+        ("tool", commit),
+        ("user", "Translate the booking pages of the harbour into Danish."),
+        ("assistant", "The pages are translated."),
+        ("user", "Print the timetable on one page per harbour, please."),
+        ("assistant", "It is printed."),
+    ]
+    lines = [
+        line(60 * at, text, role=role, **(call if role == "tool" else {}))
+        for at, (role, text) in enumerate(said)
+    ]
+    trees = []
+    for seed in range(5):
+        order = list(lines)
+        random.Random(seed).shuffle(order)
+        house = Workspace(in_home(tmp_path / f"home-{seed}"), settings)
+        works = made(house, clock)
+        for place in range(0, len(order), 2):
+            bring(works, tmp_path, f"{seed}-{place}", order[place : place + 2])
+            settle(works)
+        trees.append(tree())
+        house.stop()
+    segments = [name for name in trees[0] if name.startswith("toc:segment")]
+    assert len(segments) == 3
+    assert all(other == trees[0] for other in trees)
+
+
 def test_a_bulk_import_makes_every_node_once(works: Pipeline) -> None:
     for _ in works.importer().run([HISTORY]):
         pass

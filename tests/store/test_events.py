@@ -167,7 +167,7 @@ def test_a_session_counts_messages_and_keeps_its_first_prompt() -> None:
     add(said("first"), said("Bash: ls", 5, kind=EventType.TOOL_RESULT))
     session = sessions.get("claude-code", "s1")
     assert session is not None
-    assert (session.title, session.message_count) == ("first", 3)
+    assert (session.title, session.message_count) == ("First", 3)
     assert (session.created_at, session.event_count) == (AT, 4)
     assert session.updated_at == AT + timedelta(seconds=90)
 
