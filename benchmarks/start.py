@@ -68,7 +68,7 @@ def has_text(output: bytes) -> bool:
 
 def has_contents(output: bytes) -> bool:
     """Whether the contents are shown, with the count of what is kept."""
-    return b" segments " in visible(output)
+    return b" sessions " in visible(output)
 
 
 def cpu_s(process: int) -> float | None:

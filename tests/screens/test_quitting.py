@@ -203,7 +203,7 @@ def test_it_ends_when_its_terminal_is_closed(
         process, ours = start(home, stub.url, *parent)
         try:
             drawn = b""
-            while b"segments" not in drawn:
+            while b"sessions" not in drawn:
                 drawn += os.read(ours, 1 << 16)
             stub.wait_for(1, "/api/chat")
             os.close(ours)

@@ -1,31 +1,45 @@
 """Columns of the tree, bullets, and dates that are typed."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from rich.style import Style
 from textual.content import Content
 
 from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
+from memtui.services.day_sessions import DaySession
 from memtui.tui import format
 from memtui.tui.widgets.text_block import Paragraph
-from memtui.tui.widgets.toc_tree import draw_line, sparkline
+from memtui.tui.widgets.toc_rows import draw_line, draw_session, sparkline
+
+IDS = {
+    TocLevel.YEAR: "toc:year:2024",
+    TocLevel.WEEK: "toc:week:2024-W03",
+    TocLevel.DAY: "toc:day:2024-01-15",
+    TocLevel.SEGMENT: "toc:segment:2024-01-15:01HM",
+}
+TODAY = date(2024, 1, 20)
 
 
 def line(level: TocLevel, headline: str, *, is_live: bool = False) -> TocEntry:
     start = datetime(2024, 1, 15, 10, tzinfo=UTC)
     return TocEntry(
-        "id", level, "2024", headline, start, start + timedelta(days=1),
-        NodeStatus.CURRENT, is_live, NodeCounts(segments=1204), 1, 0, 3,
-        False, False, (), (),
+        IDS[level], level, "2024", headline, start, start + timedelta(days=1),
+        NodeStatus.CURRENT, is_live, NodeCounts(segments=2000), 1, 0, 3,
+        False, False, (), (), sessions=1204,
     )  # fmt: skip
 
 
 def drawn(row: TocEntry, width: int, *, is_open: bool = False) -> str:
     plain = Style()
     text = draw_line(
-        row, width=width, zone=UTC, is_expanded=is_open, color=lambda _: plain
+        row,
+        width=width,
+        zone=UTC,
+        today=TODAY,
+        is_expanded=is_open,
+        color=lambda _: plain,
     )
     assert text.cell_len == width
     return text.plain
@@ -100,11 +114,102 @@ def test_a_paragraph_hangs_under_itself_clear_of_its_end() -> None:
 def test_a_line_not_summed_up_yet_says_so_and_counts_what_it_knows() -> None:
     waiting = replace(line(TocLevel.YEAR, ""), status=NodeStatus.PENDING)
     assert drawn(waiting, 40) == "2024  not summarized yet        1,204   "
-    empty = drawn(replace(waiting, counts=NodeCounts()), 40)
+    empty = drawn(replace(waiting, sessions=0), 40)
     assert empty == "2024  not summarized yet                "
 
 
 def test_a_week_ends_where_the_calendar_ends_it() -> None:
     week = line(TocLevel.WEEK, "")
     waiting = replace(week, end_time=week.start_time)
-    assert format.tree_label(waiting, UTC) == "15–21 Jan"
+    assert format.tree_label(waiting, UTC, TODAY) == "15–21 Jan"
+
+
+def test_a_week_across_two_months_has_the_days_of_the_month_above_it() -> (
+    None
+):
+    week = replace(line(TocLevel.WEEK, ""), node_id="toc:week:2026-W27")
+    for month_id, days in (
+        ("", "29 Jun – 5 Jul"),
+        ("toc:month:2026-06", "29–30 Jun"),
+        ("toc:month:2026-07", "1–5 Jul"),
+    ):
+        listed = replace(week, month_id=month_id)
+        assert format.tree_label(listed, UTC, TODAY) == days
+
+
+@pytest.mark.parametrize(
+    ("today", "label"),
+    [
+        (date(2024, 1, 15), "Today, Mon 15 Jan"),
+        (date(2024, 1, 16), "Yesterday, Mon 15 Jan"),
+        (date(2024, 1, 17), "Mon 15 Jan"),
+        (date(2024, 1, 14), "Mon 15 Jan"),
+    ],
+)
+def test_a_near_day_is_named_by_how_near_it_is(today: date, label: str) -> None:
+    assert format.tree_label(line(TocLevel.DAY, ""), UTC, today) == label
+
+
+def test_an_expanded_row_has_no_headline_since_the_rows_below_say_more() -> None:
+    day = line(TocLevel.DAY, "Token refresh fixed")
+    assert drawn(day, 40, is_open=True) == "Mon 15 Jan                      1,204   "
+
+
+def session(*titles: str, state: str = "done", name: str = "") -> DaySession:
+    segments = tuple(replace(line(TocLevel.SEGMENT, one)) for one in titles)
+    shop = tuple(replace(one, projects=("shop",)) for one in segments)
+    name = name or titles[0]
+    return DaySession("toc:day:2024-01-15", "codex", "4f2a", name, state, shop)
+
+
+def drawn_session(row: DaySession, width: int, *, has_projects: bool = False) -> str:
+    plain = Style()
+    text = draw_session(
+        row,
+        width=width,
+        zone=UTC,
+        is_expanded=False,
+        has_projects=has_projects,
+        color=lambda _: plain,
+    )
+    assert text.cell_len == width
+    return text.plain
+
+
+def test_the_row_of_a_session_has_time_and_name_and_its_state_at_the_right() -> None:
+    row = session("Login fails after switching tabs", state="pushed")
+    assert drawn_session(row, 60) == (
+        "  10:00 Login fails after switching tabs           pushed   "
+    )
+    several = session("Login fails", "Login fails (continued)")
+    assert drawn_session(several, 30) == "10:00 Login fails      done   "
+
+
+def test_a_name_is_cut_at_its_end_and_never_takes_the_place_of_the_state() -> None:
+    row = session("Login fails… after switching tabs", state="abandoned")
+    for width in range(26, 60):
+        told = drawn_session(row, width)
+        assert told.endswith("  abandoned   ")
+        assert told.count("…") <= 2 and "……" not in told
+
+
+def test_a_session_names_its_project_where_its_name_leaves_room() -> None:
+    row = session("Login fails")
+    assert "shop  done" in drawn_session(row, 40, has_projects=True)
+    assert "shop" not in drawn_session(row, 40)
+    assert "shop" not in drawn_session(row, 30, has_projects=True)
+
+
+def test_a_session_has_the_worst_marks_of_its_segments() -> None:
+    row = session("First", "Second")
+    first, second = row.segments
+    made = replace(first, is_by_model=True, supported=3)
+    good = replace(row, segments=(made, replace(made, node_id="toc:segment:x")))
+    assert drawn_session(good, 40)[-2:] == "m✓"
+    weak = replace(made, supported=0, weak=1)
+    assert drawn_session(replace(row, segments=(made, weak)), 40)[-1] == "~"
+    stale = replace(second, status=NodeStatus.STALE)
+    assert drawn_session(replace(row, segments=(made, stale)), 40)[-2] == "…"
+    live = replace(row, segments=(replace(second, is_live=True), first))
+    assert drawn_session(live, 40)[-1] == "●"
+    assert drawn_session(replace(live, segments=live.segments[:1]), 40)[0] == "●"

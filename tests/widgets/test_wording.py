@@ -1,5 +1,5 @@
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -45,19 +45,22 @@ def test_a_bullet_of_an_extract_is_marked_as_a_quotation() -> None:
     assert marks == ["✓", "“", " "]
 
 
+TODAY = date(2024, 3, 1)
+
+
 def test_a_line_is_named_by_what_its_branch_does_not_say() -> None:
     def named(level: TocLevel, title: str, start: datetime, days: float) -> str:
         line = TocEntry(
-            "id", level, title, "", start, start + timedelta(days=days),
+            "toc:week:2024-W05", level, title, "", start, start + timedelta(days=days),
             NodeStatus.CURRENT, False, NodeCounts(), 0, 0, 0, False, False, (), (),
         )  # fmt: skip
-        return format.tree_label(line, ZoneInfo("Europe/Berlin"))
+        return format.tree_label(line, ZoneInfo("Europe/Berlin"), TODAY)
 
     monday = datetime(2024, 1, 28, 23, tzinfo=UTC)
     assert named(TocLevel.YEAR, "2024", monday, 364) == "2024"
     assert named(TocLevel.MONTH, "January 2024", monday, 28) == "January"
     assert named(TocLevel.WEEK, "Week of …", monday, 7) == "29 Jan – 4 Feb"
-    assert named(TocLevel.DAY, "Monday, …", monday, 1) == "Mon 29"
+    assert named(TocLevel.DAY, "Monday, …", monday, 1) == "Mon 29 Jan"
     assert named(TocLevel.SEGMENT, "A headline", monday, 0.1) == "00:00"
 
 
