@@ -1,0 +1,306 @@
+"""Which sentences of a model are kept, and when its version is shown."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memtui.model.events import Event
+from memtui.model.nodes import Bullet
+from memtui.model.summaries import BulletKind, DraftBullet, GenerationStats, Summary
+from memtui.model.verdicts import Support, Verdict
+from memtui.summarize import acceptance, extractive
+from memtui.summarize import draft as summarize_draft
+from memtui.summarize.acceptance import SourceTexts
+from memtui.summarize.draft import GroundedSummary
+from memtui.summarize.ollama import prompts
+from tests.summarize.conftest import TALK, told
+
+SOURCE = SourceTexts([(who, text) for who, text in TALK])
+RUSSIAN = SourceTexts(
+    [
+        ("user", "Почини страницу входа: она падает с ошибкой 500."),
+        (
+            "assistant",
+            "Готово: token.py сначала задаёт session_id, тесты проходят.",
+        ),
+    ]
+)
+CHINESE = SourceTexts(
+    [
+        ("user", "登录页面返回 500 错误,请修复。"),
+        ("assistant", "已修复:token.py 先设置 session_id,42 个测试全部通过。"),
+    ]
+)
+ASKED = DraftBullet(
+    "Fix the login page, which fails with error 500.", (0,), BulletKind.ASKED
+)
+OUTCOME = DraftBullet(
+    "token.py sets session_id first; all 42 tests pass.", (4,), BulletKind.OUTCOME
+)
+DECIDED = DraftBullet(
+    "The cookie is set before it is read, because it caused the error.",
+    (2,),
+    BulletKind.DECISION,
+)
+
+
+def objection(
+    text: str, kind: BulletKind = BulletKind.OUTCOME, source: SourceTexts = SOURCE
+) -> str:
+    (rule,) = acceptance.list_objections([DraftBullet(text, (), kind)], source)
+    return rule
+
+
+@pytest.mark.parametrize("bullet", [ASKED, OUTCOME, DECIDED], ids=lambda one: one.kind)
+def test_a_good_sentence_breaks_no_rule(bullet: DraftBullet) -> None:
+    assert acceptance.list_objections([bullet], SOURCE) == [""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user ran `rtk git status` to check the status.",
+        "The conversation was about the login page.",
+        "The assistant fixed the login page in token.py.",
+        "In this session, the user asked to fix the login page.",
+        "User asked for a fix of the login page.",
+        "The user and the assistant discussed the login page.",
+        "I fixed the cookie in token.py.",
+        "Now let me run the tests and lint in parallel.",
+        "Let me check the login page.",
+        "Пользователь попросил починить страницу входа.",
+        "用户要求修复登录页面。",
+    ],
+)
+def test_narration_is_dropped(text: str) -> None:
+    source = _source_like(text)
+    assert objection(text, source=source) == "narration"
+
+
+def _source_like(text: str) -> SourceTexts:
+    """Return the source in the script of a text."""
+    if text[0] > "\u4dff":
+        return CHINESE
+    return RUSSIAN if text[0] > "\u0400" else SOURCE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User roles are cached for 42 tests.",
+        "The session cookie is set first in token.py; all 42 tests pass.",
+        "The log page shows error 500 since v2.3.1.",
+        "Agent instructions are read from token.py.",
+        "Now token.py sets session_id first; all 42 tests pass.",
+    ],
+)
+def test_a_sentence_about_users_or_sessions_is_no_narration(text: str) -> None:
+    assert not acceptance.is_narration(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("Would you like me to fix the login page?", "offer"),
+        ("Let me know if the login page fails again.", "narration"),
+        ("If you want, the cookie can be removed, too.", "offer"),
+        ("Bash: pytest tests/test_login.py", "copied line"),
+        ("1 failed: KeyError: 'session_id'", "copied line"),
+        ("git commit -m fix src/auth/token.py", "copied line"),
+        ("def login(): { return cookie; } // session_id", "copied line"),
+        ("None", "placeholder"),
+        ("No decisions were made.", "placeholder"),
+        ("Nothing is left open.", "placeholder"),
+        ("What was wanted?", "placeholder"),
+        ("…", "placeholder"),
+        ("Die Anmeldung wurde von den Assistenten repariert.", ""),
+    ],
+)
+def test_other_rules_by_name(text: str, rule: str) -> None:
+    kind = BulletKind.DECISION
+    assert objection(text, kind) == rule
+
+
+@pytest.mark.parametrize("own", prompts.OWN_TEXTS[2:])
+def test_texts_of_the_prompt_are_dropped(own: str) -> None:
+    assert objection(own, BulletKind.DECISION) == "placeholder"
+
+
+def test_a_request_that_only_the_agent_made_has_swapped_roles() -> None:
+    said = "Read the cookie in src/auth/token.py before it is set."
+    assert objection(said, BulletKind.ASKED) == "swapped roles"
+    assert objection(said, BulletKind.OUTCOME) == ""
+
+
+def test_a_result_that_only_the_user_named_has_swapped_roles() -> None:
+    source = SourceTexts(
+        [
+            ("user", "Translate the invoices of the harbour into Danish."),
+            ("assistant", "Which template is used for it?"),
+        ]
+    )
+    text = "The invoices of the harbour are in Danish."
+    assert objection(text, BulletKind.OUTCOME, source) == "swapped roles"
+    assert objection(text, BulletKind.ASKED, source) == ""
+
+
+def test_what_another_field_says_already_is_dropped() -> None:
+    again = replace(OUTCOME, kind=BulletKind.LEFT_OPEN)
+    assert acceptance.list_objections([ASKED, OUTCOME, again], SOURCE) == [
+        "",
+        "",
+        "repetition",
+    ]
+
+
+def test_a_dropped_sentence_does_not_make_the_next_a_repetition() -> None:
+    first = replace(OUTCOME, text=f"The user said that {OUTCOME.text}")
+    assert acceptance.list_objections([first, OUTCOME], SOURCE) == ["narration", ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "rule"),
+    [
+        ("The login page works again; all tests pass.", RUSSIAN, "other script"),
+        ("The login page works again; all tests pass.", CHINESE, "other script"),
+        ("Страница входа снова работает, тесты проходят.", SOURCE, "other script"),
+        ("修复了登录页面的错误,测试全部通过了。", SOURCE, "other script"),
+        ("token.py сначала задаёт session_id, тесты проходят.", RUSSIAN, ""),
+        ("token.py 先设置 session_id,测试全部通过。", CHINESE, ""),
+    ],
+)
+def test_a_sentence_is_in_the_script_of_its_log(
+    text: str, source: SourceTexts, rule: str
+) -> None:
+    assert objection(text, BulletKind.DECISION, source) == rule
+
+
+@pytest.mark.parametrize(
+    ("title", "rule"),
+    [
+        ("Login fails with error 500", ""),
+        ("Code changes", "no subject"),
+        ("Summary of the conversation", "no subject"),
+        ("Update", "no subject"),
+        ("The user asked about the login", "narration"),
+        ("修复登录页面", "other script"),
+        ("Rows with umlauts lost in the price list import", "placeholder"),
+    ],
+)
+def test_a_title_names_a_subject(title: str, rule: str) -> None:
+    assert acceptance.title_objection(title, SOURCE) == rule
+
+
+# When a version is shown
+
+
+def written(
+    kind: BulletKind, support: Support = Support.SUPPORTED, rule: str = ""
+) -> Bullet:
+    return Bullet("text", ("grip",), Verdict(support, objection=rule), kind)
+
+
+GOOD = written(BulletKind.OUTCOME)
+BAD = written(BulletKind.LEFT_OPEN, rule="narration")
+
+
+@pytest.mark.parametrize(
+    ("bullets", "reason"),
+    [
+        ([GOOD], ""),
+        ([GOOD, BAD], ""),
+        ([written(BulletKind.NOTE), BAD], ""),
+        ([GOOD, BAD, BAD], "2 of 3 sentences were dropped: narration"),
+        ([], "no bullet was written"),
+        (
+            [written(BulletKind.ASKED)],
+            "it has no result that the source supports: none was written",
+        ),
+        (
+            [written(BulletKind.OUTCOME, rule="offer"), written(BulletKind.ASKED)],
+            "it has no result that the source supports: offer",
+        ),
+        (
+            [written(BulletKind.OUTCOME, Support.WEAK)],
+            "it has no result that the source supports: weak",
+        ),
+        (
+            [written(BulletKind.NOTE, Support.UNSUPPORTED)],
+            "it has no result that the source supports: unsupported",
+        ),
+    ],
+)
+def test_a_version_is_shown_if_its_result_is_supported_and_half_is_kept(
+    bullets: Sequence[Bullet], reason: str
+) -> None:
+    assert acceptance.find_rejection(bullets) == reason
+
+
+# Drafts of which a part is good
+
+EVENTS = told(TALK)
+AT = datetime(2026, 8, 1, tzinfo=UTC)
+STATS = GenerationStats("qwen3:4b")
+
+
+def ground(draft: Summary, events: Sequence[Event] = EVENTS) -> GroundedSummary:
+    return summarize_draft.ground_segment(draft, events, node_id="n", source="test")
+
+
+def fill(*bullets: DraftBullet, title: str = "Login fails") -> GroundedSummary:
+    """Ground a model's draft and add what it lacks, as the pipeline does."""
+    found = ground(Summary(title, bullets, generation=STATS))
+    return found.with_extract(ground(extractive.summarize_segment(EVENTS)))
+
+
+def test_the_fields_that_a_model_wrote_replace_those_of_the_extract() -> None:
+    kinds = [one.kind for one in fill(OUTCOME, ASKED).bullets]
+    assert kinds[:2] == [BulletKind.ASKED, BulletKind.OUTCOME]
+    assert kinds[-1] is BulletKind.STATE
+    by_model = [one.text for one in fill(OUTCOME, ASKED).bullets if one.is_checked]
+    assert by_model == [ASKED.text, OUTCOME.text]
+    assert not any(one.is_quote for one in fill(OUTCOME, ASKED).bullets[:2])
+
+
+def test_a_dropped_field_falls_back_to_the_line_of_the_extract() -> None:
+    narrated = replace(ASKED, text="The user asked to fix the login page.")
+    found = fill(narrated, OUTCOME)
+    asked, outcome, *_ = found.bullets
+    assert (asked.kind, asked.text) == (BulletKind.ASKED, TALK[0][1])
+    assert asked.is_quote and not asked.is_checked
+    assert (outcome.text, outcome.is_checked) == (OUTCOME.text, True)
+    assert [one.verdict.objection for one in found.withheld] == ["narration"]
+    assert found.rejection == ""
+
+
+def test_a_missing_field_falls_back_too() -> None:
+    asked, outcome, *_ = fill(OUTCOME).bullets
+    assert (asked.text, outcome.text) == (TALK[0][1], OUTCOME.text)
+
+
+def test_a_list_without_fields_stays_a_list() -> None:
+    found = fill(replace(OUTCOME, kind=BulletKind.NOTE))
+    assert [one.kind for one in found.bullets] == [BulletKind.NOTE, BulletKind.STATE]
+
+
+def test_all_lines_have_grips_of_the_version() -> None:
+    found = fill(ASKED, OUTCOME, DECIDED)
+    known = {grip.grip_id for grip in found.grips}
+    assert all(one.grip_ids and {*one.grip_ids} <= known for one in found.bullets)
+
+
+def test_a_title_without_a_subject_is_not_accepted() -> None:
+    assert fill(OUTCOME, title="Code changes").title == ""
+    assert fill(OUTCOME, title="Login fails with error 500").title != ""
+
+
+def test_a_draft_is_judged_before_it_is_stored_as_afterwards() -> None:
+    turns = [prompts.Turn((at,), who, text) for at, (who, text) in enumerate(TALK)]
+    assert (
+        log and summarize_draft.rejection_reason(Summary("t", (OUTCOME,)), turns) == ""
+    )
+    narrated = replace(OUTCOME, text="The user fixed the login page in token.py.")
+    reason = summarize_draft.rejection_reason(Summary("t", (narrated,)), turns)
+    assert reason == "it has no result that the source supports: narration"
