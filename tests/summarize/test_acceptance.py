@@ -298,9 +298,8 @@ def test_a_title_without_a_subject_is_not_accepted() -> None:
 
 def test_a_draft_is_judged_before_it_is_stored_as_afterwards() -> None:
     turns = [prompts.Turn((at,), who, text) for at, (who, text) in enumerate(TALK)]
-    assert (
-        log and summarize_draft.rejection_reason(Summary("t", (OUTCOME,)), turns) == ""
-    )
+    good = Summary("t", (OUTCOME,))
+    assert summarize_draft.rejection_reason(good, turns) == ""
     narrated = replace(OUTCOME, text="The user fixed the login page in token.py.")
     reason = summarize_draft.rejection_reason(Summary("t", (narrated,)), turns)
     assert reason == "it has no result that the source supports: narration"
