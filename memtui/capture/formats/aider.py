@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
 
 from memtui.capture.formats import jsonl
 from memtui.capture.formats.base import (
@@ -32,8 +31,8 @@ from memtui.capture.formats.base import (
     Record,
     SkippedRecord,
     SourceFormat,
+    State,
     ToolCall,
-    as_object,
     count_words,
     parse_time,
 )
@@ -140,28 +139,26 @@ class _Block:
 
 class _HistoryReader:
     def __init__(
-        self, folder: Path, is_settled: bool, now: datetime, state: Mapping[str, object]
+        self, folder: Path, is_settled: bool, now: datetime, state: State
     ) -> None:
         self._folder, self._is_settled, self._now = folder, is_settled, now
         self._builder = EventBuilder(AGENT, now)
-        started, events_made = state.get("started"), state.get("events")
-        self._started = parse_time(started)
-        self._events = events_made if isinstance(events_made, int) else 0
+        self._started = parse_time(state.get("started"))
+        self._events: int = state.get("events", 0)
         """The number of events made of this session."""
-        self._error = str(state.get("error") or "no session it belongs to")
+        self._error: str = state.get("error", "no session it belongs to")
         """The reason that blocks are invalid while no session is open."""
-        self._command = str(state.get("command") or "")
+        self._command: str = state.get("command", "")
         """The user's latest command to Aider itself."""
-        self._model = str(state.get("model") or "")
+        self._model: str = state.get("model", "")
         self._is_introduced = False
-        block: Mapping[str, Any] = as_object(state.get("block"))
-        self._block = _Block(**block)
+        self._block = _Block(**state.get("block", {}))
         """The block that the next line may continue."""
-        self._is_fenced = state.get("is_fenced") is True
+        self._is_fenced: bool = state.get("is_fenced", False)
         """A code block of the assistant is not closed yet."""
-        self._has_line_ends = state.get("has_line_ends") is True
+        self._has_line_ends: bool = state.get("has_line_ends", False)
         """Lines of this session were seen to end with two spaces."""
-        self._after_blank = state.get("after_blank") is True
+        self._after_blank: bool = state.get("after_blank", False)
 
     @property
     def needs_reread(self) -> bool:
@@ -286,9 +283,8 @@ class _HistoryReader:
         tool_input = {"command": self._command} if self._command else {}
         call = ToolCall.make("", AGENT, tool_input)
         self._command = ""
-        is_error = "true" if any(map(_ERROR.match, output)) else ""
+        metadata = call.metadata(is_error=any(map(_ERROR.match, output)))
         text, kind = call.text("\n".join(output)), EventType.TOOL_RESULT
-        metadata = call.metadata(is_error=is_error)
         yield from self._event(block, kind, text, metadata=metadata)
 
     def _event(

@@ -21,6 +21,7 @@ from memtui.capture.formats.base import (
     Position,
     Record,
     SkippedRecord,
+    State,
     ToolCall,
     as_object,
     as_objects,
@@ -59,7 +60,7 @@ class AntigravityFormat(JsonLinesFormat):
         return any(names <= record.fields.keys() for record in head)
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+        self, path: Path, agent: str, now: datetime, state: State
     ) -> "_StepReader":
         return _StepReader(path, now, state)
 
@@ -68,15 +69,12 @@ FORMAT = AntigravityFormat()
 
 
 class _StepReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
+    def __init__(self, path: Path, now: datetime, state: State) -> None:
         super().__init__(AGENT, now, state)
         self._now = now
         folder = path.absolute().parents[2].name
         self.session_id = folder if path.parent.name == "logs" else path.stem
-        self._early = [
-            Record(int(str(one.get("line"))), as_object(one.get("fields")))
-            for one in as_objects(state.get("early_results"))
-        ]
+        self._early = [Record(**one) for one in state.get("early_results", ())]
         """Results that were written before their calls."""
 
     def state(self) -> Mapping[str, object]:
@@ -181,6 +179,6 @@ class _StepReader(SessionReader):
             return
         yield from self.introduce()
         text = _TIMES.sub("", as_text(record.fields.get("content")), count=1)
-        is_error = "true" if record.fields.get("type") == "ERROR_MESSAGE" else ""
+        is_error = record.fields.get("type") == "ERROR_MESSAGE"
         call = self.calls.pop(keys[0])
         yield self.builder.tool_result(position, call, text, is_error=is_error)

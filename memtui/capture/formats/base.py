@@ -360,24 +360,26 @@ class ToolCall:
         """Return the text of the event: the call in a line, then the result."""
         return f"{self.summary or 'tool'}\n{result}".rstrip()
 
-    def metadata(self, **more: str) -> dict[str, str]:
+    def metadata(
+        self, *, is_error: bool = False, is_broken_off: bool = False
+    ) -> dict[str, str]:
         """Return the metadata of the event, without empty values."""
         values = {
             "tool_name": self.tool_name,
             "tool_input": self.tool_input,
             "tool_use_id": self.key,
+            "is_error": "true" if is_error else "",
+            "is_broken_off": "true" if is_broken_off else "",
         }
-        return {name: value for name, value in (values | more).items() if value}
+        return {name: value for name, value in values.items() if value}
 
 
 class PendingCalls:
     """The tool calls of one file that have no result yet, by key."""
 
-    def __init__(self, state: object = ()) -> None:
+    def __init__(self, state: Iterable[Mapping[str, Any]] = ()) -> None:
         """Restore the calls from an earlier reading's state."""
-        saved = state if isinstance(state, list) else []
-        calls = [ToolCall(**fields) for fields in saved if isinstance(fields, Mapping)]
-        self._calls = {call.key: call for call in calls}
+        self._calls = {fields["key"]: ToolCall(**fields) for fields in state}
         self.count = 0
         """The number of calls read."""
 
@@ -549,7 +551,9 @@ class EventBuilder:
         position: Position,
         call: ToolCall,
         result: str,
-        **metadata: str,
+        *,
+        is_error: bool = False,
+        is_broken_off: bool = False,
     ) -> Event | InvalidRecord:
         """Make one event of a call and its result, at the result's time."""
         if call.subagent and call.subagent != position.subagent:
@@ -561,7 +565,7 @@ class EventBuilder:
             role=EventRole.TOOL,
             key=call.key or (position.key if self.has_unique_keys else ""),
             ordinal=None,
-            **call.metadata(**metadata),
+            **call.metadata(is_error=is_error, is_broken_off=is_broken_off),
         )
 
     def interrupted_calls(
@@ -573,18 +577,17 @@ class EventBuilder:
             position = Position(
                 call.line, at, call.session_id, call.subagent, key, number
             )
-            yield self.tool_result(position, call, "", is_broken_off="true")
+            yield self.tool_result(position, call, "", is_broken_off=True)
 
 
 class RecentTexts:
     """The latest texts of one file, to find those that are recorded twice."""
 
-    def __init__(self, state: object = ()) -> None:
+    def __init__(self, state: Iterable[Sequence[Any]] = ()) -> None:
         """Restore the texts from an earlier reading's state."""
-        saved = state if isinstance(state, list) else []
         self._texts: list[tuple[str, str, int, list[str]]] = [
             (letters, whole, at_ms, list(writers))
-            for letters, whole, at_ms, writers in saved
+            for letters, whole, at_ms, writers in state
         ]
         self.differs = False
         """The text found last is not quite the same as its copy before."""

@@ -8,7 +8,7 @@ message. A sidechain is Claude Code's word for a subagent's records.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -122,7 +122,7 @@ class ClaudeCodeFormat(JsonLinesFormat):
         )
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+        self, path: Path, agent: str, now: datetime, state: State
     ) -> "_TranscriptReader":
         return _TranscriptReader(path, now, state)
 
@@ -215,16 +215,15 @@ def _queued_prompt(fields: dict[str, object]) -> dict[str, object]:
 
 
 class _TranscriptReader:
-    def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
+    def __init__(self, path: Path, now: datetime, state: State) -> None:
         self._path, self._now = path, now
         self._is_subagent_file = path.parent.name == "subagents"
         self._builder = EventBuilder(AGENT, now, has_unique_keys=True)
-        self._calls = PendingCalls(state.get("calls"))
-        self._sessions = _Sessions(state.get("sessions"))
-        self._held = _HeldMessages(state.get("held"))
-        self._queue = _PromptQueue(state.get("queue"))
-        sidechains = as_object(state.get("sidechains"))
-        self._sidechains = {uuid: str(name) for uuid, name in sidechains.items()}
+        self._calls = PendingCalls(state.get("calls", ()))
+        self._sessions = _Sessions(state.get("sessions", {}))
+        self._held = _HeldMessages(state.get("held", ()))
+        self._queue = _PromptQueue(state.get("queue", {}))
+        self._sidechains: dict[str, str] = dict(state.get("sidechains", {}))
         """The subagent of each record of a sidechain, if the file does not name it."""
 
     @property
@@ -336,7 +335,7 @@ class _TranscriptReader:
         results = [b for b in as_objects(content) if b.get("type") == "tool_result"]
         for block in results:
             call = self._calls.pop(as_text(block.get("tool_use_id")))
-            is_error = "true" if block.get("is_error") else ""
+            is_error = bool(block.get("is_error"))
             text = result_text(block.get("content"))
             yield self._builder.tool_result(position, call, text, is_error=is_error)
         yield from self._unknown_blocks(position, "user", content)
@@ -451,9 +450,8 @@ class _TranscriptReader:
 class _HeldMessages:
     """Assistant messages that the next record may continue, one per conversation."""
 
-    def __init__(self, state: object = ()) -> None:
-        saved = state if isinstance(state, list) else []
-        events = [event_from_state(fields) for fields in saved]
+    def __init__(self, state: Iterable[Mapping[str, Any]]) -> None:
+        events = [event_from_state(fields) for fields in state]
         self._held = {(e.session_id, e.subagent): e for e in events}
 
     @property
@@ -511,14 +509,13 @@ class _PromptQueue:
     after an hour. A record that repeats such a prompt later is a copy of it.
     """
 
-    def __init__(self, state: object = None) -> None:
-        saved: Mapping[str, Any] = state if isinstance(state, Mapping) else {}
+    def __init__(self, state: State) -> None:
         self._prompts = [
             _QueuedPrompt(event_from_state(fields), left_ms, is_yielded)
-            for fields, left_ms, is_yielded in saved.get("prompts", ())
+            for fields, left_ms, is_yielded in state.get("prompts", ())
         ]
         self._recent: list[tuple[str, str, int]] = [
-            (session, digest, at_ms) for session, digest, at_ms in saved.get("last", ())
+            (session, digest, at_ms) for session, digest, at_ms in state.get("last", ())
         ]
         """Sessions, hashes and times of the latest messages outside the queue."""
 
@@ -623,12 +620,11 @@ def _words(text: str) -> str:
 class _Sessions:
     """The folder, branch, title, model and origin of the sessions in a transcript."""
 
-    def __init__(self, state: object = None) -> None:
-        saved: Mapping[str, Any] = as_object(state)
-        self._facts: dict[str, dict[str, str]] = {**saved.get("facts", {})}
+    def __init__(self, state: State) -> None:
+        self._facts: dict[str, dict[str, str]] = dict(state.get("facts", {}))
         """Values for ``SessionMetadata``, by session."""
-        self._session_by_record: dict[str, str] = dict(saved.get("leaves", {}))
-        self._summaries: dict[str, str] = dict(saved.get("summaries", {}))
+        self._session_by_record: dict[str, str] = dict(state.get("leaves", {}))
+        self._summaries: dict[str, str] = dict(state.get("summaries", {}))
         self._announced: set[str] = set()
 
     def state(self) -> Mapping[str, object]:

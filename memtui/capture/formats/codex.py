@@ -12,7 +12,6 @@ have not changed for a week.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from dataclasses import fields as dataclass_fields
 from datetime import datetime
 from pathlib import Path, PurePath
 from uuid import UUID
@@ -105,7 +104,7 @@ class CodexFormat(JsonLinesFormat):
         return any(_is_own_record(record.fields) for record in head)
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+        self, path: Path, agent: str, now: datetime, state: State
     ) -> "_RolloutReader":
         return _RolloutReader(path, now, state)
 
@@ -192,19 +191,18 @@ class _CodexRecord:
 
 
 class _RolloutReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
+    def __init__(self, path: Path, now: datetime, state: State) -> None:
         super().__init__(AGENT, now, state)
         self._file_name = path.name.partition(".jsonl")[0]
-        self._thread = _Thread.from_state(state.get("thread"))
+        self._thread = _Thread(**state.get("thread", {}))
         self.facts = self._thread.facts
-        results = state.get("results")
-        self._results = dict(results) if isinstance(results, dict) else {}
+        self._results: dict[str, str] = dict(state.get("results", {}))
         """Hashes of the results that were read, by the keys of their calls."""
         self._differs = False
         """The record being read is a copy of another one, with another text."""
-        self._has_reply = state.get("has_reply") is True
+        self._has_reply: bool = state.get("has_reply", False)
         """The assistant has replied in this turn."""
-        self._header_time = as_text(state.get("header_time"))
+        self._header_time: str = state.get("header_time", "")
 
     def state(self) -> Mapping[str, object]:
         return {
@@ -440,8 +438,7 @@ class _RolloutReader(SessionReader):
         text, failed = codex_tools.parse_result(record.payload)
         if call.line or self._is_new_result(key, text):
             self._remember_result(key, text)
-            is_error = "true" if failed else ""
-            yield self.builder.tool_result(position, call, text, is_error=is_error)
+            yield self.builder.tool_result(position, call, text, is_error=failed)
 
     def _complete_call(
         self, position: Position, record: _CodexRecord
@@ -457,8 +454,9 @@ class _RolloutReader(SessionReader):
         elif key in self.calls or not self._is_new_result(key, parsed.result):
             return
         self._remember_result(key, parsed.result)
-        is_error = "true" if parsed.failed else ""
-        yield self.builder.tool_result(position, call, parsed.result, is_error=is_error)
+        yield self.builder.tool_result(
+            position, call, parsed.result, is_error=parsed.failed
+        )
 
     def _is_new_result(self, key: str, text: str) -> bool:
         if not key or key not in self._results:
@@ -610,14 +608,6 @@ class _Thread:
     """The number of prompts read."""
     texts: dict[str, int] = field(default_factory=dict)
     """The number of times each text occurred in this turn."""
-
-    @classmethod
-    def from_state(cls, state: object) -> "_Thread":
-        thread, names = cls(), {one.name for one in dataclass_fields(cls)}
-        for name, value in as_object(state).items():
-            if name in names:
-                setattr(thread, name, value)
-        return thread
 
     @property
     def session_id(self) -> str:

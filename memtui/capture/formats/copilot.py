@@ -17,6 +17,7 @@ from memtui.capture.formats.base import (
     Position,
     Record,
     SkippedRecord,
+    State,
     ToolCall,
     as_object,
     as_objects,
@@ -50,7 +51,7 @@ class CopilotFormat(JsonLinesFormat):
         return any(_is_own_record(record.fields) for record in head)
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+        self, path: Path, agent: str, now: datetime, state: State
     ) -> "_CopilotReader":
         return _CopilotReader(path, now, state)
 
@@ -65,7 +66,7 @@ def _is_own_record(fields: _Fields) -> bool:
 
 
 class _CopilotReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: _Fields) -> None:
+    def __init__(self, path: Path, now: datetime, state: State) -> None:
         super().__init__(AGENT, now, state)
         file_name = path.parent.name if path.stem == "events" else path.stem
         self.session_id = self.session_id or file_name
@@ -172,7 +173,7 @@ class _CopilotReader(SessionReader):
         if not call.tool_name and data.get("toolName"):
             name = as_text(data.get("toolName"))
             call = replace(call, tool_name=name, summary=name)
-        is_error = "true" if data.get("success") is False else ""
+        is_error = data.get("success") is False
         result = _result(data)
         yield self.builder.tool_result(position, call, result, is_error=is_error)
 

@@ -32,6 +32,7 @@ from memtui.capture.formats.base import (
     Record,
     SkippedRecord,
     SourceFormat,
+    State,
     ToolCall,
     as_object,
     as_objects,
@@ -145,20 +146,19 @@ def _read_document(
 
 
 class _SessionReader(SessionReader):
-    def __init__(self, path: Path, now: datetime, state: Mapping[str, object]) -> None:
+    def __init__(self, path: Path, now: datetime, state: State) -> None:
         super().__init__(AGENT, now, state)
         self._path, self._now = path, now
-        self._hash, self._kind = as_text(state.get("hash")), as_text(state.get("kind"))
-        yielded = as_object(state.get("yielded"))
-        self._yielded = {key: as_text(digest) for key, digest in yielded.items()}
+        self._hash: str = state.get("hash", "")
+        self._kind: str = state.get("kind", "")
+        self._yielded: dict[str, str] = dict(state.get("yielded", {}))
         """A hash of the text of each item that was yielded or held, by its key."""
-        number = state.get("number")
-        self._number = number if isinstance(number, int) else 0
+        self._number: int = state.get("number", 0)
         """The number of events made."""
         held = state.get("held")
-        self._held = event_from_state(held) if isinstance(held, dict) else None
+        self._held = event_from_state(held) if held else None
         """A reply that may be written again with more text."""
-        self._held_id = as_text(state.get("held_id"))
+        self._held_id: str = state.get("held_id", "")
         self._renamed: set[str] = set()
         """Hashes of messages that a snapshot repeats under new ids."""
         self._is_waiting = False
@@ -338,7 +338,7 @@ class _SessionReader(SessionReader):
                 where = replace(
                     position, at=events.from_ms(call.at_ms), key=call.message_id
                 )
-                yield self._tool_result(where, call, "", is_broken_off="true")
+                yield self._tool_result(where, call, "", is_broken_off=True)
         metadata = {"kind": kind, "added": added}
         yield from self._text(position, text, role, "user", metadata)
 
@@ -447,19 +447,19 @@ class _SessionReader(SessionReader):
             position,
             call,
             _result(fields),
-            is_error="true" if status == "error" else "",
-            is_broken_off="true" if status == "cancelled" else "",
+            is_error=status == "error",
+            is_broken_off=status == "cancelled",
         )
 
     def _tool_result(
-        self, position: Position, call: ToolCall, result: str, **metadata: str
+        self, position: Position, call: ToolCall, result: str, **how: bool
     ) -> ParsedItem:
         return self._event(
             replace(position, key=call.message_id),
             EventType.TOOL_RESULT,
             call.text(result),
             EventRole.TOOL,
-            call.metadata(**metadata),
+            call.metadata(**how),
             key=call.key,
         )
 

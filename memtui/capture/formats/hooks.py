@@ -14,11 +14,10 @@ from memtui.capture.formats.base import (
     ParsedItem,
     Record,
     SkippedRecord,
+    ToolCall,
     as_object,
     as_text,
-    compact_json,
     count_words,
-    describe_call,
     first_text,
     parse_json,
     parse_time,
@@ -296,20 +295,14 @@ def _tool_result(payload: Payload) -> Iterator[Event]:
     fields = payload.fields
     response = fields.get("tool_response", fields.get("content"))
     error = payload.text("error")
-    name, tool_input = payload.text("tool_name"), fields.get("tool_input")
-    result = error or _response_text(response)
-    key = payload.text("tool_use_id")
+    key, name = payload.text("tool_use_id"), payload.text("tool_name")
+    call = ToolCall.make(key, name, fields.get("tool_input"))
     yield _event(
         payload,
         EventType.TOOL_RESULT,
-        f"{describe_call(name, tool_input)}\n{result}".rstrip(),
+        call.text(error or _response_text(response)),
         key=key,
-        metadata={
-            "tool_name": name,
-            "tool_input": compact_json(tool_input),
-            "tool_use_id": key,
-            "is_error": "true" if error else "",
-        },
+        metadata=call.metadata(is_error=bool(error)),
         subagent=payload.text("agent_id"),
     )
 

@@ -33,6 +33,7 @@ from memtui.capture.formats.base import (
     Record,
     SkippedRecord,
     SourceFormat,
+    State,
     as_text,
     count_words,
     parse_time,
@@ -84,7 +85,7 @@ class RecordReader(Protocol):
         """Return what another reader needs to continue, as JSON values."""
 
 
-MakeReader = Callable[[Mapping[str, object]], RecordReader]
+MakeReader = Callable[[State], RecordReader]
 """Makes a reader that continues from a state; the state is empty at a file's start."""
 
 
@@ -101,7 +102,7 @@ class JsonLinesFormat(SourceFormat):
 
     @abstractmethod
     def reader(
-        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+        self, path: Path, agent: str, now: datetime, state: State
     ) -> RecordReader:
         """Make the reader of a file's records."""
 
@@ -109,13 +110,12 @@ class JsonLinesFormat(SourceFormat):
 class SessionReader:
     """The base of the readers of files with one session each."""
 
-    def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
+    def __init__(self, agent: str, now: datetime, state: State) -> None:
         self.builder = EventBuilder(agent, now)
-        self.calls = PendingCalls(state.get("calls"))
-        self.recent = RecentTexts(state.get("recent"))
-        self.session_id = as_text(state.get("session"))
-        facts = state.get("facts")
-        self.facts: dict[str, str] = dict(facts) if isinstance(facts, dict) else {}
+        self.calls = PendingCalls(state.get("calls", ()))
+        self.recent = RecentTexts(state.get("recent", ()))
+        self.session_id: str = state.get("session", "")
+        self.facts: dict[str, str] = dict(state.get("facts", {}))
         """Values for ``SessionMetadata``."""
         self._is_introduced = False
 

@@ -39,6 +39,7 @@ from memtui.capture.formats.base import (
     Record,
     SkippedRecord,
     SourceFormat,
+    State,
     ToolCall,
     as_object,
     as_objects,
@@ -433,20 +434,20 @@ _CHANGED = "CAST(ifnull(time_updated, 0) AS INTEGER)"
 def _read_database(
     path: Path, start: Cursor | None, now: datetime
 ) -> Iterator[ParsedItem]:
-    state: Mapping[str, object] = start.state if start else {}
+    state: State = start.state if start else {}
     with _Database.open(path) as database:
         found, sessions = database.contents(), database.sessions()
         lost = 0 if start else database.count_lost_parts()
     latest = max((changed_ms for _, _, changed_ms in found), default=0)
-    if start and _as_number(state.get("latest")) > latest:
+    if start and state.get("latest", 0) > latest:
         yield FileReplaced("the database is older than it was")
         state = {}
     yield from [InvalidRecord("a part without its message")] * lost
     reader = _MessageReader(now, state)
     reader.set_sessions(sessions)
-    marks = {**as_object(state.get("marks"))}
-    own_state: dict[str, object] = {"marks": marks, "latest": latest}
-    own_state["sessions"] = state.get("sessions", 0)
+    marks = dict(state.get("marks", {}))
+    sessions_ms = state.get("sessions", 0)
+    own_state = {"marks": marks, "latest": latest, "sessions": sessions_ms}
     unsaved = 0
     for session_id, count, changed_ms in found:
         key = text_digest(repr(session_id))
@@ -467,7 +468,7 @@ def _read_database(
             unsaved = 0
             saved = own_state | {"marks": {**marks}} | reader.state()
             yield Cursor(size, state=saved)
-    yield from reader.finish(_as_number(own_state["sessions"]))
+    yield from reader.finish(sessions_ms)
     own_state["sessions"] = max((one.changed_ms for one in sessions), default=0)
     yield Cursor(
         path.stat().st_size,
@@ -658,13 +659,10 @@ def _decode(value: object) -> object:
 class _MessageReader:
     """Turns messages into events, each message once."""
 
-    def __init__(self, now: datetime, state: Mapping[str, object]) -> None:
+    def __init__(self, now: datetime, state: State) -> None:
         self._now = now
         self._builder = EventBuilder(AGENT, now)
-        yielded = state.get("yielded")
-        self._yielded = dict.fromkeys(
-            map(str, yielded if isinstance(yielded, list) else ())
-        )
+        self._yielded: dict[str, None] = dict.fromkeys(state.get("yielded", ()))
         self.unfinished: dict[str, bool] = {}
         """The messages that are not finished, and which of them are prompts."""
         self._sessions: dict[str, _Session] = {}
@@ -866,8 +864,7 @@ class _MessageReader:
             *map(_placeholder, as_objects(state.get("attachments"))),
         ]
         metadata = call.metadata(
-            is_error="true" if is_error else "",
-            is_broken_off="" if status in _COMPLETE_STATES else "true",
+            is_error=is_error, is_broken_off=status not in _COMPLETE_STATES
         )
         event = self._event(
             position,

@@ -18,6 +18,7 @@ from memtui.capture.formats.base import (
     ParsedItem,
     Record,
     SkippedRecord,
+    State,
     as_object,
     as_objects,
     as_text,
@@ -79,7 +80,7 @@ class PlainFormat(JsonLinesFormat):
         return any(_is_own_record(record.fields) for record in head)
 
     def reader(
-        self, path: Path, agent: str, now: datetime, state: Mapping[str, object]
+        self, path: Path, agent: str, now: datetime, state: State
     ) -> "_PlainReader":
         return _PlainReader(agent, now, state)
 
@@ -97,7 +98,7 @@ def _is_own_record(fields: Mapping[str, object]) -> bool:
 class _PlainReader:
     needs_reread = False
 
-    def __init__(self, agent: str, now: datetime, state: Mapping[str, object]) -> None:
+    def __init__(self, agent: str, now: datetime, state: State) -> None:
         self._agent, self._now = agent, now
         self._facts: dict[_SessionKey, SessionMetadata] = {}
         self._with_events: set[_SessionKey] = set()
@@ -105,8 +106,7 @@ class _PlainReader:
         self._records: dict[_SessionKey, SessionMetadata] = {}
         """The last session record of each session."""
         self._last: _SessionKey | None = None
-        saved = state.get("sessions")
-        for fields in saved if isinstance(saved, list) else ():
+        for fields in state.get("sessions", ()):
             self._session(fields)
 
     def state(self) -> Mapping[str, object]:
