@@ -14,8 +14,15 @@ from memtui.search import query as search_query
 from memtui.search.query import Query
 from memtui.text import dates
 from memtui.text.dates import DatePeriod
+from memtui.text.stopwords import word_set
 
 NEWEST_LISTED = "Without a word to search for, the newest are listed."
+
+PERIOD_WORDS = word_set(
+    "activity conversations done history overview progress recap session sessions"
+    " status summary updates work"
+)
+"""Words that ask for all of a period: "summary of february"."""
 
 MIN_STOP_WORDS = 2
 """A text with so many stop words is a sentence."""
@@ -89,10 +96,13 @@ def parse(text: str, now: datetime, zone: tzinfo) -> DatedQuery:
     readable = _NOT_READ.sub(lambda found: "\0" * len(found.group()), query)
     periods = [one for one in dates.read(readable, now, zone) if not one.is_soft]
     if not periods:
-        # "feb 11" alone is a date, unlike within a text.
-        alone = dates.read(f"on {query.strip()}", now, zone)
-        is_date = len(alone) == 1 and not dates.remove(f"on {query.strip()}", alone)
-        return DatedQuery("", tuple(alone)) if is_date else DatedQuery(query)
+        # "feb 11" and "july" alone are dates, unlike within a text; "2000" is a number.
+        for preposition in ("on", "in") if not query.strip().isdigit() else ():
+            text = f"{preposition} {query.strip()}"
+            alone = dates.read(text, now, zone)
+            if len(alone) == 1 and not dates.remove(text, alone):
+                return DatedQuery("", tuple(alone))
+        return DatedQuery(query)
     rest = dates.remove(query, periods)
     return DatedQuery(rest, tuple(dates.distinct(periods)[:MAX_PERIODS]))
 
@@ -128,8 +138,9 @@ def recent_query(query: Query, dated: DatedQuery) -> Query | None:
     """
     has_filters = any(f"{name}:" in query.text.lower() for name in FILTER_FIELDS)
     is_restricted = bool(dated.periods) or (has_filters and not query.hints)
-    is_question = bool(dated.periods) and query.stop_words > 0 and not query.has_topic
-    is_without_words = query.is_empty or is_question
+    names_period = all(word.text.lower() in PERIOD_WORDS for word in query.words)
+    is_question = (query.stop_words > 0 or names_period) and not query.has_topic
+    is_without_words = query.is_empty or (bool(dated.periods) and is_question)
     if not (is_without_words and is_restricted) or query.needs_text:
         return None
     filters = restrict(query.filters, dated.periods)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memtui.search import query_dates
+from memtui.workspace import Workspace
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -56,3 +57,41 @@ def test_it_is_told_whether_anything_lies_in_a_time() -> None:
     assert not told.has_hits
     (told,) = found.describe([NOW, NOW - timedelta(days=1)])
     assert told.has_hits
+
+
+@pytest.mark.parametrize(
+    ("typed", "page"),
+    [
+        ("jan 15, 2024", "toc:day:2024-01-15"),
+        ("15.01.2024", "toc:day:2024-01-15"),
+        ("2024-W03", "toc:week:2024-W03"),
+        ("january 2024", "toc:month:2024-01"),
+        ("what was I doing on january 15, 2024", "toc:day:2024-01-15"),
+        ("what was done in the week of 2024-01-15", "toc:week:2024-W03"),
+        ("summary of january 2024", "toc:month:2024-01"),
+        ("work from january 2024", "toc:month:2024-01"),
+        ("sessions on 2024-01-15", "toc:day:2024-01-15"),
+    ],
+)
+def test_a_question_about_a_period_alone_gives_its_page(
+    full_house: Workspace, typed: str, page: str
+) -> None:
+    for found in (full_house.search.find(typed), full_house.teleport.find(typed)):
+        assert found.is_recent
+        assert found.hits[0].node_id == page
+
+
+@pytest.mark.parametrize("typed", ["fix on 2024-01-15", "token on 2024-01-15"])
+def test_words_that_say_more_are_looked_up_in_the_period(
+    full_house: Workspace, typed: str
+) -> None:
+    assert not full_house.search.find(typed).is_recent
+
+
+@pytest.mark.parametrize(
+    ("typed", "is_date"), [("july", True), ("2000", False), ("july release", False)]
+)
+def test_a_month_alone_is_a_date_and_a_number_is_none(
+    typed: str, *, is_date: bool
+) -> None:
+    assert bool(query_dates.parse(typed, NOW, UTC).periods) == is_date
