@@ -4,7 +4,7 @@ import gc
 import os
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from memtui.store.schema import EventRow, SessionRow
 from memtui.tui.app import MemtuiApp
 from memtui.workspace import Workspace
 from tests import process_state
+from tests.pilots import AppOf, Settle
 
 TESTS = Path(__file__).parent
 SNAPSHOTS = TESTS.parent / "snapshots"
@@ -177,10 +178,6 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("no real transcripts beside the checkout (../shared/data)")
     return SHARED
-
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 
 @pytest.fixture

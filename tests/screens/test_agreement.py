@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from textual import events
@@ -22,9 +22,8 @@ from memtui.tui.themes import THEMES
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.conftest import NOW
+from tests.pilots import Settle
 from tests.screens import help_text
-
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 OPENED: dict[str, Sequence[str]] = {
     "ContentsScreen": (),

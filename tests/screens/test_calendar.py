@@ -1,13 +1,10 @@
 """The calendar: moving by keyboard, and updates."""
 
 import json
-from collections.abc import Awaitable, Callable
 from datetime import date
 from pathlib import Path
-from typing import Protocol
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -21,23 +18,10 @@ from memtui.tui.screens.calendar import ActivityScale, CalendarScreen, DayGrid
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+from tests.pilots import AppOf, Compare, Settle, notices, steps
 
 LAST = date(2024, 2, 6)
 """The last day of the history."""
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Run,
-    ) -> bool: ...
 
 
 def grid(app: MemtuiApp) -> DayGrid:
@@ -46,20 +30,6 @@ def grid(app: MemtuiApp) -> DayGrid:
 
 def told(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#day", Static).visual)
-
-
-def notices(app: MemtuiApp) -> list[str]:
-    return [notice.message for notice in app._notifications]
-
-
-def steps(settle: Settle, *keys: str) -> Run:
-    async def run(pilot: Pilot[str | MemtuiError]) -> None:
-        await settle(pilot)
-        for key in keys:
-            await pilot.press(key)
-            await settle(pilot)
-
-    return run
 
 
 async def test_the_cursor_moves_by_day_week_and_year_and_tells_where_it_is(

@@ -1,7 +1,6 @@
 """Journeys through tree, page and source, on a real store."""
 
 import threading
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -35,9 +34,8 @@ from memtui.tui.widgets.status_line import StatusLine
 from memtui.tui.widgets.toc_rows import NoteRow
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
+from tests.pilots import AppOf, Settle, press
 
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 HISTORY = Path(__file__).parent.parent / "data" / "history.jsonl"
 SIZE = (120, 40)
 NARROW = (80, 24)
@@ -63,12 +61,6 @@ def source(pilot: Pilot[str | MemtuiError]) -> SourcePane:
 
 def said(pilot: Pilot[str | MemtuiError]) -> list[str]:
     return [notice.message for notice in pilot.app._notifications]
-
-
-async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 async def show_years(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:

@@ -1,6 +1,5 @@
 """Filtering the whole app by an agent, a project or a keyword."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -20,12 +19,10 @@ from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import Breadcrumbs
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
-from tests.screens.test_contents import here, labels, press, said, tree
-from tests.screens.test_pictures import Compare, steps
+from tests.pilots import AppOf, Compare, Settle, press, steps
+from tests.screens.test_contents import here, labels, said, tree
 from tests.screens.test_search import answered
 
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 SIZE = (120, 40)
 
 

@@ -1,12 +1,9 @@
 """The hooks screen, on real settings files."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
@@ -18,19 +15,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.hooks import HooksScreen
 from memtui.workspace import Workspace
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Callable[[Pilot[str | MemtuiError]], Awaitable[None]],
-    ) -> bool: ...
+from tests.pilots import AppOf, Compare, Settle
 
 
 @pytest.fixture

@@ -1,16 +1,11 @@
 """The jobs screen: live progress, pausing and running jobs."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Protocol
 
 import pytest
-from textual.app import App
-from textual.pilot import Pilot
 from textual.widgets import Static
 
-from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
 from memtui.model.jobs import Job, RunReason, RunResult
 from memtui.model.model_state import (
@@ -27,10 +22,7 @@ from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.jobs import JobList, JobsScreen, describe_model
 from memtui.workspace import Workspace
 from tests.conftest import NOW
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+from tests.pilots import AppOf, Compare, Settle, notices, steps
 
 READY = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
 BUSY = READY.working_on(
@@ -45,16 +37,6 @@ NO_MODEL = ModelHealth(
 
 WHY_NO_MODEL = Workspace.why_no_model
 """The property itself, which the house of these tests replaces."""
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Run,
-    ) -> bool: ...
 
 
 @pytest.fixture
@@ -85,22 +67,6 @@ def model(app: MemtuiApp) -> str:
 
 def row(app: MemtuiApp, name: str) -> str:
     return str(app.screen.query_one(JobList).get_option(name).prompt)
-
-
-def notices(app: MemtuiApp) -> list[str]:
-    return [notice.message for notice in app._notifications]
-
-
-def steps(settle: Settle, *keys: str, told: PipelineProgress | None = None) -> Run:
-    async def run(pilot: Pilot[str | MemtuiError]) -> None:
-        await settle(pilot)
-        if told is not None:
-            pilot.app.post_message(ProgressReported(told))
-        for key in keys:
-            await pilot.press(key)
-            await settle(pilot)
-
-    return run
 
 
 @pytest.mark.journey

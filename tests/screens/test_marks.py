@@ -23,8 +23,8 @@ from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.tui.widgets.turn_rendering import MARKED
 from tests.conftest import NOW
+from tests.pilots import Compare, Settle, steps
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
-from tests.screens.test_pictures import Compare, Settle, steps
 
 TO_THE_SEGMENT = ["g", *DAY.rpartition(":")[2], "enter", "right", "right"]
 TO_THE_PAGE = [*TO_THE_SEGMENT, "enter"]

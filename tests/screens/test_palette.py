@@ -1,13 +1,11 @@
 """Commands, palette, help and themes."""
 
-from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 
 import pytest
 from textual.binding import Binding
-from textual.pilot import Pilot
 
-from memtui.errors import DISK_FULL, MemtuiError
+from memtui.errors import DISK_FULL
 from memtui.pipeline.progress import PipelineProgress
 from memtui.tui import commands
 from memtui.tui.app import MemtuiApp
@@ -17,11 +15,8 @@ from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.help import HelpScreen
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
+from tests.pilots import Settle
 from tests.screens import help_text
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-
 
 TWINS = (
     {"search", "find_here"},

@@ -1,12 +1,9 @@
 """Snapshots of the screens at fixed sizes, times and cursor positions."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -24,32 +21,7 @@ from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Callable[[Pilot[str | MemtuiError]], Awaitable[None]],
-    ) -> bool: ...
-
-
-def steps(
-    settle: Settle, *keys: str
-) -> Callable[[Pilot[str | MemtuiError]], Awaitable[None]]:
-    async def run(pilot: Pilot[str | MemtuiError]) -> None:
-        await settle(pilot)
-        for key in keys:
-            await pilot.press(key)
-            await settle(pilot)
-
-    return run
-
+from tests.pilots import AppOf, Compare, Settle, steps
 
 DOWN_TO_A_DAY = ["right"] * 6
 DOWN_TO_A_SEGMENT = ["right"] * 8

@@ -2,12 +2,10 @@
 
 import json
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -26,11 +24,8 @@ from memtui.tui.screens.quarantine import (
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import RETRIES_ITSELF, StatusLine
 from memtui.workspace import Workspace
+from tests.pilots import AppOf, Compare, Settle, notices, steps
 from tests.screens import help_text
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 AT = datetime(2024, 2, 29, 10, tzinfo=UTC)
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -58,16 +53,6 @@ LEFT = {
     ),
     "1709.4.0a1d.json": (180, b""),
 }
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Run,
-    ) -> bool: ...
 
 
 def leave(house: Workspace, name: str, said: object, *, at_s: float = 0) -> None:
@@ -110,10 +95,6 @@ def names(app: MemtuiApp) -> list[str]:
 
 def said(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#details", Static).visual)
-
-
-def notices(app: MemtuiApp) -> list[str]:
-    return [notice.message for notice in app._notifications]
 
 
 async def opened(pilot: Pilot[str | MemtuiError], settle: Settle) -> None:
@@ -355,17 +336,6 @@ async def test_what_cannot_be_read_says_why(
         assert "✗ nothing in the quarantine is called" in said(refused)
 
 
-def steps(settle: Settle, *keys: str) -> Run:
-    async def run(pilot: Pilot[str | MemtuiError]) -> None:
-        await settle(pilot)
-        pilot.app.post_message(ProgressReported(PipelineProgress("", skipped=16)))
-        for key in keys:
-            await pilot.press(key)
-            await settle(pilot)
-
-    return run
-
-
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 @pytest.mark.parametrize(
     "keys",
@@ -380,7 +350,7 @@ def test_pictures(
     size: tuple[int, int],
     keys: tuple[str, ...],
 ) -> None:
-    run = steps(settle, *keys)
+    run = steps(settle, *keys, told=PipelineProgress("", skipped=16))
     assert snap_compare(refused, terminal_size=size, run_before=run)
 
 

@@ -1,9 +1,8 @@
 """The reader: opens at any event of a session of any length, and stays there."""
 
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from textual.app import App
@@ -35,24 +34,11 @@ from memtui.tui.widgets import transcript_view
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import TranscriptView
 from memtui.workspace import Workspace
+from tests.pilots import AppOf, Compare, Settle, notices, press
 from tests.screens import long_session
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 MILL = ConversationKey("codex", "mill")
 SHOP = "shop-1"
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Run,
-    ) -> bool: ...
 
 
 def view(app: App[str | MemtuiError]) -> TranscriptView:
@@ -71,10 +57,6 @@ def pointed(app: MemtuiApp) -> Event:
     return turn.event
 
 
-def notices(app: MemtuiApp) -> list[str]:
-    return [notice.message for notice in app._notifications]
-
-
 def said(app: MemtuiApp, name: str) -> str:
     return str(app.screen.query_one(name, Static).visual)
 
@@ -90,12 +72,6 @@ async def opened(
     pilot.app.post_message(wanted)
     await settle(pilot)
     assert isinstance(pilot.app.screen, ReaderScreen)
-
-
-async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await settle(pilot)
 
 
 async def type_words(

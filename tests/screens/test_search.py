@@ -1,7 +1,5 @@
 """The search bar on a real store: typing, choosing, leaving, errors."""
 
-from collections.abc import Awaitable, Callable
-
 import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
@@ -17,9 +15,8 @@ from memtui.tui.widgets.result_list import SearchResult, SearchResults, SearchVi
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
+from tests.pilots import AppOf, Settle
 
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-AppOf = Callable[[Workspace], MemtuiApp]
 SIZE = (120, 40)
 
 

@@ -28,6 +28,7 @@ from memtui.tui.widgets.result_list import SearchFunction, SearchView
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
+from tests.pilots import Compare
 from tests.screens.search_results import (
     FINDINGS,
     MESSAGES,
@@ -38,7 +39,6 @@ from tests.screens.search_results import (
     message_hit,
     session,
 )
-from tests.screens.test_pictures import Compare
 from tests.screens.test_search import answered, note
 
 Pilots = Pilot[str | MemtuiError]

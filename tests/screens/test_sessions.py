@@ -1,12 +1,11 @@
 """The list of sessions: loading, sorting and filtering."""
 
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from textual import events
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -26,22 +25,9 @@ from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+from tests.pilots import AppOf, Compare, Settle
 
 MINUTE_MS = 60_000
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Run,
-    ) -> bool: ...
 
 
 def keep(count: int, *, since: int = 0) -> None:

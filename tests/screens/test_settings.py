@@ -1,12 +1,9 @@
 """The settings screen: finding, explaining and changing a setting."""
 
 import threading
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Protocol
 
 import pytest
-from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
@@ -20,9 +17,7 @@ from memtui.tui.screens.settings import SettingList, SettingScreen, SettingsScre
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
-
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+from tests.pilots import Compare, Run, Settle, notices
 
 OWN = """# My own words.
 [segments]
@@ -31,16 +26,6 @@ max_gap_min = 45   # long walks
 [capture]
 exclude = ["secret-*", "/srv/attic"]
 """
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Run,
-    ) -> bool: ...
 
 
 @pytest.fixture
@@ -76,10 +61,6 @@ def entries(app: MemtuiApp) -> SettingList:
 
 def told(app: MemtuiApp) -> str:
     return str(app.screen.query_one("#details", Static).visual)
-
-
-def notices(app: MemtuiApp) -> list[str]:
-    return [notice.message for notice in app._notifications]
 
 
 def opened(settle: Settle, *keys: str) -> Run:

@@ -1,14 +1,12 @@
 """The versions screen: showing, pinning, unpinning and regenerating."""
 
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
 
 import pytest
-from textual.app import App
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -41,11 +39,8 @@ from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 from tests import model_versions
 from tests.conftest import HISTORY, NOW, OWN
+from tests.pilots import AppOf, Compare, Run, Settle, notices, press
 from tests.screens import help_text
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
-Run = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 
 DAY = "toc:day:2024-01-18"
 TO_THE_DAY = ["g", *DAY.rpartition(":")[2], "enter"]
@@ -53,16 +48,6 @@ WHY = "2 of 4 bullets are not supported by the source"
 SIZE = (120, 40)
 READY = ModelHealth(ModelCondition.READY, model=model_versions.MODEL)
 SIZES = [(80, 24), SIZE, (200, 60)]
-
-
-class Compare(Protocol):
-    def __call__(
-        self,
-        app: App[str | MemtuiError],
-        *,
-        terminal_size: tuple[int, int],
-        run_before: Run,
-    ) -> bool: ...
 
 
 def at_one_time(house: Workspace) -> Workspace:
@@ -122,12 +107,6 @@ def writing(written: Workspace, asking: AppOf) -> MemtuiApp:
     return asking(written)
 
 
-async def press(pilot: Pilot[str | MemtuiError], settle: Settle, *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await settle(pilot)
-
-
 def steps(settle: Settle, *keys: str) -> Run:
     async def run(pilot: Pilot[str | MemtuiError]) -> None:
         await settle(pilot)
@@ -167,10 +146,6 @@ def said(app: MemtuiApp) -> str:
 def title(app: MemtuiApp) -> tuple[str, str]:
     pane = app.screen.query_one("#detail-pane PaneTitle", PaneTitle)
     return pane.title, pane.info
-
-
-def notices(app: MemtuiApp) -> list[str]:
-    return [notice.message for notice in app._notifications]
 
 
 async def test_every_version_is_listed_and_the_one_shown_is_read_first(

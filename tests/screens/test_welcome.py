@@ -1,13 +1,11 @@
 """The first start."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 from textual.widgets import Static
 
-from memtui.errors import MemtuiError
 from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import PipelineProgress
 from memtui.tui.app import MemtuiApp
@@ -17,9 +15,8 @@ from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.welcome import EMPTY, WelcomeScreen
 from memtui.tui.widgets.status_line import IMPORT_ELSEWHERE, StatusLine
 from memtui.workspace import Workspace
+from tests.pilots import AppOf, Settle
 
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
 FOUND = [AgentHistory("claude-code", Path("/srv/agents/projects"), 214)]
 
 

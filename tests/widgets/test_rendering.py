@@ -1,23 +1,18 @@
 """Marks in ASCII, and screens without color."""
 
 import unicodedata
-from collections.abc import Awaitable, Callable
 
 import pytest
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.pilot import Pilot
 
-from memtui.errors import MemtuiError
 from memtui.tui import rendering
 from memtui.tui.app import MemtuiApp
 from memtui.tui.rendering import ASCII_MARKS, AsciiFilter, LineFilters
 from memtui.tui.themes import DARK
 from memtui.tui.widgets.node_page import NodePage
 from memtui.workspace import Workspace
-
-AppOf = Callable[[Workspace], MemtuiApp]
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+from tests.pilots import AppOf, Settle
 
 MEANT = ("✓~✗", "▸▾", "┃▌", "·░▒▓█", "▁▂▃▄▅▆▇█", "✓✗●…▸")
 """Marks of which none may be taken for another beside it."""

@@ -1,11 +1,7 @@
 """The line at the top: the space for the stages and for the model."""
 
-from collections.abc import Awaitable, Callable
-
 import pytest
-from textual.pilot import Pilot
 
-from memtui.errors import MemtuiError
 from memtui.model.model_state import (
     ModelCondition,
     ModelHealth,
@@ -17,8 +13,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.widgets import status_line
 from memtui.tui.widgets.status_line import StatusLine
-
-Settle = Callable[[Pilot[str | MemtuiError]], Awaitable[None]]
+from tests.pilots import Settle
 
 READY = ModelStatus().with_health(ModelHealth(ModelCondition.READY, model="qwen3:4b"))
 WRITING = READY.working_on("toc:day:2025-03-10", 214).with_progress(
