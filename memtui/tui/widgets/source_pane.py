@@ -24,7 +24,7 @@ from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventRole
 from memtui.model.grips import Expansion
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
-from memtui.services import grip_events
+from memtui.services import conversation
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionRequested, SourceRequested
@@ -112,6 +112,11 @@ class SourcePane(Vertical):
         """Let sources of bullets replace a search result; False if there is none."""
         had_target, self.shown_target = self.shown_target is not None, None
         return had_target
+
+    def show_nothing(self) -> None:
+        """Show no source, until that of another node is requested."""
+        if self.shown_target is None:
+            self.request(SourceRequested("", 0, 0, ""))
 
     def clear(self) -> None:
         self.request(SourceRequested("", 0, 0, PLACEHOLDER))
@@ -217,8 +222,8 @@ class SourcePane(Vertical):
 def _read(wanted: SourceRequested, size: int) -> Expansion:
     if wanted.event_id:
         event_id, excerpt = wanted.event_id, wanted.excerpt
-        return grip_events.expand_event(event_id, excerpt, before=size, after=size)
-    return grip_events.expand(wanted.grip_id, before=size, after=size)
+        return conversation.expand_event(event_id, excerpt, before=size, after=size)
+    return conversation.expand(wanted.grip_id, before=size, after=size)
 
 
 def _title(wanted: SourceRequested) -> str:
