@@ -176,7 +176,7 @@ def test_search_and_the_node_above_follow_what_is_chosen(house: Workspace) -> No
     versions.pin(DAY, 1, house.zone, NOW)
     with database.connection():
         assert [name for _, name in outbox.list_nodes(9)] == [DAY]
-        assert rollup_queue.count() == 1
+        assert rollup_queue.count() == 2  # its week and its month
     settle(house)
     assert finds("pelican") == []
     versions.pin(DAY, 3, house.zone, NOW, even_rejected=True)
