@@ -534,7 +534,7 @@ def test_a_new_version_of_the_prompts_has_all_written_anew(
     assert bench.node(segment).status is NodeStatus.STALE
     kept = bench.node(segment).version
     assert bench.run_model() == first
-    assert bench.node(segment).summarizer.startswith("ollama-2 ")
+    assert bench.node(segment).summarizer.startswith("ollama-next ")
     assert bench.node(segment).version > kept
     assert [one.version for one in bench.history(segment).versions] == [3, 2, 1]
     bench.start()

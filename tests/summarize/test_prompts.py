@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import Bullet, TocLevel, TocNode
+from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.prompts import PromptInput, Turn
@@ -189,3 +190,31 @@ def test_notes_of_the_agents_machinery_are_not_shown_to_the_model() -> None:
     assert not log.overlap
     assert log.turns[0].positions == (1,)
     assert all("command-name" not in turn.text for turn in log.turns)
+
+
+def test_a_day_reads_the_names_and_outcomes_of_its_segments() -> None:
+    def bullet(kind: BulletKind, text: str) -> Bullet:
+        return Bullet(text, ("g",), SUPPORTED, kind)
+
+    segment = TocNode(
+        "toc:segment:2026-08-01:01",
+        TocLevel.SEGMENT,
+        "Late ferries",
+        AT,
+        AT,
+        (
+            bullet(BulletKind.ASKED, "Please look at the late ferries."),
+            bullet(BulletKind.OUTCOME, "Full dates are compared now."),
+            bullet(BulletKind.LEFT_OPEN, "Tides are not read yet."),
+            bullet(BulletKind.QUOTE, "I looked at the timetable."),
+            bullet(BulletKind.STATE, "done"),
+        ),
+        headline="Late ferries",
+        projects=("harbour",),
+    )
+    log = prompts.children_log(TocLevel.DAY, [segment])
+    assert [(turn.positions, turn.role, turn.text) for turn in log.turns] == [
+        ((0,), "work", "harbour: Late ferries"),
+        ((1,), "outcome", "Full dates are compared now."),
+        ((2,), "left-open", "Tides are not read yet."),
+    ]

@@ -166,19 +166,27 @@ def _is_included(event: Event) -> bool:
     return event.role is not EventRole.SYSTEM or event.metadata.get("kind") == "error"
 
 
-_NOT_NOTED = FIGURES | {BulletKind.FILES}
-"""Bullets that are no notes on the work."""
+_NOT_NOTED = FIGURES | {BulletKind.FILES, BulletKind.ASKED, BulletKind.QUOTE}
+"""Bullets that say neither what came of the work nor what is left open."""
 
 
 def children_log(level: TocLevel, children: Sequence[TocNode]) -> PromptInput:
-    """Return the log of a node: each supported bullet of its children is a turn."""
+    """Return the log of a node: the names of its segments, and the supported bullets of
+    its children that say what came of the work."""
     turns, index = [], 0
     for child in children:
+        notes = []
         for bullet in child.bullets:
             text = sanitize(bullet.text)
             if bullet.has_support and text and bullet.kind not in _NOT_NOTED:
-                turns.append(Turn((index,), _child_label(child, bullet), text))
+                notes.append(Turn((index,), _child_label(child, bullet), text))
             index += 1
+        name = child.headline if child.level is TocLevel.SEGMENT else ""
+        if name and child.bullets and not any(name in note.text for note in notes):
+            first = index - len(child.bullets)
+            whole = sanitize(": ".join((*child.projects[:1], name)))
+            notes.insert(0, Turn((first,), "work", whole))
+        turns += notes
     return PromptInput(tuple(turns), bullets=BULLET_COUNTS[level], period=level.value)
 
 
