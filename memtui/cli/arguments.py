@@ -1,7 +1,6 @@
 """The parser of a command's options, and the options that several commands have."""
 
 import argparse
-import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -11,10 +10,6 @@ from memtui.model.bounds import check_number
 MAX_PORT = 65_535
 
 MIN_TOKENS, MAX_TOKENS = 50, 100_000
-
-
-SIMILARITY = 0.8
-"""From this similarity on, a word is a mistyped option."""
 
 
 class UsageExit(SystemExit):
@@ -51,11 +46,12 @@ class Parser(argparse.ArgumentParser):
     def read(self, words: Sequence[str], args: argparse.Namespace) -> None:
         """Parse the words of a command into a namespace; raises UsageExit."""
         _, rest = self.parse_known_args(words, args)
-        has_option = any(word.startswith("-") for word in rest)
-        if self.has_query:
-            self._refuse_mistyped(rest)
-        elif rest and (has_option or self._list is None):
-            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        # A query may contain -word.
+        mark = "--" if self.has_query else "-"
+        unknown = [word for word in rest if word.startswith(mark)]
+        if unknown or (rest and self._list is None):
+            hint = f"; to search for it: -- {unknown[0]}" if self.has_query else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown or rest)}{hint}")
         if rest and self._list is not None:
             convert = self._list.type if callable(self._list.type) else str
             try:
@@ -67,21 +63,6 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         print(f"{self.prog}: error: {message}", file=sys.stderr)
         raise UsageExit(message, self.prog)
-
-    def _refuse_mistyped(self, words: Sequence[str]) -> None:
-        """Refuse words of a query that are nearly one of the options."""
-        options = re.findall(r"--[a-z-]+", self.format_help())
-        for word in words:
-            if not word.startswith("--"):
-                continue
-            import difflib
-
-            near = [option for option in options if option.endswith(word[1:])]
-            near += difflib.get_close_matches(word, options, 1, SIMILARITY)
-            if near:
-                self.error(
-                    f"there is no {word}, but {near[0]}; to search for it: -- {word}"
-                )
 
 
 def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], int]:

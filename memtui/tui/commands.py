@@ -321,27 +321,6 @@ MANAGING = (
 COMMANDS = (*FINDING, *READING, *MOVING, *MANAGING)
 """All commands, in the order of footer, palette and help."""
 
-WHERE = {
-    "in the contents": (
-        "show_withheld show_versions more_context less_context next_source"
-        " previous_source"
-    ),
-    "in the contents and in a session": "copy_citation jump_back",
-    "in the contents and the calendar": "go_to_date",
-    "in the contents, the calendar and a session": "older_sibling newer_sibling",
-    "in the contents, the sessions and the calendar": "filter",
-    "in a session": "show_in_contents resume export edit",
-    "in a session, and as retry on skipped input (Q)": "toggle_thinking",
-    "in the list of sessions (s)": "sort",
-    "in the versions of a node (v)": "pin regenerate",
-    "in the jobs (w)": "run_now",
-    "on skipped input (Q)": "retry_all dismiss_entry",
-    "in the hooks (H), where a change is shown": "write_change",
-    "on the import screen (i)": "import_once open_demo",
-    "outside dialogs": "suspend",
-}
-"""The places where commands work, shown if their keys are pressed elsewhere."""
-
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
@@ -386,14 +365,10 @@ def explain_idle_key(key: str) -> str:
     Args:
         key: Textual's name of the key.
     """
-    rows = [row for row in COMMANDS if key in row.keys.split()]
-    if not rows:
+    labels = dict.fromkeys(row.label for row in COMMANDS if key in row.keys.split())
+    if not labels:
         return ""
-    labels = " or ".join(dict.fromkeys(row.label for row in rows))
-    for where, names in WHERE.items():
-        if any(row.name in names.split() for row in rows):
-            return f"{_shown(key)} ({labels}) works only {where}."
-    return f"{_shown(key)} ({labels}) does nothing here."
+    return f"{_shown(key)} ({' or '.join(labels)}) does nothing here. ? shows all keys."
 
 
 def _shown(key: str) -> str:

@@ -176,7 +176,10 @@ def test_a_wrong_command_line_is_told_in_the_envelope(
         (["toc", "--max-tokens", "10"], "must be a whole number from 50 to 100,000"),
         (["expand", "evt:1", "--before", "-1"], "must be a whole number from 0"),
         (["ask", "x", "--limit", "99"], "must be a whole number from 1 to 50"),
-        (["search", "x", "--lmit", "3"], "there is no --lmit, but --limit"),
+        (
+            ["search", "x", "--lmit", "3"],
+            "unrecognized arguments: --lmit; to search for it: -- --lmit",
+        ),
     ):
         with pytest.raises(SystemExit) as left:
             main.main([*words, "--json"])
