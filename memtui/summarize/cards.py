@@ -193,16 +193,21 @@ def _plain_title(work: _Work, outcome: CardLine | None) -> str:
     return titles.shorten_title(found.text) if found else ""
 
 
+def _leads_in(text: str) -> bool:
+    """Return whether a sentence only introduces what follows it."""
+    return text.endswith((":", "："))
+
+
 def _asked(work: _Work) -> CardLine | None:
     for at in work.requests:
-        if plan := titles.plan_name(work.events[at].text):
-            return CardLine(shorten(f"Implement the plan: {plan}", LINE_CHARS), (at,))
+        is_plan = bool(titles.plan_name(work.events[at].text))
         line = " ".join(
             one.text
             for place, one in enumerate(work.sentences[at])
             if not one.is_heading
             and not cues.is_small_talk(one.text)
             and not (place and cues.is_log_line(one.text))
+            and not (is_plan and _leads_in(one.text))
         )
         if titles.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
             return CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
@@ -290,7 +295,7 @@ def _is_narration(text: str) -> bool:
         bool(cues.is_announcement(text) or cues.is_pleasantry(text))
         or bool(cues.is_small_talk(text))
         or _STEP.search(text) is not None
-        or text.endswith((":", "："))
+        or _leads_in(text)
     )
 
 
@@ -330,7 +335,7 @@ def best_sentences(events: Sequence[Event]) -> Iterator[tuple[CardLine, float]]:
     work = _read(events)
     found = [
         (score, -at, text)
-        for at in (*work.replies, *work.requests)
+        for at in work.replies or work.requests
         for text, score in _results(work.sentences[at])
         if len(text) <= 2 * LINE_CHARS
     ]

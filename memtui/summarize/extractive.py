@@ -17,7 +17,7 @@ MAX_FILES, MAX_COMMITS = 6, 6
 MAX_OVERLAP = 0.6
 """A sentence that shares more of its terms with another line adds nothing new."""
 
-MIN_NOTE_SCORE = 0.1
+MIN_NOTE_SCORE = 0.2
 """A sentence with a lower score is only quoted where there are too few lines."""
 
 EMPTY_TITLE = "Nothing was said"

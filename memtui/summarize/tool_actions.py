@@ -52,7 +52,7 @@ _VERBS = {
 
 _COMMAND_PREFIX = re.compile(
     r"(?:(?:cd\s+\S+|export\s+\S+|source\s+\S+|set\s+-\w+|\w+=\S*|sleep\s+\S+)\s*(?:&&|;)\s*"
-    r"|(?:sudo|time|nohup|rtk|command|env|bash\s+-l?c|timeout\s+\S+|\w+=\S+)\s+)+"
+    r"|(?:\[?REDACTED\]?|sudo|time|nohup|rtk|command|env|bash\s+-l?c|timeout\s+\S+|\w+=\S+)\s+)+"
 )
 
 _COMMAND_SUFFIX = re.compile(

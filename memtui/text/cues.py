@@ -95,7 +95,7 @@ is_small_talk = re.compile(
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?)"
     r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go on"
-    r"|you decide|up to you)(?: now| again| then)*)?\W*",
+    r"|let'?s do (?:it|that|this)|you decide|up to you)(?: now| again| then)*)?\W*",
     re.IGNORECASE,
 ).fullmatch
 """Matches a clause without content: "ah, now it works", "how's it going?"."""

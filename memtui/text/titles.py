@@ -126,7 +126,7 @@ _CLAUSE_ENDS = re.compile(
 )
 
 _ENDINGS = (
-    re.compile(r"(?:[;:]|\s[–—\-])\s"),
+    re.compile(r"(?:[;:]|\s[–—\-]|\s:[/()])\s"),
     re.compile(
         r",?\s(?=(?:because|since|which|so that|so|but|while|when|where|whereas|using"
         r"|creating|causing|including|leading|making|ending|especially)\b)"

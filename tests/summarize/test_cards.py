@@ -276,3 +276,14 @@ def test_pasted_output_is_no_part_of_what_was_asked() -> None:
     )
     asked = card(("user", request), SAY).asked
     assert asked is not None and asked.text == sentence
+
+
+def test_a_plan_is_asked_for_by_the_problem_that_it_solves() -> None:
+    plan = (
+        "Implement the following plan:\n\n# Round invoices once\n\n## Context\n\n"
+        "Totals differ by a cent between the ledger and the invoice.\n\n## Steps\n\n"
+        "- Change the ledger"
+    )
+    asked = card(("user", plan), SAY).asked
+    assert asked is not None
+    assert asked.text.startswith("Totals differ by a cent between the ledger")

@@ -1,5 +1,6 @@
 """Days list pieces of work, longer periods their projects."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocLevel, TocNode
@@ -91,6 +92,16 @@ def test_a_session_of_several_segments_ends_with_its_last_commit() -> None:
     first = segment(0, "Round invoices", "Began.", session="a", commits=("Use cents",))
     last = segment(1, "Ok", "Said goodbye to it.", session="a")
     assert texts(TocLevel.DAY, first, last) == ["Round invoices — Use cents (done)"]
+
+
+def test_a_session_ends_with_the_outcome_of_its_changes() -> None:
+    files = bullet(BulletKind.FILES, "ledger.py +3", "a", "shop")
+    first = segment(0, "Round invoices", "The ledger adds cents.", session="a")
+    first = replace(first, bullets=(*first.bullets, files))
+    last = segment(1, "Round invoices (continued)", "A note stays here.", session="a")
+    assert texts(TocLevel.DAY, first, last) == [
+        "Round invoices — The ledger adds cents. (done)"
+    ]
 
 
 def test_an_outcome_that_repeats_the_name_is_left_out() -> None:

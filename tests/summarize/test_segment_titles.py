@@ -254,3 +254,21 @@ def test_the_number_of_an_issue_is_part_of_the_title() -> None:
     assert title(("user", request)) == (
         "Import the timetables of the northern harbours (#42)"
     )
+
+
+def test_calls_are_named_without_comments_and_redacted_values() -> None:
+    command = "# Look for the ferries first\nREDACTED HARBOUR=1 ferry list --all"
+    call = events.make(
+        agent="claude-code",
+        session_id="s1",
+        timestamp=START,
+        event_type=EventType.TOOL_RESULT,
+        text=f"Bash: {' '.join(command.split())}\nnorth",
+        source_key="c",
+        metadata={
+            "tool_name": "Bash",
+            "tool_input": json.dumps({"command": command}),
+        },
+    )
+    run = [*talk(("assistant", "Let me look.")), call]
+    assert extractive.summarize_segment(run).title == "Ran ferry list --all"
