@@ -311,8 +311,11 @@ def search_children(
         above = [parent] if parent else None
         children = store_nodes.list_ids_under(above, scope)[:MAX_CHILDREN]
         names, is_cut = _list_below(children, scope, parent)
-        nodes = _get_within(parent, [*children, *names]) if children else []
-        entries = {entry.node_id: entry for entry in store_nodes.get_entries(children)}
+        names = [*children, *names]
+        if scope.is_narrow:  # A wider node has words of other work.
+            names = [one for one in names if one.startswith(citations.SEGMENT_PREFIX)]
+        nodes = _get_within(parent, names) if children else []
+        entries = {one.node_id: one for one in browse.get_entries(children, scope)}
     found: dict[str, Item] = {}
     for node in nodes:
         child = next((one for one in calendar.path(node.node_id) if one in entries), "")

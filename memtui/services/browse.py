@@ -1,7 +1,6 @@
 """Reads the table of contents, newest first at every level, and its calendar."""
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 
@@ -11,7 +10,6 @@ from memtui.model.calendar import CalendarYear, DateRange, Period
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import NodeStatus, TocEntry, TocLevel, TocNode
-from memtui.services import scope_summaries
 from memtui.store import database, nodes, scoped_nodes, scopes, segments, sessions
 
 PAGE_SIZE = 500
@@ -25,6 +23,7 @@ def list_children(
     limit: int = PAGE_SIZE,
     scope: Scope = ALL,
     month_id: str = "",
+    has_headlines: bool = True,
 ) -> list[TocEntry]:
     """Return a page of the children of a node, or of the years, newest first.
 
@@ -37,19 +36,30 @@ def list_children(
         limit: The maximum number of children.
         scope: The agent, project or keyword to include.
         month_id: The month whose days of a week are listed; all days by default.
+        has_headlines: False to leave out the headlines that have to be made.
     """
     with database.connection():
         parent = nodes.resolve_id(node_id) if node_id else None
-        return _list_children(parent, offset, limit, scope, month_id)
+        entries = scoped_nodes.list_children(
+            parent, offset, limit, scope, month_id=month_id
+        )
+        return add_headlines(entries, scope) if has_headlines else entries
 
 
-def _list_children(
-    parent_id: str | None, offset: int, limit: int, scope: Scope, month_id: str
-) -> list[TocEntry]:
-    entries = scoped_nodes.list_children(
-        parent_id, offset, limit, scope, month_id=month_id
-    )
-    return [_add_headline(entry, scope) for entry in entries]
+def get_entries(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
+    """Return the entries of nodes in a scope, in the order of the ids.
+
+    Unknown nodes and those outside the scope are skipped.
+    """
+    with database.connection():
+        entries = scoped_nodes.get_entries(node_ids, scope)
+        return add_headlines(entries, scope)
+
+
+def add_headlines(entries: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry]:
+    """Return entries with headlines of their shares where they have none."""
+    with database.connection():
+        return [_add_headline(entry, scope) for entry in entries]
 
 
 def _add_headline(entry: TocEntry, scope: Scope) -> TocEntry:
@@ -61,6 +71,8 @@ def _add_headline(entry: TocEntry, scope: Scope) -> TocEntry:
     if entry.month_id:
         days = calendar.day_range(entry.month_id)
         first, end = max(first, days[0]), min(end, days[1])
+    from memtui.services import scope_summaries  # not needed at the start
+
     headline = scope_summaries.read_headline(entry.node_id, scope, (first, end))
     return replace(entry, headline=headline)
 
@@ -70,50 +82,6 @@ def add_activity(found: Sequence[TocEntry], scope: Scope = ALL) -> list[TocEntry
     # Entries of a narrow scope have it already.
     with database.connection():
         return list(found) if scope.is_narrow else scoped_nodes.add_activity(found)
-
-
-BranchKey = tuple[str, str]
-"""The id of a node, and for a week that of the month it is listed under."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeBranches:
-    """All descendants of a node, level by level."""
-
-    lines: Mapping[BranchKey, Sequence[TocEntry]]
-    """The children by their parent."""
-    is_all: bool
-    """False where the limit left some out."""
-
-
-def list_branches(
-    node_id: str, *, limit: int = PAGE_SIZE, scope: Scope = ALL, month_id: str = ""
-) -> NodeBranches:
-    """Return the descendants of a node, level by level.
-
-    Args:
-        node_id: The node.
-        limit: The most descendants; the children of a node are given all or not at all.
-        scope: The agent, project or keyword to include.
-        month_id: The month whose days of a week are listed; all days by default.
-    """
-    found: dict[BranchKey, Sequence[TocEntry]] = {}
-    total = 0
-    with database.connection():
-        waiting = deque([(nodes.resolve_id(node_id), month_id)])
-        while waiting:
-            parent, month = waiting[0]
-            page = _list_children(parent, 0, limit - total + 1, scope, month)
-            if total + len(page) > limit:
-                return NodeBranches(found, is_all=False)
-            found[waiting.popleft()] = add_activity(page, scope)
-            total += len(page)
-            waiting += [
-                (one.node_id, one.month_id)
-                for one in page
-                if one.level is not TocLevel.SEGMENT
-            ]
-    return NodeBranches(found, is_all=True)
 
 
 def get_node(node_id: str) -> TocNode | None:
@@ -134,6 +102,8 @@ def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
         part = scoped_nodes.count_node(found, scope)
         if part.is_all:
             return part
+        from memtui.services import scope_summaries  # not needed at the start
+
         return replace(part, node=scope_summaries.summarize_node(found, scope))
 
 
@@ -177,7 +147,7 @@ def list_covering(
                     covered.append(here)
                 else:
                     partly.append(name)
-        entries = nodes.get_entries(found)
+        entries = get_entries(found, scope)
 
     def overlaps(entry: TocEntry) -> bool:
         if entry.level is not TocLevel.SEGMENT:
@@ -230,6 +200,8 @@ def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> Calendar
         if scope.is_narrow:
             found = scoped_nodes.narrow_days(found, year_id, scope)
             days = calendar.day_range(year_id)
+            from memtui.services import scope_summaries  # not needed at the start
+
             headlines = scope_summaries.read_headlines(scope, days)
             found = [
                 replace(day, headline=day.headline or headlines.get(day.node_id, ""))

@@ -232,6 +232,19 @@ def list_children(
     return entries
 
 
+def get_entries(node_ids: Sequence[str], scope: Scope) -> list[TocEntry]:
+    """Return the entries of nodes narrowed to a scope, in the order of the ids.
+
+    Unknown nodes and those outside the scope are skipped.
+    """
+    entries = nodes.get_entries(node_ids)
+    if not (scope.is_narrow and entries):
+        return entries
+    ranges = [calendar.day_range(entry.node_id) for entry in entries]
+    days = min(first for first, _ in ranges), max(end for _, end in ranges)
+    return _narrow_entries(entries, shares_by_day(scope, days), scope)
+
+
 def _clip_weeks(weeks: Sequence[TocEntry], days: DayRange) -> list[TocEntry]:
     """Return weeks with the counts of those of their days that are in a range."""
     clipped: dict[str, TocEntry] = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.agents import toc
 from memtui.model import calendar
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, TocEntry, TocLevel
@@ -164,6 +165,20 @@ def test_the_scopes_of_the_history_are_told_apart(full_house: Workspace) -> None
     assert {line.level for line in down(Scope("codex", ""))} == set(TocLevel)
     assert expected(Scope("codex", "")) < whole
     assert expected(Scope("codex", "shop")) < expected(Scope("codex", ""))
+
+
+def test_answers_for_a_project_have_no_words_of_another(full_house: Workspace) -> None:
+    (month,) = toc.browse_time(full_house, "2024-01", project="logsift").items
+    listed = toc.get_node(full_house, "toc:year:2024", project="logsift").items
+    assert month["node_id"] == "toc:month:2024-01"
+    assert month["segments"] == 1 and "token" not in month["headline"].lower()
+    assert month["headline"] in [one.get("headline") for one in listed]
+    assert toc.search_children(full_house, "JWT", "toc:year:2024").items
+    for parent in ("", "toc:year:2024", "toc:week:2024-W03", "toc:day:2024-01-18"):
+        found = toc.search_children(full_house, "JWT", parent, project="logsift")
+        assert not found.items
+    profile = toc.search_children(full_house, "profile", project="logsift").items
+    assert [one["node_id"] for one in profile] == ["toc:year:2024"]
 
 
 @pytest.mark.parametrize("name", ['", "', "co", "codex%", '"', "Codex"])
