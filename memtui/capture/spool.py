@@ -336,31 +336,12 @@ class SpoolRecord:
 
 def split_records(raw: bytes) -> list[SpoolRecord]:
     """Split a file into records; together they are all of it."""
-    values = jsonl.payload_values(raw)
-    if values:
-        whole = raw if len(values) == 1 else None
-        return [_record(value, whole) for value in values]
-    lines = [list(_line_records(line)) for line in raw.splitlines() if line.strip()]
-    if any(record.fields for records in lines for record in records):
-        return [record for records in lines for record in records]
-    return [SpoolRecord(raw, None)]
-
-
-def _record(value: object, raw: bytes | None) -> SpoolRecord:
-    if raw is None:
-        raw = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-    return SpoolRecord(raw, value if isinstance(value, dict) else None)
-
-
-def _line_records(line: bytes) -> Iterator[SpoolRecord]:
-    parsed = list(jsonl.parse_line(line, 1))
-    records = [one for one in parsed if isinstance(one, Record)]
-    if len(records) < len(parsed) or not records:
-        yield SpoolRecord(line, None)
-    elif len(records) == 1:
-        yield SpoolRecord(line, records[0].fields)
-    else:
-        yield from (_record(record.fields, None) for record in records)
+    records = []
+    for part, parsed in jsonl.split_payload(raw):
+        only = parsed[0] if len(parsed) == 1 else None
+        fields = only.fields if isinstance(only, Record) else None
+        records.append(SpoolRecord(part, fields))
+    return records
 
 
 def join_records(records: Sequence[SpoolRecord]) -> bytes:

@@ -390,10 +390,13 @@ def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
             yield InvalidRecord("not valid JSON", number)
             return
         at = _skip_separators(text, end)
-        if isinstance(value, dict):
-            yield Record(number, value)
-        else:
-            yield InvalidRecord("not a JSON object", number)
+        yield _as_record(value, number)
+
+
+def _as_record(value: object, number: int) -> Record | InvalidRecord:
+    if isinstance(value, dict):
+        return Record(number, value)
+    return InvalidRecord("not a JSON object", number)
 
 
 def _complete_bytes(raw: bytes) -> int:
@@ -433,38 +436,38 @@ def parse_object(raw: object) -> dict[str, object] | None:
 
 def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
     """Parse a hook's input: one object, pretty-printed or not, an array, or lines."""
-    values = payload_values(raw)
-    if values is None and b"\n" in raw.strip():
-        yield from _parse_payload_lines(raw)
-    elif values is None:
-        yield InvalidRecord("not valid JSON", 1)
-    elif not values:
-        yield InvalidRecord("nothing in it", 1)
-    for number, item in enumerate(values or (), 1):
-        if isinstance(item, dict):
-            yield Record(number, item)
-        else:
-            yield InvalidRecord("not a JSON object", number)
+    for _, parsed in split_payload(raw):
+        yield from parsed
 
 
-def _parse_payload_lines(raw: bytes) -> Iterator[Record | InvalidRecord]:
-    """Parse a payload line by line; without any object it is one invalid record."""
-    errors: list[InvalidRecord] = []
-    has_object = False
-    for number, line in enumerate(raw.splitlines(keepends=True), 1):
-        for parsed in parse_line(line, number):
-            if isinstance(parsed, Record) and parsed.fields and not has_object:
-                has_object = True
-                yield from errors
-            if has_object:
-                yield parsed
-            elif isinstance(parsed, InvalidRecord):
-                errors.append(parsed)
-    if not has_object:
-        yield InvalidRecord("not valid JSON", 1)
+def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]]:
+    """Split a hook's input into parts that can be kept alone, each with what it holds.
+
+    Without any object it is one invalid part.
+    """
+    values = _payload_values(raw)
+    if values is not None:
+        records = [_as_record(value, number) for number, value in enumerate(values, 1)]
+        if len(records) < 2:
+            return [(raw, records or [InvalidRecord("nothing in it", 1)])]
+        return [(_to_bytes(v), [one]) for v, one in zip(values, records, strict=True)]
+    parts: list[tuple[bytes, list[Record | InvalidRecord]]] = []
+    for number, line in enumerate(raw.splitlines(), 1):
+        parsed = list(parse_line(line, number))
+        found = [one for one in parsed if isinstance(one, Record)]
+        if len(parsed) == len(found) > 1:
+            parts += [(_to_bytes(one.fields), [one]) for one in found]
+        elif line.strip():
+            parts.append((line, parsed))
+    has_object = any(
+        isinstance(one, Record) and one.fields for _, parsed in parts for one in parsed
+    )
+    if len(parts) > 1 and has_object:
+        return parts
+    return [(raw, [InvalidRecord("not valid JSON", 1)])]
 
 
-def payload_values(raw: bytes) -> list[object] | None:
+def _payload_values(raw: bytes) -> list[object] | None:
     """Parse the JSON values of a payload, arrays flattened; None if any is not JSON."""
     values: list[object] = []
     text, at = _decoded(raw), 0
@@ -476,6 +479,10 @@ def payload_values(raw: bytes) -> list[object] | None:
         values += value if isinstance(value, list) else [value]
         at = _skip_separators(text, end)
     return values
+
+
+def _to_bytes(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _decoded(raw: bytes) -> str:

@@ -54,7 +54,7 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_object
 from memtui.files import require_regular_file
 from memtui.model import events
-from memtui.model.events import EventRole, EventType, to_ms
+from memtui.model.events import EventRefused, EventRole, EventType, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 
 AGENT = "opencode"
@@ -182,11 +182,6 @@ class _Message:
     """The time at which it or a part of it was last written."""
     row_ms: int = 0
     """The time at which its own row was last written."""
-
-    @property
-    def at(self) -> datetime | None:
-        created = _inner(self.fields, "time").get("created")
-        return parse_time(self.created if created is None else created)
 
     @property
     def is_prompt(self) -> bool:
@@ -711,6 +706,8 @@ class _MessageReader:
             yield from self._session_facts(session)
         try:
             yield from self._read(message)
+        except EventRefused as error:
+            yield from [InvalidRecord(str(error))] * (1 + len(message.parts))
         except RecursionError:
             yield InvalidRecord(TOO_DEEP)
 
@@ -752,25 +749,18 @@ class _MessageReader:
             )
 
     def _read(self, message: _Message) -> Iterator[ParsedItem]:
-        fields, at = message.fields, message.at
-        role = as_text((fields or {}).get("role"))
-        reason = ""
+        fields = message.fields
         if fields is None:
-            reason = "not a JSON object"
-        elif not role:
-            reason = "a record without type"
-        elif role not in ("user", "assistant"):
+            raise EventRefused("not a JSON object")
+        role = as_text(fields.get("role"))
+        if not role:
+            raise EventRefused("a record without type")
+        if role not in ("user", "assistant"):
             for one in (fields, *(part.fields for part in message.parts)):
                 yield SkippedRecord(role, words=count_words(one))
             return
-        elif at is None:
-            created = _inner(fields, "time").get("created", message.created)
-            reason = "no timestamp" if created is None else "a bad timestamp"
-        elif events.is_in_future(at, self._now):
-            reason = IN_THE_FUTURE
-        if reason or fields is None or at is None:
-            yield from [InvalidRecord(reason)] * (1 + len(message.parts))
-            return
+        created = _inner(fields, "time").get("created")
+        at = self._builder.parse_time(message.created if created is None else created)
         root = self._root_session(message.session_id)
         subagent = message.session_id if root != message.session_id else ""
         position = Position(0, at, root, subagent, message.id)
