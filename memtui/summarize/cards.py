@@ -629,25 +629,44 @@ def _not_committed(
             yield CardLine("The push that was asked for was not made", state.refs)
         elif _WANTS_COMMIT.match(start):
             yield CardLine("The commit that was asked for was not made", state.refs)
-    if not commits:
-        return
-    last_commit = max(max(one.refs) for one in commits)
+    last_commit = max((max(one.refs) for one in commits), default=-1)
     later = {
         tool_results.file_name(one.path): at
         for at in work.calls
         if at > last_commit
         for one in tool_results.file_changes(work.events[at])
+        if not one.path.startswith("/tmp/")
     }
-    if later:
+    if later and (commits or (state.text == WorkState.DONE and _uses_git(work))):
         names = ", ".join(islice(later, MAX_FILES_NAMED))
         refs = tuple(sorted(set(later.values())))
-        yield CardLine(f"Changed after the last commit: {names}", refs)
+        label = "after the last commit" if commits else "and not committed"
+        yield CardLine(f"Changed {label}: {names}", refs)
         return
-    for at in (at for at in reversed(work.calls) if at >= last_commit):
+    for at in (at for at in reversed(work.calls) if commits and at >= last_commit):
         if left := tool_results.modified_files(work.events[at].text):
             names = ", ".join(left[:MAX_FILES_NAMED])
             yield CardLine(f"Left out of the commit: {names}", (at,))
+            break
+    for at in (at for at in reversed(work.calls) if commits and at >= last_commit):
+        if tool_results.was_pushed(work.events[at]):
             return
+        if ahead := tool_results.commits_ahead(work.events[at].text):
+            yield CardLine(f"Not pushed: {ahead}", (at,))
+            return
+
+
+_GIT = re.compile(r"(?:cd \S+ && )?git ")
+
+
+def _uses_git(work: _Work) -> bool:
+    """Return whether a command of git was run, so that a commit would be seen."""
+    commands = (
+        tool_actions.whole_command(work.events[at])
+        for at in work.calls
+        if tool_results.is_command(work.events[at])
+    )
+    return any(map(_GIT.match, commands))
 
 
 def _said_to_be_open(work: _Work) -> Iterator[CardLine]:

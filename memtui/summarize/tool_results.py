@@ -86,6 +86,15 @@ def modified_files(text: str) -> list[str]:
     return [file_name(name) for name in names if not _HIDDEN.search(name)]
 
 
+_AHEAD = re.compile(r"^Your branch is (ahead of '[^']+' by \d+ commits?)", re.MULTILINE)
+
+
+def commits_ahead(text: str) -> str:
+    """Return how far ``git status`` says that the branch is ahead; "" if it is not."""
+    found = _AHEAD.search(text)
+    return f"the branch is {found[1]}" if found else ""
+
+
 def file_name(path: str) -> str:
     """Return the last part of a path."""
     return path.replace("\\", "/").rpartition("/")[2]

@@ -287,3 +287,18 @@ def test_a_plan_is_asked_for_by_the_problem_that_it_solves() -> None:
     asked = card(("user", plan), SAY).asked
     assert asked is not None
     assert asked.text.startswith("Totals differ by a cent between the ledger")
+
+
+def test_changes_without_a_commit_are_left_open_where_git_is_used() -> None:
+    status = shell("git status", "Changes not staged for commit:")
+    (line,) = card(ASK, EDIT, status, SAY).left_open
+    assert line.text == "Changed and not committed: ledger.py"
+    assert not card(ASK, EDIT, SAY).left_open
+
+
+def test_commits_that_a_branch_is_ahead_by_are_left_open_until_a_push() -> None:
+    ahead = "Your branch is ahead of 'origin/main' by 2 commits."
+    status = shell("git status", f"On branch main\n{ahead}\n")
+    (line,) = card(ASK, EDIT, COMMIT, status, SAY).left_open
+    assert line.text == "Not pushed: the branch is ahead of 'origin/main' by 2 commits"
+    assert not card(ASK, EDIT, COMMIT, status, PUSH, SAY).left_open
