@@ -11,6 +11,7 @@ A sentence is dropped by the first of these rules that it breaks:
 - **swapped roles**: a request that is not the user's, or a result that is only what
   the user asked for
 - **unsupported**: the source does not contain its wording, see ``grounding``
+- **weak**: the source contains only a part of it, and the extract has that field
 
 The title may not break a rule either, and must name a subject.
 """
@@ -65,8 +66,8 @@ def _find_objection(
     text = bullet.text
     if is_placeholder(text):
         return "placeholder"
-    if _is_repetition(text, kept):
-        return "repetition"
+    if is_repetition(text, kept):
+        return REPETITION
     if scripts.is_in_other_script(text, source.spoken):
         return "other script"
     if is_narration(text):
@@ -121,7 +122,7 @@ def find_rejection(written: Sequence[Bullet]) -> str:
     return ""
 
 
-UNSUPPORTED = "unsupported"
+UNSUPPORTED, WEAK, REPETITION = "unsupported", "weak", "repetition"
 
 
 def _describe(bullet: Bullet) -> str:
@@ -163,7 +164,8 @@ def _squeeze(text: str) -> str:
 _PROMPT_TEXTS = tuple(map(_squeeze, prompts.OWN_TEXTS))
 
 
-def _is_repetition(text: str, kept: Sequence[str]) -> bool:
+def is_repetition(text: str, kept: Sequence[str]) -> bool:
+    """Return True if a sentence says what one of some others says."""
     terms = set(analyzer.query_terms(text))
     others = (set(analyzer.query_terms(one)) for one in kept)
     return bool(terms) and any(

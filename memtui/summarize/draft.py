@@ -60,20 +60,37 @@ class GroundedSummary:
         """Return a model's summary with the lines of an extract that it lacks.
 
         These are the facts, and the fields of a card that were not written or not
-        accepted; beside a plain list of bullets only the facts.
+        accepted; beside a plain list of bullets only the facts. A weak sentence, or one
+        that repeats a line of the extract, is withheld if the extract has that field.
         """
-        written = {one.kind for one in self.bullets}
-        if BulletKind.NOTE in written:
-            written |= CARD
-        missing = [
-            one
-            for one in extract.bullets
-            if one.kind not in written and one.kind is not BulletKind.QUOTE
-        ]
-        bullets = sorted((*self.bullets, *missing), key=_card_order)
+        lines = [one for one in extract.bullets if one.kind is not BulletKind.QUOTE]
+        if any(one.kind is BulletKind.NOTE for one in self.bullets):
+            lines = [one for one in lines if one.kind not in CARD]
+        own, withheld = list(self.bullets), list(self.withheld)
+        known = {one.kind for one in lines}
+        for one in self.bullets:
+            if one.support is Support.WEAK and one.kind in known:
+                own.remove(one)
+                withheld.append(_object(one, acceptance.WEAK))
+        for one in tuple(own):
+            kinds = {bullet.kind for bullet in own}
+            texts = [line.text for line in lines if line.kind not in kinds]
+            if acceptance.is_repetition(one.text, texts):
+                own.remove(one)
+                withheld.append(_object(one, acceptance.REPETITION))
+        kinds = {one.kind for one in own}
+        bullets = [*own, *(line for line in lines if line.kind not in kinds)]
         return replace(
-            self, bullets=tuple(bullets), grips=(*self.grips, *extract.grips)
+            self,
+            bullets=tuple(sorted(bullets, key=_card_order)),
+            withheld=tuple(withheld),
+            grips=(*self.grips, *extract.grips),
         )
+
+
+def _object(bullet: Bullet, rule: str) -> Bullet:
+    verdict = replace(bullet.verdict, objection=rule, is_of_model=True)
+    return replace(bullet, verdict=verdict)
 
 
 _ORDER = (
@@ -290,10 +307,7 @@ def _accept(
 ) -> GroundedSummary:
     """Return a model's summary; the bullets that are not accepted are withheld."""
     rules = acceptance.list_objections(draft.bullets, source)
-    judged = [
-        replace(one, verdict=replace(one.verdict, objection=rule, is_of_model=True))
-        for one, rule in zip(bullets, rules, strict=True)
-    ]
+    judged = [_object(one, rule) for one, rule in zip(bullets, rules, strict=True)]
     return GroundedSummary(
         title,
         tuple(one for one in judged if acceptance.is_kept(one)),

@@ -280,6 +280,22 @@ def test_a_missing_field_falls_back_too() -> None:
     assert (asked.text, outcome.text) == (TALK[0][1], OUTCOME.text)
 
 
+def test_a_weak_field_gives_way_to_the_line_of_the_extract() -> None:
+    found = fill(ASKED, replace(OUTCOME, text="token.py sets it first; 43 tests pass."))
+    outcome = next(one for one in found.bullets if one.kind is BulletKind.OUTCOME)
+    assert outcome.is_quote and not outcome.is_checked
+    assert [one.verdict.objection for one in found.withheld] == ["weak"]
+
+
+def test_a_field_that_repeats_a_line_of_the_extract_is_dropped() -> None:
+    narrated = replace(OUTCOME, text="The assistant fixed the login page.")
+    again = replace(OUTCOME, kind=BulletKind.DECISION)
+    found = fill(ASKED, narrated, again)
+    rules = [one.verdict.objection for one in found.withheld]
+    assert rules == ["narration", "repetition"]
+    assert not any(one.kind is BulletKind.DECISION for one in found.bullets)
+
+
 def test_a_list_without_fields_stays_a_list() -> None:
     found = fill(replace(OUTCOME, kind=BulletKind.NOTE))
     assert [one.kind for one in found.bullets] == [BulletKind.NOTE, BulletKind.STATE]
