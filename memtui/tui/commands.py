@@ -368,7 +368,7 @@ def explain_idle_key(key: str) -> str:
     labels = dict.fromkeys(row.label for row in COMMANDS if key in row.keys.split())
     if not labels:
         return ""
-    return f"{_shown(key)} ({' or '.join(labels)}) does nothing here. ? shows all keys."
+    return f"{_shown(key)} ({' or '.join(labels)}) does nothing here."
 
 
 def _shown(key: str) -> str:

@@ -168,10 +168,8 @@ class ExportScreen(Dialog[Path | None]):
 
 # Resuming a session
 
-CHECKING = "Checking whether it can be run here…"
 
-
-def check(resume: ResumeCommand) -> tuple[str, ResumeCommand]:
+def check_resume(resume: ResumeCommand) -> tuple[str, ResumeCommand]:
     """Return why a command cannot be run here, or "", and the one to copy."""
     if resume.reason:
         return resume.reason, resume
@@ -192,40 +190,30 @@ class ResumeScreen(Dialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "run it"),
         Binding("c", "copy", "copy the command"),
-        Binding("enter", "show_keys", "show keys", show=False),
         Binding("escape,n", "answer(False)", "back", key_display="esc"),
         Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(self, resume: ResumeCommand) -> None:
+    def __init__(self, problem: str, resume: ResumeCommand) -> None:
+        """Make the dialog.
+
+        Args:
+            problem: Why the command cannot be run here; empty if it can.
+            resume: The command.
+        """
         super().__init__()
-        self._resume = resume
-        self._problem = CHECKING if resume.argv else resume.reason
+        self._problem, self._resume = problem, resume
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="resume"):
             yield Static(self._question(), id="question")
 
-    def on_mount(self) -> None:
-        if self._resume.argv:
-            # On a thread: the folder may be on a slow disk.
-            self.load(partial(check, self._resume), self._show, "check")
-
-    def _show(self, checked: tuple[str, ResumeCommand]) -> None:
-        self._problem, self._resume = checked
-        self.query_one("#question", Static).update(self._question())
-        self.refresh_bindings()
-
     def _question(self) -> Content:
-        command = str(self._resume)
-        if not command:
-            return Content(self._problem)
+        lead = "Run this now? memtui comes back when it ends."
         if self._problem:
-            style = "$context" if self._problem == CHECKING else "$error"
-            return Content.assemble((f"{self._problem}\n\n", style), (command, "bold"))
-        return Content.assemble(
-            "Run this now? memtui comes back when it ends.\n\n", (command, "bold")
-        )
+            lead = self._problem
+        parts = Content(lead), Content.styled(str(self._resume), "bold")
+        return Content("\n\n").join(part for part in parts if part)
 
     @property
     def refused(self) -> Collection[str]:
@@ -241,15 +229,6 @@ class ResumeScreen(Dialog[bool]):
             self.notify(self._problem, markup=False)
         else:
             self.dismiss(is_yes)
-
-    def action_show_keys(self) -> None:
-        """Name the key that answers: Enter alone never starts a program."""
-        text = "Press esc to go back."
-        if not self._problem:
-            text = "Press y to run it, esc to go back."
-        elif self._resume.argv:
-            text = "Press c to copy the command, esc to go back."
-        self.notify(text, markup=False)
 
     def action_copy(self) -> None:
         if self._resume.argv:

@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from memtui.model import sessions
 from memtui.model.events import EventPosition
+from memtui.model.sessions import ResumeCommand
 from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
     ConversationGoneError,
@@ -42,7 +43,7 @@ from memtui.tui.messages import (
     TurnsRequested,
 )
 from memtui.tui.screens.base import AGAIN, LAYOUTS, BaseScreen
-from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen
+from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.find_line import FindLine
 from memtui.tui.widgets.panes import PaneTitle
@@ -600,13 +601,19 @@ class ReaderScreen(BaseScreen[None]):
         """Ask whether to resume the session in its agent."""
         if (about := self._loaded_session()) is None:
             return
-        resume = sessions.resume_command(about.session)
 
-        def answer(is_yes: bool | None) -> None:
-            if is_yes:
-                self._run(resume.argv, resume.folder)
+        def ask(checked: tuple[str, ResumeCommand]) -> None:
+            problem, resume = checked
 
-        self.app.push_screen(ResumeScreen(resume), answer)
+            def answer(is_yes: bool | None) -> None:
+                if is_yes:
+                    self._run(resume.argv, resume.folder)
+
+            self.app.push_screen(ResumeScreen(problem, resume), answer)
+
+        # On a thread: the folder may be on a slow disk.
+        command = sessions.resume_command(about.session)
+        self.load(partial(check_resume, command), ask, PLACE)
 
     def _run(self, argv: Sequence[str], folder: str = "") -> None:
         """Run a program in the terminal, and show why it failed."""
