@@ -67,14 +67,14 @@ class GroundedSummary:
         if any(one.kind is BulletKind.NOTE for one in self.bullets):
             lines = [one for one in lines if one.kind not in CARD]
         own, withheld = list(self.bullets), list(self.withheld)
-        known = {one.kind for one in lines}
+        known = {one.kind for one in lines if one.kind in CARD}
         for one in self.bullets:
             if one.support is Support.WEAK and one.kind in known:
                 own.remove(one)
                 withheld.append(_object(one, acceptance.WEAK))
         for one in tuple(own):
-            kinds = {bullet.kind for bullet in own}
-            texts = [line.text for line in lines if line.kind not in kinds]
+            missing = known - {bullet.kind for bullet in own}
+            texts = [line.text for line in lines if line.kind in missing]
             if acceptance.is_repetition(one.text, texts):
                 own.remove(one)
                 withheld.append(_object(one, acceptance.REPETITION))
