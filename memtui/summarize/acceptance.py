@@ -8,8 +8,8 @@ A sentence is dropped by the first of these rules that it breaks:
 - **narration**: it tells who said or ran what, or what comes next
 - **offer**: it offers further work, or is only polite
 - **copied line**: it is a command, a program's output or code
-- **swapped roles**: a request that is not the user's, or a result that is only what
-  the user asked for
+- **swapped roles**: a request that is not the user's, or a result or open point that
+  only the user named
 - **unsupported**: the source does not contain its wording, see ``grounding``
 - **weak**: the source contains only a part of it, and the extract has that field
 
@@ -42,6 +42,7 @@ class SourceTexts:
         user = [text for role, text in spoken if role == EventRole.USER]
         others = [text for role, text in spoken if role != EventRole.USER]
         self.spoken = "\n".join(text for _, text in spoken)
+        self.ends_with_user = bool(spoken) and spoken[-1][0] == EventRole.USER
         self.by_user = PassageIndex(user)
         self.by_others = PassageIndex([*others, *tools])
         self.tool_lines = {
@@ -261,10 +262,13 @@ _REQUESTED = re.compile(
 
 
 def _has_swapped_roles(bullet: DraftBullet, source: SourceTexts) -> bool:
-    """Return True if a request is not the user's, or a result is only the user's."""
+    """Return True if a request is not the user's, or only the user's words support a
+    result or an open point that the agent replied to."""
     if _REQUESTED.search(bullet.text):
         return True
     own = {BulletKind.ASKED: source.by_user, BulletKind.OUTCOME: source.by_others}
+    if not source.ends_with_user:
+        own[BulletKind.LEFT_OPEN] = source.by_others
     said = own.get(bullet.kind)
     if said is None or not source.by_user.texts:
         return False

@@ -146,6 +146,14 @@ def test_a_result_that_only_the_user_named_has_swapped_roles() -> None:
     assert objection(text, BulletKind.ASKED, source) == ""
 
 
+def test_a_question_of_the_user_is_open_only_at_the_end() -> None:
+    question = ("user", "Why is the cookie not stored as a string?")
+    text = "Why the cookie is not stored as a string."
+    answered = SourceTexts([*TALK, question, ("assistant", "Because it is signed.")])
+    assert objection(text, BulletKind.LEFT_OPEN, answered) == "swapped roles"
+    assert objection(text, BulletKind.LEFT_OPEN, SourceTexts([*TALK, question])) == ""
+
+
 def test_what_another_field_says_already_is_dropped() -> None:
     again = replace(OUTCOME, kind=BulletKind.LEFT_OPEN)
     assert acceptance.list_objections([ASKED, OUTCOME, again], SOURCE) == [
