@@ -125,7 +125,7 @@ def hit(one: Hit, *, is_recent: bool = False) -> Item:
     }
     if one.landing_id != one.target_id:
         item["leads_to"] = citations.cite_node(one.landing_id)
-    return item
+    return item | ({"also": [*one.also]} if one.also else {})
 
 
 def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Item]:

@@ -109,12 +109,7 @@ def route(
     score = _score(strategy, nodes, hits, quoted, is_elsewhere=bool(elsewhere))
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
-    # A day repeats the snippets of its segments.
-    by_text: dict[str, Hit] = {}
-    for hit in hits:
-        by_text.setdefault(hit.snippet.text, hit)
-    distinct = list(by_text.values())
-    items = list(with_verdicts(list(map(formatting.hit, distinct)), distinct))
+    items = list(with_verdicts(list(map(formatting.hit, hits)), hits))
     # The best summary, then the quotes, then the rest.
     items[1:1] = describe_quotes(quoted.quotes)
     items += [formatting.node(node) for node in nodes[:limit]]

@@ -106,6 +106,8 @@ class Hit:
     project: str = ""
     landing_id: str = ""
     """The node to open: the best segment below a wide node, else the node itself."""
+    also: tuple[TocLevel, ...] = ()
+    """The levels of nodes above that repeat its sentence, the lowest first."""
 
     @property
     def band(self) -> ScoreBand:

@@ -1,6 +1,7 @@
 """Search in nodes and grips: ``Teleport`` jumps from a few words to any of them."""
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.errors import SearchError
+from memtui.model import calendar
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
 from memtui.model.hits import Hit, HitKind, IndexMatch, Snippet, TeleportResult
-from memtui.model.nodes import TocNode
+from memtui.model.nodes import TocLevel, TocNode
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times
@@ -28,6 +30,9 @@ log = logging.getLogger(__name__)
 
 LIMIT = 50
 """The default number of hits."""
+
+REPEATED = 12
+"""So many hits more are read, as some repeat others."""
 
 MAX_PENDING = 200
 """With more nodes to index than this, the result says so."""
@@ -135,6 +140,7 @@ class Teleport:
             return hit.score * (scoring.DATE_BOOST if dated.covers(hit.at) else 1.0)
 
         hits = sorted(result.hits, key=score, reverse=True)
+        hits = hits if result.is_recent else [*merge_repeated(hits)][:limit]
         hints += map(str, dated.describe([hit.at for hit in hits]))
         return replace(
             result,
@@ -146,7 +152,7 @@ class Teleport:
         )
 
     def _search(self, query: Query, limit: int) -> TeleportResult:
-        found = self.rank(query, limit)
+        found = self.rank(query, limit + REPEATED)
         hits = read_hits(found.matches, query)
         return TeleportResult(
             query.text,
@@ -274,6 +280,56 @@ def _read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
                 project=", ".join(node.projects),
                 landing_id=match.landing_id,
             )
+
+
+def merge_repeated(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Merge hits with the same sentence.
+
+    Of nodes the lowest one stays, where the sentence comes from, at the place and with
+    the score of the best of them; of grips the best one, unless it repeats their node.
+
+    Args:
+        hits: The best first.
+    """
+    depths = {level: depth for depth, level in enumerate(TocLevel)}
+    texts = [" ".join(hit.snippet.text.split()).rstrip("…. ") for hit in hits]
+    names = [_AFTER_NAME.sub("", text) for text in texts]
+    groups: dict[int, list[int]] = {}
+    for index, (hit, text) in enumerate(zip(hits, texts, strict=True)):
+        repeated = (
+            (other.kind is HitKind.NODE, depths[other.level], -at)
+            for at, other in enumerate(hits)
+            if text
+            and (text == texts[at] or _same_name(names[index], names[at], other.title))
+            and _may_repeat(hit, other)
+        )
+        *_, leader = max(repeated, default=(-index,))
+        groups.setdefault(-leader, []).append(index)
+    for leader, indexes in groups.items():
+        others = {
+            hits[index].level
+            for index in indexes
+            if index != leader and hits[index].kind is HitKind.NODE
+        }
+        also = tuple(sorted(others, key=depths.__getitem__, reverse=True))
+        yield replace(hits[leader], score=hits[indexes[0]].score, also=also)
+
+
+_AFTER_NAME = re.compile(r" — .*| \((?:done|pushed|merged|open|abandoned)\)$")
+"""The text after the name of a piece of work in the bullet of a day or longer
+period."""
+
+
+def _same_name(name: str, *others: str) -> bool:
+    """Return whether a name, with or without a project before it, is another one."""
+    return name in others or name.partition(": ")[2] in filter(None, others)
+
+
+def _may_repeat(hit: Hit, other: Hit) -> bool:
+    """Return whether a hit may repeat one: of its node, or of a node below."""
+    if hit.kind is HitKind.GRIP:
+        return hit.node_id == other.node_id
+    return other.kind is HitKind.NODE and hit.node_id in calendar.path(other.node_id)
 
 
 def in_scope(nodes: Iterable[str], scope: Scope) -> list[str]:

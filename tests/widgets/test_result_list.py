@@ -11,6 +11,7 @@ from textual.content import Content
 from memtui.model import calendar
 from memtui.model.hits import Hit, HitKind, Snippet
 from memtui.model.nodes import TocLevel
+from memtui.search.nodes import merge_repeated
 from memtui.tui.widgets import result_list
 from memtui.tui.widgets.result_list import (
     MARKED,
@@ -19,7 +20,6 @@ from memtui.tui.widgets.result_list import (
     ResultSnippet,
     SearchResult,
     format_when,
-    merge_repeated,
 )
 from tests.screens.search_results import FINDINGS, LONG, MESSAGES, marked, message_hit
 
@@ -81,10 +81,29 @@ def test_markup_is_text() -> None:
 
 
 def test_a_title_that_answers_is_marked_and_not_said_again() -> None:
-    turn = ResultSnippet("", marked(MOMENTS[0].title, "timeout"))
+    turn = ResultSnippet("", marked(MOMENTS[0].title, "logged"))
     row = drawn(replace(MOMENTS[0], match=turn), 66)
-    assert row.plain.count("timeout") == 1
-    assert shown_marks(row) == ["timeout"]
+    assert row.plain.count("logged") == 1
+    assert shown_marks(row) == ["logged"]
+
+
+@pytest.mark.parametrize("width", [66, 78, 138])
+def test_a_row_tells_what_came_of_the_session_and_how_much_more_matches(
+    width: int,
+) -> None:
+    first, *rest = drawn(MOMENTS[0], width).plain.splitlines()
+    assert "  Customers are logged out while" in first
+    assert first.endswith("  pushed") and len(first) == width
+    text = "\n".join(rest)
+    assert "→ Every request renews the session" in text
+    assert "+38 in this session · excellent match" in text
+    # Not again what is shown anyway; nor where there are few lines.
+    said = MOMENTS[0].outcome
+    told = replace(MOMENTS[0], match=ResultSnippet("you", Snippet(f"Yes. {said}")))
+    assert "→" not in drawn(told, width).plain
+    assert "→" not in drawn(MOMENTS[0], width, lines=1).plain
+    # Without a state the row says what was found.
+    assert drawn(MOMENTS[1], width).plain.splitlines()[0].endswith("  message")
 
 
 def test_what_was_said_around_is_shown_where_there_is_room_for_it() -> None:
@@ -151,10 +170,33 @@ def test_what_a_wide_node_repeats_stands_once_at_the_place_of_the_best() -> None
         hit(month, "The timeout was 600.", 0.5),
         hit("toc:day:2024-02-20", "The timeout was 600.", 0.4),
     ]
-    merged = [(one.node_id, one.score, also) for one, also in merge_repeated(hits)]
+    merged = [(one.node_id, one.score, one.also) for one in merge_repeated(hits)]
     assert merged == [
-        ("toc:day:2024-02-20", 0.9, []),
-        (SEGMENT, 0.8, ["week", "month"]),
-        (SEGMENT, 0.6, []),
-        ("toc:day:2024-02-20", 0.4, []),
+        ("toc:day:2024-02-20", 0.9, ()),
+        (SEGMENT, 0.8, ("week", "month")),
+        ("toc:day:2024-02-20", 0.4, ()),
     ]
+
+
+def test_a_piece_of_work_is_known_by_its_name() -> None:
+    work = replace(hit(SEGMENT, "Set it to 600.", 0.7), title="Raise the timeout")
+    for text in (
+        "Raise the timeout",
+        "Raise the timeout — it was 600 (pushed)",
+        "shop: Raise the timeout (open)",
+    ):
+        (one,) = merge_repeated([hit("toc:month:2024-01", text, 0.9), work])
+        assert (one.node_id, one.score, one.also) == (SEGMENT, 0.9, ("month",))
+    assert (
+        len([*merge_repeated([hit("toc:month:2024-01", "Raise it", 0.9), work])]) == 2
+    )
+
+
+def test_of_citations_with_one_sentence_the_best_stands_alone() -> None:
+    grip = HitKind.GRIP
+    hits = [
+        hit(SEGMENT, "The timeout was 600.", 0.8, grip),
+        hit(SEGMENT, "The timeout\nwas 600…", 0.7, grip),
+        hit("toc:day:2024-02-20", "The timeout was 600.", 0.6, grip),
+    ]
+    assert [one.score for one in merge_repeated(hits)] == [0.8, 0.6]

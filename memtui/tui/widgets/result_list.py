@@ -16,7 +16,6 @@ from textual.css.styles import RulesMap
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from memtui.model import calendar
 from memtui.model.events import clean
 from memtui.model.hits import (
     NO_SNIPPET,
@@ -179,9 +178,9 @@ def to_results(found: TeleportResult | CombinedResult | MessageResult) -> Search
 
 
 def _teleport_results(hits: Sequence[Hit]) -> Iterator[SearchResult]:
-    for hit, levels in merge_repeated(hits):
+    for hit in hits:
         is_grip = hit.kind is HitKind.GRIP
-        also = f"also in its {', '.join(levels)}" if levels else ""
+        also = f"also in its {', '.join(hit.also)}" if hit.also else ""
         yield SearchResult(
             at=hit.at,
             level=None if is_grip or hit.level is TocLevel.SEGMENT else hit.level,
@@ -196,51 +195,6 @@ def _teleport_results(hits: Sequence[Hit]) -> Iterator[SearchResult]:
             ),
             details=tuple(filter(None, (hit.project, also))),
         )
-
-
-def merge_repeated(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[str]]]:
-    """Merge hits on nodes that repeat a sentence of a node below them.
-
-    The hit on the lowest node stays, where the sentence comes from, at the place and
-    with the score of the best of them.
-
-    Args:
-        hits: The best first.
-
-    Yields:
-        Each hit, with the levels of the hits merged into it, the lowest first.
-    """
-    depths = {level: depth for depth, level in enumerate(TocLevel)}
-    groups: dict[int, list[int]] = {}
-    for index, hit in enumerate(hits):
-        repeats = [
-            (depths[other.level], -at)
-            for at, other in enumerate(hits)
-            if hit.kind is other.kind is HitKind.NODE
-            and _names_same_work(hit, other)
-            and hit.node_id in calendar.path(other.node_id)
-        ]
-        _, leader = max(repeats, default=(0, -index))
-        groups.setdefault(-leader, []).append(index)
-    for leader, indexes in groups.items():
-        others = [index for index in indexes if index != leader]
-        others.sort(key=lambda index: -depths[hits[index].level])
-        levels = dict.fromkeys(hits[index].level.value for index in others)
-        yield replace(hits[leader], score=hits[indexes[0]].score), [*levels]
-
-
-_AFTER_NAME = re.compile(r" — .*| \((?:done|pushed|merged|open|abandoned)\)$")
-"""The text after the name of a piece of work in the bullet of a day or longer
-period."""
-
-
-def _names_same_work(wide: Hit, narrow: Hit) -> bool:
-    """Return whether a hit repeats what one on a node below it says."""
-    text = wide.snippet.text
-    if not text or text == narrow.snippet.text:
-        return bool(text)
-    name = _AFTER_NAME.sub("", text)
-    return name in (narrow.title, _AFTER_NAME.sub("", narrow.snippet.text))
 
 
 def _combined_result(hit: CombinedHit) -> SearchResult:
