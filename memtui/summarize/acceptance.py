@@ -266,14 +266,19 @@ def _has_swapped_roles(bullet: DraftBullet, source: SourceTexts) -> bool:
     result or an open point that the agent replied to."""
     if _REQUESTED.search(bullet.text):
         return True
-    own = {BulletKind.ASKED: source.by_user, BulletKind.OUTCOME: source.by_others}
-    if not source.ends_with_user:
-        own[BulletKind.LEFT_OPEN] = source.by_others
-    said = own.get(bullet.kind)
-    if said is None or not source.by_user.texts:
-        return False
-    (verdict,) = claims.check_against_texts([DraftBullet(bullet.text)], said)
-    return verdict.support is Support.UNSUPPORTED
+    plain = DraftBullet(bullet.text)
+    (user,) = claims.check_against_texts([plain], source.by_user)
+    (others,) = claims.check_against_texts([plain], source.by_others)
+    match bullet.kind if source.by_user.texts else None:
+        case BulletKind.ASKED:
+            return user.support is Support.UNSUPPORTED
+        case BulletKind.OUTCOME:
+            return others.support is Support.UNSUPPORTED
+        case BulletKind.LEFT_OPEN:
+            is_users = user.support is Support.SUPPORTED is not others.support
+            return is_users and not source.ends_with_user
+        case _:
+            return False
 
 
 def has_subject(title: str) -> bool:
