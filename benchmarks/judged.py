@@ -127,7 +127,7 @@ def main() -> int:
                 f"{'TRUE ' if bullet.is_true else 'FALSE'} {found.support:11}"
                 f" {features.covered:.2f} {bullet.source} {bullet.kind}: {bullet.text}"
                 f" | {features.missing} {features.negation_differs}"
-                f" {features.opposites}"
+                f" {features.opposites} {features.conflicts}"
             )
     return 0
 

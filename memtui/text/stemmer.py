@@ -85,6 +85,11 @@ def word_prefixes(start: str) -> set[str]:
     return {start[: max(2, len(start) - 1)]} | irregular
 
 
+def is_irregular(word: str) -> bool:
+    """Return whether a folded word is an irregular form: "wrote", "men"."""
+    return word in _IRREGULAR
+
+
 def stem(word: str) -> str:
     """Return the stem of a folded, lower-case word.
 

@@ -16,6 +16,7 @@ from memtui.model.events import Event, EventRole
 from memtui.model.hits import ScoreBand, score_band
 from memtui.model.nodes import BULLET_COUNTS, MAX_KEYWORDS, TocLevel, TocNode
 from memtui.model.summaries import DraftBullet, Keyword, KeywordOrigin
+from memtui.model.verdicts import Support
 from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.services import browse, conversation
@@ -23,7 +24,7 @@ from memtui.store import database
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import BulletRow
 from memtui.summarize import keywords, segmenter
-from memtui.summarize.grounding import anchoring
+from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.segmenter import SegmentRules
 from memtui.text.tokens import estimate
 from memtui.workspace import Workspace
@@ -707,3 +708,26 @@ def test_the_first_bullets_and_the_grips_of_a_day_are_in_json(tmp_path: Path) ->
     assert {"before", "excerpt", "after"} <= expanded.keys()
     assert expanded["grip"]["excerpt"] in expanded["excerpt"][0]["text"]
     assert len(expanded["before"]) <= 3 and len(expanded["after"]) <= 3
+
+
+def test_s0_57_the_summary_of_the_guide_is_kept() -> None:
+    said = (
+        (EventRole.USER, "How do I implement JWT refresh tokens?"),
+        (EventRole.ASSISTANT, "You can use a sliding window approach..."),
+        (EventRole.USER, "What about the race condition?"),
+        (EventRole.ASSISTANT, "We should add mutex protection..."),
+    )
+    events = [make_message(text, at, role=role) for at, (role, text) in enumerate(said)]
+    bullets = (
+        "Discussed sliding window approach for token refresh",
+        "Identified race condition with multiple browser tabs",
+        "Solution: Add mutex protection for refresh operations",
+        "JWT Token Refresh Implementation",
+    )
+    found = claims.check_against_events([*map(DraftBullet, bullets)], events)
+    assert [one.support for one in found] == [
+        Support.SUPPORTED,
+        Support.WEAK,  # Nobody mentioned browser tabs.
+        Support.WEAK,
+        Support.SUPPORTED,
+    ]

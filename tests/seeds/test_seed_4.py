@@ -13,12 +13,14 @@ from memtui.agents.api import TOOLS, ToolRunner
 from memtui.agents.replies import Item, Reply
 from memtui.model.events import EventRole
 from memtui.model.summaries import DraftBullet, GenerationStats, Summary
+from memtui.model.verdicts import Support
 from memtui.services import browse
 from memtui.store import database, segments
 from memtui.store import events as store_events
 from memtui.store.schema import SegmentRow
 from memtui.summarize import surprise
 from memtui.summarize.draft import ground_segment
+from memtui.summarize.grounding import claims
 from memtui.text import date_format
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.workspace import Workspace
@@ -452,3 +454,28 @@ def test_when_is_the_time_of_the_last_message(
         monkeypatch.setattr(talk, "now", lambda now=now: now)
         (item,) = memories.retrieve_memory(talk, "Rust").items
         assert item["when"] == expected
+
+
+def test_s4_16_the_summary_of_the_format_is_not_withheld() -> None:
+    said = (
+        (
+            EventRole.USER,
+            "I've been doing Python for 5 years but my new team is all Rust",
+        ),
+        (EventRole.ASSISTANT, "That's a big shift. What prompted it?"),
+        (
+            EventRole.USER,
+            "The trading system needs microsecond latency, Python can't cut it",
+        ),
+        (
+            EventRole.USER,
+            "Also I need to learn it within 3 months or I'm screwed",
+        ),
+    )
+    events = [make_message(text, at, role=role) for at, (role, text) in enumerate(said)]
+    summary = (
+        "User switching careers from Python to Rust due to performance requirements"
+        " at new job."
+    )
+    (found,) = claims.check_against_events([DraftBullet(summary)], events)
+    assert found.support is not Support.UNSUPPORTED

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from memtui.model.events import Event, EventType
+from memtui.model.events import Event, EventRole, EventType
 from memtui.model.segments import counted_text
 from memtui.model.verdicts import (
     SourceQuote,
@@ -63,6 +63,22 @@ class EventPassages(PassageIndex):
     def __init__(self, events: Sequence[Event]) -> None:
         super().__init__([counted_text(event) for event in events])
         self.events = events
+
+    def role_of(self, text_index: int) -> EventRole | None:
+        return self.events[text_index].role
+
+    def has_failed(self, terms: Collection[str]) -> bool:
+        """Return whether the call that contains most of some terms has failed.
+
+        A successful call that contains as many, and at least as late, counts instead.
+        """
+        most, result = 1, False
+        for action in find_actions(self):
+            if action.is_call and (action.is_failed or action.verb == "Ran"):
+                count = len(set(analyzer.terms(action.call)).intersection(terms))
+                if count > most or (count == most > 1):
+                    most, result = count, action.is_failed
+        return result
 
 
 @lru_cache(maxsize=2)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memtui.model.events import Event
+from memtui.model.events import Event, EventRole
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import (
     SUPPORTED,
@@ -23,12 +23,12 @@ from memtui.model.verdicts import (
     VerdictFeatures,
     hash_quote,
 )
-from memtui.summarize.grounding import actions, details, matching
+from memtui.summarize.grounding import actions, conflicts, details, matching
 from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import analyzer
 
-GROUNDING_VERSION = "audit-3"
+GROUNDING_VERSION = "audit-4"
 """Summaries checked by another version of these rules are made again."""
 
 MIN_CLAUSE_TERMS = 4
@@ -161,6 +161,35 @@ def _check_anywhere(text: str, source: PassageIndex) -> Verdict:
 
 
 def _check_text(
+    text: str, source: PassageIndex, text_indexes: Collection[int] | None
+) -> Verdict:
+    """Check a text against what its subject said and did, else against anybody's."""
+    roles = conflicts.speaker_roles(text)
+    found = _check_said(text, source, text_indexes)
+    is_plan = conflicts.NOT_DONE in found.features.conflicts
+    if found.support is Support.UNSUPPORTED or (roles is None and not is_plan):
+        return found
+    allowed = roles or frozenset(EventRole) - {EventRole.USER}
+    places = range(len(source.texts)) if text_indexes is None else text_indexes
+    by_subject = {
+        at for at in places if (role := source.role_of(at)) is None or role in allowed
+    }
+    if not {quote.index for quote in found.quotes} <= by_subject:
+        there = _check_said(text, source, by_subject)
+        if there.support is Support.SUPPORTED:
+            return there
+    elif not conflicts.has_other_subject(
+        text, " ".join(map(source.quoted_text, found.quotes))
+    ):
+        return found
+    if roles is None:
+        return found
+    reasons = (*found.features.conflicts, conflicts.OTHER_SPEAKER)
+    features = replace(found.features, conflicts=reasons)
+    return replace(found, support=Support.WEAK, features=features)
+
+
+def _check_said(
     text: str, source: PassageIndex, text_indexes: Collection[int] | None
 ) -> Verdict:
     proved = actions.check_action_claims(text, source, text_indexes)

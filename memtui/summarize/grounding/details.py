@@ -9,11 +9,26 @@ from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from itertools import groupby
 
+from memtui.summarize.grounding import conflicts
 from memtui.summarize.grounding import numbers as grounding_numbers
+from memtui.summarize.grounding.passages import PassageIndex
 from memtui.text import analyzer
-from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS
+from memtui.text.stemmer import is_irregular
+from memtui.text.stopwords import ACRONYMS, NARRATION_STEMS, STOP_WORDS
+from memtui.text.synonyms import SYNONYMS
 
 _TICKED = re.compile(r"`([^`\n]{1,80})`")
+_QUOTED = re.compile(r"[\"“„]([^\"“”„\n]{1,40})[\"”“]")
+_CAPITALIZED = re.compile(r"(?<=[a-z0-9,;)\]] )(?:[A-Z][a-z]+|[A-Z]{2,})(?![\w/.-])")
+_NAMED = re.compile(
+    r"\b(?:named|called|types?|branch|bucket|table|folder|service|package|host|server"
+    r"|label|tag|worktree)\s+([a-z\d]+(?:[-.]\w+)+)"
+)
+_GERMAN = re.compile(
+    r"\b(?i:der|die|das|und|ist|nicht|wird|wurden?|im|den|dem|mit|für|ein|eine|alle|sind)\b"
+)
+_TITLE_SHARE = 0.5
+"""With a larger share of capitalized words a text is a title, or German."""
 _FLAG = re.compile(r"(?<![\w-])--([A-Za-z][\w\-]*)")
 _JOINED = re.compile(r"\w(?:/|::|_|\.)\w|[@#]\w|^[./~]*/\w")
 _HUMP = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -32,6 +47,9 @@ def find_details(text: str) -> tuple[str, ...]:
     """
     code = {word for span in _TICKED.findall(text) for word in analyzer.words(span)}
     code.update(_FLAG.findall(text))
+    code.update(word for span in _QUOTED.findall(text) for word in analyzer.words(span))
+    code.update(_NAMED.findall(text))
+    code.update(_capitalized(text))
     return tuple(
         dict.fromkeys(
             number or word
@@ -41,6 +59,47 @@ def find_details(text: str) -> tuple[str, ...]:
             or (word in code and _is_content_word(word))
         )
     )
+
+
+def _capitalized(text: str) -> list[str]:
+    """Return the capitalized words of a sentence that does not begin with them."""
+    found = [one for one in _CAPITALIZED.findall(text) if one.lower() not in ACRONYMS]
+    if not found or _GERMAN.search(text):
+        return []
+    words = [one for one in analyzer.words(text)[1:] if len(one) > 3]
+    capitals = sum(one[0].isupper() for one in words)
+    return found if capitals <= _TITLE_SHARE * len(words) else []
+
+
+_INITIAL = re.compile(r"([A-Z][a-z]+|[A-Z]{2,})(?= (?P<next>[a-z]+))")
+_VERB_NEXT = re.compile(
+    r"(?:is|was|has|had|will|would|can|could|should|must|does|did|also|\w+ed"
+    r"|\w+[^s]s|wants?)$"
+)
+
+
+def initial_name(text: str, source: PassageIndex) -> str:
+    """Return the capitalized word that a bullet begins with if it is a name.
+
+    A verb follows it, and the source has it capitalized within a sentence or not at
+    all.
+    """
+    found = _INITIAL.match(text)
+    if found is None or _GERMAN.search(text):
+        return ""
+    name = found[1]
+    if not _content_terms(name) or name.lower() in ACRONYMS:
+        return ""
+    if name.endswith(("ing", "ed", "ly", "s", "ion")):
+        return ""
+    if not (_VERB_NEXT.match(found["next"]) or is_irregular(found["next"])):
+        return ""
+    if source.is_capitalized(name):
+        return name
+    if grounding_numbers.to_digits(name):
+        return ""
+    is_absent = not any(map(source.contains, analyzer.query_terms(name)))
+    return name if is_absent else ""
 
 
 def missing_details(
@@ -64,7 +123,11 @@ def missing_details(
     if not tokens:
         return ()
     numbers = {one.digits for one in grounding_numbers.find_numbers(bullet)}
-    unsaid = grounding_numbers.unsupported_numbers(bullet, sentences, shared)
+    literal = {term for one in sentences for term in analyzer.terms(one)}
+    unsaid = grounding_numbers.unsupported_numbers(
+        bullet, sentences, literal.intersection(shared)
+    )
+    shared = {*shared, *(same for one in shared for same in SYNONYMS.get(one, ()))}
     named = [(set(analyzer.terms(one)), _paths(one)) for one in sentences]
     return tuple(
         token
@@ -73,6 +136,7 @@ def missing_details(
             token in unsaid
             if token in numbers
             else not _is_named(token, named, shared, paths)
+            or _is_of_another(token, tokens, sentences, _beside(token, bullet, shared))
         )
     )
 
@@ -103,6 +167,51 @@ def _is_named(
         _agree(path, one) for _, sentence_paths in beside for one in sentence_paths
     ) or ("." in last and any(last in terms for terms, _ in beside))
     return is_short and all(_agree(path, _path(one)) for one in paths(last))
+
+
+def _beside(name: str, bullet: str, shared: Collection[str]) -> set[str]:
+    """Return the shared terms in the clause of a bullet that has a name."""
+    for clause in conflicts.split_at_subjects(bullet):
+        if name in clause:
+            terms = analyzer.query_terms(clause)
+            return {one for one in shared if one in terms} | {
+                same for one in terms if one in shared for same in SYNONYMS.get(one, ())
+            }
+    return set(shared)
+
+
+def _is_of_another(
+    name: str,
+    names: Collection[str],
+    sentences: Sequence[str],
+    shared: Collection[str],
+) -> bool:
+    """Return whether a name stands in a clause of its own, and another of its kind in
+    the clause that says what the bullet says."""
+    own = analyzer.terms(name)
+    others = set(shared).difference(own)
+    if not others or "/" in name or any(map(str.isdigit, name)):
+        return False
+    is_word = name.isalpha()
+    clauses = [
+        clause for one in sentences for clause in conflicts.split_at_subjects(one)
+    ]
+    counts = [len(others.intersection(analyzer.terms(one))) for one in clauses]
+    mine = [at for at, one in enumerate(clauses) if own[0] in analyzer.terms(one)]
+    here = max((counts[at] for at in mine), default=0)
+    if not mine or here > 1:
+        return False
+    for at, clause in enumerate(clauses):
+        if at in mine or counts[at] <= here:
+            continue
+        rivals = set(find_details(f"x {clause}")).difference(names)
+        is_next = is_word and at < mine[0] and conflicts.has_pronoun_subject(clause)
+        if is_next or any(
+            one.isalpha() is is_word and not any(map(str.isdigit, one))
+            for one in rivals
+        ):
+            return True
+    return False
 
 
 def _path(name: str) -> Path:
@@ -154,6 +263,9 @@ _CLAUSES = re.compile(
 )
 
 
+_CAUSES = re.compile(r"\b(?:because|due to|thanks to|caused by)\b", re.IGNORECASE)
+
+
 def unsupported_words(text: str, source_terms: Collection[str]) -> tuple[str, ...]:
     """Return the words of the longest part of a text that is not in its source.
 
@@ -165,10 +277,9 @@ def unsupported_words(text: str, source_terms: Collection[str]) -> tuple[str, ..
         The content words of that part as written; none if it is too short to be a claim
         of its own.
     """
-    if (
-        sum(term not in source_terms for term in analyzer.query_terms(text))
-        < MIN_CLAUSE_WORDS
-    ):
+    if sum(
+        term not in source_terms for term in analyzer.query_terms(text)
+    ) < MIN_CLAUSE_WORDS and not _CAUSES.search(text):
         return ()
     found: list[tuple[str, ...]] = []
     all_words: list[tuple[str, bool]] = []
@@ -180,6 +291,13 @@ def unsupported_words(text: str, source_terms: Collection[str]) -> tuple[str, ..
         all_words += clause_words
         if clause_words and not any(is_found for _, is_found in clause_words):
             found.append(tuple(word for word, _ in clause_words))
+    for cause in _CAUSES.split(text)[1:]:
+        cause_words = [one for one in analyzer.words(cause) if _content_terms(one)]
+        lacking = tuple(
+            one for one in cause_words if not _is_in_source(one, source_terms)
+        )
+        if 2 * len(lacking) >= len(cause_words):
+            found.append((*lacking, *cause_words)[: len(cause_words)])
     found = [one for one in found if _count_words(one) >= MIN_CLAUSE_WORDS]
     for is_found, run in groupby(all_words, key=lambda one: one[1]):
         run_words = tuple(word for word, _ in run)

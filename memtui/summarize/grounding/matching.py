@@ -3,13 +3,16 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from memtui.model.events import EventRole
 from memtui.model.verdicts import (
+    SUPPORTED_SHARE,
     Support,
     Verdict,
     VerdictFeatures,
 )
-from memtui.summarize.grounding import details, negation
+from memtui.summarize.grounding import conflicts, details, negation, numbers
 from memtui.summarize.grounding.passages import Passage, PassageIndex
+from memtui.text import analyzer
 
 _BY_SEVERITY = tuple(Support)
 
@@ -61,14 +64,54 @@ def combine(parts: Sequence[Verdict]) -> Verdict:
             missing=tuple(token for one in features for token in one.missing),
             negation_differs=any(one.negation_differs for one in features),
             opposites=tuple(pair for one in features for pair in one.opposites),
+            conflicts=tuple(
+                dict.fromkeys(r for one in features for r in one.conflicts)
+            ),
         ),
         matched=tuple(dict.fromkeys(term for part in parts for term in part.matched)),
         quotes=tuple(dict.fromkeys(quote for part in parts for quote in part.quotes)),
     )
 
 
+def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, ...]:
+    """Return how the passage contradicts a text, in words."""
+    quoted, sentences = source.text_of(passage), source.sentences_of(passage)
+    is_user = source.role_of(passage.text_index) is EventRole.USER
+    subject = conflicts.subject_word(text)
+    found = []
+    if conflicts.tells_plan_as_done(text, sentences, is_by_user=is_user):
+        found.append(conflicts.NOT_DONE)
+    if conflicts.claims_success(text) and source.has_failed(analyzer.query_terms(text)):
+        found.append(conflicts.FAILED)
+    if conflicts.exchanges_sides(text, quoted) or conflicts.misplaces_number(
+        text, sentences
+    ):
+        found.append(conflicts.EXCHANGED)
+    if (
+        subject
+        and subject not in passage.matched
+        and source.contains(subject)
+        and not conflicts.has_pronoun_subject(quoted)
+        and not conflicts.is_in_first_person(quoted)
+    ):
+        found.append(conflicts.OTHER_SUBJECT)
+    return tuple(found)
+
+
+def _is_speaker(name: str, quoted: str, source: PassageIndex) -> bool:
+    """Return whether a person may have written what is quoted, as "I"."""
+    return (
+        (name not in quoted or quoted.startswith(f"{name}:"))
+        and source.is_capitalized(name)
+        and conflicts.is_in_first_person(quoted)
+    )
+
+
 def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatures:
     quoted, hard = source.text_of(passage), details.find_details(text)
+    name = details.initial_name(text, source)
+    if name and not _is_speaker(name, quoted, source):
+        hard = (name, *hard)
     sentences = source.sentences_of(passage)
     features = VerdictFeatures(
         covered=passage.coverage,
@@ -80,9 +123,13 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
         negation_differs=negation.negation_differs(text, quoted),
         opposites=negation.find_opposites(text, quoted),
     )
-    if features.support is not Support.SUPPORTED:
+    if features.covered < SUPPORTED_SHARE:
         return features
     added = negation.overstated_words(text, quoted) or details.unsupported_words(
-        text, passage.matched
+        numbers.to_figures(text), passage.matched
     )
-    return replace(features, missing=added) if added else features
+    return replace(
+        features,
+        missing=tuple(dict.fromkeys((*features.missing, *added))),
+        conflicts=_conflicts(text, passage, source),
+    )

@@ -5,7 +5,7 @@ other way round, and words for which the source says only the opposite.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
 from itertools import chain, groupby
@@ -14,10 +14,14 @@ from operator import itemgetter
 from memtui.text import analyzer
 from memtui.text.stemmer import stem
 from memtui.text.stopwords import NEGATIONS, STOP_WORDS
+from memtui.text.synonyms import SYNONYMS
 
-SCOPE_WORDS = 2
+SCOPE_WORDS = 1
 """Number of content words after a "not" that are surely negated; the rest of the clause
 may be."""
+
+HAN_SCOPE = 2
+"""The same in pairs of Chinese characters."""
 
 _HAN_NOT = re.compile("(几乎|差点|[不没沒未无無别勿])")
 
@@ -38,7 +42,7 @@ _NEARLY_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
 
 _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b"
-    rf"|{_NEARLY})"
+    rf"|\b(?:instead of|rather than)\b|{_NEARLY})"
     r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
@@ -57,6 +61,27 @@ Since each alternative starts with a letter of its own, this is four times as fa
 pattern with one ``\\b`` before all of them.
 """
 
+_STILL_OPEN = re.compile(
+    r"\b(?:still (?:ha(?:s|ve)|need\w*) to|yet to|remains? to|has to wait|not yet"
+    r"|so far)\b"
+)
+_NOT_YET = re.compile(
+    r"\b(?:not (?:\w+ ){0,4}yet|not yet|n['’]t (?:\w+ ){0,4}yet|until)\b"
+)
+"""A source that says so, and a bullet that may say it."""
+
+_INSTEAD = re.compile(r"\b(?:instead of|rather than)\b")
+"""Negations of what follows that a source may word otherwise."""
+
+_NOT_BUT = re.compile(r"\b(?:not|n['’]t)\b.*\bbut\b")
+
+_IMPLICIT = re.compile(
+    r"\b(?:stop(?:s|ped)?|prevent\w*|avoid\w*|eliminat\w*|lack\w*|missing|absent"
+    r"|unrecogni[sz]ed|unknown|unsupported|leav\w+|left|alone|zero|clean|instead of"
+    r"|rather than)\b|(?<![\w.])0(?= )"
+)
+"""Words in a lower-case source that a bullet may express with a "not"."""
+
 _UNIVERSAL = re.compile(
     r"a(?<!\wa)ll\b(?! in all| right| of a sudden|(?: of)?(?: the| these)? \d)"
     r"(?<!(?:at|of) all)(?<!after all)|a(?<!\wa)lle[nr]?\b(?! \d)"
@@ -67,6 +92,12 @@ _UNIVERSAL = re.compile(
 
 _UNIVERSAL_WORDS = ("all", "every", "jede", "sämtlich", "全部", "所有")
 """A faster test than ``_UNIVERSAL``."""
+
+_EXCEPT = re.compile(
+    r"\b(?:all|every\w*|each|any\w*|none|nothing|no)\b[^.;:!?]{0,40}\b"
+    r"(?:but|except|apart from|other than|save for)\b|\ball but\b"
+)
+"""An exception from all there is."""
 
 _SOURCE_UNIVERSAL = re.compile(
     r"\b(?:all|alle[mnrs]?|every\w*|each|both|any\w*|entire\w*|whole|full\w*|always"
@@ -109,6 +140,7 @@ _PAIRS = """
     read write; encode decode; required optional; possible impossible; success error
     complete incomplete; present absent; online offline; visible hidden; merge revert
     apply revert; keep remove; keep drop; local remote; input output; client server
+    stale date; outdated date; muted unmuted; clean dirty; include skip
     correct incorrect; correct wrong; known unknown; stable unstable; works broken
     hinzugefügt entfernt; aktiviert deaktiviert; erfolgreich fehlgeschlagen
     mehr weniger; vor nach; richtig falsch; schneller langsamer; immer nie
@@ -148,16 +180,33 @@ def negation_differs(bullet: str, source: str) -> bool:
     Also if the bullet contains more negations than the source, which may say what they
     negate in other words.
     """
-    if not has_negation(bullet) and not has_negation(source):
+    is_choice = _INSTEAD.search(bullet.lower()) is not None
+    if not is_choice and not has_negation(bullet) and not has_negation(source):
+        return False
+    if is_choice and _NOT_BUT.search(source.lower()):
+        return False
+    if _STILL_OPEN.search(bullet.lower()) and _NOT_YET.search(source.lower()):
         return False
     (bullet_count, in_bullet), (source_count, in_source) = (
         _count_and_polarities(bullet),
         _count_and_polarities(source),
     )
-    return bullet_count > source_count or any(
-        {in_bullet[word], in_source[word]} == {_Polarity.DENIED, _Polarity.PLAINLY}
-        for word in in_bullet.keys() & in_source.keys()
+    if bullet_count > source_count + len(_IMPLICIT.findall(source.lower())):
+        return True
+    return any(
+        {polarity, _polarity_of(word, in_source)}
+        == {_Polarity.DENIED, _Polarity.PLAINLY}
+        for word, polarity in in_bullet.items()
     )
+
+
+def _polarity_of(word: str, in_source: Mapping[str, "_Polarity"]) -> "_Polarity | None":
+    """Return the polarity of a word in the source, or of the words that may stand for
+    it."""
+    if word in in_source:
+        return in_source[word]
+    found = {in_source[same] for same in SYNONYMS.get(word, ()) if same in in_source}
+    return found.pop() if len(found) == 1 else None
 
 
 def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
@@ -169,6 +218,8 @@ def overstated_words(bullet: str, source: str) -> tuple[str, ...]:
     if not any(word in lower for word in _UNIVERSAL_WORDS):
         return ()
     claimed = _UNIVERSAL.findall(lower)
+    if claimed and _EXCEPT.search(source.lower()) and not _EXCEPT.search(lower):
+        return tuple(dict.fromkeys(claimed))
     if not claimed or _SOURCE_UNIVERSAL.search(source.lower()):
         return ()
     return tuple(dict.fromkeys(claimed))
@@ -204,6 +255,9 @@ def _stems_with_opposite(word: str) -> frozenset[str]:
 
 _Clause = list[str | None]
 
+_NOTHING = frozenset({"nothing", "nobody", "none"})
+"""Negations of the verb before them: "I booked nothing"."""
+
 
 class _Polarity(Enum):
     PLAINLY = "plainly"
@@ -215,7 +269,8 @@ class _Polarity(Enum):
 def _count_and_polarities(text: str) -> tuple[int, dict[str, _Polarity]]:
     """Return the number of negations, and the polarity of each stem."""
     clauses = _clauses(text)
-    return sum(clause.count(None) for clause in clauses), _polarities(clauses)
+    count = sum(clause.count(None) for clause in clauses)
+    return count - len(_INSTEAD.findall(text.lower())), _polarities(clauses)
 
 
 def _polarities(clauses: list[_Clause]) -> dict[str, _Polarity]:
@@ -236,8 +291,9 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
     for at, word in enumerate(clause):
         if word is None:
             continue
-        is_denied = any(0 < at - place <= SCOPE_WORDS for place in negations)
-        if is_denied or (looks_back and negations[0] - at <= SCOPE_WORDS):
+        scope = HAN_SCOPE if analyzer.is_unspaced(word) else SCOPE_WORDS
+        is_denied = any(0 < at - place <= scope for place in negations)
+        if is_denied or (looks_back and negations[0] - at <= scope):
             yield word, _Polarity.DENIED
         else:
             is_before = not negations or at < negations[0]
@@ -247,19 +303,26 @@ def _clause_polarities(clause: _Clause) -> Iterator[tuple[str, _Polarity]]:
 def _clauses(text: str) -> list[_Clause]:
     """Return the stems of the content words of each clause; None for a "not"."""
     found: list[_Clause] = [[]]
+    word: str | None = None
     for match in _TOKEN.finditer(text.lower()):
-        word = match["word"]
+        previous, word = word, match["word"]
         if match["end"]:
             found.append([])
         elif match["han"]:
             for part in filter(None, _HAN_NOT.split(match["han"])):
                 is_not = _HAN_NOT.match(part)
                 found[-1].extend([None] if is_not else analyzer.query_terms(part))
-        elif match["fails"] or word in NEGATIONS or word.endswith(("n't", "n’t")):
-            found[-1].append(None)
+        elif match["fails"] or _is_negation(word):
+            follows_verb = found[-1] and found[-1][-1] and previous not in STOP_WORDS
+            place = len(found[-1]) - (1 if word in _NOTHING and follows_verb else 0)
+            found[-1].insert(place, None)
         elif word not in STOP_WORDS:
             found[-1].extend(_stem_of(word))
     return found
+
+
+def _is_negation(word: str) -> bool:
+    return word == "0" or word in NEGATIONS or word.endswith(("n't", "n’t"))
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)

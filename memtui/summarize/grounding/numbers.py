@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from memtui.text import analyzer
 from memtui.text.stopwords import STOP_WORDS
+from memtui.text.synonyms import SYNONYMS
 
 CONTEXT_WORDS = 2
 """Number of content words compared on each side: "14 failing tests" are 14 tests."""
@@ -37,6 +38,57 @@ def _number_words(lines: str, start: int, end: str = "") -> dict[str, str]:
 
 SPELLED = _number_words(_SPELLED, 2) | _number_words(_ORDINALS, 3, ".")
 """Numbers as words; "one" and "first" often are no numbers."""
+
+_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TEENS_WORDS = "thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_TENS = {
+    word: 10 * tens for tens, word in enumerate(re.findall(r"\w+", _TENS_WORDS), 2)
+}
+_TEENS = {
+    word: number for number, word in enumerate(re.findall(r"\w+", _TEENS_WORDS), 13)
+}
+SPELLED |= {word: str(value) for word, value in (_TENS | _TEENS).items()}
+
+_DIGIT = "one|two|three|four|five|six|seven|eight|nine"
+_BELOW_100 = (
+    rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{_DIGIT}))?"
+    rf"|{'|'.join(_TEENS)}|ten|eleven|twelve|{_DIGIT})"
+)
+_LONG_NUMBER = re.compile(
+    rf"\b(?:(?:(?P<thousands>{_BELOW_100}) thousand[ ,]*)?"
+    rf"(?:(?P<hundreds>{_DIGIT}|a) hundred(?: and)?[ ]*)?"
+    rf"(?P<rest>{_BELOW_100})?)(?<=\w)\b(?! hundred| thousand)",
+    re.IGNORECASE,
+)
+_SPELLINGS = {
+    digits: tuple(word for word, value in SPELLED.items() if value == digits)
+    for digits in SPELLED.values()
+}
+_SPELLED_WORD = re.compile(
+    rf"\b(?:{'|'.join(one for one, value in SPELLED.items() if value.isdigit())})\b",
+    re.IGNORECASE,
+)
+_HAS_LONG_NUMBER = re.compile(rf"(?:{'|'.join(_TENS)})|hundred|thousand", re.IGNORECASE)
+
+
+def _value(words: str | None) -> int:
+    parts = re.split(r"[- ]", words.lower()) if words else []
+    single = {"one": 1, "a": 1}
+    return sum(
+        _TENS.get(one) or _TEENS.get(one) or single.get(one) or int(SPELLED[one])
+        for one in parts
+    )
+
+
+def _long_number_to_digits(match: re.Match[str]) -> str:
+    """Write "one hundred and five" in digits; a single word is left as it is."""
+    if not re.search(r"[- ]", match[0].strip()):
+        return match[0]
+    thousands, hundreds = _value(match["thousands"]), _value(match["hundreds"])
+    value = 1000 * thousands + 100 * hundreds + _value(match["rest"])
+    trailing = " " * (len(match[0]) - len(match[0].rstrip()))
+    return f"{value}{trailing}"
+
 
 _UNITS = """
     ms=ms millisecond=ms milliseconds=ms millisekunde=ms millisekunden=ms 毫=ms
@@ -99,6 +151,7 @@ _SIGN = re.compile(r"\s?([%€$£°])")
 _SIGN_BEFORE = re.compile(r"([€$£])\s?$")
 _ENDS = re.compile(r"[.!?:;\n]")
 _OPENS = re.compile(r"[(\[]")
+_ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 _DAYPART = re.compile(
     "凌晨|早上|上午|中午|下午|傍晚|晚上|夜里"
@@ -156,6 +209,7 @@ def unsupported_numbers(
         number.digits
         for number in claimed
         if not any(_is_supported(number, one, found, shared) for one in found)
+        and not (number.digits == "1" and any(_ONE.search(one) for one in sentences))
     }
 
 
@@ -170,6 +224,8 @@ def separate_numbers(text: str) -> str:
     The number of a list item at the start is removed.
     """
     text = _GROUPED.sub("", _ENUMERATED.sub("", text))
+    if _HAS_LONG_NUMBER.search(text):
+        text = _LONG_NUMBER.sub(_long_number_to_digits, text)
     return _HYPHENED.sub(r"\1 ", _UNIT_AFTER.sub(r"\1 \2", text))
 
 
@@ -191,25 +247,48 @@ def _is_supported(
         claimed.qualifier and found.qualifier and claimed.qualifier != found.qualifier
     ):
         return False
+    rivals = [one for one in all_numbers if one.digits != claimed.digits]
     if claimed.label and claimed.label == found.label:
         around = [*claimed.after[:1], *claimed.before[1:]]
         known = {one for one in around if one in shared or one.isdigit()}
-        return not known or not known.isdisjoint((*found.after, *found.before[1:]))
+        return (
+            not known
+            or not known.isdisjoint((*found.after, *found.before[1:]))
+            or all(one.label != found.label for one in rivals)
+        )
     if claimed.label and not claimed.after:
         return claimed.label in found.after
     right = 2 if analyzer.is_unspaced("".join(claimed.before[:1])) else 1
     before = {one for one in claimed.before[:right] if one in shared or one.isdigit()}
     is_before = before.issubset((*found.before, *found.after))
-    if claimed.after and (found.after or not before):
+    if claimed.after and (found.after or rivals or not before):
         if not is_before and any(
-            one.after[:1] == found.after[:1] != () and one.digits != found.digits
-            for one in all_numbers
+            one.after[:1] == found.after[:1] != () and before.intersection(one.before)
+            for one in rivals
         ):
             return False
-        return claimed.after[0] in (*found.after, found.label) or (
-            bool(found.after) and found.after[0] in claimed.after
+        if is_before and any(one.isdigit() for one in before):
+            return True
+        wanted = {claimed.after[0], *SYNONYMS.get(claimed.after[0], ())}
+        if not found.after:
+            return any(one.after[:1] == claimed.after[:1] for one in rivals)
+        return not wanted.isdisjoint((*found.after, found.label)) or (
+            found.after[0] in claimed.after
         )
     return is_before
+
+
+def spellings(digits: str) -> tuple[str, ...]:
+    """Return the words for a number."""
+    return _SPELLINGS.get(digits, ())
+
+
+def to_figures(text: str) -> str:
+    """Write the numbers of a text in figures: "1,290" and "twelve hundred"."""
+    text = _GROUPED.sub("", text)
+    if _HAS_LONG_NUMBER.search(text):
+        text = _LONG_NUMBER.sub(_long_number_to_digits, text)
+    return _SPELLED_WORD.sub(lambda word: SPELLED[word[0].lower()], text)
 
 
 def _word_spans(text: str) -> Iterator[tuple[str, int, int]]:

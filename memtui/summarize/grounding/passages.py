@@ -10,11 +10,21 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
+from memtui.model.events import EventRole
 from memtui.model.verdicts import SourceQuote, hash_quote
+from memtui.summarize.grounding import numbers
 from memtui.text import analyzer, prose
 from memtui.text.bm25 import inverse_document_frequency
-from memtui.text.stopwords import NARRATION_STEMS
+from memtui.text.stemmer import stem
+from memtui.text.stopwords import (
+    GENERIC_WORDS,
+    NARRATION_STEMS,
+    VAGUE_WORDS,
+    word_set,
+)
+from memtui.text.synonyms import SYNONYMS
 
 MIN_VERBATIM_CHARS, LONG_VERBATIM_CHARS = 30, 80
 """The minimum length of a verbatim quotation, and of one that may end within a
@@ -47,6 +57,24 @@ EXACT_FORM_WEIGHT = 0.03
 NARRATION_WEIGHT = 0.3
 """The weight of words with which a summary says who spoke."""
 
+REPORT_STEMS = NARRATION_STEMS | frozenset(
+    stem(word)
+    for word in word_set("""
+    want wish agree decide choose complain warn argue propose recommend advise conclude
+    expect think find prefer point agent ai
+    """)
+)
+"""Their stems, and those of words with which it says what somebody thought."""
+
+CONTEXT_TEXTS, CONTEXT_WEIGHT = 1, 0.5
+"""The number of texts before and after that of a passage whose words count, too, and
+what they count."""
+
+COMMON_WEIGHT = 0.5
+"""The weight of a common word that does not occur: it may stand for others."""
+
+COMMON_STEMS = frozenset(map(stem, GENERIC_WORDS | VAGUE_WORDS))
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -71,6 +99,7 @@ class PassageIndex:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self._weights: dict[str, dict[str, float]] = {}
+        self._capitalized: dict[str, bool] = {}
 
     @cached_property
     def _sentence_spans(self) -> list[tuple[int, int, int]]:
@@ -88,6 +117,17 @@ class PassageIndex:
                 found[term].append(at)
         return found
 
+    def _sentences_with(self, term: str) -> Collection[int]:
+        """Return the indexes of the sentences with a term or one of its synonyms."""
+        exact = self._sentences_by_term.get(term, ())
+        same = numbers.spellings(term) if term.isdigit() else SYNONYMS.get(term, ())
+        others = [found for one in same if (found := self._sentences_by_term.get(one))]
+        if len(term) > 3 and term.isdigit():
+            parts = f"{int(term):,}".split(",")
+            places = [set(self._sentences_by_term.get(one, ())) for one in parts]
+            others.append(sorted(set.intersection(*places)))
+        return {*exact, *chain.from_iterable(others)} if others else exact
+
     @cached_property
     def _paths(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
@@ -95,6 +135,26 @@ class PassageIndex:
             if "/" in term:
                 found[term.rstrip("/").rpartition("/")[2]].append(term)
         return found
+
+    def role_of(self, text_index: int) -> EventRole | None:
+        """Return the role of the event of a text, if known."""
+        return None
+
+    def has_failed(self, terms: Collection[str]) -> bool:
+        """Return whether a call with these terms has failed, if known."""
+        return False
+
+    def contains(self, term: str) -> bool:
+        """Return whether a term occurs in these texts."""
+        return term in self._sentences_by_term
+
+    def is_capitalized(self, word: str) -> bool:
+        """Return whether a word is capitalized within a sentence of these texts."""
+        if word not in self._capitalized:
+            inside = re.compile(rf"[\w,;)] {re.escape(word)}\b")
+            found = any(word in text and inside.search(text) for text in self.texts)
+            self._capitalized[word] = found
+        return self._capitalized[word]
 
     def paths_ending_in(self, name: str) -> list[str]:
         """Return the paths in these texts that end in a folded name."""
@@ -112,7 +172,7 @@ class PassageIndex:
         weights = self.term_weights(phrase)
         matched: dict[int, set[str]] = {}
         for term in weights:
-            for at in self._sentences_by_term.get(term, ()):
+            for at in self._sentences_with(term):
                 if places is None or self._sentence_spans[at][0] in places:
                     matched.setdefault(at, set()).add(term)
         total = sum(weights.values()) or 1.0
@@ -217,14 +277,18 @@ class PassageIndex:
         return self._weights[phrase]
 
     def _weigh(self, phrase: str) -> dict[str, float]:
+        phrase = numbers.to_figures(phrase)
         size = len(self._sentence_spans)
         most = inverse_document_frequency(size, 1)
         loose = {}
         for term in analyzer.query_terms(phrase):
-            count = len(self._sentences_by_term.get(term, ()))
+            count = len(self._sentences_with(term))
             weight = min(most, inverse_document_frequency(size, count))
-            narration = NARRATION_WEIGHT if term in NARRATION_STEMS else 1.0
-            loose[term] = weight * narration
+            if term in REPORT_STEMS:
+                weight *= NARRATION_WEIGHT
+            elif not count and term in COMMON_STEMS:
+                weight *= COMMON_WEIGHT
+            loose[term] = weight
         exact = EXACT_FORM_WEIGHT * most
         return dict.fromkeys(analyzer.terms(phrase), exact) | loose
 
@@ -254,8 +318,17 @@ class PassageIndex:
         weights: Mapping[str, float],
     ) -> Passage:
         terms = _matched_terms(matched, start, end)
-        share = sum(map(weights.__getitem__, terms)) / (sum(weights.values()) or 1.0)
         place, first, _ = self._sentence_spans[start]
+        found = sum(map(weights.__getitem__, terms))
+        if len(terms) < len(weights):
+            near = {
+                term
+                for at, one in matched.items()
+                if abs(self._sentence_spans[at][0] - place) <= CONTEXT_TEXTS
+                for term in one
+            }
+            found += CONTEXT_WEIGHT * sum(map(weights.__getitem__, near - terms))
+        share = found / (sum(weights.values()) or 1.0)
         last = self._sentence_spans[end][2]
         return Passage(place, first, last, range(start, end + 1), terms, share)
 

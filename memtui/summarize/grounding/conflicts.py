@@ -1,0 +1,348 @@
+"""Find contradictions of a bullet whose words are all in its source.
+
+It tells as done what was only asked or planned, or as a success what failed, or names
+somebody else as the doer. Or it exchanges two things around "instead of", "replaced
+by", "from … to" or "before", or says something of another number.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memtui.model.events import EventRole
+from memtui.summarize.grounding import negation, numbers
+from memtui.text import analyzer
+from memtui.text.stemmer import is_irregular, stem
+from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS, word_set
+from memtui.text.synonyms import SYNONYMS
+
+NOT_DONE = "asked or planned, not done"
+OTHER_SPEAKER = "said or done by somebody else"
+OTHER_SUBJECT = "said of something else"
+EXCHANGED = "the other way round in the source"
+FAILED = "the call failed"
+
+_SUCCEEDS = re.compile(
+    r"\b(?:pass(?:e[sd])?|succe\w+|works?|worked|(?:is|are|was|were) (?:clean|green|ok"
+    r"|fixed|done|applied|deployed|completed|finished))\b",
+    re.IGNORECASE,
+)
+
+
+def claims_success(bullet: str) -> bool:
+    """Return whether a bullet says that something succeeded."""
+    return bool(_SUCCEEDS.search(bullet)) and not negation.has_negation(bullet)
+
+
+_SPEAKER = re.compile(
+    r"(?:the )?(?P<who>user|assistant|agent|ai)\b(?!['’]s?\b)(?! and\b)"
+    r"(?! (?:was|were|is|has been) (?:asked|told|requested|instructed))",
+    re.IGNORECASE,
+)
+
+_ROLES = {"user": frozenset({EventRole.USER, EventRole.SYSTEM})}
+_OTHERS = frozenset({EventRole.ASSISTANT, EventRole.TOOL})
+
+
+def speaker_roles(bullet: str) -> frozenset[EventRole] | None:
+    """Return the roles of the events that may support a bullet by its subject.
+
+    Returns:
+        None if its subject is neither the user nor the assistant.
+    """
+    found = _SPEAKER.match(bullet)
+    return _ROLES.get(found["who"].lower(), _OTHERS) if found else None
+
+
+_REACH_WORDS = 4
+"""Number of content words after a modal verb that it governs at most."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|[.;:!?](?=\s|$)|\n")
+
+_MODALS = word_set("""
+    will 'll would could can should shall must may might let's lets please want
+    wants need needs before planned plans going later todo tomorrow cannot can't
+    """)
+"""Words before a verb of something that has not happened, or not surely."""
+
+_CONDITIONS = word_set("until once unless if whether")
+"""Words before a clause of something that has not happened, or not surely."""
+
+_NEW_CLAUSE = word_set("but since because so although though which")
+
+_AUXILIARIES = word_set("be been being get gets have has had is are was were not")
+
+_REQUESTS = frozenset(
+    stem(word)
+    for word in word_set("""
+    add apply back build bump cancel change check clean close commit compare convert
+    create cut delete deploy disable do drop edit enable file find fix give help hide
+    implement install invite keep leave lower make merge migrate move open plan post
+    publish push put raise rebase reduce release remove rename replace reset retry
+    revert review rewrite rollback run save send set show split start stop store swap
+    switch tag test try turn undo unmute update upgrade use write
+    """)
+)
+"""Stems of verbs with which requests begin."""
+
+_NO_DEED = frozenset(
+    stem(word)
+    for word in word_set("""
+    want wish plan decide agree prefer choose propose recommend advise warn worry like
+    need expect schedule intend suggest offer promise think consider believe know see
+    say use get do have be make base call name
+    """)
+)
+"""Stems of verbs that say what somebody thinks, or too general to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verb:
+    """A word that may be a verb."""
+
+    stem: str
+    is_past: bool
+    is_done: bool
+    """False if a modal verb, a request or a question governs it."""
+
+
+def tells_plan_as_done(
+    bullet: str, sentences: Sequence[str], *, is_by_user: bool
+) -> bool:
+    """Return whether a bullet tells a verb as done and the source only as planned.
+
+    Args:
+        bullet: The bullet.
+        sentences: The sentences of the passage it rests on.
+        is_by_user: True if these are the user's: imperatives are requests.
+    """
+    if negation.has_negation(bullet):
+        return False
+    claimed = {
+        one.stem
+        for one in _verbs(bullet, is_by_user=False)
+        if one.is_past and one.is_done and one.stem not in _NO_DEED
+    } - NARRATION_STEMS
+    if not claimed:
+        return False
+    done: set[str] = set()
+    undone: set[str] = set()
+    for sentence in sentences:
+        for verb in _verbs(sentence, is_by_user=is_by_user):
+            (done if verb.is_done else undone).add(verb.stem)
+    return any(
+        one in undone and done.isdisjoint((one, *SYNONYMS.get(one, ())))
+        for one in claimed
+    )
+
+
+@lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
+def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
+    found: list[_Verb] = []
+    is_question = text.rstrip().endswith("?")
+    governed = 0
+    starts = True
+    is_open = False
+    word = ""
+    for token in _TOKEN.findall(text.replace("’", "'")):
+        previous, word = word, token.lower()
+        if not word[0].isalnum() or word in _NEW_CLAUSE:
+            governed, starts, is_open = 0, True, False
+        elif word in _CONDITIONS:
+            governed, is_open = _REACH_WORDS, True
+        elif word in _MODALS or word.endswith("'ll"):
+            governed, starts = _REACH_WORDS, word == "please"
+        elif word == "to":
+            governed = max(governed, 1)
+        elif word not in STOP_WORDS:
+            root = stem(word)
+            if root.endswith(("ll", "y")):  # "cancelled", "try"
+                root = root[:-1] + ("i" if root[-1] == "y" else "")
+            is_past = word.endswith("ed") or is_irregular(word)
+            if is_by_user and starts and not is_past and root in _REQUESTS:
+                governed = _REACH_WORDS
+            is_present = word.endswith("s") and root != word
+            is_free = is_present or (is_past and previous not in _AUXILIARIES)
+            is_done = not is_question and not is_open and (is_free or not governed)
+            found.append(_Verb(root, is_past, is_done))
+            governed = max(governed - 1, 0)
+            starts = False
+    return tuple(found)
+
+
+_SIDE_WORDS = 5
+"""Number of content words compared on each side of "instead of" and the like."""
+
+_DIRECTIONS = tuple(
+    (is_swapped, re.compile(pattern, re.IGNORECASE))
+    for is_swapped, pattern in (
+        (False, r"\b(?:instead of|rather than|in place of|in favou?r over)\b"),
+        (False, r"\bprefer\w*\b(?P<left>[^.;:!?]+?)\b(?:to|over)\b"),
+        (False, r"\btakes? priority over\b|\btakes? the place of\b"),
+        (
+            True,
+            r"\b(?:replac|substitut|swapp)\w+\b(?P<left>[^.;:!?]+?)\b(?:by|with)\b",
+        ),
+        (True, r"\b(?:was|were|been) replaced (?:by|with)\b|→|->"),
+        (
+            True,
+            r"\b(?:rename|change|switch|convert|move|merge|migrate|turn|advance)\w*\b"
+            r"(?: forward)?(?: from)?(?P<left>[^.;:!?]+?)\b(?:in)?to\b",
+        ),
+        (True, r"\bfrom\b(?P<left>[^.;:!?]+?)\bto\b"),
+        (False, r"\bbefore\b|, then\b|\band then\b"),
+        (True, r"\bafter\b"),
+    )
+)
+
+_BREAK = re.compile(r"[.;:!?](?=\s|$)|\n")
+
+
+def exchanges_sides(bullet: str, source: str) -> bool:
+    """Return whether a bullet exchanges the sides of a change, a choice or an order."""
+    return any(
+        (first - second) & (source_second - source_first)
+        and (second - first) & (source_first - source_second)
+        and second.isdisjoint(source_second - source_first)
+        for first, second in _sides(bullet)
+        for source_first, source_second in _sides(source)
+    )
+
+
+_Sides = tuple[frozenset[str], frozenset[str]]
+
+
+@lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
+def _sides(text: str) -> tuple[_Sides, ...]:
+    """Return the stems on the two sides of each change, choice or order: what is new,
+    chosen or earlier comes first."""
+    return tuple(_find_sides(text))
+
+
+def _find_sides(text: str) -> Iterator[_Sides]:
+    for is_swapped, pattern in _DIRECTIONS:
+        for match in pattern.finditer(text):
+            left = match.groupdict().get("left")
+            if left is None:
+                left = _BREAK.split(text[: match.start()])[-1]
+            right = _BREAK.split(text[match.end() :], 1)[0]
+            first = frozenset(analyzer.query_terms(left)[-_SIDE_WORDS:])
+            second = frozenset(analyzer.query_terms(right)[:_SIDE_WORDS])
+            if first and second:
+                yield (second, first) if is_swapped else (first, second)
+
+
+_CLAUSES = re.compile(
+    r"[;—–]\s+|,?\s(?:and|but|while|whereas|though|although|und|aber)\s"
+    r"(?=[A-Z\"“`]|\w+ed\b)|,\s(?=[A-Z][a-z])"
+)
+
+
+def split_at_subjects(sentence: str) -> list[str]:
+    """Return the clauses of a sentence that may have subjects of their own."""
+    return [part for part in _CLAUSES.split(sentence) if part and part.strip()]
+
+
+_PARTS = re.compile(r"[,;]\s+|,?\s(?:and|but|while)\s")
+_NO_NUMBER = re.compile(r"\b(?:none|nothing)\b", re.IGNORECASE)
+
+
+def _split_at_numbers(sentence: str) -> list[str]:
+    """Return the clauses of a sentence; its parts if each has a number of its own."""
+    found: list[str] = []
+    for clause in split_at_subjects(sentence):
+        parts = _PARTS.split(clause)
+        have_own = all(
+            numbers.find_numbers(one) or _NO_NUMBER.search(one) for one in parts
+        )
+        found += parts if have_own else [clause]
+    return found
+
+
+def misplaces_number(bullet: str, sentences: Sequence[str]) -> bool:
+    """Return whether a bullet says of a number what the source says of another one.
+
+    What the source says of an earlier number may hold for a later one, too: "builds
+    take 5 minutes, tests 3".
+    """
+    if not numbers.find_numbers(bullet):
+        return False
+    held = [
+        (_digits(clause), set(analyzer.terms(clause)))
+        for sentence in sentences
+        for clause in _split_at_numbers(sentence)
+    ]
+    for part in _split_at_numbers(bullet):
+        digits = _digits(part)
+        places = [at for at, (those, _) in enumerate(held) if those & digits]
+        if not places:
+            continue
+        said = set().union(*(held[at][1] for at in places))
+        words = {one for one in analyzer.query_terms(part) if not one.isdigit()}
+        for at, (those, terms) in enumerate(held):
+            borrowed = (words & terms) - said - NARRATION_STEMS
+            is_later = at > places[-1]
+            has_own = bool(said & (words - terms))
+            if borrowed and those and at not in places and (is_later or not has_own):
+                return True
+    return False
+
+
+def _digits(text: str) -> set[str]:
+    return {one.digits for one in numbers.find_numbers(text)}
+
+
+def has_other_subject(bullet: str, source: str) -> bool:
+    """Return whether somebody else named in the source did what the speaker did."""
+    subject = _SPEAKER.match(bullet)
+    if subject is None:
+        return False
+    after = analyzer.words(bullet[subject.end() :])
+    verb = next((one for one in after if one.lower() not in STOP_WORDS), "")
+    if not verb or stem(verb.lower()) in NARRATION_STEMS:
+        return False
+    doer = re.search(
+        rf"\b([A-Z][a-z]+) (?:has |had |also )?{re.escape(verb)}\b", source
+    )
+    return (
+        doer is not None and doer[1].lower() not in STOP_WORDS and doer[1] not in bullet
+    )
+
+
+_SUBJECT = re.compile(r"(?:the |an? )?([^\W\d_]+)", re.IGNORECASE)
+
+
+def subject_word(bullet: str) -> str:
+    """Return the stem of the word that a bullet begins with; "" if it says little."""
+    found = _SUBJECT.match(bullet)
+    word = analyzer.fold(found[1]) if found else ""
+    if (
+        not word
+        or word in STOP_WORDS
+        or is_irregular(word)
+        or word.endswith(("ed", "ing", "ly"))
+    ):
+        return ""
+    root = stem(word)
+    return "" if root in NARRATION_STEMS or root in _NO_DEED else root
+
+
+_PRONOUN = re.compile(
+    r"(?:^|[,;.:(]\s|\b(?:and|but|so|because|since|if|when|as)\s)"
+    r"(?:it|he|she|they|that|this|these|those|both|i|we)(?:['’]\w+)?\b",
+    re.IGNORECASE,
+)
+
+
+_FIRST_PERSON = re.compile(r"\b(?:i|my|me|we|our|your?)\b", re.IGNORECASE)
+
+
+def is_in_first_person(text: str) -> bool:
+    """Return whether a text is about the persons who talk."""
+    return bool(_FIRST_PERSON.search(text))
+
+
+def has_pronoun_subject(text: str) -> bool:
+    """Return whether a clause of a text has a pronoun as its subject."""
+    return bool(_PRONOUN.search(text))
