@@ -316,12 +316,13 @@ def _is_day_within(days: DayRange) -> Any:
 def _is_child_of(node_ids: Sequence[str]) -> Any:
     """Return the condition that a node is listed under one of some others."""
     months = [one for one in node_ids if _level_of(one) is TocLevel.MONTH]
-    is_child = NodeRow.parent_id.in_([*{*node_ids}.difference(months)])
+    others = {*node_ids}.difference(months)
+    conditions = [NodeRow.parent_id.in_([*others])] if others or not months else []
     if months:
         ranges = (_is_day_within(calendar.day_range(one)) for one in months)
         weeks = NodeRow.select(NodeRow.parent_id).where(reduce(or_, ranges))
-        is_child |= NodeRow.node_id.in_(weeks)
-    return is_child
+        conditions.append(NodeRow.node_id.in_(weeks))
+    return reduce(or_, conditions)
 
 
 def _newest_first(rows: Any) -> Any:

@@ -1,6 +1,6 @@
 """One agent or project alone, at every level and in every search."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -14,7 +14,7 @@ from memtui.model.nodes import Bullet, TocEntry, TocLevel
 from memtui.model.summaries import BulletKind
 from memtui.search.nodes import Teleport
 from memtui.services import browse, scope_summaries
-from memtui.store import database, grips, scoped_nodes
+from memtui.store import database, grips, nodes, scoped_nodes
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
 from memtui.workspace import Workspace
@@ -146,18 +146,30 @@ def test_a_filter_leaves_the_words_of_other_work_out(full_house: Workspace) -> N
 def test_a_part_of_the_memory_is_counted_without_reading_the_rest_of_it(
     full_house: Workspace,
 ) -> None:
+    codex, year = Scope("codex"), calendar.day_range("toc:year:2024")
+    plan = plan_of(lambda: scoped_nodes.shares_by_day(codex, year))
+    assert "INDEX nodes_parent_id_start_ms" in plan
+    assert "SCAN" not in plan and "B-TREE FOR GROUP BY" not in plan
+
+
+@pytest.mark.parametrize("parent", ["toc:year:2024", "toc:month:2024-01"])
+def test_the_children_of_a_node_are_found_without_reading_others(
+    full_house: Workspace, parent: str
+) -> None:
+    plan = plan_of(lambda: nodes.list_children(parent, 0, 10))
+    assert "INDEX" in plan and "SCAN" not in plan
+
+
+def plan_of(read: Callable[[], Collection[object]]) -> str:
+    """Return the query plan of the only statement of a function, which finds rows."""
     asked: list[str] = []
     with database.connection():
         db.connection().set_trace_callback(asked.append)
-        assert scoped_nodes.shares_by_day(
-            Scope("codex"), calendar.day_range("toc:year:2024")
-        )
+        assert read()
         db.connection().set_trace_callback(None)
         (statement,) = asked
         rows = db.execute_sql(f"EXPLAIN QUERY PLAN {statement}").fetchall()
-    plan = " ".join(str(row[-1]) for row in rows)
-    assert "INDEX nodes_parent_id_start_ms" in plan
-    assert "SCAN" not in plan and "B-TREE FOR GROUP BY" not in plan
+    return " ".join(str(row[-1]) for row in rows)
 
 
 def test_the_scopes_of_the_history_are_told_apart(full_house: Workspace) -> None:
