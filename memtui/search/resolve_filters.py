@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from memtui.errors import AmbiguousError, MemtuiError
 from memtui.model.events import clean
+from memtui.model.filters import Scope
 from memtui.search.query import Query
 from memtui.store import database, scopes, sessions
 from memtui.text.fencing import neutralize_line
@@ -53,7 +54,7 @@ def _split(name: str) -> tuple[str, str]:
     """Split ``[agent:]id``; without a known agent, all of it is the id."""
     name = clean(name).strip()
     agent, colon, start = name.partition(":")
-    is_known = bool(agent and colon) and sessions.count(agent) > 0
+    is_known = bool(agent and colon) and sessions.count((), Scope(agent)) > 0
     return (agent, start) if is_known else ("", name)
 
 

@@ -80,8 +80,9 @@ def list_sessions(
 ) -> SessionPage:
     """Return a page of the sessions of an agent or a project, or of all."""
     with database.connection():
-        found = store_sessions.list_latest(agent, project, offset, limit)
-        return SessionPage(store_sessions.count(agent, project), offset, tuple(found))
+        scope = Scope(agent, project)
+        found = store_sessions.list_latest(scope, offset, limit)
+        return SessionPage(store_sessions.count((), scope), offset, tuple(found))
 
 
 def get_details(agent: str, session_id: str) -> SessionDetails:
@@ -213,9 +214,9 @@ def list_range(
     with database.connection():
         limit = min(limit, MAX_RANGE)
         rows = store_sessions.list_matching(listing.order, words, offset, limit, scope)
-        total = stored = store_sessions.count_matching(words, scope)
+        total = stored = store_sessions.count(words, scope)
         if words or scope.is_narrow:
-            stored = store_sessions.count_matching(())
+            stored = store_sessions.count()
     return SessionRange(listing, total, stored, offset, rows, place)
 
 

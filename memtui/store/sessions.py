@@ -340,23 +340,9 @@ def find_by_name(name: str, agent: str, *, is_prefix: bool) -> list[SessionKey]:
     return list(rows.order_by(SessionRow.agent, key).tuples())
 
 
-def list_latest(agent: str, project: str, offset: int, limit: int) -> list[Session]:
-    """Return sessions, the one updated last first."""
-    rows = _filter(SessionRow.select(), agent, project).order_by(
-        SessionRow.updated_ms.desc(), SessionRow.id.desc()
-    )
-    return [from_row(row) for row in rows.limit(limit).offset(offset)]
-
-
-def count(agent: str = "", project: str = "") -> int:
-    """Count the sessions of an agent and a project; of all if empty."""
-    return int(_filter(SessionRow.select(), agent, project).count())
-
-
-def _filter(rows: Any, agent: str, project: str) -> Any:
-    if agent:
-        rows = rows.where(SessionRow.agent == agent)
-    return rows.where(SessionRow.project == project) if project else rows
+def list_latest(scope: Scope, offset: int, limit: int) -> list[Session]:
+    """Return the sessions of a scope, the one updated last first."""
+    return _list_page("updated_ms", "DESC", (), offset, limit, scope)
 
 
 def list_matching(
@@ -367,7 +353,17 @@ def list_matching(
     scope: Scope = ALL,
 ) -> list[Session]:
     """Return sessions whose title, project or agent contains each of some words."""
-    key, direction = _ORDERS[order]
+    return _list_page(*_ORDERS[order], words, offset, limit, scope)
+
+
+def _list_page(
+    key: str,
+    direction: str,
+    words: Sequence[str],
+    offset: int,
+    limit: int,
+    scope: Scope,
+) -> list[Session]:
     condition, values = _matching(words, scope)
     fields = SessionRow._meta.sorted_fields
     columns = ", ".join(field.column_name for field in fields)
@@ -381,7 +377,7 @@ def list_matching(
     return [from_row(_make_row(row)) for row in rows]
 
 
-def count_matching(words: Sequence[str], scope: Scope = ALL) -> int:
+def count(words: Sequence[str] = (), scope: Scope = ALL) -> int:
     """Count the sessions that ``list_matching`` returns."""
     condition, values = _matching(words, scope)
     sql = f"SELECT count(*) FROM sessions WHERE {condition}"
