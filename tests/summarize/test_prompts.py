@@ -166,6 +166,13 @@ def test_a_log_without_a_request_is_given_the_one_it_continues() -> None:
     assert lines_of(log)[0] == "-|user| Fix the parser of empty files."
 
 
+def test_a_russian_log_comes_with_a_russian_example() -> None:
+    log = prompts.segment_log(segment_of(("user", "Почини страницу входа, срочно.")))
+    example = json.loads(prompts.messages(log)[2]["content"])
+    assert example["title"].startswith("Потеря строк")
+    assert list(example) == list(prompts.reply_schema(log)["properties"])
+
+
 @pytest.mark.parametrize(
     ("said", "told"),
     [

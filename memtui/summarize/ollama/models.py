@@ -36,7 +36,7 @@ PREFERRED = (
 WINDOW_TOKENS = 8192
 """The window of a model that is not loaded yet."""
 
-LEAST_WINDOW_TOKENS = 2048
+LEAST_WINDOW_TOKENS = 4096
 """The smallest window that is kept if another program loaded the model with it."""
 
 SMALLEST_B, USUAL_B = 2.0, (3.0, 9.0)

@@ -73,7 +73,7 @@ MAX_UNDERESTIMATE = 3.5
 """The factor by which a prompt can exceed the estimate, as some models use a token for
 each byte. The first prompt to a model is made shorter by it."""
 
-MIN_FIRST_PROMPT_TOKENS = 1000
+MIN_FIRST_PROMPT_TOKENS = 1500
 """The first prompt may always be this long: less has no room for a few turns."""
 
 COUNT_MARGIN = 1.03
@@ -255,7 +255,7 @@ def sanitize(text: str) -> str:
 
 def messages(log: PromptInput) -> list[dict[str, str]]:
     """Return the messages of one request: an example with its reply, then the log."""
-    fence, example = log.fence, _NOTES_EXAMPLE if log.period else _CARD_EXAMPLE
+    fence, example = log.fence, _choose_example(log)
     kind = f"List of notes on a {log.period}" if log.period else "Log of a conversation"
     task = _task(log)
     request = (
@@ -357,6 +357,27 @@ _CARD_EXAMPLE = _Example(
     },
 )
 
+_RUSSIAN_EXAMPLE = _Example(
+    "1 user: При импорте прайс-листа теряются строки с буквой «ё», посмотри.\n"
+    "2 assistant: Читаю по 500 строк, на сервере всего 1 ГБ памяти.\n"
+    "3 assistant: Исправлено, импорт читает UTF-8: 312 строк, 14 тестов проходят.\n"
+    "4 assistant: Цены в швейцарских франках пока не пересчитываются.",
+    {
+        "asked": _sentence(1, "Сохранить строки с буквой «ё» при импорте прайс-листа."),
+        "outcome": _sentence(
+            3, "Импорт читает UTF-8: приходят все 312 строк, 14 тестов проходят."
+        ),
+        "decided": [
+            _sentence(2, "Читать по 500 строк, потому что на сервере всего 1 ГБ.")
+        ],
+        "left_open": [_sentence(4, "Цены во франках пока не пересчитываются.")],
+        "title": "Потеря строк с буквой «ё» при импорте прайс-листа",
+        **_EXAMPLE_END,
+    },
+)
+"""An example in the script of the log: after an English one, small models write in
+English."""
+
 _NOTES_EXAMPLE = _Example(
     "1 outcome: The importer reads UTF-8 now; all 312 rows arrive.\n"
     "2 commit: Read price lists as UTF-8\n"
@@ -372,6 +393,12 @@ _NOTES_EXAMPLE = _Example(
 )
 
 
+def _choose_example(log: PromptInput) -> _Example:
+    if log.period:
+        return _NOTES_EXAMPLE
+    return _RUSSIAN_EXAMPLE if _main_script(log) == "cyrillic" else _CARD_EXAMPLE
+
+
 def _texts(value: object) -> Iterator[str]:
     """Yield the texts of a reply."""
     if isinstance(value, str):
@@ -382,10 +409,12 @@ def _texts(value: object) -> Iterator[str]:
         yield from (text for one in value for text in _texts(one))
 
 
+_EXAMPLES = (_CARD_EXAMPLE, _RUSSIAN_EXAMPLE, _NOTES_EXAMPLE)
+
 OWN_TEXTS = (
     _SYSTEM_PROMPT,
     _CARD_TASK,
-    *(t for one in (_CARD_EXAMPLE, _NOTES_EXAMPLE) for t in _texts(one.reply)),
+    *(t for one in _EXAMPLES for t in _texts(one.reply)),
 )
 """The texts of the prompts, which no report on a log repeats."""
 
@@ -403,11 +432,15 @@ _SCRIPT_NAMES = {
 
 def _language(log: PromptInput) -> str:
     """Return the request to write in the language of a log's messages."""
-    spoken = " ".join(turn.text for turn in log.turns if turn.role != "tool")
-    script = _SCRIPT_NAMES.get(scripts.main_script(spoken))
+    script = _SCRIPT_NAMES.get(_main_script(log))
     return "Write in the language of the log's messages" + (
         f": in {script}." if script else "."
     )
+
+
+def _main_script(log: PromptInput) -> str:
+    spoken = " ".join(turn.text for turn in log.turns if turn.role != "tool")
+    return scripts.main_script(spoken)
 
 
 def _log_lines(log: PromptInput) -> str:
