@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 
 from memtui.agents import toc
 from memtui.model import calendar
+from memtui.model.filters import ALL
 from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.services import browse
 from memtui.settings import Settings
-from memtui.store import database
+from memtui.store import database, rewrite_queue
 from memtui.store.schema import NodeRow, SegmentRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize.summarizer import ExtractiveSummarizer
+from memtui.tui.widgets import toc_rows
 from memtui.workspace import Workspace
 from tests.conftest import often
 from tests.pipeline.test_pipeline import bring, made, settle, tree
@@ -214,6 +216,21 @@ def test_a_month_without_its_only_events_is_removed(
     assert week.counts.segments == 1
     with database.connection():
         assert NodeRow.select().count() == 5
+
+
+def test_a_model_writes_a_month_after_its_own_days(
+    works: Pipeline, tmp_path: Path
+) -> None:
+    keep(works, tmp_path, DAYS)
+
+    def months() -> list[str]:
+        return rewrite_queue.list_parents(TocLevel.MONTH, 1, 99, before_ms=1 << 62)
+
+    with database.transaction():
+        for day in ("2026-08-01", "2026-08-02"):
+            assert months() == []
+            rewrite_queue.remove(f"toc:day:{day}")
+        assert months() == ["toc:month:2026-08"]
 
 
 class OlderSummarizer(ExtractiveSummarizer):
