@@ -178,22 +178,20 @@ def count_sessions(scope: Scope = ALL) -> int:
 
 
 def add_session_counts(
-    entries: Sequence[TocEntry], zone: tzinfo, scope: Scope = ALL, month_id: str = ""
+    entries: Sequence[TocEntry], zone: tzinfo, scope: Scope = ALL
 ) -> list[TocEntry]:
-    """Return entries above the segments with the number of their sessions.
-
-    Args:
-        entries: The entries.
-        zone: The store's time zone.
-        scope: The agent, project or keyword to include.
-        month_id: The month that weeks are listed under; its days alone count.
-    """
-    bounds = [calendar.bounds(entry.node_id, zone) for entry in entries]
-    if month_id:
-        first, after = calendar.bounds(month_id, zone)
-        bounds = [(max(start, first), min(end, after)) for start, end in bounds]
-    ranges = [(to_ms(start), to_ms(end)) for start, end in bounds]
+    """Return entries above the segments with the number of their sessions."""
+    ranges = [_time_range(entry, zone) for entry in entries]
     with database.connection():
         counts = store_day_sessions.count(ranges, scope)
     found = zip(entries, counts, strict=True)
     return [replace(entry, sessions=number) for entry, number in found]
+
+
+def _time_range(entry: TocEntry, zone: tzinfo) -> store_day_sessions.TimeRange:
+    """Return the times of an entry: of a week, those in the month above it."""
+    start, end = calendar.bounds(entry.node_id, zone)
+    if entry.month_id:
+        first, after = calendar.bounds(entry.month_id, zone)
+        start, end = max(start, first), min(end, after)
+    return to_ms(start), to_ms(end)

@@ -284,7 +284,7 @@ def _has_swapped_roles(bullet: DraftBullet, source: SourceTexts) -> bool:
 def has_subject(title: str) -> bool:
     """Return True if a title names a subject, not a kind of text."""
     return (
-        titles.count_content_words(title) >= titles.MIN_CONTENT_WORDS
+        analyzer.count_content_words(title) >= titles.MIN_CONTENT_WORDS
         and not cues.is_generic_heading(title)
         and not _GENERIC_TITLE.fullmatch(title)
     )

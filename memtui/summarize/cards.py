@@ -14,7 +14,7 @@ from memtui.model.events import Event, EventRole, EventType
 from memtui.summarize import tool_actions, tool_results
 from memtui.summarize.session_work import CONTINUED
 from memtui.summarize.tool_results import FileChange
-from memtui.text import cues, titles
+from memtui.text import analyzer, cues, titles
 from memtui.text.prose import (
     Sentence,
     message_sentences,
@@ -103,7 +103,7 @@ class _Work:
     def content(self, at: int) -> int:
         """Return how many content words the first sentences of a message have."""
         parts = islice(self.sentences[at], 6)
-        return titles.count_content_words(" ".join(one.text for one in parts))
+        return analyzer.count_content_words(" ".join(one.text for one in parts))
 
 
 def make_card(
@@ -209,7 +209,7 @@ def _asked(work: _Work) -> CardLine | None:
             and not (place and cues.is_log_line(one.text))
             and not (is_plan and _leads_in(one.text))
         )
-        if titles.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
+        if analyzer.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
             return CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
     return None
 
@@ -256,7 +256,7 @@ def _reports(work: _Work, since: int, until: int) -> list[int]:
         if at < since and found:
             break
         lines = [one for one in work.sentences[at] if not _is_narration(one.text)]
-        words = sum(titles.count_content_words(one.text) for one in lines)
+        words = sum(analyzer.count_content_words(one.text) for one in lines)
         if words >= REPORT_WORDS or (lines and _ends_turn(work, at)):
             found.append(at)
     return found[:REPORTS_READ]
@@ -323,7 +323,7 @@ def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
         return commits[-1]
     last = work.replies[-1:]
     for one in (one.text for at in last for one in work.sentences[at]):
-        if titles.count_content_words(one) and not (
+        if analyzer.count_content_words(one) and not (
             _is_narration(one) or _is_single_word(one)
         ):
             return CardLine(shorten(one, LINE_CHARS), tuple(last))
@@ -347,7 +347,7 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
     """Yield sentences with a score of how well they say what came of the work."""
     is_first = True
     for place, one in enumerate(sentences):
-        words = titles.count_content_words(one.text)
+        words = analyzer.count_content_words(one.text)
         if words < titles.MIN_CONTENT_WORDS or not _can_be_result(one):
             continue
         is_aside = cues.is_routine(one.text) or _ASIDE.search(one.text) is not None
@@ -530,7 +530,7 @@ def _decisions(work: _Work) -> list[CardLine]:
                 continue
             if not (_REASON.search(one.text) and _DECISION.search(one.text)):
                 continue
-            if titles.count_content_words(one.text) > titles.MIN_REQUEST_WORDS:
+            if analyzer.count_content_words(one.text) > titles.MIN_REQUEST_WORDS:
                 score = cues.wording_score(one.text)
                 score -= 0.2 * cues.needs_context(one.text)
                 found.append((-score, at, place, one.text))
@@ -690,7 +690,7 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
             is_open_item = is_open_section and one.is_item
             if is_open or (is_open_item and not _RESULT.match(one.text)):
                 line = shorten_to_sentences(one.text.rstrip(":"), LINE_CHARS)
-                if titles.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
+                if analyzer.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
                     yield CardLine(line, (at,))
 
 

@@ -201,7 +201,7 @@ def _works_of_periods(level: TocLevel, children: Sequence[TocNode]) -> list[_Wor
         work.refs = [*work.refs, at][-3:]
     found = list(works.values())
     _add_later_references(found)
-    return [one for one in found if titles.count_content_words(one.name)] or found
+    return [one for one in found if analyzer.count_content_words(one.name)] or found
 
 
 def _add_later_references(works: Sequence[_Work]) -> None:

@@ -11,7 +11,6 @@ from itertools import islice
 
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
 from memtui.model.summaries import BulletKind
-from memtui.text.titles import count_content_words
 
 CONTINUED = " (continued)"
 """The end of a title that names the request of an earlier segment."""
@@ -35,12 +34,16 @@ def is_action_line(text: str) -> bool:
 
 def names_work(name: str) -> bool:
     """Return whether a name says what was worked on: no prod, no list of calls."""
+    from memtui.text.analyzer import count_content_words  # not needed at the start
+
     return bool(count_content_words(name)) and not is_action_line(name)
 
 
 def choose_name(titles: Sequence[str]) -> str:
     """Return the first title of a session's segments that names its work."""
     names = [title.removesuffix(CONTINUED) for title in titles]
+    if len(names) == 1:
+        return names[0]
     return next(filter(names_work, names), names[0])
 
 

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TypeVar
 
 from memtui.text.stemmer import stem, word_prefixes
-from memtui.text.stopwords import STOP_WORDS
+from memtui.text.stopwords import STOP_WORDS, VAGUE_STEMS
 
 MAX_TEXT_CHARS = 400_000
 """Only this much of a text is read."""
@@ -392,3 +392,14 @@ def _word_query_terms(word: str) -> tuple[str, ...]:
 
 _TERMS = _WordCache(_terms, WORD_CACHE_SIZE)
 _QUERY_TERMS = _WordCache(_word_query_terms, WORD_CACHE_SIZE)
+
+
+def count_content_words(text: str) -> int:
+    """Return how many different words say what a text is about.
+
+    A pair of Chinese or Japanese characters counts half, since two make a word.
+    """
+    found = {term for term in query_terms(text) if term not in VAGUE_STEMS}
+    found -= STOP_WORDS
+    latin = sum(term.isascii() for term in found if len(term) > 1)
+    return latin + (len(found) - sum(term.isascii() for term in found) + 1) // 2

@@ -195,7 +195,7 @@ def request_title(text: str) -> str:
     found = title_from_request(prose.message_sentences(text))
     if not found or found.score < LIKELY:
         return ""
-    if count_content_words(found.title) < MIN_REQUEST_WORDS:
+    if analyzer.count_content_words(found.title) < MIN_REQUEST_WORDS:
         return ""
     return _with_ticket(found.title, text[:REQUEST_CHARS])
 
@@ -222,7 +222,7 @@ def plain_title(text: str) -> str:
     """Return the first sentence that says anything as a title; "" if none does."""
     for sentence in prose.message_sentences(text):
         for title in _clause_titles(sentence.text):
-            if count_content_words(title) and not title.startswith("["):
+            if analyzer.count_content_words(title) and not title.startswith("["):
                 return title
     return ""
 
@@ -269,7 +269,7 @@ def _clause_titles(text: str) -> Iterator[str]:
         run = f"{run} {clause}" if run else clause
         title = tidy_title(run)
         yield title
-        if count_content_words(title) >= MIN_CONTENT_WORDS:
+        if analyzer.count_content_words(title) >= MIN_CONTENT_WORDS:
             run = ""
 
 
@@ -284,7 +284,7 @@ def split_clauses(sentence: str) -> list[str]:
 
 
 def _title_score(title: str) -> float:
-    count = count_content_words(title)
+    count = analyzer.count_content_words(title)
     if count < MIN_CONTENT_WORDS:
         return SLIGHT if count else 0.0
     if _GUESS.match(title) or (title.isascii() and " " not in title):
@@ -318,8 +318,8 @@ def tidy_title(text: str) -> str:
 
 def _says_enough(rest: str, text: str) -> bool:
     """Return whether the rest of a text still says what it is about."""
-    return count_content_words(rest) >= min(
-        MIN_CONTENT_WORDS, count_content_words(text)
+    return analyzer.count_content_words(rest) >= min(
+        MIN_CONTENT_WORDS, analyzer.count_content_words(text)
     )
 
 
@@ -380,7 +380,11 @@ def _cut_at_clause(text: str, limit: int) -> str:
             head = text[:place].rstrip(" ,")
             is_scrap = before and text[before:place].count(" ") < MIN_CONTENT_WORDS
             fits = MIN_TITLE_CHARS <= len(head) <= limit
-            if fits and not is_scrap and count_content_words(head) > MIN_CONTENT_WORDS:
+            if (
+                fits
+                and not is_scrap
+                and analyzer.count_content_words(head) > MIN_CONTENT_WORDS
+            ):
                 return head
     for end in reversed(list(_AND.finditer(text, 0, limit + 1))):
         head = text[: end.start()]
@@ -388,7 +392,7 @@ def _cut_at_clause(text: str, limit: int) -> str:
         if (
             len(head) > 30
             and not is_pair
-            and count_content_words(head) > MIN_CONTENT_WORDS
+            and analyzer.count_content_words(head) > MIN_CONTENT_WORDS
         ):
             return head
     return ""
@@ -415,19 +419,6 @@ def drop_unbalanced(text: str) -> str:
     return bare.rstrip(" ,;:(-–—") + cut
 
 
-def count_content_words(text: str) -> int:
-    """Return how many different words say what a text is about.
-
-    A pair of Chinese or Japanese characters counts half, since two make a word.
-    """
-    found = {
-        term for term in analyzer.query_terms(text) if term not in stopwords.VAGUE_STEMS
-    }
-    found -= stopwords.STOP_WORDS
-    latin = sum(term.isascii() for term in found if len(term) > 1)
-    return latin + (len(found) - sum(term.isascii() for term in found) + 1) // 2
-
-
 SESSION_TEXT_CHARS = 4_000
 """Only this much of the first prompt is read."""
 
@@ -449,4 +440,4 @@ def session_title(text: str) -> str:
 def is_informative(line: str) -> bool:
     """Return whether a line says what a session was about."""
     least = 1 if cues.is_pleasantry(line) else 0
-    return not _COMMAND.fullmatch(line) and count_content_words(line) > least
+    return not _COMMAND.fullmatch(line) and analyzer.count_content_words(line) > least

@@ -82,16 +82,40 @@ class BranchReader:
         if level is TocLevel.DAY:
             return day_sessions.list_sessions(node_id, self.scope)
         month_id = parent_id if level is TocLevel.WEEK else ""
-        entries = browse.list_children(
-            node_id, limit=sys.maxsize, scope=self.scope, month_id=month_id
+        return browse.list_children(
+            node_id,
+            limit=sys.maxsize,
+            scope=self.scope,
+            month_id=month_id,
+            has_headlines=False,
         )
-        entries = browse.add_activity(entries, self.scope)
-        month_id = node_id if level is TocLevel.MONTH else ""
-        return day_sessions.add_session_counts(entries, self.zone, self.scope, month_id)
 
-    def days(
-        self, above: tuple[RowKey, ...] = (YEARS,)
-    ) -> Iterator[tuple[RowKey, ...]]:
+    def count_rows(self, keys: Collection[RowKey]) -> int:
+        """Return the number of rows of branches."""
+        return sum(len(self.read(key)) for key in keys)
+
+    def complete(self, keys: Collection[RowKey]) -> Mapping[RowKey, Sequence[NodeRow]]:
+        """Return the rows of branches, with all that is shown of them.
+
+        Rows whose branch is among them are expanded, and may lack a headline then.
+        """
+        rows = {key: list(self.read(key)) for key in keys}
+        places = [
+            (key, at, row)
+            for key, some in rows.items()
+            for at, row in enumerate(some)
+            if isinstance(row, TocEntry)
+        ]
+        entries = browse.add_activity([row for *_, row in places], self.scope)
+        entries = day_sessions.add_session_counts(entries, self.zone, self.scope)
+        for (key, at, _), entry in zip(places, entries, strict=True):
+            is_expanded = (key[1], entry.node_id) in rows
+            (rows[key][at],) = (
+                [entry] if is_expanded else browse.add_headlines([entry], self.scope)
+            )
+        return rows
+
+    def days(self, above: RowPath = (YEARS,)) -> Iterator[RowPath]:
         """Yield the keys from the root to each day, newest first."""
         for row in self.read(above[-1]):
             way = (*above, (above[-1][1], row.node_id))
@@ -115,7 +139,7 @@ def read_branches(
     """
     reader = BranchReader(scope, zone)
     near, newest = _find_near(reader, near_rows) if near_rows else ([], None)
-    found = {key: reader.read(key) for key in dict.fromkeys((*near, *keys))}
+    found = reader.complete(dict.fromkeys((*near, *keys)))
     sessions = day_sessions.count_sessions(scope) if YEARS in found else None
     return LoadedBranches(found, near, newest, sessions)
 
@@ -135,9 +159,7 @@ def _find_near(
             latest = day
             sessions = reader.read(way[-1])
             newest = (day_id, sessions[0].node_id) if sessions else way[-1]
-        elif (latest - day).days >= NEAR_DAYS or sum(
-            len(reader.read(key)) for key in wanted
-        ) > room:
+        elif (latest - day).days >= NEAR_DAYS or reader.count_rows(wanted) > room:
             break
         near = wanted
     return list(near), newest
@@ -154,18 +176,17 @@ def read_below(key: RowKey, scope: Scope, zone: tzinfo, most: int) -> LoadedBran
     """
     reader = BranchReader(scope, zone)
     waiting, total = deque([key]), 0
-    found: dict[RowKey, Sequence[NodeRow]] = {}
+    found: list[RowKey] = []
     while waiting:
         rows = reader.read(waiting[0])
         total += len(rows)
         if total > most:
-            return LoadedBranches(found, is_all=False)
-        branch = waiting.popleft()
-        found[branch] = rows
+            break
+        found.append(waiting.popleft())
         waiting += [
-            (branch[1], row.node_id) for row in rows if isinstance(row, TocEntry)
+            (found[-1][1], row.node_id) for row in rows if isinstance(row, TocEntry)
         ]
-    return LoadedBranches(found)
+    return LoadedBranches(reader.complete(found), is_all=not waiting)
 
 
 def find_sibling(

@@ -148,6 +148,13 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             self.set_timer(workers.SLOW_S, partial(self._show_loading, key))
             self._read({key})
 
+    @on(Tree.NodeCollapsed)
+    def load_headline(self, event: Tree.NodeCollapsed[TocRow]) -> None:
+        """Read the headline of a row that was not read while it was expanded."""
+        row, parent = event.node.data, event.node.parent
+        if isinstance(row, TocEntry) and not row.headline and parent is not None:
+            self._read({_key_of(parent)})
+
     def _show_loading(self, key: RowKey) -> None:
         branch = self._branch(key)
         if key in self._reading | self._wanted and branch and not branch.children:
