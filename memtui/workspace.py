@@ -230,7 +230,7 @@ class Workspace:
             watched=self.watched_folders,
             make_model=None if self.uses_no_model else make_model,
             is_model_requested=self._is_model_configured,
-            schedules=self.schedules,
+            schedules=None if self.uses_no_model else self.schedules,
         )
 
     @property
