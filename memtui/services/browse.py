@@ -181,8 +181,10 @@ def get_path(node_id: str, month_id: str = "") -> list[str]:
             return calendar.path(name)
         days = map(calendar.period, nodes.list_part_ids(name))
         months = [calendar.id_at(TocLevel.MONTH, day.first) for day in days]
-    wanted = month_id or calendar.parent_id(name)
-    return calendar.path(name, wanted if wanted in months else months[-1])
+    wanted = month_id or str(calendar.parent_id(name))
+    # A week may have lost its days just now.
+    is_listed = wanted in months or not months
+    return calendar.path(name, wanted if is_listed else months[-1])
 
 
 def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:

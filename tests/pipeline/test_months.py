@@ -18,7 +18,7 @@ from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.services import browse
 from memtui.settings import Settings
-from memtui.store import database, rewrite_queue
+from memtui.store import database, nodes, rewrite_queue
 from memtui.store.schema import NodeRow, SegmentRow
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize.summarizer import ExtractiveSummarizer
@@ -138,6 +138,9 @@ def test_there_is_no_month_without_events(works: Pipeline, tmp_path: Path) -> No
     assert browse.find_nearest("toc:month:2026-08", UTC) == "toc:month:2026-08"
     assert browse.find_nearest("toc:month:2026-07", UTC) == "toc:month:2026-08"
     assert [*browse.get_calendar_year(2026, UTC).days] == [SATURDAY]
+    with database.transaction():
+        nodes.delete(["toc:day:2026-08-01"])
+    assert browse.get_path("toc:week:2026-W31")[-1] == "toc:week:2026-W31"
 
 
 @pytest.mark.parametrize(
