@@ -110,8 +110,8 @@ async def test_what_is_reported_shows_at_once_and_the_cursor_stays(
         await settle(pilot)
         assert "● working" in row(app, "segment")
         assert model(app) == (
-            "● qwen3:4b · Mon 15 Jan 2024 · 14 to go\n"
-            "  part 2 of 3, writing 48 tokens of at most 700 · for 1m"
+            "● qwen3:4b: part 2 of 3, writing  48 of 700 · 14 to go\n"
+            "  Mon 15 Jan 2024 · for 1m"
         )
         app.post_message(
             ProgressReported(PipelineProgress("segment", error="the disk is full"))

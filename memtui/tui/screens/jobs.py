@@ -25,6 +25,7 @@ from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen
+from memtui.tui.widgets import status_line
 from memtui.tui.widgets.item_list import ItemList
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import OTHER_PROCESS
@@ -291,7 +292,7 @@ def describe_model(
         return Content(reason)
     if model is not None and model.health is not None:
         if model.node_id:
-            return _describe_call(model, model.health, now)
+            return _describe_call(model, now)
         text = _describe_health(model.health, model.held_segments)
         missing = (ModelCondition.OFFLINE, ModelCondition.MODEL_MISSING)
         if model.health.condition in missing:
@@ -321,28 +322,18 @@ def _describe_health(health: ModelHealth, paused: int) -> Content:
     return Content.styled(f"✗ {message}: {advise_on_model(health)}", "$error")
 
 
-def _describe_call(model: "ModelStatus", health: ModelHealth, now: datetime) -> Content:
-    """Describe a call in two lines: its node, then its progress, which grows."""
-    period, doing = calendar.period(model.node_id), model.progress
+def _describe_call(model: "ModelStatus", now: datetime) -> Content:
+    """Describe a call in two lines: its progress, then its node."""
+    period = calendar.period(model.node_id)
     name = calendar.title(model.node_id)
     if period.level is TocLevel.SEGMENT:
         name = f"a segment of {date_format.day(period.first)}"
     elif period.level is TocLevel.DAY:
         name = date_format.day(period.first)
-    first = [f"● {health.model or 'The model'}", name]
-    second = []
-    if model.pending > 1:
-        first.append(f"{format.number(model.pending)} to go")
-    if doing is not None:
-        part = f"part {doing.part} of {doing.parts}, " if doing.parts > 1 else ""
-        text = f"{part}{doing.phase}"
-        if doing.written:
-            limit = f" of at most {format.number(doing.limit)}" if doing.limit else ""
-            text += f" {plural(doing.written, 'token')}{limit}"
-        second.append(text)
     if model.started_at is not None:
-        second.append(f"for {date_format.duration(now - model.started_at)}")
-    return Content("\n  ").join(Content(" · ".join(line)) for line in (first, second))
+        name += f" · for {date_format.duration(now - model.started_at)}"
+    progress, _ = status_line.describe_model(model)
+    return Content(f"● {progress or 'The model works'}\n  {name}")
 
 
 STAGES_RUN_ALONE = "A stage runs by itself whenever something is queued for it."
