@@ -96,7 +96,7 @@ def test_a_row_tells_what_came_of_the_session_and_how_much_more_matches(
     assert first.endswith("  pushed") and len(first) == width
     text = "\n".join(rest)
     assert "→ Every request renews the session" in text
-    assert "+38 in this session · excellent match" in text
+    assert "+38 in this session · excellent" in text
     # Not again what is shown anyway; nor where there are few lines.
     said = MOMENTS[0].outcome
     told = replace(MOMENTS[0], match=ResultSnippet("you", Snippet(f"Yes. {said}")))

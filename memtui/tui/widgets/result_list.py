@@ -299,7 +299,7 @@ MIN_ALIGNED_TITLE = 28
 OUTCOME = "→ "
 """The mark before the outcome of a session."""
 
-MIN_NEIGHBORS = 60
+MIN_NEIGHBORS = 50
 """From this width on, in cells, the messages before and after are shown."""
 
 _MARGIN = Content(" " * INDENT)
@@ -397,7 +397,7 @@ class ResultRow(TextBlock):
         result = self.result
         facts = [f"+{result.more} in this session"] if result.more else []
         facts += ["unsummarized"] if result.is_unsummarized else []
-        facts += [f"{result.band} match"] if result.band else []
+        facts += [result.band] if result.band else []
         details = Content.styled(to_line(" · ".join(result.details)), DIM)
         return details, Content(" · ".join(facts))
 
