@@ -51,6 +51,7 @@ _OPENING = re.compile(
     r"|i(?:'d| would)? (?:like|want|need)(?: you| us)? (?:to|for you to)"
     r"|(?:help|tell|show) me(?: to)?"
     r"|(?:you|we) (?:should|can|need to|must|have to)"
+    r"|[^.!?;:\n]{0,200}?\bwhat (?:i|we) (?:want|need) to do(?: now| next)? is(?: to)?"
     r"|take a look at [^.!?;:\n]{3,70}? and(?: try to)?"
     r"|your (?:task|job|goal) is to|let's|let us|let me|i'll|i will|i was wondering if"
     r"|(?:please )?go ahead and|try to|make sure to)\s+(?=\S)",
@@ -130,13 +131,20 @@ _ENDINGS = (
     re.compile(
         r",?\s(?=(?:because|since|which|so that|so|but|while|when|where|whereas|using"
         r"|creating|causing|including|leading|making|ending|especially)\b)"
-        r"|,\s(?=(?:on|in|with|at|maybe|as|if|to|from|i|we|it|you|don't|do not"
-        r"|please)\b)"
+        r"|,\s(?=(?:on|in|with|at|maybe|as|if|to|from|i|we|it|you|don'?t|do not"
+        r"|please|what)\b)"
     ),
 )
 """Places where a long title may end and still be true; the first kind is better."""
 
 _AND = re.compile(r"\sand\s")
+
+_LOOSE_END = re.compile(
+    r"(?:,?\s(?:and|or|but|so|then|when|with|to|on|of|for|the|an?|in|at|by|as|is|are|was"
+    r"|that|which|your|my|our|its))+…?$",
+    re.IGNORECASE,
+)
+"""Words at which no title ends."""
 
 _REFERENCE = re.compile(
     r"\b(?:it|them|these|those)\b|\b(?:this|that)(?: \w+)?\W*$", re.IGNORECASE
@@ -147,8 +155,14 @@ _PAIRED = re.compile(r"\b(?:both|between|either)\b", re.IGNORECASE)
 _GUESS = re.compile(r"(?:looks? like|maybe|perhaps|error\b|not sure)", re.IGNORECASE)
 _REMNANT = re.compile(r":\s(?:\S{1,4}$|[\[{<].*)")
 
+_SHOWS = re.compile(
+    r"\b(?:errors?|warnings?|logs?|output|trace\w*|response|message|says)\W*$", re.I
+)
+"""Introduces the output of a program."""
+
 _PREFACE = re.compile(
-    r"(?:i|we)(?:'ve| have|'m| am| was| were)? (?:just |now |also |already |recently )*"
+    r"(?:i|we)(?:'ve| have| was| were)? just \w+|(?:i|we) (?:was|were) \w+ing\b"
+    r"|(?:i|we)(?:'ve| have|'m| am| was| were)? (?:now |also |already |recently )*"
     r"(?:able to\b|(?!notic|want|need|wonder|expect|observ|realiz|realis)\w{3,}ed\b"
     r"|ran|run|made|built|wrote|moved on)\b"
     r"|.* (?:is|are) (?:provided|attached|below|here|as follows|in @\S+)\W*$",
@@ -235,7 +249,10 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         text = _shorten_addresses(sentence.text)
         is_dull = sentence.is_heading and cues.is_generic_heading(text)
         if text.endswith((":", "：")) and len(parts) > 1:
-            if best:
+            title = tidy_title(text)
+            if analyzer.count_content_words(title) >= MIN_REQUEST_WORDS:
+                best = best or RequestTitle(title, LIKELY)
+            if best or _SHOWS.search(text):
                 break  # What follows is pasted.
             continue
         if is_dull or cues.is_log_line(text):
@@ -364,7 +381,8 @@ def shorten_title(text: str, limit: int = TITLE_CHARS) -> str:
     """Shorten a text to at most ``limit`` characters, preferably at the end of a
     clause."""
     if len(text) > limit:
-        text = _cut_at_clause(text, limit) or shorten(text, limit)
+        text = _cut_at_clause(text, limit) or f"{shorten(text, limit).rstrip('…')}…"
+        text = _LOOSE_END.sub(lambda end: "…" * end[0].endswith("…"), text)
     return drop_unbalanced(text)
 
 

@@ -121,6 +121,26 @@ def title(*turns: tuple[str, str]) -> str:
             "Got these logs ending with a lock issue",
         ),
         (
+            "We're now getting this ferry error:\n\n## Error Message\nModule "
+            "harbour.js was instantiated because it was required from quay.js.",
+            "We're now getting this ferry error",
+        ),
+        (
+            "we just got the shipment for the summer fair. can you write a note that "
+            "asks parents to help with the packets?",
+            "Write a note that asks parents to help with the packets",
+        ),
+        (
+            "okay, the ferries sail as before and you see their scripts what we want "
+            "to do now is use the simulator to test the northern harbour",
+            "Use the simulator to test the northern harbour",
+        ),
+        (
+            "The harbour report of this winter lists the ferries by the number of the "
+            "passengers that the northern islands sent",
+            "The harbour report of this winter lists the ferries by the number…",
+        ),
+        (
             "os dados das marés não estão sendo salvos",
             "Os dados das marés não estão sendo salvos",
         ),
