@@ -460,20 +460,8 @@ def _period(
 # widest node that begins with it and lies within it; of a period without a start, the
 # widest node that ends with it.
 
-_ISO_FORMS = (
-    (re.compile(r"\d{4}"), TocLevel.YEAR),
-    (re.compile(r"\d{4}-\d{2}"), TocLevel.MONTH),
-    (re.compile(r"\d{4}-[Ww]\d{1,2}"), TocLevel.WEEK),
-    (re.compile(r"\d{4}-\d{2}-\d{2}"), TocLevel.DAY),
-)
-
-_QUARTER = re.compile(r"[Qq]([1-4])")
-
 _PREPOSITIONS = ("", "in ", "on ", "in the ")
 """Tried before words like "may", which alone are no date in a text."""
-
-_GO_KEY = re.compile(r"[dD](?![a-zA-Z])\s*|[dD]\s+")
-"""Typed by habit: after ``g``, other programs want a ``d``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,21 +481,6 @@ def read_node(typed: str, now: datetime) -> NodeDate | None:
         now: The time in the store's time zone.
     """
     words = " ".join(typed.split())
-    found = _read_node(words, now)
-    key = _GO_KEY.match(words)
-    return _read_node(words[key.end() :], now) if found is None and key else found
-
-
-def _read_node(words: str, now: datetime) -> NodeDate | None:
-    for form, level in _ISO_FORMS:
-        if form.fullmatch(words):
-            try:
-                return _node_date(calendar.canonical(f"toc:{level}:{words.upper()}"))
-            except ValueError:
-                return None
-    if quarter := _QUARTER.fullmatch(words):
-        has_begun = int(quarter[1]) <= (now.month + 2) // 3
-        words = f"q{quarter[1]} {now.year if has_begun else now.year - 1}"
     assert now.tzinfo is not None
     for text in (before + words for before in _PREPOSITIONS if words):
         periods = read(text, now, now.tzinfo)
