@@ -17,7 +17,7 @@ from memtui.model.filters import ALL, Scope
 from memtui.model.grips import Expansion
 from memtui.model.nodes import TocEntry, TocLevel
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import browse, conversation, day_sessions
+from memtui.services import branches, browse, conversation, day_sessions
 from memtui.services.day_sessions import DaySession
 from memtui.text.tokens import estimate
 from memtui.tui import workers
@@ -26,7 +26,6 @@ from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.filter import FilterScreen
 from memtui.tui.screens.reader import ReaderScreen
-from memtui.tui.widgets import toc_rows
 from memtui.tui.widgets.node_page import BulletList, NodePage
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
@@ -464,7 +463,7 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
     async with app.run_test(size=SIZE) as pilot:
         await show_years(pilot, settle)
         await press(pilot, settle, "asterisk")
-        loaded = toc_rows.read_below(("", "toc:year:2024"), ALL, UTC, 500)
+        loaded = branches.read_below(("", "toc:year:2024"), ALL, UTC, 500)
         below = {line.node_id for lines in loaded.rows.values() for line in lines}
         assert set(labels(pilot)) == {"toc:year:2024", *below, "toc:year:2023"}
         assert here(pilot).node_id == "toc:year:2024"
@@ -490,9 +489,9 @@ async def test_a_star_unfolds_all_below_z_gives_a_pane_the_screen_and_a_page_its
 
 def test_all_below_is_told_level_by_level_up_to_a_bound(full_house: Workspace) -> None:
     year = ("", "toc:year:2024")
-    whole = toc_rows.read_below(year, ALL, UTC, 500)
+    whole = branches.read_below(year, ALL, UTC, 500)
     assert whole.is_all
-    first = toc_rows.read_below(year, ALL, UTC, len(whole.rows[year]))
+    first = branches.read_below(year, ALL, UTC, len(whole.rows[year]))
     assert [*first.rows] == [year] and not first.is_all
     weeks = browse.add_activity(browse.list_children("toc:month:2024-01"))
     assert all(sum(week.activity) == week.counts.messages for week in weeks)

@@ -1,38 +1,18 @@
-"""The rows of the contents: read from the store, and drawn in columns.
+"""The rows of the contents, drawn in columns."""
 
-A row is known by its node and by its parent: a week across two months has two rows.
-"""
-
-import sys
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import date, tzinfo
-from itertools import pairwise
 
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
 
-from memtui.model import calendar
-from memtui.model.filters import Scope
 from memtui.model.nodes import NodeStatus, TocEntry, TocLevel
-from memtui.services import browse, day_sessions
+from memtui.services.branches import NodeRow
 from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
 from memtui.tui import format
-
-NEAR_DAYS = 7
-"""The days that are expanded at the start: the newest one and those before it."""
-
-RowKey = tuple[str, str]
-"""The ids of the parent of a row, "" for the years, and of the row itself."""
-
-RowPath = tuple[RowKey, ...]
-"""The keys from the root down to a row."""
-
-YEARS: RowKey = ("", "")
-"""The key of the root, above the years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,195 +22,7 @@ class NoteRow:
     text: str
 
 
-NodeRow = TocEntry | DaySession
 TocRow = NodeRow | NoteRow
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedBranches:
-    """Branches of the contents, those further up first."""
-
-    rows: Mapping[RowKey, Sequence[NodeRow]]
-    """The rows below each branch."""
-    near: Collection[RowKey] = ()
-    """The branches to expand so that the newest days are visible, if asked for."""
-    newest: RowKey | None = None
-    """The row of the latest session, if asked for."""
-    sessions: int | None = None
-    """The number of sessions in all years; None if the years were not read."""
-    is_all: bool = True
-    """False where a limit left some out."""
-
-
-@dataclass(slots=True)
-class BranchReader:
-    """Reads branches, each once."""
-
-    scope: Scope
-    zone: tzinfo
-    found: dict[RowKey, Sequence[NodeRow]] = field(default_factory=dict)
-    """The rows below each branch that was read."""
-
-    def read(self, key: RowKey) -> Sequence[NodeRow]:
-        """Return the rows below a branch, newest first."""
-        if key not in self.found:
-            self.found[key] = self._read(*key)
-        return self.found[key]
-
-    def _read(self, parent_id: str, node_id: str) -> Sequence[NodeRow]:
-        level = calendar.period(node_id).level if node_id else None
-        if level is TocLevel.DAY:
-            return day_sessions.list_sessions(node_id, self.scope)
-        month_id = parent_id if level is TocLevel.WEEK else ""
-        return browse.list_children(
-            node_id,
-            limit=sys.maxsize,
-            scope=self.scope,
-            month_id=month_id,
-            has_headlines=False,
-        )
-
-    def count_rows(self, keys: Collection[RowKey]) -> int:
-        """Return the number of rows of branches."""
-        return sum(len(self.read(key)) for key in keys)
-
-    def complete(self, keys: Collection[RowKey]) -> Mapping[RowKey, Sequence[NodeRow]]:
-        """Return the rows of branches, with all that is shown of them.
-
-        Rows whose branch is among them are expanded, and may lack a headline then.
-        """
-        rows = {key: list(self.read(key)) for key in keys}
-        places = [
-            (key, at, row)
-            for key, some in rows.items()
-            for at, row in enumerate(some)
-            if isinstance(row, TocEntry)
-        ]
-        entries = browse.add_activity([row for *_, row in places], self.scope)
-        entries = day_sessions.add_session_counts(entries, self.zone, self.scope)
-        for (key, at, _), entry in zip(places, entries, strict=True):
-            is_expanded = (key[1], entry.node_id) in rows
-            (rows[key][at],) = (
-                [entry] if is_expanded else browse.add_headlines([entry], self.scope)
-            )
-        return rows
-
-    def days(self, above: RowPath = (YEARS,)) -> Iterator[RowPath]:
-        """Yield the keys from the root to each day, newest first."""
-        for row in self.read(above[-1]):
-            way = (*above, (above[-1][1], row.node_id))
-            if isinstance(row, TocEntry) and row.level is not TocLevel.DAY:
-                yield from self.days(way)
-            else:
-                yield way
-
-
-def read_branches(
-    scope: Scope, zone: tzinfo, keys: Collection[RowKey], near_rows: int = 0
-) -> LoadedBranches:
-    """Read branches, and those of the newest days.
-
-    Args:
-        scope: The agent, project or keyword to include.
-        zone: The store's time zone.
-        keys: The branches.
-        near_rows: The rows that the newest days may take with all above them; 0 not to
-            look for them.
-    """
-    reader = BranchReader(scope, zone)
-    near, newest = _find_near(reader, near_rows) if near_rows else ([], None)
-    found = reader.complete(dict.fromkeys((*near, *keys)))
-    sessions = day_sessions.count_sessions(scope) if YEARS in found else None
-    return LoadedBranches(found, near, newest, sessions)
-
-
-def _find_near(
-    reader: BranchReader, room: int
-) -> tuple[Collection[RowKey], RowKey | None]:
-    """Return the branches to expand for the newest days, and the latest session."""
-    near = {YEARS: None}
-    latest: date | None = None
-    newest: RowKey | None = None
-    for way in reader.days():
-        day_id = way[-1][1]
-        day = calendar.period(day_id).first
-        wanted = near | dict.fromkeys(way)
-        if latest is None:
-            latest = day
-            sessions = reader.read(way[-1])
-            newest = (day_id, sessions[0].node_id) if sessions else way[-1]
-        elif (latest - day).days >= NEAR_DAYS or reader.count_rows(wanted) > room:
-            break
-        near = wanted
-    return list(near), newest
-
-
-def read_below(key: RowKey, scope: Scope, zone: tzinfo, most: int) -> LoadedBranches:
-    """Read all branches below a row.
-
-    Args:
-        key: The row.
-        scope: The agent, project or keyword to include.
-        zone: The store's time zone.
-        most: The most rows; the rows of a branch are given all or not at all.
-    """
-    reader = BranchReader(scope, zone)
-    waiting, total = deque([key]), 0
-    found: list[RowKey] = []
-    while waiting:
-        rows = reader.read(waiting[0])
-        total += len(rows)
-        if total > most:
-            break
-        found.append(waiting.popleft())
-        waiting += [
-            (found[-1][1], row.node_id) for row in rows if isinstance(row, TocEntry)
-        ]
-    return LoadedBranches(reader.complete(found), is_all=not waiting)
-
-
-def find_sibling(
-    path: Sequence[str], step: int, scope: Scope, zone: tzinfo
-) -> Sequence[str]:
-    """Return the path to the next older (1) or newer (-1) row of the same level.
-
-    The row may be under another parent: the day before a Monday is in another week.
-
-    Returns:
-        The ids from the year down; empty if there is no such row.
-    """
-    reader = BranchReader(scope, zone)
-    for depth in range(len(path) - 1, -1, -1):
-        siblings = _child_ids(reader, path[:depth])
-        at = siblings.index(path[depth]) + step if path[depth] in siblings else -1
-        if 0 <= at < len(siblings):
-            found = [*path[:depth], siblings[at]]
-            while len(found) < len(path):
-                children = _child_ids(reader, found)
-                if not children:
-                    break
-                found.append(children[0] if step > 0 else children[-1])
-            return found
-    return ()
-
-
-def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
-    """Return the ids of the rows below the last node of a path."""
-    *_, (parent_id, node_id) = [YEARS, *pairwise(("", *path))]
-    if not node_id.startswith(day_sessions.PREFIX):
-        return [row.node_id for row in reader.read((parent_id, node_id))]
-    sessions = reader.read((path[-3], parent_id))
-    own = next((one for one in sessions if one.node_id == node_id), None)
-    return [row.node_id for row in rows_below(own)] if own is not None else []
-
-
-def rows_below(row: NodeRow) -> Sequence[TocEntry]:
-    """Return the segments of a session that has several."""
-    is_session = isinstance(row, DaySession) and row.only_segment is None
-    return row.segments if isinstance(row, DaySession) and is_session else ()
-
-
-# Drawing
 
 COUNT_WIDTH = 5
 """The width of the column of counts with a space: "9,999"."""

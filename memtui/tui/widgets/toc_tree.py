@@ -21,7 +21,8 @@ from textual.worker import Worker, WorkerState
 from memtui.model import calendar
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import TocEntry, TocLevel
-from memtui.services import day_sessions
+from memtui.services import branches, day_sessions
+from memtui.services.branches import YEARS, LoadedBranches, NodeRow, RowKey
 from memtui.services.day_sessions import DaySession
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
@@ -32,14 +33,7 @@ from memtui.tui.messages import (
     TocLoaded,
 )
 from memtui.tui.widgets import toc_rows
-from memtui.tui.widgets.toc_rows import (
-    YEARS,
-    LoadedBranches,
-    NodeRow,
-    NoteRow,
-    RowKey,
-    TocRow,
-)
+from memtui.tui.widgets.toc_rows import NoteRow, TocRow
 
 NOT_FOUND = "This node is not in the contents."
 OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
@@ -123,16 +117,16 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
 
     # Reading branches
 
-    def _read(self, branches: Iterable[RowKey]) -> None:
+    def _read(self, keys: Iterable[RowKey]) -> None:
         """Read branches, after those that are being read."""
-        self._wanted |= {*branches}
+        self._wanted |= {*keys}
         self._loaded |= self._wanted
         if self._wanted and not self._reading:
             self._reading, self._wanted = self._wanted, set()
             finds_near = self._follows_newest and YEARS in self._reading
             lines = int(self.app.size.height * NEAR_SHARE)
             read = partial(
-                toc_rows.read_branches,
+                branches.read_branches,
                 self.scope,
                 self.zone,
                 frozenset(self._reading),
@@ -266,7 +260,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 continue
             row.data = line
             row.set_label(_label(line))
-            segments = toc_rows.rows_below(line)
+            segments = branches.rows_below(line)
             row.allow_expand = _has_branch(line) or bool(segments)
             if row.children or segments:
                 self._update_branch(row, segments)
@@ -371,7 +365,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         while row is not None and row is not self.root:
             path.insert(0, _key_of(row)[1])
             row = row.parent
-        find = partial(toc_rows.find_sibling, path, step, self.scope, self.zone)
+        find = partial(branches.find_sibling, path, step, self.scope, self.zone)
         workers.load(self, find, partial(self._go_to_sibling, step), "toc-sibling")
 
     def _go_to_sibling(self, step: int, path: Sequence[str]) -> None:
@@ -461,7 +455,7 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
             row.expand()
         elif row is not None and row.allow_expand:
             find = partial(
-                toc_rows.read_below, _key_of(row), self.scope, self.zone, MAX_EXPANDED
+                branches.read_below, _key_of(row), self.scope, self.zone, MAX_EXPANDED
             )
             show = partial(self._expand_all, self.scope)
             workers.load(self, find, show, "toc-expand")
