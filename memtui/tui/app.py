@@ -26,7 +26,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.errors import MemtuiError
 from memtui.model.filters import ALL, Scope
-from memtui.tui import commands, palette, rendering, themes, workers
+from memtui.tui import commands, palette, themes, workers
 from memtui.tui.messages import (
     LoadFailed,
     NodeRequested,
@@ -94,7 +94,7 @@ class MemtuiApp(App[str | MemtuiError]):
         opening: str = "opening…",
         hooks: "Callable[[], HooksEditor] | None" = None,
         settings: "SettingsEditor | None" = None,
-        ascii: str = rendering.AUTO,
+        ascii: str = themes.AUTO,
     ) -> None:
         """Make the app.
 
@@ -107,7 +107,7 @@ class MemtuiApp(App[str | MemtuiError]):
             settings: The editor of the settings, if there are any.
             ascii: When marks are drawn in ASCII.
         """
-        self._line_filters = rendering.LineFilters(ascii)
+        self._line_filters = themes.LineFilters(ascii)
         super().__init__()
         self.no_color = self._line_filters.is_colorless
         self._open_workspace, self._opening = open_workspace, opening

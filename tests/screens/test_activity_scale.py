@@ -1,6 +1,6 @@
 """The activity of a day as a glyph."""
 
-from memtui.tui import rendering
+from memtui.tui import themes
 from memtui.tui.screens.calendar import GLYPHS, ActivityScale
 
 
@@ -31,4 +31,4 @@ def test_days_that_are_all_alike_are_one_step() -> None:
 
 
 def test_the_steps_are_told_apart_in_plain_letters_too() -> None:
-    assert len({rendering.to_ascii(glyph, "ascii") for glyph in GLYPHS}) == 5
+    assert len({themes.to_ascii(glyph, "ascii") for glyph in GLYPHS}) == 5

@@ -6,10 +6,9 @@ import pytest
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from memtui.tui import rendering
+from memtui.tui import themes
 from memtui.tui.app import MemtuiApp
-from memtui.tui.rendering import ASCII_MARKS, AsciiFilter, LineFilters
-from memtui.tui.themes import DARK
+from memtui.tui.themes import ASCII_MARKS, DARK, AsciiFilter, LineFilters
 from memtui.tui.widgets.node_page import NodePage
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Settle
@@ -35,17 +34,17 @@ def test_replacements_are_ascii_and_one_cell_wide() -> None:
 
 @pytest.mark.parametrize("together", MEANT)
 def test_marks_used_together_stay_distinct(together: str) -> None:
-    twins = rendering.to_ascii(together, "ascii")
+    twins = themes.to_ascii(together, "ascii")
     assert len({*twins}) == len(together)
 
 
 def test_only_unencodable_characters_are_replaced() -> None:
-    assert rendering.to_ascii("✓ Größe: 48 µs…", "latin-1") == "+ Größe: 48 µs."
-    assert rendering.to_ascii("✓ Größe 漢字", "ascii") == "+ Gr??e ????"
-    assert rendering.to_ascii("✓ 漢字", "utf-8") == "+ 漢字"
-    assert rendering.can_show_marks("utf-8")
+    assert themes.to_ascii("✓ Größe: 48 µs…", "latin-1") == "+ Größe: 48 µs."
+    assert themes.to_ascii("✓ Größe 漢字", "ascii") == "+ Gr??e ????"
+    assert themes.to_ascii("✓ 漢字", "utf-8") == "+ 漢字"
+    assert themes.can_show_marks("utf-8")
     for encoding in ("latin-1", "koi8-r", "?"):
-        assert not rendering.can_show_marks(encoding)
+        assert not themes.can_show_marks(encoding)
 
 
 def test_the_setting_chooses_ascii() -> None:
