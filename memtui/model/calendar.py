@@ -76,7 +76,10 @@ def period(node_id: str) -> Period:
     found = _FORMS[level].fullmatch(parts)
     if not found:
         raise ValueError(f"{node_id!r} is not the id of a {level}")
-    return _read(level, found.groups())
+    here = _read(level, found.groups())
+    if here.first > date.max - timedelta(days=here.days):
+        raise ValueError(f"{node_id!r} ends after the last date")
+    return here
 
 
 def _read(level: TocLevel, parts: tuple[str, ...]) -> Period:

@@ -147,7 +147,12 @@ def test_older_forms_of_an_id_are_understood(older: str, ours: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "toc", "toc:day:2024-13-01", "toc:decade:2020", "grip:1:2", "toc:day:"]
+    "text",
+    [
+        *("", "toc", "toc:day:2024-13-01", "toc:decade:2020", "grip:1:2", "toc:day:"),
+        *("toc:year:9999", "toc:month:9999-12", "toc:week:9999-W52"),
+        *("toc:day:9999-12-31", "toc:year:0000", "toc:month:2024-00"),
+    ],
 )
 def test_what_is_no_id_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
