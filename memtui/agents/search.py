@@ -1,6 +1,5 @@
 """Tools that find by words: in summaries, in messages, in everything."""
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -28,24 +27,6 @@ NEXT_MESSAGES, LATER_MESSAGES, SHARED_TERMS = 4, 12, 2
 the later ones that has some words in common with the quote."""
 
 RETRACTION_CHARS = 240
-
-_TAKES_BACK = re.compile(
-    r"(?:no[,.] (?:wait|not|don.t|that)|scratch that|never ?mind|on second thought"
-    r"|forget (?:that|it|what i)|wait,? (?:no|don.t)|correction\b|that was wrong"
-    r"|actually,? (?:no|not|don.t|let.s (?:not|use|go)|we (?:should|need|have)"
-    r"|i.d rather)|i (?:was|am) wrong"
-    r"|(?:please )?(?:revert|undo|roll back) (?:that|this|it|the))",
-    re.I,
-)
-"""The beginning of a sentence that retracts the statement before it."""
-
-_REPLACES = re.compile(
-    r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
-    r"|(?:we|i) (?:dropped|abandoned|gave up on|decided against|moved away from)"
-    r"|rolled back|turned out (?:to be )?wrong|is wrong after all)\b",
-    re.I,
-)
-"""The wording of a sentence that replaces an earlier decision."""
 
 
 def teleport(
@@ -206,9 +187,8 @@ def _find_retraction(hit: CombinedHit) -> tuple[Event, str] | None:
                 continue
             shared = len(terms.intersection(analyzer.terms(sentence)))
             is_near = event.role.value == "user" and distance < NEXT_MESSAGES
-            if (is_near and _TAKES_BACK.match(sentence)) or (
-                shared >= SHARED_TERMS
-                and (_REPLACES.search(sentence) or _TAKES_BACK.match(sentence))
+            if (is_near and cues.is_retraction(sentence)) or (
+                shared >= SHARED_TERMS and cues.takes_back(sentence)
             ):
                 return event, cut(sentence, RETRACTION_CHARS)
     return None

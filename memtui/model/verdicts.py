@@ -106,6 +106,8 @@ class Verdict:
     """True if a model worded the bullet; else it was taken from the source."""
     objection: str = ""
     """The rule of acceptance that the bullet breaks; "" if it breaks none."""
+    contradiction: str = ""
+    """A bullet of the same node that contradicts it, found when the node is read."""
 
 
 SUPPORTED = Verdict(Support.SUPPORTED)

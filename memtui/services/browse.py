@@ -93,8 +93,19 @@ def get_node(node_id: str) -> TocNode | None:
 def get_scoped_node(node_id: str, scope: Scope = ALL) -> ScopedNode | None:
     """Return a node as summarized from its share in a scope alone.
 
-    It is the shown version if the scope has all of the node.
+    It is the shown version if the scope has all of the node. Bullets that contradict
+    each other are marked, the newest first.
     """
+    from memtui.summarize.grounding import contradictions  # not needed at the start
+
+    found = _find_scoped_node(node_id, scope)
+    if found is None:
+        return None
+    bullets = contradictions.mark_contradictions(found.node.bullets)
+    return replace(found, node=replace(found.node, bullets=bullets))
+
+
+def _find_scoped_node(node_id: str, scope: Scope) -> ScopedNode | None:
     with database.connection():
         found = nodes.get(nodes.resolve_id(node_id))
         if found is None:

@@ -29,6 +29,24 @@ is_pleasantry = re.compile(
 ).match
 """Matches polite phrases without content: "You're absolutely right!"."""
 
+is_retraction = re.compile(
+    r"(?:no[,.] (?:wait|not|don.t|that)|scratch that|never ?mind|on second thought"
+    r"|forget (?:that|it|what i)|wait,? (?:no|don.t)|correction\b|that was wrong"
+    r"|actually,? (?:no|not|don.t|let.s (?:not|use|go)|we (?:should|need|have)"
+    r"|i.d rather)|i (?:was|am) wrong"
+    r"|(?:please )?(?:revert|undo|roll back) (?:that|this|it|the))",
+    re.IGNORECASE,
+).match
+"""Matches the beginning of a sentence that retracts the statement before it."""
+
+_REPLACES = re.compile(
+    r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
+    r"|(?:we|i) (?:dropped|abandoned|gave up on|decided against|moved away from)"
+    r"|rolled back|turned out (?:to be )?wrong|is wrong after all)\b"
+    r"|^(?:dropped|abandoned|gave up on|decided against)\b",
+    re.IGNORECASE,
+)
+
 _DECIDES = re.compile(
     r"\b(?:decid\w+|decision|chos\w+|choose|opted|agreed|instead\s+of|rather\s+than"
     r"|recommend\w*|went\s+with|switched\s+to|trade-?off|conclu\w+|approach|strategy"
@@ -161,6 +179,11 @@ def is_log_line(sentence: str) -> bool:
 def needs_context(sentence: str) -> bool:
     """Return whether a sentence continues an earlier one and says too little alone."""
     return bool(starts_with_reference(sentence) or _NEEDS_CONTEXT.match(sentence))
+
+
+def takes_back(sentence: str) -> bool:
+    """Return whether a sentence retracts or replaces an earlier statement."""
+    return bool(is_retraction(sentence) or _REPLACES.search(sentence))
 
 
 def is_routine(sentence: str) -> bool:

@@ -4,7 +4,7 @@ from memtui.text.stemmer import stem
 
 _GROUPS = """
     accept agree allow permit
-    add include introduce insert append
+    add added include introduce insert append
     advise advice recommend suggest propose
     alter change modify adjust edit revise touch
     answer reply respond response

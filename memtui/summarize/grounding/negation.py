@@ -128,6 +128,7 @@ _HAN_OPPOSITES = (
 
 _PAIRS = """
     add remove; add delete; add drop; create delete; create remove; enable disable
+    added removed; added deleted; added dropped
     enabled disabled; pass fail; succeed fail; success failure; increase decrease
     increase reduce; raise lower; grow shrink; allow deny; allow block; allow forbid
     include exclude; show hide; upgrade downgrade; accept reject; install uninstall

@@ -334,7 +334,7 @@ def _draw_bullet(
     style = "$context" if is_withheld and not is_explained else ""
     text = draw_text(bullet, style)
     reason = ""
-    if is_explained:
+    if is_explained or bullet.verdict.contradiction:
         from memtui.services import explain  # not needed at the start
 
         reason = explain.explain_verdict(bullet)
