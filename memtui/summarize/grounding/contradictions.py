@@ -5,6 +5,7 @@ says the opposite, exchanges two things, gives another value, or takes it back. 
 that change with the work (tests, files, commits) are no contradiction.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -19,6 +20,9 @@ from memtui.text.stopwords import word_set
 MIN_SHARED = 0.6
 """The share of the words of the shorter bullet that both must have, apart from those
 that contradict each other."""
+
+_REASON = re.compile(r",? (?:because|since|so that|due to)\b", re.IGNORECASE)
+"""The beginning of a reason, which is not compared."""
 
 _STATES = frozenset(
     stem(word)
@@ -110,7 +114,11 @@ def _contradicted(bullet: Bullet, other: Bullet) -> Bullet:
 
 def _share_words(one: str, other: str, opposed: set[str], *, least: int) -> bool:
     words = [
-        {term for term in analyzer.query_terms(text) if not term.isdigit()}
+        {
+            term
+            for term in analyzer.query_terms(_REASON.split(text)[0])
+            if not term.isdigit()
+        }
         - opposed
         - _DECISIONS
         for text in (one, other)

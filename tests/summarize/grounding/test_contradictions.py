@@ -22,6 +22,10 @@ def bullet(text: str, event: int = 0, project: str = "") -> Bullet:
         ("Timeout is 30 s", "Timeout is 60 s"),
         ("The server listens on port 8080", "The server listens on port 9090"),
         ("Chose Redis", "Dropped Redis for Memcached"),
+        (
+            "We chose Redis for the sessions because it runs already.",
+            "We decided against Redis for the sessions because its license changed.",
+        ),
         ("The cache is enabled", "The cache is not enabled"),
         ("The cache is enabled.", "The cache is disabled."),
         ("Added a login page", "Removed the login page"),
