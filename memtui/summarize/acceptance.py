@@ -13,7 +13,8 @@ A sentence is dropped by the first of these rules that it breaks:
 - **unsupported**: the source does not contain its wording, see ``grounding``
 - **weak**: the source contains only a part of it, and the extract has that field
 
-The title may not break a rule either, and must name a subject.
+Of a line with several sentences, those that narrate or offer are left out. The title
+may not break a rule either, and must name a subject.
 """
 
 import re
@@ -26,7 +27,7 @@ from memtui.model.verdicts import Support
 from memtui.summarize.grounding import claims
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.ollama import prompts
-from memtui.text import analyzer, cues, scripts, titles
+from memtui.text import analyzer, cues, prose, scripts, titles
 
 MAX_OVERLAP = 0.8
 """A sentence that shares more of its terms with an earlier one repeats it."""
@@ -48,6 +49,13 @@ class SourceTexts:
         self.tool_lines = {
             _squeeze(line) for text in tools for line in text.splitlines()
         }
+
+
+def trim(text: str) -> str:
+    """Return a line without its sentences that narrate or offer, unless all do."""
+    sentences = prose.split_paragraph(text)
+    kept = [one for one in sentences if not is_narration(one) and not is_offer(one)]
+    return " ".join(kept) if 0 < len(kept) < len(sentences) else text
 
 
 def list_objections(bullets: Sequence[DraftBullet], source: SourceTexts) -> list[str]:
@@ -98,20 +106,24 @@ def is_kept(bullet: Bullet) -> bool:
     return bullet.has_support and not bullet.verdict.objection
 
 
-def find_rejection(written: Sequence[Bullet]) -> str:
+def find_rejection(written: Sequence[Bullet], *, names_work: bool = False) -> str:
     """Return why a model's version is not better than the extract; "" if it is.
 
     It is better if its outcome, or in a list one of its bullets, is supported, and at
-    least half of its sentences are kept.
+    least half of its sentences are kept. It is better, too, if it says what was asked
+    where the extract can only name an earlier request.
 
     Args:
         written: All bullets that the model wrote.
+        names_work: Whether its title was accepted, and the extract has none of its own.
     """
     if not written:
         return "no bullet was written"
+    if names_work and any(
+        one.kind is BulletKind.ASKED and is_kept(one) for one in written
+    ):
+        return ""
     dropped = [one for one in written if not is_kept(one)]
-    rules = [one.verdict.objection or UNSUPPORTED for one in dropped]
-    told = ", ".join(dict.fromkeys(rules))
     results = [
         one for one in written if one.kind in (BulletKind.OUTCOME, BulletKind.NOTE)
     ]
@@ -119,6 +131,8 @@ def find_rejection(written: Sequence[Bullet]) -> str:
         why = _describe(results[0]) if results else "none was written"
         return f"it has no result that the source supports: {why}"
     if 2 * len(dropped) > len(written):
+        rules = [one.verdict.objection or UNSUPPORTED for one in dropped]
+        told = ", ".join(dict.fromkeys(rules))
         return f"{len(dropped)} of {len(written)} sentences were dropped: {told}"
     return ""
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Protocol
 
 from memtui.model import grips as model_grips
-from memtui.model.events import Event, clean
+from memtui.model.events import Event, EventRole, clean
 from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.segments import counted_text
@@ -37,6 +37,7 @@ from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.claims import ChildBullet
 from memtui.summarize.grounding.matching import worst
 from memtui.summarize.grounding.passages import PassageIndex
+from memtui.summarize.session_work import CONTINUED
 from memtui.text import analyzer, prose
 
 EventReader = Callable[[Sequence[str]], Sequence[Event]]
@@ -80,8 +81,11 @@ class GroundedSummary:
                 withheld.append(_object(one, acceptance.REPETITION))
         kinds = {one.kind for one in own}
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
+        names_work = bool(self.title) and extract.title.endswith(CONTINUED)
+        written = (*self.bullets, *self.withheld)
         return replace(
             self,
+            rejection=acceptance.find_rejection(written, names_work=names_work),
             bullets=tuple(sorted(bullets, key=_card_order)),
             withheld=tuple(withheld),
             grips=(*self.grips, *extract.grips),
@@ -125,16 +129,19 @@ def rejection_reason(draft: Summary, turns: Sequence[SourceTurn]) -> str:
         turns: What it was shown.
     """
     source = acceptance.SourceTexts([(one.role, one.text) for one in turns])
+    passages = PassageIndex([one.text for one in turns])
     rules = acceptance.list_objections(draft.bullets, source)
     verdicts = claims.check_against_texts(
-        [DraftBullet(one.text) for one in draft.bullets],
-        PassageIndex([one.text for one in turns]),
+        [DraftBullet(one.text) for one in draft.bullets], passages
     )
+    is_continued = all(one.role != EventRole.USER for one in turns)
+    names_work = is_continued and bool(_accepted_title(draft, passages, source))
     return acceptance.find_rejection(
         [
             Bullet(claim.text, ("",), replace(verdict, objection=rule), claim.kind)
             for claim, verdict, rule in zip(draft.bullets, verdicts, rules, strict=True)
-        ]
+        ],
+        names_work=names_work,
     )
 
 
@@ -313,21 +320,16 @@ def _accept(
         tuple(one for one in judged if acceptance.is_kept(one)),
         tuple(one for one in judged if not acceptance.is_kept(one)),
         tuple(new_grips),
-        acceptance.find_rejection(judged),
     )
 
 
 def _accepted_title(draft: Summary, passages: PassageIndex, source: SourceTexts) -> str:
     """Return a model's title; "" if it breaks a rule or the source contradicts it."""
     (verdict,) = claims.check_against_texts([DraftBullet(draft.title)], passages)
-    is_wrong = verdict.support is Support.UNSUPPORTED or (
-        verdict.features.is_contradicted
-    )
-    return (
-        ""
-        if is_wrong or acceptance.title_objection(draft.title, source)
-        else draft.title
-    )
+    is_wrong = verdict.support is Support.UNSUPPORTED
+    is_wrong = is_wrong or verdict.features.is_contradicted
+    objection = acceptance.title_objection(draft.title, source)
+    return "" if is_wrong or objection else draft.title
 
 
 def _range(grip: Grip, places: dict[str, int]) -> range:

@@ -201,6 +201,32 @@ def test_a_title_names_a_subject(title: str, rule: str) -> None:
     assert acceptance.title_objection(title, SOURCE) == rule
 
 
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (
+            "The hook failed on cloned tests. Let me run src alone.",
+            "The hook failed on cloned tests.",
+        ),
+        (
+            "The user asked for a fix. The cookie is set first.",
+            "The cookie is set first.",
+        ),
+        ("All 42 tests pass. Want me to push it?", "All 42 tests pass."),
+        (
+            "The cookie is set first;  all 42 tests pass.",
+            "The cookie is set first;  all 42 tests pass.",
+        ),
+        (
+            "Let me run src alone. I will push it.",
+            "Let me run src alone. I will push it.",
+        ),
+    ],
+)
+def test_sentences_of_a_line_that_narrate_are_left_out(line: str, kept: str) -> None:
+    assert acceptance.trim(line) == kept
+
+
 # When a version is shown
 
 
@@ -244,6 +270,26 @@ def test_a_version_is_shown_if_its_result_is_supported_and_half_is_kept(
     bullets: Sequence[Bullet], reason: str
 ) -> None:
     assert acceptance.find_rejection(bullets) == reason
+
+
+def test_a_version_is_shown_if_it_alone_names_the_work() -> None:
+    bullets = [written(BulletKind.ASKED), written(BulletKind.OUTCOME, rule="narration")]
+    assert acceptance.find_rejection(bullets, names_work=True) == ""
+    assert acceptance.find_rejection(bullets) != ""
+    assert acceptance.find_rejection(bullets[1:], names_work=True) != ""
+
+
+def test_the_work_is_named_anew_only_where_the_extract_names_an_earlier_request() -> (
+    None
+):
+    narrated = replace(OUTCOME, text="The assistant fixed the login page.")
+    drafted = Summary("Login fails with error 500", (ASKED, narrated), generation=STATS)
+    extract = ground(extractive.summarize_segment(EVENTS))
+    assert "narration" in ground(drafted).with_extract(extract).rejection
+    continued = replace(extract, title="Read late ferries (continued)")
+    assert ground(drafted).with_extract(continued).rejection == ""
+    untitled = ground(replace(drafted, title="Code changes"))
+    assert "narration" in untitled.with_extract(continued).rejection
 
 
 # Drafts of which a part is good

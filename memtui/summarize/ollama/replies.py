@@ -19,6 +19,7 @@ from memtui.model.summaries import (
     DraftBullet,
     Summary,
 )
+from memtui.summarize import acceptance
 from memtui.summarize.ollama.errors import InvalidReplyError
 from memtui.summarize.ollama.prompts import (
     CARD_FIELDS,
@@ -159,7 +160,7 @@ def _claims(fields: _Fields, log: PromptInput, fence: str) -> Iterator[DraftBull
         turns = [log.turns[ref - 1] for ref in one.refs if 1 <= ref <= len(log.turns)]
         found = tuple(sorted({index for turn in turns for index in turn.positions}))
         if len(shown) >= LEAST_CHARS and found:
-            text = shorten_to_sentences(shown, BULLET_CHARS)
+            text = shorten_to_sentences(acceptance.trim(shown), BULLET_CHARS)
             yield DraftBullet(text, found, one.kind)
 
 
