@@ -209,11 +209,14 @@ def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
     if not node_id.startswith(day_sessions.PREFIX):
         return [row.node_id for row in reader.read((parent_id, node_id))]
     sessions = reader.read((path[-3], parent_id))
-    own = next((one for one in sessions if one.node_id == node_id), None)
-    return [row.node_id for row in rows_below(own)] if own is not None else []
+    return [
+        row.node_id
+        for session in sessions
+        if isinstance(session, DaySession) and session.node_id == node_id
+        for row in rows_below(session)
+    ]
 
 
-def rows_below(row: NodeRow) -> Sequence[TocEntry]:
+def rows_below(session: DaySession) -> Sequence[TocEntry]:
     """Return the segments of a session that has several."""
-    is_session = isinstance(row, DaySession) and row.only_segment is None
-    return row.segments if isinstance(row, DaySession) and is_session else ()
+    return session.segments if session.only_segment is None else ()

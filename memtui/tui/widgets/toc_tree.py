@@ -260,10 +260,12 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 continue
             row.data = line
             row.set_label(_label(line))
-            segments = branches.rows_below(line)
-            row.allow_expand = _has_branch(line) or bool(segments)
-            if row.children or segments:
+            if isinstance(line, DaySession):
+                segments = branches.rows_below(line)
+                row.allow_expand = bool(segments)
                 self._update_branch(row, segments)
+            else:
+                row.allow_expand = line.level is not TocLevel.SEGMENT
 
     def _remove(self, row: TreeNode[TocRow]) -> None:
         """Remove a row and all below it; the cursor goes to its parent."""
@@ -546,11 +548,6 @@ def _key_of(row: TreeNode[TocRow]) -> RowKey:
         return YEARS
     parent_id = "" if parent is None or isinstance(parent, NoteRow) else parent.node_id
     return parent_id, row.data.node_id
-
-
-def _has_branch(line: NodeRow) -> bool:
-    """Return whether the rows below a row have to be read."""
-    return isinstance(line, TocEntry) and line.level is not TocLevel.SEGMENT
 
 
 def _label(row: TocRow) -> Text:

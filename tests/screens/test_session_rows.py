@@ -1,0 +1,234 @@
+"""Sessions as rows of the contents, and the page of one with several segments."""
+
+import threading
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.errors import MemtuiError
+from memtui.model.filters import Scope
+from memtui.model.grips import Expansion
+from memtui.model.nodes import TocEntry
+from memtui.pipeline.progress import PipelineProgress
+from memtui.services import browse, conversation, day_sessions
+from memtui.services.day_sessions import DaySession
+from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import ProgressReported
+from memtui.tui.screens.contents import ContentsScreen
+from memtui.tui.screens.reader import ReaderScreen
+from memtui.tui.widgets.panes import Breadcrumbs, PaneTitle
+from memtui.workspace import Workspace
+from tests.message_factory import make_message, name_session, store_messages
+from tests.pilots import AppOf, Settle, press
+from tests.screens.test_contents import labels, page, said, source, tree
+
+DAY = "toc:day:2025-03-14"
+TWO = "toc:session:2025-03-14:claude-code/two"
+HOUR = 3_600.0
+SIZE = (120, 40)
+
+
+@pytest.fixture
+def busy(house: Workspace) -> Workspace:
+    """A day whose latest session has two segments, and the day before."""
+    store_messages(
+        make_message("Fix the login form of the shop", HOUR, session="two"),
+        make_message("Fix the tests of the login form", 5 * HOUR, session="two"),
+        make_message("Export the invoices as PDF", 0, session="one"),
+        make_message("Export the orders as CSV", -20 * HOUR, session="one"),
+    )
+    name_session("two", project="shop")
+    name_session("one", project="billing")
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    return house
+
+
+@pytest.fixture
+def busy_app(busy: Workspace, app_of: AppOf) -> MemtuiApp:
+    return app_of(busy)
+
+
+def session_here(pilot: Pilot[str | MemtuiError]) -> DaySession:
+    line = tree(pilot).current
+    assert isinstance(line, DaySession)
+    return line
+
+
+def row_text(pilot: Pilot[str | MemtuiError]) -> str:
+    rows = tree(pilot)
+    return rows.render_line(rows.cursor_line - rows.scroll_offset.y).text
+
+
+def import_more(
+    pilot: Pilot[str | MemtuiError], house: Workspace, text: str, hours: float
+) -> None:
+    """Store a message of session "two", and report what changed."""
+    store_messages(make_message(text, hours * HOUR, session="two"))
+    changed: set[str] = set()
+    house.pipeline.run_until_idle(lambda progress: changed.update(progress.changed))
+    found = frozenset(changed | house.pipeline.take_changed_nodes())
+    assert found
+    pilot.app.post_message(ProgressReported(PipelineProgress("index", changed=found)))
+
+
+@pytest.mark.journey
+async def test_from_a_session_to_its_segment_to_a_bullet_to_the_source_and_back(
+    busy_app: MemtuiApp, settle: Settle
+) -> None:
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        session = session_here(pilot)
+        assert session.node_id == TWO
+        assert row_text(pilot).lstrip().startswith("▸ 11:00 Fix the login form of the")
+        whole = page(pilot).node
+        assert whole == day_sessions.get_session_node(session)
+        assert "2 segments" in page(pilot).query_one(PaneTitle).info
+        await press(pilot, settle, "right")
+        late, early = (entry.node_id for entry in session.segments)
+        shown = labels(pilot)
+        assert shown[shown.index(TWO) + 1 :][:2] == [late, early]
+        await press(pilot, settle, "right", "down")
+        line = tree(pilot).current
+        assert isinstance(line, TocEntry) and line.node_id == early
+        assert page(pilot).node == browse.get_node(early)
+        crumbs = pilot.app.screen.query_one(Breadcrumbs)
+        assert crumbs.render().plain.endswith("Fri 14 › 11:00")
+        await press(pilot, settle, "enter")
+        await press(pilot, settle, "enter")
+        (own,) = source(pilot).expansion.excerpt_events
+        assert own.text == "Fix the login form of the shop"
+        await press(pilot, settle, "enter")
+        assert isinstance(pilot.app.screen, ReaderScreen)
+        await press(pilot, settle, "escape", "escape", "escape")
+        assert tree(pilot).has_focus
+        await press(pilot, settle, "left")
+        assert session_here(pilot) == session and page(pilot).node == whole
+        await press(pilot, settle, "left")
+        assert early not in labels(pilot)
+        assert said(pilot) == []
+
+
+async def test_each_line_of_the_card_of_a_session_has_its_source(
+    busy_app: MemtuiApp, settle: Settle
+) -> None:
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        node = page(pilot).node
+        assert node is not None
+        grips = [grip for bullet in node.bullets for grip in bullet.grip_ids]
+        for grip_id in grips:
+            grip = source(pilot).expansion.grip
+            assert grip is not None and grip.grip_id == grip_id
+            await press(pilot, settle, "n")
+        assert said(pilot) == ["This is the last source of this page."]
+
+
+async def test_keys_of_nodes_say_what_they_need_on_a_session(
+    busy_app: MemtuiApp, settle: Settle
+) -> None:
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "v")
+        assert isinstance(pilot.app.screen, ContentsScreen)
+        assert "2 segments here, each with versions of its own" in said(pilot)[-1]
+        await press(pilot, settle, "y")
+        assert source(pilot).citation() == pilot.app.clipboard != ""
+        await press(pilot, settle, "asterisk")
+        assert session_here(pilot).segments[0].node_id in labels(pilot)
+        await press(pilot, settle, "c")
+        await press(pilot, settle, "escape", "right_square_bracket")
+        assert tree(pilot).current == day_sessions.list_sessions(DAY)[1].only_segment
+
+
+async def test_a_jump_leads_to_a_segment_in_its_session_and_back_to_the_session(
+    busy_app: MemtuiApp, settle: Settle
+) -> None:
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        early = session_here(pilot).segments[1].node_id
+        contents = pilot.app.screen
+        assert isinstance(contents, ContentsScreen)
+        contents.go_to(early)
+        await settle(pilot)
+        line = tree(pilot).current
+        assert isinstance(line, TocEntry) and line.node_id == early
+        await press(pilot, settle, "backspace")
+        assert session_here(pilot).node_id == TWO
+        assert page(pilot).is_shown
+
+
+async def test_a_session_that_goes_on_gets_its_new_segment_under_the_cursor(
+    busy: Workspace, busy_app: MemtuiApp, settle: Settle
+) -> None:
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "end", "home")
+        tree(pilot).reveal(TWO)
+        await settle(pilot)
+        import_more(pilot, busy, "Push the login form", 9)
+        await settle(pilot)
+        assert len(session_here(pilot).segments) == 3
+        node = page(pilot).node
+        assert node is not None and node.counts.segments == 3
+
+
+async def test_a_newer_day_is_followed_until_a_key_is_pressed(
+    busy: Workspace, busy_app: MemtuiApp, settle: Settle
+) -> None:
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        import_more(pilot, busy, "Write the release notes", 24)
+        await settle(pilot)
+        line = tree(pilot).current
+        assert isinstance(line, TocEntry)
+        assert line.node_id.startswith("toc:segment:2025-03-15:")
+        await press(pilot, settle, "j")
+        before = tree(pilot).current
+        assert before is not None and before.node_id == DAY
+        import_more(pilot, busy, "Announce the release", 48)
+        await settle(pilot)
+        assert tree(pilot).current is not None
+        assert "toc:day:2025-03-16" in labels(pilot)
+        after = tree(pilot).current
+        assert after is not None and after.node_id == DAY
+
+
+async def test_a_project_is_named_where_several_are_in_view(
+    busy_app: MemtuiApp, settle: Settle
+) -> None:
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "z")
+        assert "  shop  " in row_text(pilot)
+        busy_app.set_scope(Scope(project="shop"))
+        await settle(pilot)
+        assert session_here(pilot).node_id == TWO
+        assert "  shop  " not in row_text(pilot)
+
+
+async def test_the_source_of_another_node_is_never_beside_a_page(
+    busy_app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, expand = threading.Event(), conversation.expand
+
+    def slow(grip_id: str, *, before: int = 3, after: int = 3) -> Expansion:
+        assert gate.wait(10)
+        return expand(grip_id, before=before, after=after)
+
+    async with busy_app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        first = page(pilot).node
+        monkeypatch.setattr(conversation, "expand", slow)
+        await pilot.press("down")
+        while page(pilot).node is first:
+            assert source(pilot).expansion.grip is not None
+            await pilot.pause()
+        transcript = pilot.app.screen.query_one("#transcript", Static)
+        assert str(transcript.visual) in ("", "Reading…")
+        assert not source(pilot).expansion.excerpt_events
+        gate.set()
+        await settle(pilot)
+        grip, node = source(pilot).expansion.grip, page(pilot).node
+        assert grip is not None and node is not None
+        assert any(grip.grip_id in bullet.grip_ids for bullet in node.bullets)

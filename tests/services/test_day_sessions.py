@@ -1,0 +1,171 @@
+"""The sessions of a day, and the branches that open the contents."""
+
+from dataclasses import replace
+from datetime import UTC
+
+import pytest
+
+from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import NodeStatus, TocEntry
+from memtui.services import branches, browse, day_sessions
+from memtui.services.branches import YEARS
+from memtui.services.day_sessions import DaySession
+from memtui.store import database
+from memtui.store.schema import NodeRow
+from memtui.workspace import Workspace
+from tests.message_factory import make_message, name_session, store_messages
+
+DAY = "toc:day:2025-03-14"
+HOUR = 3_600.0
+TWO = "toc:session:2025-03-14:claude-code/two"
+
+
+@pytest.fixture
+def busy(house: Workspace) -> Workspace:
+    """A day with a session of two segments, one of one, and a day before."""
+    store_messages(
+        make_message("Fix the login form of the shop", 0, session="two"),
+        make_message("Fix the tests of the login form", 5 * HOUR, session="two"),
+        make_message("Export the invoices as PDF", HOUR, session="one"),
+        make_message("Export the orders as CSV", -20 * HOUR, session="one"),
+    )
+    name_session("two", project="shop")
+    name_session("one", project="billing")
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    return house
+
+
+def rows_of(key: branches.RowKey, loaded: branches.LoadedBranches) -> list[str]:
+    return [row.node_id for row in loaded.rows[key]]
+
+
+def test_the_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> None:
+    one, two = day_sessions.list_sessions(DAY)
+    assert (one.session_id, two.session_id) == ("one", "two")
+    assert one.only_segment is not None and two.only_segment is None
+    assert [segment.start_time.hour for segment in two.segments] == [15, 10]
+    assert two.name == two.segments[-1].headline == "Fix the login form of the shop"
+    assert (two.agent, two.project, two.node_id) == ("claude-code", "shop", TWO)
+    assert two.state and two.start_time.hour == 10 and not two.is_live
+    listed = {entry.node_id for entry in browse.list_children(DAY)}
+    assert {entry.node_id for one in (one, two) for entry in one.segments} == listed
+
+
+def test_a_filter_leaves_only_its_sessions(busy: Workspace) -> None:
+    (one,) = day_sessions.list_sessions(DAY, Scope(project="billing"))
+    assert one.session_id == "one"
+    assert day_sessions.list_sessions(DAY, Scope(agent="codex")) == []
+    assert day_sessions.list_sessions("toc:day:1999-01-01") == []
+
+
+def test_a_session_of_several_segments_has_one_card_with_the_grips_of_all(
+    busy: Workspace,
+) -> None:
+    session = day_sessions.list_sessions(DAY)[1]
+    node = day_sessions.get_session_node(session)
+    found = [browse.get_node(entry.node_id) for entry in session.segments]
+    parts = [part for part in found if part is not None]
+    assert node is not None and len(parts) == 2
+    assert (node.node_id, node.headline) == (TWO, session.name)
+    assert node.counts.segments == 2
+    assert node.counts.messages == sum(part.counts.messages for part in parts)
+    bullets = [bullet for part in parts for bullet in part.bullets]
+    known = {grip for bullet in bullets for grip in bullet.grip_ids}
+    assert node.bullets and all(bullet.grip_ids for bullet in node.bullets)
+    assert {grip for bullet in node.bullets for grip in bullet.grip_ids} <= known
+    assert (node.start_time.hour, node.end_time.hour) == (10, 15)
+    with database.transaction():
+        NodeRow.update(is_dirty=True).where(
+            NodeRow.node_id == session.segments[0].node_id
+        ).execute()
+    stale = day_sessions.get_session_node(session)
+    assert stale is not None and stale.status is NodeStatus.STALE
+    unknown = replace(session.segments[0], node_id="toc:segment:2025-03-14:nothing")
+    gone = DaySession(DAY, "codex", "x", "", "", (unknown,))
+    assert day_sessions.get_session_node(gone) is None
+
+
+def test_a_path_has_the_session_between_day_and_segment(busy: Workspace) -> None:
+    session = day_sessions.list_sessions(DAY)[1]
+    segment = session.segments[0].node_id
+    way = [
+        "toc:year:2025",
+        "toc:month:2025-03",
+        "toc:week:2025-W11",
+        DAY,
+        TWO,
+        segment,
+    ]
+    assert day_sessions.get_path(segment) == way
+    assert day_sessions.get_path(TWO) == way[:-1]
+    assert day_sessions.get_path(DAY) == way[:-2]
+    for unknown in ("toc:session:1999-01-01:codex/x", "toc:day:1999-01-01", ""):
+        assert day_sessions.get_path(unknown) == []
+
+
+def test_sessions_are_counted_once_in_each_period(busy: Workspace) -> None:
+    assert day_sessions.count_sessions() == 2
+    assert day_sessions.count_sessions(Scope(project="billing")) == 1
+    assert day_sessions.count_sessions(Scope(keyword="invoices")) == 1
+    assert day_sessions.count_sessions(Scope(project="shop", keyword="invoices")) == 0
+    (week,) = browse.list_children("toc:month:2025-03")
+    days = browse.list_children(week.node_id)
+    counted = day_sessions.add_session_counts([week, *days], UTC)
+    assert [entry.sessions for entry in counted] == [2, 2, 1]
+    counted = day_sessions.add_session_counts(days, UTC, Scope(project="shop"))
+    assert [entry.sessions for entry in counted] == [1, 0]
+
+
+def test_a_week_across_two_months_counts_the_sessions_of_each_month(
+    house: Workspace,
+) -> None:
+    day = 24 * HOUR
+    store_messages(
+        make_message("Paint the quay", 17 * day, session="march"),
+        make_message("Paint the pier", 18 * day, session="april"),
+        make_message("Paint the boat", 18 * day + 5 * HOUR, session="april"),
+    )
+    house.pipeline.run_until_idle(lambda _: None)
+    loaded = branches.read_branches(ALL, UTC, {YEARS}, near_rows=30)
+    week = "toc:week:2025-W14"
+    rows = {
+        month: loaded.rows["toc:year:2025", month]
+        for month in ("toc:month:2025-04", "toc:month:2025-03")
+    }
+    for month, (row,) in rows.items():
+        assert isinstance(row, TocEntry)
+        assert (row.node_id, row.month_id, row.sessions) == (week, month, 1)
+    assert rows_of(("toc:month:2025-03", week), loaded) == ["toc:day:2025-03-31"]
+    assert rows_of(("toc:month:2025-04", week), loaded) == ["toc:day:2025-04-01"]
+
+
+def test_the_contents_open_at_the_newest_days_as_far_as_they_fit(
+    busy: Workspace,
+) -> None:
+    loaded = branches.read_branches(ALL, UTC, {YEARS}, near_rows=30)
+    before = "toc:day:2025-03-13"
+    week = "toc:week:2025-W11"
+    assert list(loaded.near)[-2:] == [(week, DAY), (week, before)]
+    assert loaded.newest == (DAY, "toc:session:2025-03-14:claude-code/one")
+    assert loaded.sessions == 2
+    small = branches.read_branches(ALL, UTC, {YEARS}, near_rows=6)
+    assert list(small.near)[-1] == (week, DAY)
+    plain = branches.read_branches(ALL, UTC, {YEARS})
+    assert plain.near == [] and plain.newest is None and [*plain.rows] == [YEARS]
+    none = branches.read_branches(Scope(agent="codex"), UTC, {YEARS}, near_rows=30)
+    assert none.rows == {YEARS: []} and none.newest is None and none.sessions == 0
+
+
+def test_siblings_of_a_session_and_of_a_segment_are_of_its_level(
+    busy: Workspace,
+) -> None:
+    one, two = day_sessions.list_sessions(DAY)
+    path = day_sessions.get_path(two.node_id)
+    assert branches.find_sibling(path, -1, ALL, UTC) == [*path[:-1], one.node_id]
+    older = branches.find_sibling(path, 1, ALL, UTC)
+    assert older[-1] == "toc:session:2025-03-13:claude-code/one"
+    assert branches.find_sibling(older, 1, ALL, UTC) == ()
+    late, early = (entry.node_id for entry in two.segments)
+    assert branches.find_sibling([*path, late], 1, ALL, UTC) == [*path, early]
+    # A session with one segment has no row below it.
+    assert branches.find_sibling([*path, early], 1, ALL, UTC) == older
