@@ -295,7 +295,7 @@ def test_a_secret_in_what_stands_for_a_session_is_not_left_in_half(
     house: Workspace, tmp_path: Path, unguarded: Unguarded
 ) -> None:
     file = tmp_path / "one.jsonl"
-    text = f"{'Count the herons, ' * 8} then use {KEYS[0]} to tell them."
+    text = f"Count the herons, then use {KEYS[0]} to tell them."
     event = {"session_id": "s", "timestamp": AT.isoformat(), "role": "user"}
     file.write_text(json.dumps({**event, "text": text, "key": "1"}))
     unguarded(house, file)
