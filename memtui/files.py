@@ -20,21 +20,18 @@ ABANDONED_S = 3600.0
 """A temporary file not written to for this long is left over from a crash."""
 
 
-def write_atomically(
-    path: Path, data: bytes, mode: int = PRIVATE, *, keep_attributes: bool = False
-) -> None:
+def write_atomically(path: Path, data: bytes, *, keep_attributes: bool = False) -> None:
     """Write a file so that it has its old content or the new one, even after a crash.
 
     Args:
         path: The file; a missing folder is an error.
         data: The new content.
-        mode: The permissions of the file.
         keep_attributes: Keep the owner and permissions of an existing file.
 
     Raises:
         OSError: It cannot be written, or is not a regular file.
     """
-    with replacement(path, mode) as draft:
+    with replacement(path) as draft:
         draft.write_bytes(data)
         if keep_attributes and path.exists():
             status = path.stat()
@@ -44,7 +41,7 @@ def write_atomically(
 
 
 @contextmanager
-def replacement(path: Path, mode: int = PRIVATE) -> Iterator[Path]:
+def replacement(path: Path) -> Iterator[Path]:
     """Yield a temporary file that replaces a file at the end, if no error occurs.
 
     It lies in the same folder and is on the disk before it takes the file's name.
@@ -63,7 +60,7 @@ def replacement(path: Path, mode: int = PRIVATE) -> Iterator[Path]:
     os.close(descriptor)
     draft = Path(name)
     try:
-        draft.chmod(mode)
+        draft.chmod(PRIVATE)
         yield draft
         sync(draft)
         draft.replace(path)

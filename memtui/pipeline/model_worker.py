@@ -22,7 +22,6 @@ from memtui.pipeline.summarization import NewVersion, ParentWork, SegmentWork
 from memtui.pipeline.worker import ChangedNodes, try_item
 from memtui.store import (
     database,
-    grips,
     meta,
     nodes,
     outbox,
@@ -213,7 +212,7 @@ class Rewriter:
             fresh = self._read(name)
             if fresh is None or self._hash(fresh) != self._hash(work):
                 return NOTHING
-            grips.add(made.grips)
+            versions.add_grips(made.grips)
             is_shown = versions.add_from_model(node, now_ms)
             rewrite_queue.remove(name)
             if is_shown:

@@ -36,7 +36,6 @@ from memtui.store import (
     backup,
     database,
     events,
-    grips,
     index_input,
     meta,
     nodes,
@@ -455,7 +454,7 @@ class NodeIndexer:
             documents = [
                 document
                 for node in nodes.get_many(names)
-                for document in node_documents(node, grips.list_of_node(node.node_id))
+                for document in node_documents(node, versions.list_grips(node.node_id))
             ]
         try:
             self._index.update(documents, names)

@@ -33,7 +33,6 @@ from memtui.store import (
     sessions,
     versions,
 )
-from memtui.store import grips as store_grips
 from memtui.store.segments import SegmentRange, SegmentTerms
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize import keywords
@@ -387,7 +386,7 @@ class SummaryStage:
                 rollup_queue.set_done(name, is_live=one.is_live)
             else:
                 news.append(one)
-        store_grips.add([grip for one in news for grip in one.grips])
+        versions.add_grips([grip for one in news for grip in one.grips])
         versions.add([(one.node, one.is_live) for one in news], now_ms)
         outbox.add_nodes([one.node.node_id for one in news], now_ms)
 

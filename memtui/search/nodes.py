@@ -20,7 +20,7 @@ from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times
 from memtui.search.query import Query
 from memtui.search.snippets import best_line, find_marks
-from memtui.store import database, grips, outbox, scopes
+from memtui.store import database, outbox, scopes, versions
 from memtui.store import nodes as store_nodes
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ def read_hits(matches: Sequence[IndexMatch], query: Query) -> tuple[Hit, ...]:
 
 
 def _read_hits(matches: Sequence[IndexMatch], query: Query) -> Iterator[Hit]:
-    known = grips.get(m.target_id for m in matches if m.kind is HitKind.GRIP)
+    known = versions.get_grips(m.target_id for m in matches if m.kind is HitKind.GRIP)
     places = {m.target_id: m.target_id for m in matches}
     places |= {grip_id: grip.toc_node_id or "" for grip_id, grip in known.items()}
     found = store_nodes.get_entries(in_scope(places.values(), query.filters.scope))

@@ -13,7 +13,7 @@ from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventPosition, Thought, clean, from_ms, to_ms
 from memtui.model.grips import Expansion, Grip
 from memtui.model.sessions import Session, SubagentMetadata
-from memtui.store import conversations, database, events, grips, nodes, sessions
+from memtui.store import conversations, database, events, nodes, sessions, versions
 
 PAGE_SIZE = 60
 """The events that are read at once, on each side of a position."""
@@ -274,7 +274,7 @@ def expand(
     """
     grip_id = clean(grip_id)
     with database.connection():
-        grip = grips.get([grip_id]).get(grip_id) or _cited_grip(grip_id)
+        grip = versions.get_grips([grip_id]).get(grip_id) or _cited_grip(grip_id)
         if grip is None:
             event_id = _cited_event(grip_id)
             return expand_event(event_id, before=before, after=after)
@@ -313,7 +313,7 @@ def expand_event(
 def _cited_grip(citation: str) -> Grip | None:
     start = citations.parse_grip(citations.strip(citation))
     found = nodes.find_grip(start) if start else ""
-    return grips.get([found]).get(found) if found else None
+    return versions.get_grips([found]).get(found) if found else None
 
 
 def _cited_event(citation: str) -> str:

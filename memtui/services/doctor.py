@@ -42,7 +42,6 @@ from memtui.store import (
     backup,
     cursors,
     database,
-    grips,
     index_input,
     meta,
     nodes,
@@ -51,6 +50,7 @@ from memtui.store import (
     rollup_queue,
     schema,
     segments,
+    versions,
 )
 from memtui.store import sessions as store_sessions
 from memtui.store.cursors import SourceActivity
@@ -399,7 +399,7 @@ class Doctor:
             any(folder.iterdir())  # An error says that it may not be read.
         with database.connection():
             name, expected = meta.read(meta.NODE_INDEX), nodes.count()[0]
-            expected += grips.count()
+            expected += versions.count_grips()
             pending = outbox.count(outbox.INDEX_NODE)
         index = NodeIndex(folder)
         count, is_valid = 0, not index.is_suspect

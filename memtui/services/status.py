@@ -6,13 +6,13 @@ from datetime import datetime
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.store import (
     database,
-    grips,
     nodes,
     outbox,
     problems,
     rollup_queue,
     segments,
     sessions,
+    versions,
 )
 from memtui.store.problems import Problem, ProblemKind
 
@@ -58,7 +58,7 @@ def read_stats() -> Stats:
             nodes=node_count,
             bullets=bullets,
             supported=supported,
-            grips=grips.count(),
+            grips=versions.count_grips(),
             pending=pending,
             skipped=problems.count_damaged(),
             first_at=first_at,

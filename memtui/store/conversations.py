@@ -11,7 +11,7 @@ from typing import Any
 from memtui.model.events import MESSAGES, SPEAKERS, Event, EventPosition, to_ms
 from memtui.model.filters import Filters
 from memtui.model.segments import Segment
-from memtui.store import events, grips, scopes, sessions
+from memtui.store import events, scopes, sessions, versions
 from memtui.store.database import (
     LIKE_ESCAPE,
     case_variants,
@@ -337,7 +337,7 @@ def _filter_segment(segment: SegmentRange, found: list[Event]) -> list[Event]:
 def read_grips(grip_ids: Sequence[str]) -> list[Event]:
     """Return the events of grips, each once, in their order."""
     found: dict[str, Event] = {}
-    chosen = grips.get(grip_ids).values()
+    chosen = versions.get_grips(grip_ids).values()
     ends = events.get(
         i for grip in chosen for i in (grip.event_id_start, grip.event_id_end)
     )

@@ -167,7 +167,7 @@ def count_by_reason() -> list[tuple[str, ProblemKind, int]]:
     return [(reason, ProblemKind(kind), int(count)) for reason, kind, count in rows]
 
 
-def list_unread_types(limit: int | None = None) -> list[tuple[str, int, int]]:
+def list_unread_types() -> list[tuple[str, int, int]]:
     """Return the types of records that contain words but are not stored.
 
     Each with the number of records and of their words, most words first.
@@ -178,7 +178,6 @@ def list_unread_types(limit: int | None = None) -> list[tuple[str, int, int]]:
         .where(ProblemRow.kind == ProblemKind.SKIPPED.value, ProblemRow.words > 0)
         .group_by(ProblemRow.reason)
         .order_by(words.desc(), ProblemRow.reason)
-        .limit(limit)
         .tuples()
     )
     return list(rows)

@@ -5,7 +5,7 @@ one of each node above it every few seconds.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple
 from datetime import datetime, tzinfo
 from typing import Any
@@ -14,20 +14,30 @@ from peewee import fn
 
 from memtui.model import calendar
 from memtui.model.events import from_ms, to_ms
+from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, NodeStatus, TocNode
 from memtui.model.verdicts import EventQuote, Support, Verdict, VerdictFeatures
 from memtui.store import outbox, rollup_queue
-from memtui.store.database import IN_JSON, fetch, insert, next_id
+from memtui.store.database import IN_JSON, fetch, fetch_value, insert, next_id
 from memtui.store.schema import (
     BulletGripRow,
     BulletRow,
     GenerationRow,
+    GripRow,
     NodeRow,
     VersionRow,
 )
 
 PAGE_ROWS = 1000
 """The number of new versions that ``list_since`` returns at a time."""
+
+
+_SHOWN_GRIPS = (
+    "FROM nodes n JOIN bullets b ON b.version_id = n.latest_id"
+    " JOIN bullet_grips l ON l.bullet_id = b.id"
+    " JOIN grips g ON g.id = l.grip_id AND g.node_id = n.node_id"
+)
+"""The grips of the versions shown, each with the node it was made for."""
 
 
 def verdict_to_json(verdict: Verdict) -> str:
@@ -368,3 +378,54 @@ def get_requested_at(node_id: str) -> datetime | None:
     """Return when a new version was requested that is not made yet; None if none."""
     row = NodeRow.get_or_none(NodeRow.node_id == node_id)
     return from_ms(row.requested_ms) if row and row.requested_ms else None
+
+
+# Grips: each is stored once, under an id that follows from its content
+
+
+def add_grips(grips: Sequence[Grip]) -> None:
+    """Add grips; existing ones are unchanged."""
+    rows = [
+        (
+            grip.grip_id,
+            grip.excerpt,
+            grip.event_id_start,
+            grip.event_id_end,
+            to_ms(grip.timestamp),
+            grip.source,
+            grip.toc_node_id or "",
+        )
+        for grip in grips
+    ]
+    insert(GripRow, rows, conflict="nothing")
+
+
+def get_grips(grip_ids: Iterable[str]) -> dict[str, Grip]:
+    """Return grips by their ids; skip unknown ones."""
+    rows = GripRow.select().where(GripRow.id.in_(list(grip_ids)))
+    return {row.id: _to_grip(row) for row in rows}
+
+
+def list_grips(node_id: str) -> list[Grip]:
+    """Return the grips made for a node that its shown version uses."""
+    sql = f"SELECT DISTINCT g.id {_SHOWN_GRIPS} WHERE n.node_id = ?"
+    names = [name for (name,) in fetch(sql, node_id)]
+    rows = GripRow.select().where(GripRow.id.in_(names)).order_by(GripRow.id)
+    return [_to_grip(row) for row in rows]
+
+
+def count_grips() -> int:
+    """Count the grips that shown versions use."""
+    return int(fetch_value(f"SELECT count(DISTINCT g.id) {_SHOWN_GRIPS}"))
+
+
+def _to_grip(row: GripRow) -> Grip:
+    return Grip(
+        grip_id=row.id,
+        excerpt=row.excerpt,
+        event_id_start=row.start_event_id,
+        event_id_end=row.end_event_id,
+        timestamp=from_ms(row.at_ms),
+        source=row.source,
+        toc_node_id=row.node_id or None,
+    )

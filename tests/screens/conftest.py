@@ -10,7 +10,7 @@ from memtui.model.nodes import TocNode
 from memtui.model.summaries import DraftBullet, GenerationStats, Summary
 from memtui.pipeline import summarization
 from memtui.services import browse
-from memtui.store import database, grips, segments, sessions, versions
+from memtui.store import database, segments, sessions, versions
 from memtui.store.schema import NodeRow
 from memtui.summarize.segmenter import SegmentRules
 from memtui.workspace import Workspace
@@ -51,7 +51,7 @@ class Author:
             assert work is not None
             identity = f"ollama {MODEL}"
             made = work.make_version(draft, identity, work.input_hash(identity), title)
-            grips.add(made.grips)
+            versions.add_grips(made.grips)
             versions.add_from_model(made.node, to_ms(NOW))
             written = NodeRow.update(needs_model=False)
             written.where(NodeRow.node_id == node_id).execute()

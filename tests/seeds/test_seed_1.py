@@ -26,9 +26,8 @@ from memtui.model.schedule import JobSchedule
 from memtui.paths import in_home
 from memtui.services import browse, conversation
 from memtui.settings import Settings, load
-from memtui.store import database, outbox
+from memtui.store import database, outbox, versions
 from memtui.store import events as store_events
-from memtui.store import grips as store_grips
 from memtui.store import nodes as store_nodes
 from memtui.store.schema import EventRow, GripRow, OutboxRow, VersionRow
 from memtui.text import dates
@@ -444,7 +443,7 @@ def test_an_excerpt_has_the_events_of_its_session_around_it(house: Workspace) ->
             first.timestamp,
             "segment_summarizer",
         )
-        store_grips.add([grip])
+        versions.add_grips([grip])
     found = conversation.expand(grip.grip_id, before=2, after=2)
 
     def texts(group: tuple[Event, ...]) -> list[str]:

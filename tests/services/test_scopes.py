@@ -14,7 +14,7 @@ from memtui.model.nodes import Bullet, TocEntry, TocLevel
 from memtui.model.summaries import BulletKind
 from memtui.search.nodes import Teleport
 from memtui.services import browse, scope_summaries
-from memtui.store import database, grips, nodes, scoped_nodes
+from memtui.store import database, nodes, scoped_nodes, versions
 from memtui.store.database import db
 from memtui.store.schema import SegmentRow, SessionRow
 from memtui.workspace import Workspace
@@ -114,7 +114,7 @@ def keywords(node_id: str) -> Sequence[str]:
 
 def _rests_on(bullet: Bullet, leaves: Collection[str]) -> bool:
     with database.connection():
-        kept = grips.get(bullet.grip_ids).values()
+        kept = versions.get_grips(bullet.grip_ids).values()
     return bool(kept) and all(grip.toc_node_id in leaves for grip in kept)
 
 
@@ -211,7 +211,7 @@ def test_a_search_within_a_scope_finds_what_a_whole_search_finds_of_it(
     wanted = {hit.target_id for hit in whole if hit.node_id in mine}
     assert wanted <= {hit.target_id for hit in found}
     with database.connection():
-        quoted = grips.get(hit.target_id for hit in found)
+        quoted = versions.get_grips(hit.target_id for hit in found)
     assert all(grip.toc_node_id in mine for grip in quoted.values())
 
 
