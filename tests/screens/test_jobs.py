@@ -248,3 +248,15 @@ def test_picture_of_the_demo(
     monkeypatch.setattr(worked, "is_demo", True)
     run = steps(settle, "w", *["down"] * 8, told=PipelineProgress(""))
     assert snap_compare(app_of(worked), terminal_size=(80, 24), run_before=run)
+
+
+async def test_a_small_model_is_warned_of_once(app: MemtuiApp, settle: Settle) -> None:
+    warning = "tiny:1b is small: with 1B parameters …"
+    health = ModelHealth(ModelCondition.READY, warning, model="tiny:1b")
+    progress = PipelineProgress("", model=ModelStatus(health))
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        for _ in range(2):
+            app.post_message(ProgressReported(progress))
+            await settle(pilot)
+        assert notices(app) == [f"{warning}."]

@@ -360,6 +360,18 @@ def test_its_health_says_what_is_the_matter(stub: Stub, asker: Asker) -> None:
     )
 
 
+def test_a_small_model_that_is_named_is_ready_with_a_warning(
+    stub: Stub, asker: Asker, segment: Segment
+) -> None:
+    stub.models[0].name, stub.models[0].size = "qwen2.5-coder:1.5b", "1.5B"
+    named = ModelOptions(stub.url, model="qwen2.5-coder:1.5b", timeout_s=PATIENT_S)
+    ollama = asker.ollama(named)
+    health = ollama.health()
+    assert health.is_ready
+    assert health.message.startswith("qwen2.5-coder:1.5b is small: with 1.5B")
+    assert ollama.summarize_segment(segment).bullets
+
+
 def test_a_server_that_is_missed_is_looked_for_less_and_less_often(
     stub: Stub, asker: Asker
 ) -> None:
