@@ -123,7 +123,6 @@ class ReaderScreen(BaseScreen[None]):
         self._to_render: set[str] = set()
         """The events that are being rendered again."""
         self._renders_all = False
-        self._exported: Path | None = None
         self._before_search: tuple[TranscriptPosition | None, frozenset[str]] = (
             None,
             frozenset(),
@@ -626,16 +625,15 @@ class ReaderScreen(BaseScreen[None]):
             return
 
         def answer(file: Path | None) -> None:
-            if file is not None:
-                # The dialog has asked before an existing file is replaced.
-                write = partial(
-                    export.write, self.key, self.zone, file, may_replace=True
-                )
-                self.run_thread(write, lambda _: confirm(file), WRITE)
-
-        def confirm(file: Path) -> None:
-            self._exported = file
-            self.notify(str(file), title="Exported", markup=False)
+            if file is None:
+                return
+            # The dialog has asked before an existing file is replaced.
+            write = partial(export.write, self.key, self.zone, file, may_replace=True)
+            self.run_thread(
+                write,
+                lambda _: self.notify(str(file), title="Exported", markup=False),
+                WRITE,
+            )
 
         file = _working_folder() / export.file_name(about, self.zone)
         self.app.push_screen(ExportScreen(file), answer)
@@ -652,9 +650,6 @@ class ReaderScreen(BaseScreen[None]):
             )
 
     def _file_to_edit(self, name: str) -> Path:
-        """Return the exported file, or a temporary one."""
-        if self._exported is not None and self._exported.is_file():
-            return self._exported
         folder = tempfile.mkdtemp(prefix="memtui-")
         # Not earlier: some editors return at once and read the file later.
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
