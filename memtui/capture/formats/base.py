@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePath
 from typing import Any
 
-from memtui.capture.formats.prompts import find_system_kind, split_prompt
+from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import (
     EARLIEST,
@@ -510,17 +510,14 @@ class EventBuilder:
             text: The text.
             kind: The kind, if the program wrote it, else ""; by default by its text.
         """
-        text, added = split_prompt(text)
-        kind = find_system_kind(text) if kind is None else kind
-        if not text:
-            text, added, kind = added, "", kind or "reminder"
+        text, metadata = parse_prompt(text, kind)
         return self.event(
             position,
             EventType.USER_MESSAGE,
             text,
-            role=EventRole.SYSTEM if kind else EventRole.USER,
-            kind=kind,
-            added=added,
+            role=EventRole.SYSTEM if metadata["kind"] else EventRole.USER,
+            ordinal=None,
+            **metadata,
         )
 
     def system_message(

@@ -45,7 +45,7 @@ from memtui.capture.formats.base import (
     placeholder,
 )
 from memtui.capture.formats.jsonl import SessionReader
-from memtui.capture.formats.prompts import find_system_kind, split_prompt
+from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType, content_hash
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -324,12 +324,9 @@ class _SessionReader(SessionReader):
             reason = "results recorded with their calls"
             yield SkippedRecord(reason, position.line, is_stored_elsewhere=True)
             return
-        text, added = split_prompt(text)
-        kind = "reminder" if text in _REMINDERS else find_system_kind(text)
-        if not text:
-            text, added, kind = added, "", "reminder" if added else ""
-        role = EventRole.SYSTEM if kind else EventRole.USER
-        if not kind:
+        text, metadata = parse_prompt(text, "reminder" if text in _REMINDERS else None)
+        role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
+        if role is EventRole.USER:
             # The user wrote again: calls without a result will get none.
             for call in self.calls.pop_conversation(
                 position.session_id, position.subagent
@@ -339,7 +336,6 @@ class _SessionReader(SessionReader):
                     position, at=events.from_ms(call.at_ms), key=call.message_id
                 )
                 yield self._tool_result(where, call, "", is_broken_off=True)
-        metadata = {"kind": kind, "added": added}
         yield from self._text(position, text, role, "user", metadata)
 
     def _assistant(

@@ -24,7 +24,7 @@ from memtui.capture.formats.base import (
     result_text,
 )
 from memtui.capture.formats.jsonl import TOO_DEEP, parse_payload
-from memtui.capture.formats.prompts import find_system_kind, split_prompt
+from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.sessions import SessionMetadata
@@ -273,17 +273,9 @@ def _event(
 
 
 def _prompt(payload: Payload) -> Iterator[Event]:
-    text, added = split_prompt(payload.text("prompt", "content", "message", "text"))
-    kind = find_system_kind(text)
-    if added and not text:
-        text, added, kind = added, "", "reminder"
-    yield _event(
-        payload,
-        EventType.USER_MESSAGE,
-        text,
-        role=EventRole.SYSTEM if kind else EventRole.USER,
-        metadata={"kind": kind, "added": added},
-    )
+    text, metadata = parse_prompt(payload.text("prompt", "content", "message", "text"))
+    role = EventRole.SYSTEM if metadata["kind"] else EventRole.USER
+    yield _event(payload, EventType.USER_MESSAGE, text, role=role, metadata=metadata)
 
 
 def _reply(payload: Payload) -> Iterator[Event]:

@@ -135,3 +135,16 @@ def split_prompt(text: str) -> tuple[str, str]:
         added.append(match[0].strip())
         text = text[match.end() :]
     return text, "\n".join(added)
+
+
+def parse_prompt(text: str, kind: str | None = None) -> tuple[str, dict[str, str]]:
+    """Return the text of a message in the user's name, and its metadata.
+
+    These are its kind, "" if the user wrote it, and what was added to it. The kind
+    follows from the text, unless it is given.
+    """
+    text, added = split_prompt(text)
+    kind = find_system_kind(text) if kind is None else kind
+    if added and not text:
+        text, added, kind = added, "", kind or "reminder"
+    return text, {"kind": kind, "added": added}
