@@ -283,7 +283,7 @@ async def test_without_a_model_it_is_said_what_to_do(
         await steps(settle)(pilot)
         why = "No model is used while summaries.provider is extractive (config.toml:3)"
         assert "This is the only version." in about(app)
-        assert f"There is none by a model yet. {why}" in about(app)
+        assert f"No model has written one yet. {why}" in about(app)
         await press(pilot, settle, "R")
         assert why in notices(app)[0]
 
@@ -306,13 +306,13 @@ async def test_it_is_said_what_a_model_lacks_that_cannot_be_asked(
             "Ollama does not answer at http://127.0.0.1:11434."
             " Try: start Ollama (ollama serve)"
         )
-        assert f"There is none by a model yet. {told}" in about(app)
+        assert f"No model has written one yet. {told}" in about(app)
         app.post_message(
             ProgressReported(PipelineProgress("", model=ModelStatus(READY)))
         )
         await settle(pilot)
         await press(pilot, settle, "escape", "v")
-        assert "There is none by a model yet. Press R to request one." in about(app)
+        assert "No model has written one yet. Press R to request one." in about(app)
         app.post_message(
             ProgressReported(PipelineProgress("", model=ModelStatus(READY, DAY)))
         )

@@ -117,7 +117,7 @@ def describe_choice(
         texts.append(f"You requested a new one {age}. {outlook.message}")
     elif not any(version.is_by_model for version in history.versions):
         hint = "Press R to request one." if outlook.is_possible else outlook.message
-        texts.append(f"There is none by a model yet. {hint}")
+        texts.append(f"No model has written one yet. {hint}")
     return " ".join(texts)
 
 
