@@ -26,8 +26,8 @@ TODAY = date(2026, 7, 31)
 SIZE = (120, 36)
 """Columns and lines."""
 
-BULLET = ("right",) * 4 + ("down",) * 4 + ("right", "right", "enter", "down")
-"""From the year down to a segment, and to its second bullet."""
+BULLET = ("enter", "down")
+"""From the latest session to the second bullet of its page."""
 
 PICTURES: dict[str, tuple[str, ...]] = {
     "contents": BULLET,

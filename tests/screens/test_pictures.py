@@ -23,13 +23,13 @@ from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Compare, Settle, steps
 
-DOWN_TO_A_DAY = ["right"] * 6
-DOWN_TO_A_SEGMENT = ["right"] * 8
+TO_THE_DAY = ["left"]
+"""From the session that the contents open at."""
 
 
 @pytest.mark.journey
 def test_contents_full(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
-    run = steps(settle, *DOWN_TO_A_SEGMENT)
+    run = steps(settle)
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 
 
@@ -37,7 +37,7 @@ def test_contents_light_with_quotes_unfolded(
     app: MemtuiApp, settle: Settle, snap_compare: Compare
 ) -> None:
     app.theme = "memtui-light"
-    run = steps(settle, *DOWN_TO_A_DAY, "enter", "space", "down")
+    run = steps(settle, *TO_THE_DAY, "enter", "space", "down")
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 
 
@@ -46,7 +46,7 @@ def test_contents_in_other_colours(
     app: MemtuiApp, settle: Settle, snap_compare: Compare, theme: str
 ) -> None:
     app.theme = f"memtui-{theme}"
-    run = steps(settle, *DOWN_TO_A_DAY, "enter", "space", "down")
+    run = steps(settle, *TO_THE_DAY, "enter", "space", "down")
     assert snap_compare(app, terminal_size=(120, 40), run_before=run)
 
 
@@ -61,12 +61,12 @@ def test_contents_empty(
 def test_contents_narrow(
     app: MemtuiApp, settle: Settle, snap_compare: Compare, entered: int
 ) -> None:
-    run = steps(settle, *DOWN_TO_A_SEGMENT, *["enter"] * entered)
+    run = steps(settle, *["enter"] * entered)
     assert snap_compare(app, terminal_size=(80, 24), run_before=run)
 
 
 def test_contents_wide(app: MemtuiApp, settle: Settle, snap_compare: Compare) -> None:
-    run = steps(settle, *DOWN_TO_A_DAY)
+    run = steps(settle, *TO_THE_DAY)
     assert snap_compare(app, terminal_size=(200, 60), run_before=run)
 
 

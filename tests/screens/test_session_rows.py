@@ -17,7 +17,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
-from memtui.tui.widgets.panes import Breadcrumbs, PaneTitle
+from memtui.tui.widgets.panes import Breadcrumbs, DetailPane, PaneTitle
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, name_session, store_messages
 from tests.pilots import AppOf, Settle, press
@@ -232,3 +232,18 @@ async def test_the_source_of_another_node_is_never_beside_a_page(
         grip, node = source(pilot).expansion.grip, page(pilot).node
         assert grip is not None and node is not None
         assert any(grip.grip_id in bullet.grip_ids for bullet in node.bullets)
+
+
+async def test_time_and_speaker_of_a_source_are_visible_however_long_it_is(
+    house: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    code = "\n".join(f"step_{number}()" for number in range(60))
+    asked = f"```\n{code}\n```\n\nFix the build that fails in the code above."
+    store_messages(make_message(asked, 60))
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    async with app_of(house).run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert "Fix the build" in source(pilot).citation()
+        title = source(pilot).query_one(PaneTitle)
+        assert title.info.startswith("10:01 you · ")
+        assert source(pilot).query_one(DetailPane).scroll_offset.y > 0

@@ -44,7 +44,7 @@ def lines(
     grip = Grip("grip:1", text[:20], own.event_id, own.event_id, own.timestamp, "test")
     expansion = Expansion(grip, None, before, (own,), ())
     page = SourceExcerpt(expansion, UTC, NOW)
-    return page.lay_out(width).plain.split("\n"), page.evidence_line(width)
+    return page.lay_out(width).plain.split("\n"), page.evidence_lines(width)[1]
 
 
 def test_every_line_of_the_evidence_has_the_bar_and_no_other_has() -> None:
@@ -59,9 +59,11 @@ def test_the_marked_words_are_what_is_brought_into_sight() -> None:
     own = event("word " * 200 + "HERE it is", 5)
     grip = Grip("grip:1", "HERE it is", own.event_id, own.event_id, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), (own,), ()), UTC, NOW)
-    laid, at = page.lay_out(80), page.evidence_line(80)
+    laid, at = page.lay_out(80), page.evidence_lines(80)[1]
     assert "HERE" in laid.plain.split("\n")[at]
     assert at > 5
+    head = page.evidence_lines(80)[0]
+    assert laid.plain.split("\n")[head].startswith("┃ 10:05 you")
 
 
 def test_no_line_is_wider_than_the_pane() -> None:
@@ -101,7 +103,7 @@ def audited(bullet: str, *events: Event) -> tuple[list[Content], int]:
     ends = events[0].event_id, events[-1].event_id
     grip = Grip("grip:1", events[0].text[:20], *ends, AT, "test")
     page = SourceExcerpt(Expansion(grip, None, (), events, ()), UTC, NOW, verdict)
-    laid, at = page.lay_out(80), page.evidence_line(80)
+    laid, at = page.lay_out(80), page.evidence_lines(80)[1]
     return laid.split("\n"), at
 
 

@@ -28,7 +28,7 @@ from memtui.services import conversation
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionRequested, SourceRequested
-from memtui.tui.widgets.panes import DetailPane, PaneTitle
+from memtui.tui.widgets.panes import SEPARATOR, DetailPane, PaneTitle
 from memtui.tui.widgets.text_block import TextBlock
 from memtui.tui.widgets.turn_rendering import (
     EXCERPT_CHARS,
@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 STEP = 3
 """The events that one key adds or removes on each side."""
+
+MAX_HEAD_SHARE = 0.8
+"""The share of the pane that may be above a quoted line so that its event's time and
+speaker are visible; they are also in the title."""
 
 MAX_CONTEXT = 60
 """The most events shown on each side."""
@@ -150,7 +154,11 @@ class SourcePane(Vertical):
         if not expansion.excerpt_events:
             self._show_text(_title(wanted), NOT_FOUND)
             return
-        self.query_one(PaneTitle).show(_title(wanted), " · ".join(self._session(8)))
+        event = expansion.excerpt_events[0]
+        speaker = format.speaker(event)
+        said = f"{date_format.clock(event.timestamp, self.zone)} {speaker}"
+        info = SEPARATOR.join([said, *self._session(8)])
+        self.query_one(PaneTitle).show(_title(wanted), info)
         self.query_one("#transcript", Static).update(
             SourceExcerpt(expansion, self.zone, self.now(), wanted.verdict)
         )
@@ -193,8 +201,11 @@ class SourcePane(Vertical):
     def _scroll_to_evidence(self) -> None:
         static, pane = self.query_one("#transcript", Static), self.query_one(DetailPane)
         if isinstance(static.visual, SourceExcerpt) and static.content_size.width:
-            line = static.visual.evidence_line(static.content_size.width)
-            pane.scroll_to(y=line - pane.size.height // 3, animate=False)
+            head, line = static.visual.evidence_lines(static.content_size.width)
+            top = line - pane.size.height // 3
+            if line - head < pane.size.height * MAX_HEAD_SHARE:
+                top = min(top, head)
+            pane.scroll_to(y=top, animate=False)
 
     # Opening and copying
 
@@ -347,24 +358,28 @@ class SourceExcerpt(TextBlock):
         self.expansion, self.zone, self.now = expansion, zone, now
         excerpt = expansion.grip.excerpt if expansion.grip is not None else ""
         self._marks = find_marks(expansion.excerpt_events, verdict, excerpt)
-        self._evidence_line = 0
+        self._evidence_lines = 0, 0
 
-    def evidence_line(self, width: int) -> int:
-        """Return the first quoted line at a width, else the first of the source."""
+    def evidence_lines(self, width: int) -> tuple[int, int]:
+        """Return the first line of the event that is quoted, and its first quoted line.
+
+        They are the same where nothing is quoted.
+        """
         self.lay_out(width)
-        return self._evidence_line
+        return self._evidence_lines
 
     def compose_lines(self, width: int) -> Content:
         lines: list[Content] = []
-        first_evidence = first_quoted = 0
+        first_evidence = head = first_quoted = 0
         for is_evidence, chunk in self._chunks(width):
             if is_evidence and not first_evidence:
                 first_evidence = len(lines)
             for number, line in enumerate(chunk):
                 if not first_quoted and has_style(line, MARKED):
-                    first_quoted = len(lines) + number
+                    head, first_quoted = len(lines), len(lines) + number
             lines += chunk
-        self._evidence_line = first_quoted or first_evidence
+        found = (head, first_quoted) if first_quoted else (first_evidence,) * 2
+        self._evidence_lines = found[0], found[1]
         return Content("\n").join(lines)
 
     def _chunks(self, width: int) -> Iterator[tuple[bool, list[Content]]]:
