@@ -317,7 +317,8 @@ def _title_score(title: str) -> float:
 def tidy_title(text: str) -> str:
     """Turn a sentence into a title: remove phrases that only ask, label or thank."""
     bare = asked = _NUMBER.sub("", _shorten_addresses(text.strip()), count=1)
-    bare = _SHELL_PROMPT.sub("", bare)
+    if led := _SHELL_PROMPT.match(bare):
+        bare = bare[led.end() :]
     if bare.startswith("/") and bare[1:].partition(" ")[0] in _BASE_VERBS:
         bare = bare[1:]
     bare = _strip_openings(bare)

@@ -141,6 +141,10 @@ def title(*turns: tuple[str, str]) -> str:
             "The harbour report of this winter lists the ferries by the number…",
         ),
         (
+            "mail the harbour report to ada@example.org when the ferries are in",
+            "Mail the harbour report to ada@example.org when the ferries are in",
+        ),
+        (
             "os dados das marés não estão sendo salvos",
             "Os dados das marés não estão sendo salvos",
         ),
