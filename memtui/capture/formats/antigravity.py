@@ -8,7 +8,7 @@ without one, even if it is written before the call, as happens.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -55,9 +55,8 @@ class AntigravityFormat(JsonLinesFormat):
         is_short = path.name == "transcript.jsonl"
         return is_short and not Path(path).with_name("transcript_full.jsonl").exists()
 
-    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
-        names = {"step_index", "source", "type"}
-        return any(names <= record.fields.keys() for record in head)
+    def matches_record(self, fields: dict[str, object]) -> bool:
+        return {"step_index", "source", "type"} <= fields.keys()
 
     def reader(
         self, path: Path, agent: str, now: datetime, state: State

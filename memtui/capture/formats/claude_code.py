@@ -116,10 +116,19 @@ class ClaudeCodeFormat(JsonLinesFormat):
     name, title = AGENT, "Claude Code"
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
-        records = [record.fields for record in head]
-        return any(map(_is_own_record, records)) and not any(
-            map(_is_qwen_record, records)
-        )
+        is_qwen = any(_is_qwen_record(record.fields) for record in head)
+        return not is_qwen and super().matches_content(path, head)
+
+    def matches_record(self, fields: dict[str, object]) -> bool:
+        kind, message = fields.get("type"), fields.get("message")
+        if not isinstance(kind, str):
+            return False
+        if kind in ("user", "assistant"):
+            return isinstance(message, dict) and "content" in message
+        if kind in TITLE_FIELDS and TITLE_FIELDS[kind] in fields:
+            return True
+        # Claude Code's records have a uuid where other agents' have an id.
+        return kind in _OWN_TYPES or ("sessionId" in fields and "id" not in fields)
 
     def reader(
         self, path: Path, agent: str, now: datetime, state: State
@@ -139,18 +148,6 @@ class ClaudeCodeFormat(JsonLinesFormat):
 
 
 FORMAT = ClaudeCodeFormat()
-
-
-def _is_own_record(fields: dict[str, object]) -> bool:
-    kind, message = fields.get("type"), fields.get("message")
-    if not isinstance(kind, str):
-        return False
-    if kind in ("user", "assistant"):
-        return isinstance(message, dict) and "content" in message
-    if kind in TITLE_FIELDS and TITLE_FIELDS[kind] in fields:
-        return True
-    # Claude Code's records have a uuid where other agents' have an id.
-    return kind in _OWN_TYPES or ("sessionId" in fields and "id" not in fields)
 
 
 def _is_qwen_record(fields: dict[str, object]) -> bool:

@@ -100,8 +100,12 @@ class CodexFormat(JsonLinesFormat):
     def matches_path(self, path: PurePath) -> bool:
         return path.name.endswith((".jsonl", f".jsonl{COMPRESSED}"))
 
-    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
-        return any(_is_own_record(record.fields) for record in head)
+    def matches_record(self, fields: dict[str, object]) -> bool:
+        kind = fields.get("type")
+        has_payload = isinstance(fields.get("payload"), dict)
+        if has_payload and isinstance(kind, str) and kind in ENVELOPES:
+            return True
+        return fields.get("record_type") == "state" or _is_flat_header(fields)
 
     def reader(
         self, path: Path, agent: str, now: datetime, state: State
@@ -118,14 +122,6 @@ class CodexFormat(JsonLinesFormat):
 
 
 FORMAT = CodexFormat()
-
-
-def _is_own_record(fields: _Fields) -> bool:
-    kind = fields.get("type")
-    has_payload = isinstance(fields.get("payload"), dict)
-    if has_payload and isinstance(kind, str) and kind in ENVELOPES:
-        return True
-    return fields.get("record_type") == "state" or _is_flat_header(fields)
 
 
 def _is_flat_header(fields: _Fields) -> bool:

@@ -6,7 +6,7 @@ the call that started it; its events belong to the parent's session. The files a
 ``<session>.jsonl``.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -47,8 +47,10 @@ _Fields = Mapping[str, object]
 class CopilotFormat(JsonLinesFormat):
     name, title = AGENT, "GitHub Copilot CLI"
 
-    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
-        return any(_is_own_record(record.fields) for record in head)
+    def matches_record(self, fields: dict[str, object]) -> bool:
+        kind = fields.get("type")
+        has_shape = isinstance(fields.get("data"), dict) and "id" in fields
+        return isinstance(kind, str) and kind.startswith(_TYPE_PREFIXES) and has_shape
 
     def reader(
         self, path: Path, agent: str, now: datetime, state: State
@@ -57,12 +59,6 @@ class CopilotFormat(JsonLinesFormat):
 
 
 FORMAT = CopilotFormat()
-
-
-def _is_own_record(fields: _Fields) -> bool:
-    kind = fields.get("type")
-    has_shape = isinstance(fields.get("data"), dict) and "id" in fields
-    return isinstance(kind, str) and kind.startswith(_TYPE_PREFIXES) and has_shape
 
 
 class _CopilotReader(SessionReader):

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -94,6 +94,13 @@ class JsonLinesFormat(SourceFormat):
 
     def matches_path(self, path: PurePath) -> bool:
         return path.suffix == ".jsonl"
+
+    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
+        return any(self.matches_record(record.fields) for record in head)
+
+    @abstractmethod
+    def matches_record(self, fields: dict[str, object]) -> bool:
+        """Return whether only a file of this format has this record."""
 
     def read(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime

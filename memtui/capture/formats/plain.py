@@ -4,7 +4,7 @@
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -76,8 +76,11 @@ _SessionKey = tuple[str, str]
 class PlainFormat(JsonLinesFormat):
     name, title, route = "plain", "plain JSONL", JSONL
 
-    def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
-        return any(_is_own_record(record.fields) for record in head)
+    def matches_record(self, fields: dict[str, object]) -> bool:
+        # Other programs' records that name a role have a type as well.
+        has_role = "role" in fields and "type" not in fields
+        is_named = bool({"event_type", "record"} & fields.keys())
+        return "session_id" in fields and (is_named or has_role)
 
     def reader(
         self, path: Path, agent: str, now: datetime, state: State
@@ -86,13 +89,6 @@ class PlainFormat(JsonLinesFormat):
 
 
 FORMAT = PlainFormat()
-
-
-def _is_own_record(fields: Mapping[str, object]) -> bool:
-    # Other programs' records that name a role have a type as well.
-    has_role = "role" in fields and "type" not in fields
-    is_named = bool({"event_type", "record"} & fields.keys())
-    return "session_id" in fields and (is_named or has_role)
 
 
 class _PlainReader:
