@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from memtui.model.events import Event, EventRole
+from memtui.model.events import Event
 from memtui.model.summaries import DraftBullet
 from memtui.model.verdicts import (
     SUPPORTED,
@@ -169,12 +169,16 @@ def _check_text(
     is_plan = conflicts.NOT_DONE in found.features.conflicts
     if found.support is Support.UNSUPPORTED or (roles is None and not is_plan):
         return found
-    allowed = roles or frozenset(EventRole) - {EventRole.USER}
+    quoted_indexes = {quote.index for quote in found.quotes}
     places = range(len(source.texts)) if text_indexes is None else text_indexes
     by_subject = {
-        at for at in places if (role := source.role_of(at)) is None or role in allowed
+        at
+        for at in places
+        if roles is None or (role := source.role_of(at)) is None or role in roles
     }
-    if not {quote.index for quote in found.quotes} <= by_subject:
+    if is_plan:
+        by_subject -= quoted_indexes
+    if not quoted_indexes <= by_subject:
         there = _check_said(text, source, by_subject)
         if there.support is Support.SUPPORTED:
             return there

@@ -14,7 +14,13 @@ from memtui.model.events import EventRole
 from memtui.summarize.grounding import negation, numbers
 from memtui.text import analyzer
 from memtui.text.stemmer import is_irregular, stem
-from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS, word_set
+from memtui.text.stopwords import (
+    GENERIC_WORDS,
+    NARRATION_STEMS,
+    STOP_WORDS,
+    VAGUE_WORDS,
+    word_set,
+)
 from memtui.text.synonyms import SYNONYMS
 
 NOT_DONE = "asked or planned, not done"
@@ -58,11 +64,13 @@ def speaker_roles(bullet: str) -> frozenset[EventRole] | None:
 _REACH_WORDS = 4
 """Number of content words after a modal verb that it governs at most."""
 
-_TOKEN = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*|[.;:!?](?=\s|$)|\n")
+_TOKEN = re.compile(
+    r"[^\W_]+(?:['’\-][^\W_]+)*|[.;:!?](?=\s|$)|\n|(?<=\s)[-–—*•→](?=\s)"
+)
 
 _MODALS = word_set("""
     will 'll would could can should shall must may might let's lets please want
-    wants need needs before planned plans going later todo tomorrow cannot can't
+    wants need needs before planned plans going later todo tomorrow cannot can't either
     """)
 """Words before a verb of something that has not happened, or not surely."""
 
@@ -97,12 +105,21 @@ _NO_DEED = frozenset(
 """Stems of verbs that say what somebody thinks, or too general to compare."""
 
 
+_ASKS = re.compile(
+    r"\b(?:want|ask|request|propos|suggest|recommend|advis|plan|intend)\w*\b"
+    r"|\bwould like\b",
+    re.IGNORECASE,
+)
+"""Words with which a bullet itself says that something is not done yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Verb:
     """A word that may be a verb."""
 
     stem: str
-    is_past: bool
+    is_told: bool
+    """True if its form tells what happened: "pushed", "now pushes"."""
     is_done: bool
     """False if a modal verb, a request or a question governs it."""
 
@@ -117,12 +134,12 @@ def tells_plan_as_done(
         sentences: The sentences of the passage it rests on.
         is_by_user: True if these are the user's: imperatives are requests.
     """
-    if negation.has_negation(bullet):
+    if negation.has_negation(bullet) or _ASKS.search(bullet):
         return False
     claimed = {
         one.stem
         for one in _verbs(bullet, is_by_user=False)
-        if one.is_past and one.is_done and one.stem not in _NO_DEED
+        if one.is_told and one.is_done and one.stem not in _NO_DEED
     } - NARRATION_STEMS
     if not claimed:
         return False
@@ -143,29 +160,35 @@ def _verbs(text: str, *, is_by_user: bool) -> tuple[_Verb, ...]:
     is_question = text.rstrip().endswith("?")
     governed = 0
     starts = True
-    is_open = False
+    is_open = is_listed = False
     word = ""
     for token in _TOKEN.findall(text.replace("’", "'")):
         previous, word = word, token.lower()
         if not word[0].isalnum() or word in _NEW_CLAUSE:
-            governed, starts, is_open = 0, True, False
-        elif word in _CONDITIONS:
+            governed, starts, is_open, is_listed = 0, True, False, False
+        elif word in _CONDITIONS and previous != "at":
             governed, is_open = _REACH_WORDS, True
         elif word in _MODALS or word.endswith("'ll"):
             governed, starts = _REACH_WORDS, word == "please"
         elif word == "to":
-            governed = max(governed, 1)
+            governed, is_listed = max(governed, 1), True
+        elif word in ("and", "or"):
+            governed = max(governed, 1 if is_listed else 0)
         elif word not in STOP_WORDS:
-            root = stem(word)
+            is_again = word.startswith("re") and is_irregular(word[2:])
+            root = "re" + stem(word[2:]) if is_again else stem(word)
             if root.endswith(("ll", "y")):  # "cancelled", "try"
                 root = root[:-1] + ("i" if root[-1] == "y" else "")
-            is_past = word.endswith("ed") or is_irregular(word)
+            is_past = word.endswith("ed") or is_again or is_irregular(word)
             if is_by_user and starts and not is_past and root in _REQUESTS:
                 governed = _REACH_WORDS
             is_present = word.endswith("s") and root != word
             is_free = is_present or (is_past and previous not in _AUXILIARIES)
-            is_done = not is_question and not is_open and (is_free or not governed)
-            found.append(_Verb(root, is_past, is_done))
+            is_idea = starts and word.endswith("ing")
+            is_open_verb = is_question or is_open or is_idea
+            is_done = not is_open_verb and (is_free or not governed)
+            is_told = is_past or (is_present and previous == "now")
+            found.append(_Verb(root, is_told, is_done))
             governed = max(governed - 1, 0)
             starts = False
     return tuple(found)
@@ -204,7 +227,19 @@ def exchanges_sides(bullet: str, source: str) -> bool:
     return any(
         (first - second) & (source_second - source_first)
         and (second - first) & (source_first - source_second)
-        and second.isdisjoint(source_second - source_first)
+        and len(second & (source_second - source_first))
+        < len((second - first) & (source_first - source_second)) + 1
+        for first, second in _sides(bullet)
+        for source_first, source_second in _sides(source)
+    )
+
+
+def agrees_on_sides(bullet: str, source: str) -> bool:
+    """Return whether a bullet has an order as in the source: "A before B" for "B after
+    A"."""
+    return any(
+        first & (source_first - source_second)
+        and second & (source_second - source_first)
         for first, second in _sides(bullet)
         for source_first, source_second in _sides(source)
     )
@@ -254,7 +289,9 @@ def _split_at_numbers(sentence: str) -> list[str]:
     for clause in split_at_subjects(sentence):
         parts = _PARTS.split(clause)
         have_own = all(
-            numbers.find_numbers(one) or _NO_NUMBER.search(one) for one in parts
+            len(one.split()) > 2
+            and (numbers.find_numbers(one) or _NO_NUMBER.search(one))
+            for one in parts
         )
         found += parts if have_own else [clause]
     return found
@@ -279,11 +316,12 @@ def misplaces_number(bullet: str, sentences: Sequence[str]) -> bool:
         if not places:
             continue
         said = set().union(*(held[at][1] for at in places))
+        units = {word for one in numbers.find_numbers(part) for word in one.after[:1]}
         words = {one for one in analyzer.query_terms(part) if not one.isdigit()}
         for at, (those, terms) in enumerate(held):
             borrowed = (words & terms) - said - NARRATION_STEMS
             is_later = at > places[-1]
-            has_own = bool(said & (words - terms))
+            has_own = bool(said & (words - terms - units))
             if borrowed and those and at not in places and (is_later or not has_own):
                 return True
     return False
@@ -310,6 +348,8 @@ def has_other_subject(bullet: str, source: str) -> bool:
     )
 
 
+_GENERAL = frozenset(map(stem, GENERIC_WORDS | VAGUE_WORDS))
+
 _SUBJECT = re.compile(r"(?:the |an? )?([^\W\d_]+)", re.IGNORECASE)
 
 
@@ -325,7 +365,7 @@ def subject_word(bullet: str) -> str:
     ):
         return ""
     root = stem(word)
-    return "" if root in NARRATION_STEMS or root in _NO_DEED else root
+    return "" if root in NARRATION_STEMS | _NO_DEED | _GENERAL else root
 
 
 _PRONOUN = re.compile(

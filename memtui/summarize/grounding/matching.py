@@ -98,6 +98,10 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
     return tuple(found)
 
 
+_ORDER = {"befor", "after"}
+"""The stems of two opposites that mean the same if what they connect is exchanged."""
+
+
 def _is_speaker(name: str, quoted: str, source: PassageIndex) -> bool:
     """Return whether a person may have written what is quoted, as "I"."""
     return (
@@ -112,16 +116,22 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
     name = details.initial_name(text, source)
     if name and not _is_speaker(name, quoted, source):
         hard = (name, *hard)
-    sentences = source.sentences_of(passage)
+    opposites = negation.find_opposites(text, quoted)
+    if opposites and conflicts.agrees_on_sides(text, quoted):
+        opposites = tuple(one for one in opposites if set(one) != _ORDER)
     features = VerdictFeatures(
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
         hard=hard,
         missing=details.missing_details(
-            text, hard, sentences, passage.matched, source.paths_ending_in
+            text,
+            hard,
+            source.sentences_of(passage),
+            passage.matched,
+            source.paths_ending_in,
         ),
         negation_differs=negation.negation_differs(text, quoted),
-        opposites=negation.find_opposites(text, quoted),
+        opposites=opposites,
     )
     if features.covered < SUPPORTED_SHARE:
         return features

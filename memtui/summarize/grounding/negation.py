@@ -42,7 +42,8 @@ _NEARLY_WORDS = ("almost", "nearly", "fast ", "beinahe", "几乎", "差点")
 
 _TOKEN = re.compile(
     r"(?P<han>[\u3400-\u9fff]+)|(?P<fails>\b(?:fail|refus)\w{0,3} to\b"
-    rf"|\b(?:instead of|rather than)\b|{_NEARLY})"
+    r"|\b(?:instead of|rather than|(?:advis\w+|decid\w+|recommend\w*) against)\b"
+    rf"|{_NEARLY})"
     r"|(?P<word>[^\W\u3400-\u9fff](?:[^\W\u3400-\u9fff]|['’])*)"
     r"|(?P<end>[,;:.!?()—–](?=\s|$)|[，。；：！？\n])"
 )
@@ -77,8 +78,8 @@ _NOT_BUT = re.compile(r"\b(?:not|n['’]t)\b.*\bbut\b")
 
 _IMPLICIT = re.compile(
     r"\b(?:stop(?:s|ped)?|prevent\w*|avoid\w*|eliminat\w*|lack\w*|missing|absent"
-    r"|unrecogni[sz]ed|unknown|unsupported|leav\w+|left|alone|zero|clean|instead of"
-    r"|rather than)\b|(?<![\w.])0(?= )"
+    r"|unrecogni[sz]ed|unknown|unsupported|leav\w+|left|alone|zero|clean|still|stay\w*|remain\w*"
+    r"|un[a-z]+ed|instead of|rather than)\b|(?<![\w.])0(?= )"
 )
 """Words in a lower-case source that a bullet may express with a "not"."""
 
@@ -134,7 +135,8 @@ _PAIRS = """
     include exclude; show hide; upgrade downgrade; accept reject; install uninstall
     connect disconnect; open close; start stop; begin end; lock unlock; push pull
     valid invalid; true false; always never; more less; more fewer; faster slower
-    higher lower; better worse; before after; first last; maximum minimum; max min
+    higher lower; better worse; before after; first last; large small; big small
+    changed left; changed unchanged; shortened unchanged; maximum minimum; max min
     up down; above below
     sync async; synchronous asynchronous; mutable immutable; public private; safe unsafe
     encrypt decrypt; compress decompress; load unload; mount unmount; import export
@@ -256,6 +258,9 @@ def _stems_with_opposite(word: str) -> frozenset[str]:
 
 _Clause = list[str | None]
 
+_CODES = frozenset({"code", "exit", "status", "version"})
+"""Words before a 0 that does not mean "none"."""
+
 _NOTHING = frozenset({"nothing", "nobody", "none"})
 """Negations of the verb before them: "I booked nothing"."""
 
@@ -313,7 +318,11 @@ def _clauses(text: str) -> list[_Clause]:
             for part in filter(None, _HAN_NOT.split(match["han"])):
                 is_not = _HAN_NOT.match(part)
                 found[-1].extend([None] if is_not else analyzer.query_terms(part))
-        elif match["fails"] or _is_negation(word):
+        elif (
+            match["fails"]
+            or _is_negation(word)
+            or (word == "0" and previous not in _CODES)
+        ):
             follows_verb = found[-1] and found[-1][-1] and previous not in STOP_WORDS
             place = len(found[-1]) - (1 if word in _NOTHING and follows_verb else 0)
             found[-1].insert(place, None)
@@ -323,7 +332,7 @@ def _clauses(text: str) -> list[_Clause]:
 
 
 def _is_negation(word: str) -> bool:
-    return word == "0" or word in NEGATIONS or word.endswith(("n't", "n’t"))
+    return word in NEGATIONS or word.endswith(("n't", "n’t"))
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)

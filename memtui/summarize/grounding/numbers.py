@@ -151,6 +151,9 @@ _SIGN = re.compile(r"\s?([%€$£°])")
 _SIGN_BEFORE = re.compile(r"([€$£])\s?$")
 _ENDS = re.compile(r"[.!?:;\n]")
 _OPENS = re.compile(r"[(\[]")
+_ONE_UNIT = re.compile(
+    r"\bone(?= (?:second|minute|hour|day|week|month|year|percent)\b)", re.IGNORECASE
+)
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 _DAYPART = re.compile(
@@ -223,7 +226,7 @@ def separate_numbers(text: str) -> str:
 
     The number of a list item at the start is removed.
     """
-    text = _GROUPED.sub("", _ENUMERATED.sub("", text))
+    text = _GROUPED.sub("", _ONE_UNIT.sub("1", _ENUMERATED.sub("", text)))
     if _HAS_LONG_NUMBER.search(text):
         text = _LONG_NUMBER.sub(_long_number_to_digits, text)
     return _HYPHENED.sub(r"\1 ", _UNIT_AFTER.sub(r"\1 \2", text))
@@ -258,6 +261,11 @@ def _is_supported(
         )
     if claimed.label and not claimed.after:
         return claimed.label in found.after
+    if claimed.after[:1] and claimed.after[0].isdigit():
+        whole = claimed.after[0]
+        is_part = claimed.digits.isdigit() and int(claimed.digits) < int(whole)
+        if is_part and any(one.digits == whole for one in all_numbers):
+            return True
     right = 2 if analyzer.is_unspaced("".join(claimed.before[:1])) else 1
     before = {one for one in claimed.before[:right] if one in shared or one.isdigit()}
     is_before = before.issubset((*found.before, *found.after))
