@@ -87,7 +87,6 @@ def _report_lines(report: Report) -> Iterator[str]:
         if kind is ProblemKind.DAMAGED:
             yield from _damaged_lines(report.latest_damaged)
     for title, counts in (
-        ("Types of records that memtui does not know", report.unknown_types),
         ("Skipped records of hooks", report.quarantined),
         ("Secrets removed before anything was stored", report.redacted),
     ):

@@ -6,7 +6,6 @@ can be checked while another process uses it, or if it is damaged or read-only.
 
 import logging
 import os
-import re
 import shutil
 import sys
 from collections import Counter
@@ -110,7 +109,6 @@ class Report:
     latest_damaged: list[Problem] = field(default_factory=list)
     activity: list[SourceActivity] = field(default_factory=list)
     redacted: list[NamedCount] = field(default_factory=list)
-    unknown_types: list[NamedCount] = field(default_factory=list)
     zone: tzinfo = UTC
 
     @property
@@ -151,9 +149,6 @@ RESTORE_REMEDY = (
     "restore a backup: memtui restore FILE; without a backup, move the file away and"
     " run memtui import"
 )
-
-_UNKNOWN_TYPE = re.compile(r"unknown (?:record type|hook event) (.+)", re.DOTALL)
-"""The message of a reader about a record of an unknown type."""
 
 
 class Doctor:
@@ -489,11 +484,6 @@ class Doctor:
         ]
         skipped.sort(key=lambda one: one.kind is not ProblemKind.DAMAGED)
         report.skipped = skipped
-        report.unknown_types = [
-            NamedCount(match[1].strip("'"), one.count)
-            for one in skipped
-            if (match := _UNKNOWN_TYPE.fullmatch(one.reason))
-        ]
         report.latest_damaged = status.latest_problems(limit=MAX_LATEST)
         if future := sum(o.count for o in skipped if o.reason == IN_THE_FUTURE):
             records = plural(future, "skipped record is", "skipped records are")
