@@ -117,6 +117,7 @@ class MemtuiApp(App[str | MemtuiError]):
         self._progress: PipelineProgress | None = None
         """The last report of the pipeline."""
         self._seen_problems = 0
+        self._import_error = ""
         self._warning = ""
         self.scope = ALL
         """The part of the memory that all screens show."""
@@ -240,11 +241,9 @@ class MemtuiApp(App[str | MemtuiError]):
                 error = message.progress.error
                 text = f"{error[:1].upper()}{error[1:]}."
                 self.notify(text, severity="error", timeout=GONE_S, markup=False)
-        before, self._progress = self._progress, message.progress
-        error = message.progress.error if message.progress.stage == "import" else ""
-        if error and (before is None or before.error != error):
-            # Nothing else reports on imports: the next report hides this one.
-            self.notify(f"importing: {error}", severity="error", markup=False)
+        self._progress = message.progress
+        if message.progress.stage == "import":
+            self._show_import_error(message.progress.error)
         health = message.progress.model.health
         if health and health.is_ready and health.message not in ("", self._warning):
             self._warning = health.message
@@ -252,6 +251,12 @@ class MemtuiApp(App[str | MemtuiError]):
         self._seen_problems = min(self._seen_problems, message.progress.skipped)
         for screen in self.screen_stack:
             screen.post_message(self._report_for_screens(message.progress))
+
+    def _show_import_error(self, error: str) -> None:
+        """Show an error once: the next report of the pipeline hides it elsewhere."""
+        if error and error != self._import_error:
+            self.notify(f"importing: {error}", severity="error", markup=False)
+        self._import_error = error
 
     def _report_for_screens(self, progress: "PipelineProgress") -> ProgressReported:
         """Leave out skipped lines that the user has seen on their screen."""

@@ -260,10 +260,9 @@ async def test_what_a_stage_cannot_do_is_told_while_it_fails(
 async def test_a_failed_import_is_told_once(refused: MemtuiApp, settle: Settle) -> None:
     async with refused.run_test() as pilot:
         await settle(pilot)
-        for _ in range(2):
-            failed = PipelineProgress("import", error="it [b]broke[/] off")
-            refused.post_message(ProgressReported(failed))
-        refused.post_message(ProgressReported(PipelineProgress("ingest", 1)))
+        failed = PipelineProgress("import", error="it [b]broke[/] off")
+        for told in (failed, PipelineProgress("ingest", 1), failed):
+            refused.post_message(ProgressReported(told))
         await settle(pilot)
         assert notices(refused) == ["importing: it [b]broke[/] off"]
 
