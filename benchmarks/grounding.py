@@ -3,9 +3,10 @@
 Bullets are made from the sentences and tool calls of real transcripts
 (``benchmarks/planted.py``) and by hand in German and Chinese
 (``benchmarks/foreign.py``), and checked against the segment they are from or a wrong
-one; others are written by hand (``benchmarks/judged.py``). Sessions are divided in two by name: the rules were tuned on one half, the other is
-held out. Commit subjects, LoCoMo's facts, QMSum's and Entire's summaries show how
-wording that no rule here produced is judged. Run it from the checkout:
+one; others are written by hand for short conversations (``benchmarks/judged.py``).
+Sessions are divided in two by name: the rules were tuned on one half, the other is held
+out. Commit subjects, LoCoMo's facts, QMSum's and Entire's summaries show how wording
+that no rule here produced is judged. Run it from the checkout:
 
     python -m benchmarks.grounding
 """

@@ -70,6 +70,9 @@ CONTEXT_TEXTS, CONTEXT_WEIGHT = 1, 0.5
 """The number of texts before and after that of a passage whose words count, too, and
 what they count."""
 
+MAX_CONTEXT_GAIN, MAX_CONTEXT_SHARE = 1.2, 0.5
+"""These words raise the coverage at most by this factor, or up to this share."""
+
 COMMON_WEIGHT = 0.5
 """The weight of a common word that does not occur: it may stand for others."""
 
@@ -319,7 +322,7 @@ class PassageIndex:
     ) -> Passage:
         terms = _matched_terms(matched, start, end)
         place, first, _ = self._sentence_spans[start]
-        found = sum(map(weights.__getitem__, terms))
+        found, total = sum(map(weights.__getitem__, terms)), sum(weights.values())
         if len(terms) < len(weights):
             near = {
                 term
@@ -327,8 +330,10 @@ class PassageIndex:
                 if abs(self._sentence_spans[at][0] - place) <= CONTEXT_TEXTS
                 for term in one
             }
-            found += CONTEXT_WEIGHT * sum(map(weights.__getitem__, near - terms))
-        share = found / (sum(weights.values()) or 1.0)
+            context = CONTEXT_WEIGHT * sum(map(weights.__getitem__, near - terms))
+            most = max(MAX_CONTEXT_GAIN * found, MAX_CONTEXT_SHARE * total)
+            found = min(found + context, most)
+        share = found / (total or 1.0)
         last = self._sentence_spans[end][2]
         return Passage(place, first, last, range(start, end + 1), terms, share)
 
