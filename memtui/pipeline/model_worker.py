@@ -158,9 +158,7 @@ class Rewriter:
         digest = self._hash(work, attempt)
         identity = self._summarizer.identity
         with database.connection():
-            made = try_item(
-                lambda: work.make_version(draft, identity, digest, shown.headline)
-            )
+            made = try_item(lambda: work.make_version(draft, identity, digest))
         if isinstance(made, Exception):
             return self._retry_later(name, repr(made))
         return self._save(work, made)
@@ -268,7 +266,7 @@ class Rewriter:
             draft = replace(draft or Summary(shown.headline, ()), generation=facts)
         with database.connection():
             digest = self._hash(work, attempt)
-            made = work.make_version(draft, identity, digest, shown.headline)
+            made = work.make_version(draft, identity, digest)
         return self._save(work, made.rejected(str(error)))
 
 

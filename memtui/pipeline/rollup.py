@@ -126,9 +126,7 @@ class RollupStage:
                 rollup_queue.set_done(name, is_live=work.is_live)
             return
         draft = work.draft(self._summarizer)
-        self._save(
-            work.make_version(draft, identity, digest, draft.title), name, now_ms
-        )
+        self._save(work.make_version(draft, identity, digest), name, now_ms)
 
     def _save(self, made: NewVersion | None, name: str, now_ms: int) -> None:
         with database.transaction():

@@ -100,7 +100,6 @@ class SegmentWork:
         draft: Summary,
         identity: str,
         digest: str,
-        fallback_title: str,
         weighed: WordWeights | None = None,
     ) -> NewVersion:
         """Return a version of the node made from a draft.
@@ -109,7 +108,6 @@ class SegmentWork:
             draft: The summarizer's draft.
             identity: The summarizer's identity.
             digest: The ``input_hash``.
-            fallback_title: The title to use if the source does not support the draft's.
             weighed: The weights of the words, if known already.
         """
         segment, bounds = self.segment, self.range
@@ -127,8 +125,8 @@ class SegmentWork:
         node = TocNode(
             node_id=self.name,
             level=TocLevel.SEGMENT,
-            title=grounded.title or fallback_title,
-            headline=grounded.title or fallback_title,
+            title=grounded.title,
+            headline=grounded.title,
             start_time=segment.start_time,
             end_time=segment.end_time,
             keywords=keywords.segment_keywords(
@@ -181,9 +179,7 @@ class ParentWork:
             _identity_key(identity, attempt), str(self.is_live), *made_of
         )
 
-    def make_version(
-        self, draft: Summary, identity: str, digest: str, fallback_title: str
-    ) -> NewVersion:
+    def make_version(self, draft: Summary, identity: str, digest: str) -> NewVersion:
         """Return a version of the node; see ``SegmentWork.make_version``."""
         level = calendar.period(self.name).level
         start, end = calendar.bounds(self.name, self.zone)
@@ -207,7 +203,7 @@ class ParentWork:
                 level, [child.keywords for child in self.children], cleaned.keywords
             ),
             child_node_ids=tuple(child.node_id for child in self.children),
-            headline=grounded.title or fallback_title,
+            headline=grounded.title,
             status=NodeStatus.PROVISIONAL if self.is_live else NodeStatus.CURRENT,
             counts=sum((child.counts for child in self.children), NodeCounts()),
             agents=_union(child.agents for child in self.children),
@@ -373,7 +369,7 @@ class SummaryStage:
         draft = work.draft(self._summarizer)
         weighed = keywords.weigh_words(work.segment.events)
         digest = work.input_hash(identity)
-        made = work.make_version(draft, identity, digest, draft.title, weighed)
+        made = work.make_version(draft, identity, digest, weighed)
         terms = summarize_surprise.surprise_terms(weighed.weights)
         return made, SegmentTerms(work.name, work.range.number, terms)
 

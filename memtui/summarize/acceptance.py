@@ -24,7 +24,7 @@ from memtui.model.events import EventRole
 from memtui.model.nodes import Bullet
 from memtui.model.summaries import BulletKind, DraftBullet
 from memtui.model.verdicts import Support
-from memtui.summarize.grounding import claims
+from memtui.summarize.grounding import claims, negation
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.ollama import prompts
 from memtui.text import analyzer, cues, prose, scripts, titles
@@ -181,10 +181,11 @@ _PROMPT_TEXTS = tuple(map(_squeeze, prompts.OWN_TEXTS))
 
 def is_repetition(text: str, kept: Sequence[str]) -> bool:
     """Return True if a sentence says what one of some others says."""
-    terms = set(analyzer.query_terms(text))
-    others = (set(analyzer.query_terms(one)) for one in kept)
+    terms, is_negated = set(analyzer.query_terms(text)), negation.has_negation(text)
     return bool(terms) and any(
-        len(terms & other) > MAX_OVERLAP * len(terms) for other in others
+        len(terms & set(analyzer.query_terms(other))) > MAX_OVERLAP * len(terms)
+        and negation.has_negation(other) is is_negated
+        for other in kept
     )
 
 

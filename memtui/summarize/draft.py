@@ -58,7 +58,7 @@ class GroundedSummary:
     """Why a model's draft is not shown; "" if it is."""
 
     def with_extract(self, extract: "GroundedSummary") -> "GroundedSummary":
-        """Return a model's summary with the lines of an extract that it lacks.
+        """Return a model's summary with what it lacks of an extract.
 
         These are the facts, and the fields of a card that were not written or not
         accepted; beside a plain list of bullets only the facts. A weak sentence, or one
@@ -85,6 +85,7 @@ class GroundedSummary:
         written = (*self.bullets, *self.withheld)
         return replace(
             self,
+            title=self.title or extract.title,
             rejection=acceptance.find_rejection(written, names_work=names_work),
             bullets=tuple(sorted(bullets, key=_card_order)),
             withheld=tuple(withheld),

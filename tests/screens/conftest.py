@@ -1,7 +1,7 @@
 """A store with some versions by a model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -50,9 +50,10 @@ class Author:
             )
             assert work is not None
             identity = f"ollama {MODEL}"
-            made = work.make_version(draft, identity, work.input_hash(identity), title)
+            made = work.make_version(draft, identity, work.input_hash(identity))
             versions.add_grips(made.grips)
-            versions.add_from_model(made.node, to_ms(NOW))
+            named = replace(made.node, title=title, headline=title)
+            versions.add_from_model(named, to_ms(NOW))
             written = NodeRow.update(needs_model=False)
             written.where(NodeRow.node_id == node_id).execute()
         node = browse.get_node(node_id)
