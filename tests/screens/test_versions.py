@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.model_state import ModelCondition, ModelHealth
-from memtui.model.nodes import TocHistory
+from memtui.model.nodes import TocEntry, TocHistory
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
@@ -216,7 +216,7 @@ async def test_an_earlier_version_is_pinned_and_let_go_and_the_page_follows(
         assert page.node is not None
         assert (page.node.version, page.node.is_pinned) == (1, True)
         line = writing.screen.query_one(TocTree).current
-        assert line is not None and line.is_pinned
+        assert isinstance(line, TocEntry) and line.is_pinned
         assert notices(writing) == [], "what was said goes with its screen"
         await press(pilot, settle, "v", "P")
         assert shown() == (2, False)
@@ -358,7 +358,7 @@ async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
         await settle(pilot)
         await press(pilot, settle, *TO_THE_DAY)
         line = writing.screen.query_one(TocTree).current
-        assert line is not None and line.headline == "Tokens refreshed"
+        assert isinstance(line, TocEntry) and line.headline == "Tokens refreshed"
         versions.pin(DAY, 1, written.zone, NOW)
         assert written.pipeline.run_until_idle(lambda _: None) == []
         changed = written.pipeline.take_changed_nodes()
@@ -367,7 +367,7 @@ async def test_what_somebody_pins_elsewhere_is_shown_in_a_running_app(
         )
         await settle(pilot)
         line = writing.screen.query_one(TocTree).current
-        assert line is not None and line.is_pinned
+        assert isinstance(line, TocEntry) and line.is_pinned
         assert line.headline != "Tokens refreshed"
         page = writing.screen.query_one(NodePage).node
         assert page is not None and page.version == 1
