@@ -11,6 +11,7 @@ A sentence is dropped by the first of these rules that it breaks:
 - **swapped roles**: a request that is not the user's, or a result or open point that
   only the user named
 - **unsupported**: the source does not contain its wording, see ``grounding``
+- **too sure**: it says that work is done which the extract found open or abandoned
 - **weak**: the source contains only a part of it, and the extract has that field
 
 Of a line with several sentences, those that narrate or offer are left out. The title
@@ -138,6 +139,7 @@ def find_rejection(written: Sequence[Bullet], *, names_work: bool = False) -> st
 
 
 UNSUPPORTED, WEAK, REPETITION = "unsupported", "weak", "repetition"
+TOO_SURE = "too sure"
 
 
 def _describe(bullet: Bullet) -> str:
@@ -244,6 +246,18 @@ _OFFER = re.compile(
 def is_offer(text: str) -> bool:
     """Return True if a sentence offers work or is polite."""
     return bool(_OFFER.search(text) or cues.is_pleasantry(text))
+
+
+_SUCCESS = re.compile(
+    r"\b(?:resolved|fixed|solved|completed?|successful(?:ly)?|done|works? (?:now|again)"
+    r"|now works?)\b|исправлен|решен|готово|已修复|已解决|已完成",
+    re.IGNORECASE,
+)
+
+
+def claims_success(text: str) -> bool:
+    """Return True if a sentence says that something succeeded, without a negation."""
+    return bool(_SUCCESS.search(text)) and not negation.has_negation(text)
 
 
 _TOOL_NAME = (

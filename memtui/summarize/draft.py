@@ -32,6 +32,7 @@ from memtui.model.verdicts import (
 )
 from memtui.summarize import acceptance
 from memtui.summarize.acceptance import SourceTexts
+from memtui.summarize.cards import WorkState
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.claims import ChildBullet
@@ -67,9 +68,18 @@ class GroundedSummary:
         lines = [one for one in extract.bullets if one.kind is not BulletKind.QUOTE]
         if any(one.kind is BulletKind.NOTE for one in self.bullets):
             lines = [one for one in lines if one.kind not in CARD]
+        is_open = any(
+            one.kind is BulletKind.STATE and one.text in UNFINISHED for one in lines
+        )
         own, withheld = list(self.bullets), list(self.withheld)
-        known = {one.kind for one in lines if one.kind in CARD}
         for one in self.bullets:
+            is_outcome = is_open and one.kind is BulletKind.OUTCOME
+            if is_outcome and acceptance.claims_success(one.text):
+                own.remove(one)
+                withheld.append(_object(one, acceptance.TOO_SURE))
+        written = (*own, *withheld)
+        known = {one.kind for one in lines if one.kind in CARD}
+        for one in tuple(own):
             if one.support is Support.WEAK and one.kind in known:
                 own.remove(one)
                 withheld.append(_object(one, acceptance.WEAK))
@@ -82,7 +92,6 @@ class GroundedSummary:
         kinds = {one.kind for one in own}
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
         names_work = bool(self.title) and extract.title.endswith(CONTINUED)
-        written = (*self.bullets, *self.withheld)
         return replace(
             self,
             title=self.title or extract.title,
@@ -97,6 +106,8 @@ def _object(bullet: Bullet, rule: str) -> Bullet:
     verdict = replace(bullet.verdict, objection=rule, is_of_model=True)
     return replace(bullet, verdict=verdict)
 
+
+UNFINISHED = (WorkState.OPEN, WorkState.ABANDONED)
 
 _ORDER = (
     BulletKind.ASKED,

@@ -341,6 +341,19 @@ def test_a_missing_field_falls_back_too() -> None:
     assert (asked.text, outcome.text) == (TALK[0][1], OUTCOME.text)
 
 
+def test_an_outcome_is_not_surer_than_the_state_of_the_work() -> None:
+    done = replace(OUTCOME, text="Fixed: token.py sets session_id first.")
+    drafted = ground(Summary("Login fails", (ASKED, done), generation=STATS))
+    extract = ground(extractive.summarize_segment(EVENTS))
+    *others, state = extract.bullets
+    assert state.kind is BulletKind.STATE
+    assert drafted.with_extract(extract).rejection == ""
+    is_open = replace(extract, bullets=(*others, replace(state, text="open")))
+    found = drafted.with_extract(is_open)
+    assert [one.verdict.objection for one in found.withheld] == ["too sure"]
+    assert found.rejection.endswith("supports: too sure")
+
+
 def test_a_weak_field_gives_way_to_the_line_of_the_extract() -> None:
     found = fill(ASKED, replace(OUTCOME, text="token.py sets it first; 43 tests pass."))
     outcome = next(one for one in found.bullets if one.kind is BulletKind.OUTCOME)
