@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memtui.model.hits import HitKind, TeleportResult
+from memtui.model.hits import TeleportResult
 from memtui.model.nodes import TocLevel
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
@@ -89,10 +89,12 @@ def find(house: Workspace, query: str) -> TeleportResult:
 
 
 def assert_leads_back(house: Workspace, query: str, words: str) -> None:
-    """A hit's grip holds its excerpt, and the excerpt's events hold the words."""
-    hits = [hit for hit in find(house, query).hits if hit.kind is HitKind.GRIP]
-    assert hits
-    expansion = expand(hits[0].target_id)
+    """The best hit is a bullet; its grip leads to events that contain the words."""
+    hit = find(house, query).hits[0]
+    node = browse.get_node(hit.node_id)
+    assert node is not None
+    (bullet,) = (one for one in node.bullets if one.text == hit.snippet.text)
+    expansion = expand(bullet.grip_ids[0])
     assert expansion.grip is not None
     texts = [event.text for event in expansion.excerpt_events]
     assert any(expansion.grip.excerpt in text for text in texts)

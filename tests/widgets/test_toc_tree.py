@@ -124,9 +124,7 @@ def test_a_week_ends_where_the_calendar_ends_it() -> None:
     assert format.tree_label(waiting, UTC, TODAY) == "15–21 Jan"
 
 
-def test_a_week_across_two_months_has_the_days_of_the_month_above_it() -> (
-    None
-):
+def test_a_week_across_two_months_has_the_days_of_the_month_above_it() -> None:
     week = replace(line(TocLevel.WEEK, ""), node_id="toc:week:2026-W27")
     for month_id, days in (
         ("", "29 Jun – 5 Jul"),
