@@ -65,11 +65,8 @@ def test_from_nothing_kept_to_a_source_and_out_again(
         shell.wait_for_text("No conversations yet", "Claude Code")
         assert shell.is_alternate
         shell.press("i")
-        shell.wait_for_text("2026", "1 segment", "idle")
-        for deeper in ("March", "2–8 Mar", "Mon  2", "09:00"):
-            shell.press("Right")
-            shell.wait_for_text(deeper)
-            shell.press("Right")
+        shell.wait_for_text("2026", "1 session", "idle")
+        shell.wait_for_text("▾ March", "▾ 2–8 Mar", "▾ Mon  2 Mar", "09:00 Why does")
         shell.press("/")
         shell.wait_for_text("search everything")
         shell.type("midnight")
