@@ -165,7 +165,8 @@ def test_a_prompt_that_is_too_long_is_cut_anew_and_never_sent_again(
 
 
 def numbers(seed: int) -> str:
-    return " ".join(f"{(n + 1) * (n + seed) % 9973:x}" for n in range(250))
+    """Numbers of which no part is in those of another seed."""
+    return " ".join(f"{seed:x}{(n + 1) * (n + seed) % 9973:x}" for n in range(250))
 
 
 @pytest.mark.parametrize("truncates", [False, True])

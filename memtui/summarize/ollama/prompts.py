@@ -73,7 +73,7 @@ MAX_UNDERESTIMATE = 3.5
 """The factor by which a prompt can exceed the estimate, as some models use a token for
 each byte. The first prompt to a model is made shorter by it."""
 
-MIN_FIRST_PROMPT_TOKENS = 1500
+MIN_FIRST_PROMPT_TOKENS = 1000
 """The first prompt may always be this long: less has no room for a few turns."""
 
 COUNT_MARGIN = 1.03
@@ -268,7 +268,7 @@ def messages(log: PromptInput) -> list[dict[str, str]]:
     reply = json.dumps(example.reply, ensure_ascii=False)
     return [
         {"role": "system", "content": _SYSTEM_PROMPT},
-        {"role": "user", "content": f"{kind}:\n{example.log}\n\n{task}"},
+        {"role": "user", "content": f"{kind}:\n{example.log}\n\n{_ORDER}"},
         {"role": "assistant", "content": reply},
         {"role": "user", "content": request},
     ]
@@ -287,8 +287,10 @@ _SYSTEM_PROMPT = (
     " paths and versions exactly. Say nothing that the log does not say."
 )
 
+_ORDER = "Report on this log as JSON."
+
 _CARD_TASK = (
-    "Report on this log as JSON:\n"
+    f"{_ORDER}\n"
     "- asked: the task in one sentence that begins with a verb.\n"
     "- outcome: the result at the end of the log: what works now, what was found, or"
     " the answer, with names and numbers.\n"
@@ -313,7 +315,7 @@ def _task(log: PromptInput) -> str:
     least, most = log.bullets
     least = 1 if len(log.turns) <= least else least
     return (
-        "Report on these notes as JSON:\n"
+        f"{_ORDER}\n"
         f"- bullets: {least} to {most} short sentences, one for each project or piece"
         " of work: its name and what came of it, the most important first.\n"
         "- title: one line that names the two or three most important pieces of"
