@@ -79,7 +79,8 @@ def node(entry: TocEntry) -> Item:
 
 def bullet(one: Bullet) -> Item:
     """Describe a bullet, its sources, and why these do not fully support it."""
-    why = explain.explain_verdict(one)
+    reasons = explain.explain_contradiction(one), explain.explain_verdict(one)
+    why = "; ".join(filter(None, reasons))
     return {
         "text": one.labelled,
         "grip_ids": [citations.cite_grip(grip_id) for grip_id in one.grip_ids],

@@ -5,7 +5,6 @@ grounding are imported when needed, since the app starts faster without them.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from memtui.model.nodes import Bullet
 from memtui.model.verdicts import SUPPORTED_SHARE, WEAK_SHARE, Support, VerdictFeatures
@@ -14,22 +13,15 @@ from memtui.text import analyzer
 MAX_REASONS = 2
 """The most reasons, and the most names, that are given."""
 
-CONTRADICTS = "contradicts"
-
 MOVED = "linked to a better source than the one it cited"
 
 
 def explain_verdict(bullet: Bullet) -> str:
-    """Explain why a bullet is weak, not accepted, contradicted or was moved.
+    """Explain why a bullet is weak, not accepted or was moved to another source.
 
     Returns:
         A line; "" for a supported bullet with the source it cited.
     """
-    if bullet.verdict.contradiction:
-        found = replace(bullet.verdict, contradiction="")
-        reason = explain_verdict(replace(bullet, verdict=found))
-        said = f"{CONTRADICTS} “{bullet.verdict.contradiction}”"
-        return f"{said}; {reason}" if reason else said
     if bullet.verdict.objection:
         return f"not accepted: {bullet.verdict.objection}"
     features = bullet.verdict.features
@@ -52,6 +44,12 @@ def explain_verdict(bullet: Bullet) -> str:
             elif features.covered < WEAK_SHARE:
                 reason = f"only {_percent(features)} of its wording is in the source"
             return f"unsupported: {reason}"
+
+
+def explain_contradiction(bullet: Bullet) -> str:
+    """Name the bullet of the same node that contradicts one; "" if there is none."""
+    other = bullet.verdict.contradiction
+    return f"contradicts “{other}”" if other else ""
 
 
 def _list_weaknesses(bullet: Bullet) -> Iterator[str]:

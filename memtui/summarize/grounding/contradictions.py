@@ -68,7 +68,7 @@ def mark_contradictions(bullets: Sequence[Bullet]) -> tuple[Bullet, ...]:
     for at in range(len(bullets)):
         group = sorted(
             (at, *rivals.get(at, ())),
-            key=lambda one: (_last_event(bullets[one]), one),
+            key=lambda one: _last_event(bullets[one]),
             reverse=True,
         )
         order |= dict.fromkeys(group)

@@ -70,6 +70,9 @@ CONTEXT_TEXTS, CONTEXT_WEIGHT = 1, 0.5
 """The number of texts before and after that of a passage whose words count, too, and
 what they count."""
 
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b")
+"""A capitalized word within a sentence. If one is in no text, others do not count."""
+
 MAX_CONTEXT_GAIN, MAX_CONTEXT_SHARE = 1.2, 0.5
 """These words raise the coverage at most by this factor, or up to this share."""
 
@@ -200,7 +203,12 @@ class PassageIndex:
                 score = round(share - EXTENSION_COST * (end - start), 6)
                 if score > most:
                     best, most = (start, end), score
-        return self._passage(*best, matched, weights) if tried else None
+        if not tried:
+            return None
+        has_unknown_name = any(
+            not self._sentences_with(name.lower()) for name in _NAME.findall(phrase)
+        )
+        return self._passage(*best, matched, weights, has_unknown_name=has_unknown_name)
 
     def find_verbatim(
         self, phrase: str, places: Collection[int] | None = None
@@ -319,11 +327,13 @@ class PassageIndex:
         end: int,
         matched: Mapping[int, set[str]],
         weights: Mapping[str, float],
+        *,
+        has_unknown_name: bool,
     ) -> Passage:
         terms = _matched_terms(matched, start, end)
         place, first, _ = self._sentence_spans[start]
         found, total = sum(map(weights.__getitem__, terms)), sum(weights.values())
-        if len(terms) < len(weights):
+        if len(terms) < len(weights) and not has_unknown_name:
             near = {
                 term
                 for at, one in matched.items()

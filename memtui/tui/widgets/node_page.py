@@ -333,12 +333,13 @@ def _draw_bullet(
 ) -> Paragraph:
     style = "$context" if is_withheld and not is_explained else ""
     text = draw_text(bullet, style)
-    reason = ""
+    reasons: tuple[str, ...] = ()
     if is_explained or bullet.verdict.contradiction:
         from memtui.services import explain  # not needed at the start
 
-        reason = explain.explain_verdict(bullet)
-    under = [Content.styled(reason, "not bold")] if reason else []
+        verdict = explain.explain_verdict(bullet) if is_explained else ""
+        reasons = explain.explain_contradiction(bullet), verdict
+    under = [Content.styled(one, "not bold") for one in reasons if one]
     if not bullet.grip_ids:
         end = Content.styled("no source", "$error")
     else:

@@ -69,7 +69,7 @@ def test_the_newest_comes_first_in_the_place_of_the_first() -> None:
         "Tests pass",
         "The docs are online",
     ]
-    reasons = [explain.explain_verdict(one) for one in after]
+    reasons = [explain.explain_contradiction(one) for one in after]
     assert reasons == ["", "contradicts “Tests pass”", "contradicts “Tests fail”", ""]
 
 
