@@ -102,3 +102,14 @@ def test_halves_hold_the_whole(texts: list[str]) -> None:
     if len(texts) > 1:
         assert [turn for half in halves for turn in half.turns] == list(log.turns)
         assert all(len(half.turns) < len(texts) for half in halves)
+
+
+def test_the_task_is_given_once_where_there_is_little_room() -> None:
+    log = prompts.segment_log(segment_of(("user", "Fix the parser.")))
+    (wide,) = prompts.split_log(log, 3000, TokenScale())
+    (narrow,) = prompts.split_log(log, 1000, TokenScale())
+    asked = [
+        sum("- outcome:" in one["content"] for one in prompts.messages(part))
+        for part in (wide, narrow)
+    ]
+    assert asked == [2, 1]

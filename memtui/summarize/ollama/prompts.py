@@ -119,6 +119,8 @@ class PromptInput:
     """The minimum and the maximum number of bullets to ask for."""
     period: str = ""
     """The level that a list of notes is about; "" for a conversation."""
+    is_brief: bool = False
+    """True if the task is given once, since there is little room."""
 
     @property
     def fence(self) -> str:
@@ -265,10 +267,11 @@ def messages(log: PromptInput) -> list[dict[str, str]]:
         f"End of the log. {_DATA_NOTICE}\n{task} In refs give the numbers of the lines"
         f" that a sentence is taken from, 1 to {len(log.turns)}. {_language(log)}"
     )
+    order = _ORDER if log.is_brief else task
     reply = json.dumps(example.reply, ensure_ascii=False)
     return [
         {"role": "system", "content": _SYSTEM_PROMPT},
-        {"role": "user", "content": f"{kind}:\n{example.log}\n\n{_ORDER}"},
+        {"role": "user", "content": f"{kind}:\n{example.log}\n\n{order}"},
         {"role": "assistant", "content": reply},
         {"role": "user", "content": request},
     ]
@@ -601,7 +604,7 @@ def split_log(log: PromptInput, budget: int, scale: TokenScale) -> list[PromptIn
     fixed_tokens = scale.prompt_tokens(replace(log, turns=()))
     overlap = log.overlap
     if fixed_tokens > budget // 2:
-        overlap, log = (), replace(log, overlap=())
+        overlap, log = (), replace(log, overlap=(), is_brief=True)
         fixed_tokens = scale.prompt_tokens(replace(log, turns=()))
     left = max(budget - fixed_tokens, 100)
     sized = [
