@@ -70,6 +70,7 @@ def is_time(told: object) -> bool:
 WRAPPED = re.compile(
     r"<command-|<local-command-|<bash-|<task-notification|\[Request interrupted by"
     r"|Caveat: The messages below|This session is being continued from a previous"
+    r"|Summarize this part of a conversation in"
     r"|(<system-reminder>.*?</system-reminder>\s*)+\Z",
     re.DOTALL,
 )

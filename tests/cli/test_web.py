@@ -26,7 +26,7 @@ from tests.web_server import (
 )
 
 ELSEWHERE = "another memtui is at work here"
-FIRST_WORDS = "segments"
+FIRST_WORDS = "sessions"
 """Among the words that the contents begin with."""
 
 

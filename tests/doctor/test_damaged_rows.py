@@ -41,7 +41,6 @@ def test_a_damaged_row_is_reported(
     ("table", "damage", "words"),
     [
         ("sessions", "updated_ms = 'x'", ("sessions",)),
-        ("sessions", "agent = x'ff00'", ("sessions",)),
         ("node_versions", "status = 'bogus'", ("show", "toc:year:2024")),
         ("bullets", "verdict = '{'", ("show", "toc:year:2024")),
         ("grips", "at_ms = 'x'", ("expand", "GRIP")),
@@ -65,6 +64,13 @@ def test_text_that_is_not_utf8_does_not_stop_commands(home: Path) -> None:
         run_memtui(home, *words)
     run_memtui(home, "export", "--events", str(home / "all.jsonl"))
     assert "af\ufffdre" in (home / "all.jsonl").read_text("utf-8")
+
+
+def test_an_agent_that_is_no_text_does_not_stop_the_list(home: Path) -> None:
+    damage_rows(home, "sessions", "agent = x'ff00'")
+    listed = run_memtui(home, "sessions").stdout.splitlines()
+    assert len(listed) > 1
+    assert sum(line.startswith("b'") for line in listed) == 1
 
 
 def damage_rows(home: Path, table: str, damage: str, limit: int = 1) -> None:
