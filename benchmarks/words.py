@@ -16,7 +16,8 @@ from typing import Any
 from memtui.capture import formats
 from memtui.model.events import Event
 from memtui.model.sessions import SessionMetadata
-from memtui.summarize.cards import Card, CardLine, make_card
+from memtui.summarize.cards import Card, make_card
+from memtui.summarize.tool_actions import CardLine
 from memtui.text import analyzer
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -13,6 +13,7 @@ from itertools import islice, pairwise
 from memtui.model.events import Event, EventRole, EventType
 from memtui.summarize import tool_actions, tool_results
 from memtui.summarize.session_work import CONTINUED
+from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.tool_results import FileChange
 from memtui.text import analyzer, cues, titles
 from memtui.text.prose import (
@@ -57,14 +58,6 @@ class WorkState(StrEnum):
     ANSWERED = "answered"
     OPEN = "open"
     ABANDONED = "abandoned"
-
-
-@dataclass(frozen=True, slots=True)
-class CardLine:
-    """A line and the indexes of the events it rests on."""
-
-    text: str
-    refs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +113,7 @@ def make_card(
         agent_title: The title that the agent gave the session, if this is its start.
     """
     work = _read(events)
-    commits = [
-        CardLine(one.text, one.refs) for one in tool_actions.find_commits(events)
-    ]
+    commits = tool_actions.find_commits(events)
     state = _state(work, commits)
     outcome = _outcome(work, commits)
     return Card(

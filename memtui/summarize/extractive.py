@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from memtui.model.events import Event
 from memtui.model.nodes import BULLET_COUNTS, TocLevel
 from memtui.model.summaries import BulletKind, DraftBullet, Summary
-from memtui.summarize.cards import Card, CardLine, best_sentences, make_card
+from memtui.summarize.cards import Card, best_sentences, make_card
+from memtui.summarize.tool_actions import CardLine
 from memtui.summarize.tool_results import FileChange
 from memtui.text import analyzer
 from memtui.text.prose import shorten, strip_markup

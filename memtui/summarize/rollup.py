@@ -20,6 +20,7 @@ from memtui.model.summaries import (
 )
 from memtui.summarize import session_work
 from memtui.text import analyzer, prose, titles
+from memtui.text.quantities import plural
 
 HEADLINE_PARTS = 3
 """The maximum number of pieces of work that a headline names."""
@@ -260,14 +261,10 @@ def _share_out(projects: Sequence[str], works: Sequence[_Work], room: int) -> se
 def _count_words(totals: ProjectTotals | None) -> str:
     if totals is None:
         return ""
-    sessions = _plural(totals.sessions, "session")
+    sessions = plural(totals.sessions, "session")
     days = f" on {totals.days} days" if totals.days > 1 else ""
-    commits = f", {_plural(totals.commits, 'commit')}" if totals.commits else ""
+    commits = f", {plural(totals.commits, 'commit')}" if totals.commits else ""
     return f"{sessions}{days}{commits}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _headline(level: TocLevel, works: Sequence[_Work]) -> str:

@@ -111,14 +111,14 @@ _UNINFORMATIVE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class ActionLine:
-    """A line and the indexes of the events it is composed of."""
+class CardLine:
+    """A line and the indexes of the events it rests on."""
 
     text: str
     refs: tuple[int, ...]
 
 
-def summarize_calls(events: Sequence[Event]) -> ActionLine | None:
+def summarize_calls(events: Sequence[Event]) -> CardLine | None:
     """Return what was written, edited and run; what was read if nothing was."""
     groups: dict[str, dict[str, int]] = {}
     for at, event in enumerate(events):
@@ -144,19 +144,17 @@ def summarize_calls(events: Sequence[Event]) -> ActionLine | None:
             more = ", …" if len(all_things) > MAX_NAMED else ""
             parts.append(f"{first} {', '.join(thing for thing, _ in things)}{more}")
             refs += [at for _, at in things]
-    return ActionLine("; ".join(parts), tuple(refs)) if parts else None
+    return CardLine("; ".join(parts), tuple(refs)) if parts else None
 
 
-def find_commits(events: Sequence[Event], *, are_made: bool = True) -> list[ActionLine]:
-    """Return the subjects of the commits made, in order; or of those that failed."""
-    found: dict[str, ActionLine] = {}
+def find_commits(events: Sequence[Event]) -> list[CardLine]:
+    """Return the subjects of the commits made, in order."""
+    found: dict[str, CardLine] = {}
     for at, event in enumerate(events):
         is_tool = event.event_type is EventType.TOOL_RESULT
         if is_tool and "commit" in event.text[:TOOL_CHARS]:
-            for subject in (
-                commit_subjects(event) if are_made else _attempted_subjects(event)
-            ):
-                found.setdefault(subject, ActionLine(subject, (at,)))
+            for subject in commit_subjects(event):
+                found.setdefault(subject, CardLine(subject, (at,)))
     return list(found.values())
 
 
@@ -181,12 +179,8 @@ def is_commit_call(text: str) -> bool:
     return bool(_COMMITTING.search(call)) and not _REFUSED.search(answer)
 
 
-def _attempted_subjects(event: Event) -> Iterator[str]:
-    """Yield the subjects a command passes to git."""
-    return _commit_messages(whole_command(event))
-
-
 def _commit_messages(command: str) -> Iterator[str]:
+    """Yield the subjects a command passes to git."""
     for one in _MESSAGE.finditer(command[:COMMAND_READ_CHARS]):
         subject = strip_markup(one["here"] or one["double"] or one["single"])
         if subject and not subject.endswith(":"):

@@ -148,22 +148,6 @@ _MAY_BE_ROUTINE = re.compile(
 )
 """Every routine sentence contains one of these; a faster test than ``_ROUTINE``."""
 
-is_work_step = re.compile(
-    r"(?:check|read|run|re-?run|look|watch|test|commit|push|merge|rebase|review|summari[sz]e"
-    r"|go (?:on|for)|continue|list|search(?:ed)? for|what|did|could|why|who|when|“"
-    r"|(?:i|we)(?:'ve| have| see| saw|'re)?)\b",
-    re.IGNORECASE,
-).match
-"""Matches a title that names a step of the work, not its subject."""
-
-is_minor_heading = re.compile(
-    r"(?:[\d.]+\s*)?(?:verif|files?\b|testing\b|tests?\b|manual|critical files"
-    r"|out of scope|references?\b|what (?:this|does)|collateral|risks?\b"
-    r"|checklist|acceptance)",
-    re.IGNORECASE,
-).match
-"""Matches the heading of a section that is not what the message is about."""
-
 
 def is_log_line(sentence: str) -> bool:
     """Return whether a sentence is a program's output."""
