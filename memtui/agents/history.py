@@ -179,7 +179,7 @@ def _describe_call(call: Event, path: str) -> str:
                 ]
                 tool = call.metadata.get("tool_name", "")
                 text = f"{tool}: {name} {one_line(' '.join(changed))}"
-    failed = " (failed)" if call.metadata.get("is_error") == "true" else ""
+    failed = " (failed)" if call.is_failed else ""
     return f"{cut(text, TEXT_CHARS + 2 * REPLACED_CHARS)}{failed}"
 
 
@@ -218,7 +218,7 @@ def _occurrence(number: int, events: Sequence[Event], pattern: Sequence[str]) ->
     for event in conversations.list_after(
         number, latest.subagent, latest.position, FOLLOWING_EVENTS
     ):
-        if _verb(event) in CHANGING and event.metadata.get("is_error") != "true":
+        if _verb(event) in CHANGING and not event.is_failed:
             changes.append(event)
         elif changes and event.role is EventRole.USER:
             break

@@ -146,6 +146,11 @@ class Event:
         return self.event_type in MESSAGES and self.role in SPEAKERS
 
     @property
+    def is_failed(self) -> bool:
+        """True if it is the result of a tool call that ended with an error."""
+        return self.metadata.get("is_error") == "true"
+
+    @property
     def position(self) -> EventPosition:
         return self.timestamp_ms, self.ordinal, self.event_id
 

@@ -55,7 +55,11 @@ class SourceTexts:
 def trim(text: str) -> str:
     """Return a line without its sentences that narrate or offer, unless all do."""
     sentences = prose.split_paragraph(text)
-    kept = [one for one in sentences if not is_narration(one) and not is_offer(one)]
+    kept = [
+        one
+        for one in sentences
+        if not is_narration(one) and not _is_offer_or_polite(one)
+    ]
     return " ".join(kept) if 0 < len(kept) < len(sentences) else text
 
 
@@ -82,7 +86,7 @@ def _find_objection(
         return "other script"
     if is_narration(text):
         return "narration"
-    if is_offer(text):
+    if _is_offer_or_polite(text):
         return "offer"
     if is_copied_line(text, source.tool_lines):
         return "copied line"
@@ -235,20 +239,12 @@ def is_narration(text: str) -> bool:
     return bool(_NARRATION.match(text) or _ANNOUNCEMENT.match(text))
 
 
-_OFFER = re.compile(
-    r"\b(?:would you like|want me to|shall i|should i|do you want|let me know|feel free"
-    r"|if you(?:'d| would)? (?:like|want|prefer)|i can (?:also )?\w+|happy to)\b"
-    r"|если хотите|дайте знать|хотите,? чтобы|如果你(?:需要|愿意|想)|需要我|请告诉我",
-    re.IGNORECASE,
-)
-
-
-def is_offer(text: str) -> bool:
+def _is_offer_or_polite(text: str) -> bool:
     """Return True if a sentence offers work or is polite."""
-    return bool(_OFFER.search(text) or cues.is_pleasantry(text))
+    return bool(cues.is_offer(text) or cues.is_pleasantry(text))
 
 
-_SUCCESS = re.compile(
+_DONE = re.compile(
     r"\b(?:resolved|fixed|solved|completed?|successful(?:ly)?|done|works? (?:now|again)"
     r"|now works?)\b|исправлен|решен|готово|已修复|已解决|已完成",
     re.IGNORECASE,
@@ -256,8 +252,8 @@ _SUCCESS = re.compile(
 
 
 def claims_success(text: str) -> bool:
-    """Return True if a sentence says that something succeeded, without a negation."""
-    return bool(_SUCCESS.search(text)) and not negation.has_negation(text)
+    """Return True if a sentence says that work is done, without a negation."""
+    return bool(_DONE.search(text)) and not negation.has_negation(text)
 
 
 _TOOL_NAME = (

@@ -93,6 +93,15 @@ class _Work:
     def last(self) -> int:
         return max((*self.requests, *self.replies, *self.calls), default=0)
 
+    @property
+    def commands(self) -> list[str]:
+        """Return the commands that were run in a shell."""
+        return [
+            tool_actions.whole_command(self.events[at])
+            for at in self.calls
+            if tool_results.is_command(self.events[at])
+        ]
+
     def content(self, at: int) -> int:
         """Return how many content words the first sentences of a message have."""
         parts = islice(self.sentences[at], 6)
@@ -207,12 +216,6 @@ def _asked(work: _Work) -> CardLine | None:
 
 # Outcome
 
-_OFFER = re.compile(
-    r"\b(?:would you like|want me to|shall i|should i|do you want|let me know"
-    r"|if you(?:'d| would)? (?:like|want|prefer)|i can (?:also )?\w+|happy to)\b",
-    re.IGNORECASE,
-)
-
 _ASIDE = re.compile(
     r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
     r"|root cause|the (?:issue|problem|failure|bug) is|still running|was committed"
@@ -246,7 +249,7 @@ def _reports(work: _Work, since: int, until: int) -> list[int]:
     for at in reversed([one for one in work.replies if one < until]):
         if at < since and found:
             break
-        lines = [one for one in work.sentences[at] if not _is_narration(one.text)]
+        lines = [one for one in work.sentences[at] if not _is_progress_note(one.text)]
         words = sum(analyzer.count_content_words(one.text) for one in lines)
         if words >= REPORT_WORDS or (lines and _ends_turn(work, at)):
             found.append(at)
@@ -281,10 +284,11 @@ def _ends_turn(work: _Work, at: int) -> bool:
     return not later or min(later) in work.requests
 
 
-def _is_narration(text: str) -> bool:
+def _is_progress_note(text: str) -> bool:
     return (
-        bool(cues.is_announcement(text) or cues.is_pleasantry(text))
-        or bool(cues.is_small_talk(text))
+        cues.is_announcement(text) is not None
+        or cues.is_pleasantry(text) is not None
+        or cues.is_small_talk(text) is not None
         or _STEP.search(text) is not None
         or _leads_in(text)
     )
@@ -315,7 +319,7 @@ def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
     last = work.replies[-1:]
     for one in (one.text for at in last for one in work.sentences[at]):
         if analyzer.count_content_words(one) and not (
-            _is_narration(one) or _is_single_word(one)
+            _is_progress_note(one) or _is_single_word(one)
         ):
             return CardLine(shorten(one, LINE_CHARS), tuple(last))
     return None
@@ -352,12 +356,12 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
 
 def _can_be_result(one: Sentence) -> bool:
     return not (
-        _is_narration(one.text)
+        _is_progress_note(one.text)
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
         or _HASH.match(one.text)
         or (one.is_heading and cues.is_generic_heading(one.text))
-        or _OFFER.search(one.text)
+        or cues.is_offer(one.text)
         or _asks(one.text)
     )
 
@@ -391,7 +395,7 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
             return CardLine(WorkState.ABANDONED, (last,))
         if work.content(last):
             return CardLine(WorkState.OPEN, (last,))
-    last_commit = max((max(one.refs) for one in commits), default=-1)
+    last_commit = commits[-1].refs[-1] if commits else -1
     pushes = _find_calls(work, tool_results.was_pushed)
     if (missing := _missing_step(work, last_commit, pushes)) is not None:
         return CardLine(WorkState.OPEN, (missing,))
@@ -422,19 +426,12 @@ def _missing_step(work: _Work, last_commit: int, pushes: Sequence[int]) -> int |
         start = work.events[at].text[:REQUEST_CHARS]
         if _WANTS_PUSH.match(start) and not any(one > at for one in pushes):
             return at
-        is_committed = last_commit > at or _is_said_after(work, at, _SAYS_COMMITTED)
-        if _WANTS_COMMIT.match(start) and not is_committed:
-            return at
+        if _WANTS_COMMIT.match(start) and last_commit < at:
+            later = (one for one in work.replies if one > at)
+            lines = (one.text for reply in later for one in work.sentences[reply])
+            if not any(map(_SAYS_COMMITTED.search, lines)):
+                return at
     return None
-
-
-def _is_said_after(work: _Work, at: int, pattern: re.Pattern[str]) -> bool:
-    return any(
-        pattern.search(one.text)
-        for reply in work.replies
-        if reply > at
-        for one in work.sentences[reply]
-    )
 
 
 def _breaks_off(work: _Work) -> bool:
@@ -609,6 +606,9 @@ def _unanswered(work: _Work) -> Iterator[CardLine]:
             yield CardLine(line, (work.last,))
 
 
+_GIT = re.compile(r"(?:cd \S+ && )?git ")
+
+
 def _not_committed(
     work: _Work, commits: Sequence[CardLine], state: CardLine
 ) -> Iterator[CardLine]:
@@ -620,7 +620,7 @@ def _not_committed(
             yield CardLine("The push that was asked for was not made", state.refs)
         elif _WANTS_COMMIT.match(start):
             yield CardLine("The commit that was asked for was not made", state.refs)
-    last_commit = max((max(one.refs) for one in commits), default=-1)
+    last_commit = commits[-1].refs[-1] if commits else -1
     later = {
         tool_results.file_name(one.path): at
         for at in work.calls
@@ -628,36 +628,25 @@ def _not_committed(
         for one in tool_results.file_changes(work.events[at])
         if not one.path.startswith("/tmp/")
     }
-    if later and (commits or (state.text == WorkState.DONE and _uses_git(work))):
+    uses_git = any(map(_GIT.match, work.commands))  # A commit would be seen.
+    if later and (commits or (state.text == WorkState.DONE and uses_git)):
         names = ", ".join(islice(later, MAX_FILES_NAMED))
         refs = tuple(sorted(set(later.values())))
         label = "after the last commit" if commits else "and not committed"
         yield CardLine(f"Changed {label}: {names}", refs)
         return
-    for at in (at for at in reversed(work.calls) if commits and at >= last_commit):
+    latest = [at for at in reversed(work.calls) if commits and at >= last_commit]
+    for at in latest:
         if left := tool_results.modified_files(work.events[at].text):
             names = ", ".join(left[:MAX_FILES_NAMED])
             yield CardLine(f"Left out of the commit: {names}", (at,))
             break
-    for at in (at for at in reversed(work.calls) if commits and at >= last_commit):
+    for at in latest:
         if tool_results.was_pushed(work.events[at]):
             return
         if ahead := tool_results.commits_ahead(work.events[at].text):
             yield CardLine(f"Not pushed: {ahead}", (at,))
             return
-
-
-_GIT = re.compile(r"(?:cd \S+ && )?git ")
-
-
-def _uses_git(work: _Work) -> bool:
-    """Return whether a command of git was run, so that a commit would be seen."""
-    commands = (
-        tool_actions.whole_command(work.events[at])
-        for at in work.calls
-        if tool_results.is_command(work.events[at])
-    )
-    return any(map(_GIT.match, commands))
 
 
 def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
@@ -669,7 +658,7 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
                 is_open_section = _OPEN_HEADING.search(one.text) is not None
                 continue
             if (
-                _OFFER.search(one.text)
+                cues.is_offer(one.text)
                 or _asks(one.text)
                 or _UNRELATED.search(one.text)
                 or _FINISHED.search(one.text)
@@ -687,11 +676,7 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
 
 def _not_checked(work: _Work) -> Iterator[CardLine]:
     """Yield the checks that a plan asks for and that no call did."""
-    commands = [
-        tool_actions.whole_command(work.events[at])
-        for at in work.calls
-        if tool_results.is_command(work.events[at])
-    ]
+    commands = work.commands
     for at in work.requests:
         for check in _planned_checks(work.events[at].text):
             line = strip_markup(check)

@@ -125,8 +125,7 @@ def summarize_calls(events: Sequence[Event]) -> CardLine | None:
         if event.event_type is not EventType.TOOL_RESULT:
             continue
         verb, thing = _parse_call(event)
-        is_failed = event.metadata.get("is_error") == "true"
-        if thing and (verb == "Ran" or not is_failed):
+        if thing and (verb == "Ran" or not event.is_failed):
             groups.setdefault(verb, {}).setdefault(thing, at)
     parts: list[str] = []
     refs: list[int] = []
@@ -160,9 +159,8 @@ def find_commits(events: Sequence[Event]) -> list[CardLine]:
 
 def commit_subjects(event: Event) -> list[str]:
     """Return the subjects of the commits an event made."""
-    is_error = event.metadata.get("is_error") == "true"
     text = event.text[:TOOL_CHARS]
-    return commit_subjects_in(text, whole_command(event), is_error=is_error)
+    return commit_subjects_in(text, whole_command(event), is_error=event.is_failed)
 
 
 def commit_subjects_in(text: str, command: str, *, is_error: bool) -> list[str]:

@@ -13,11 +13,6 @@ OUTPUT_CHARS = 40_000
 """Only the last part of a call's output is read."""
 
 
-def is_failed(event: Event) -> bool:
-    """Return whether a call ended with an error."""
-    return event.metadata.get("is_error") == "true"
-
-
 def is_command(event: Event) -> bool:
     """Return whether an event is a command in a shell."""
     name = event.metadata.get("tool_name", "")
@@ -28,7 +23,7 @@ def _is_successful(event: Event, pattern: re.Pattern[str]) -> bool:
     """Return whether an event is a successful command that matches a pattern."""
     return (
         is_command(event)
-        and not is_failed(event)
+        and not event.is_failed
         and pattern.search(tool_actions.whole_command(event)) is not None
     )
 
@@ -176,7 +171,7 @@ _NEW_FIELDS = ("new_string", "new_str", "content", "file_text")
 
 def file_changes(event: Event) -> list[FileChange]:
     """Return the files that a call changed."""
-    if event.event_type is not EventType.TOOL_RESULT or is_failed(event):
+    if event.event_type is not EventType.TOOL_RESULT or event.is_failed:
         return []
     given = event.metadata.get("tool_input", "")
     if "*** Begin Patch" in given:

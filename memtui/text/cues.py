@@ -29,6 +29,14 @@ is_pleasantry = re.compile(
 ).match
 """Matches polite phrases without content: "You're absolutely right!"."""
 
+is_offer = re.compile(
+    r"\b(?:would you like|want me to|shall i|should i|do you want|let me know|feel free"
+    r"|if you(?:'d| would)? (?:like|want|prefer)|i can (?:also )?\w+|happy to)\b"
+    r"|если хотите|дайте знать|хотите,? чтобы|如果你(?:需要|愿意|想)|需要我|请告诉我",
+    re.IGNORECASE,
+).search
+"""Matches a sentence that offers further work."""
+
 is_retraction = re.compile(
     r"(?:no[,.] (?:wait|not|don.t|that)|scratch that|never ?mind|on second thought"
     r"|forget (?:that|it|what i)|wait,? (?:no|don.t)|correction\b|that was wrong"

@@ -128,7 +128,7 @@ def _action_of_event(at: int, event: Event) -> Action:
     is_call = event.event_type is EventType.TOOL_RESULT
     name = event.metadata.get("tool_name") or call.partition(":")[0].strip()
     verb = tool_actions.tool_verb(name) if is_call else ""
-    is_failed = is_call and event.metadata.get("is_error") == "true"
+    is_failed = is_call and event.is_failed
     if verb == "Ran" and _HIDES_FAILURE.search(call):
         is_failed = is_failed or tool_actions.mentions_error(
             _NO_ERRORS.sub("", tool_actions.error_line(text))
