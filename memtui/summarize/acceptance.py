@@ -219,7 +219,7 @@ _TELLS = (
 )
 _NARRATION = re.compile(
     rf"\W*(?:{_ADVERB},? )*(?:{_PERSON}(?: and the \w+)?,? (?:\w+ly )?{_ACTS}\b"
-    rf"|{_DOCUMENT} {_TELLS}\b|(?:i|we)(?:'\w+)? "
+    rf"|{_DOCUMENT} {_TELLS}\b|(?:i|we)(?:['’]\w+)? "
     r"|it (?:was|is) (?:asked|requested|said)\b"
     r"|(?:пользователь|ассистент|разработчик) |я |(?:用户|助手|开发者|我们?))",
     re.IGNORECASE,

@@ -68,6 +68,7 @@ def test_a_good_sentence_breaks_no_rule(bullet: DraftBullet) -> None:
         "User asked for a fix of the login page.",
         "The user and the assistant discussed the login page.",
         "I fixed the cookie in token.py.",
+        "I’m running the tests of token.py.",
         "Now let me run the tests and lint in parallel.",
         "Let me check the login page.",
         "Пользователь попросил починить страницу входа.",
