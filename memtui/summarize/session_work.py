@@ -65,10 +65,6 @@ def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
     Args:
         segments: Its segments, oldest first.
     """
-    return tuple(_merge_cards(segments))
-
-
-def _merge_cards(segments: Sequence[TocNode]) -> Iterator[Bullet]:
     found: dict[BulletKind, list[Bullet]] = {kind: [] for kind in BulletKind}
     for segment in segments:
         for bullet in segment.bullets:
@@ -84,13 +80,15 @@ def _merge_cards(segments: Sequence[TocNode]) -> Iterator[Bullet]:
         *_distinct(_left_open(segments, state)),
     ]
     room = max(0, BULLET_COUNTS[TocLevel.SEGMENT][1] - len(statements))
-    yield from statements
-    yield from islice(_distinct(found[BulletKind.QUOTE]), room)
-    yield from _distinct(found[BulletKind.COMMIT])
-    yield from found[BulletKind.TESTS][-1:]
-    if files := found[BulletKind.FILES]:
-        yield _merge_files(files)
-    yield from state
+    files = found[BulletKind.FILES]
+    return (
+        *statements,
+        *islice(_distinct(found[BulletKind.QUOTE]), room),
+        *_distinct(found[BulletKind.COMMIT]),
+        *found[BulletKind.TESTS][-1:],
+        *([_merge_files(files)] if files else []),
+        *state,
+    )
 
 
 def _distinct(bullets: Iterable[Bullet]) -> Iterator[Bullet]:

@@ -12,15 +12,10 @@ from functools import lru_cache
 
 from memtui.model.events import EventRole
 from memtui.summarize.grounding import negation, numbers
+from memtui.summarize.grounding.passages import COMMON_STEMS
 from memtui.text import analyzer
 from memtui.text.stemmer import is_irregular, stem
-from memtui.text.stopwords import (
-    GENERIC_WORDS,
-    NARRATION_STEMS,
-    STOP_WORDS,
-    VAGUE_WORDS,
-    word_set,
-)
+from memtui.text.stopwords import NARRATION_STEMS, STOP_WORDS, word_set
 from memtui.text.synonyms import SYNONYMS
 
 NOT_DONE = "asked or planned, not done"
@@ -348,8 +343,6 @@ def has_other_subject(bullet: str, source: str) -> bool:
     )
 
 
-_GENERAL = frozenset(map(stem, GENERIC_WORDS | VAGUE_WORDS))
-
 _SUBJECT = re.compile(r"(?:the |an? )?([^\W\d_]+)", re.IGNORECASE)
 
 
@@ -365,7 +358,7 @@ def subject_word(bullet: str) -> str:
     ):
         return ""
     root = stem(word)
-    return "" if root in NARRATION_STEMS | _NO_DEED | _GENERAL else root
+    return "" if root in NARRATION_STEMS | _NO_DEED | COMMON_STEMS else root
 
 
 _PRONOUN = re.compile(
