@@ -4,7 +4,8 @@ Drafts of all summarizers pass here. Bullets of a model that the source does not
 are withheld: stored, but neither shown nor rolled up.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -62,8 +63,9 @@ class GroundedSummary:
         """Return a model's summary with what it lacks of an extract.
 
         These are the facts, and the fields of a card that were not written or not
-        accepted; beside a plain list of bullets only the facts. A weak sentence, or one
-        that repeats a line of the extract, is withheld if the extract has that field.
+        accepted; beside a plain list of bullets only the facts and the pieces of work.
+        A weak sentence, or one that repeats a line of the extract, is withheld if the
+        extract has that field or lists the work.
         """
         lines = [one for one in extract.bullets if one.kind is not BulletKind.QUOTE]
         if any(one.kind is BulletKind.NOTE for one in self.bullets):
@@ -79,6 +81,8 @@ class GroundedSummary:
                 withheld.append(_object(one, acceptance.TOO_SURE))
         written = (*own, *withheld)
         known = {one.kind for one in lines if one.kind in CARD}
+        works = [one for one in lines if one.kind is BulletKind.WORK]
+        known |= {BulletKind.NOTE} if works else set()
         for one in tuple(own):
             if one.support is Support.WEAK and one.kind in known:
                 own.remove(one)
@@ -86,6 +90,7 @@ class GroundedSummary:
         for one in tuple(own):
             missing = known - {bullet.kind for bullet in own}
             texts = [line.text for line in lines if line.kind in missing]
+            texts += [f"{line.project}: {line.text}" for line in works]
             if acceptance.is_repetition(one.text, texts):
                 own.remove(one)
                 withheld.append(_object(one, acceptance.REPETITION))
@@ -94,12 +99,20 @@ class GroundedSummary:
         names_work = bool(self.title) and extract.title.endswith(CONTINUED)
         return replace(
             self,
-            title=self.title or extract.title,
+            title=self._title_beside(extract.title, works),
             rejection=acceptance.find_rejection(written, names_work=names_work),
             bullets=tuple(sorted(bullets, key=_card_order)),
             withheld=tuple(withheld),
             grips=(*self.grips, *extract.grips),
         )
+
+    def _title_beside(self, extract_title: str, works: Sequence[Bullet]) -> str:
+        """Return the extract's title if there is no other, or only it names the
+        projects."""
+        named = {one.project for one in works if f"{one.project}: " in extract_title}
+        title = self.title.casefold()
+        are_named = all(project.casefold() in title for project in named)
+        return self.title if title and are_named else extract_title
 
 
 def _object(bullet: Bullet, rule: str) -> Bullet:
@@ -147,7 +160,8 @@ def rejection_reason(draft: Summary, turns: Sequence[SourceTurn]) -> str:
         [DraftBullet(one.text) for one in draft.bullets], passages
     )
     is_continued = all(one.role != EventRole.USER for one in turns)
-    names_work = is_continued and bool(_accepted_title(draft, passages, source))
+    title = _accepted_title(draft.title, [draft.title], passages, source)
+    names_work = is_continued and bool(title)
     return acceptance.find_rejection(
         [
             Bullet(claim.text, ("",), replace(verdict, objection=rule), claim.kind)
@@ -194,7 +208,7 @@ def ground_segment(
         bullets.append(_bullet(claim, grip_ids, verdict))
     texts = [(event.role.value, counted_text(event)) for event in events]
     source_texts = acceptance.SourceTexts(texts)
-    title = _accepted_title(draft, passages, source_texts)
+    title = _accepted_title(draft.title, [draft.title], passages, source_texts)
     return _accept(title, draft, bullets, new_grips, source_texts)
 
 
@@ -273,8 +287,13 @@ def ground_parent(
         ChildBullet(one.text, one.verdict, tuple(leaves(one.grip_ids))) for one in row
     ]
     bullets = []
-    verdicts = claims.check_against_children(draft.bullets, below)
-    for claim, verdict in zip(draft.bullets, verdicts, strict=True):
+    projects = {project for child in children for project in child.projects}
+    drafted = [_with_project(one, projects) for one in draft.bullets]
+    plain = [
+        replace(one, text=one.text.removeprefix(f"{one.project}: ")) for one in drafted
+    ]
+    verdicts = claims.check_against_children(plain, below)
+    for claim, verdict in zip(drafted, verdicts, strict=True):
         rests_on = {one.index for one in verdict.quotes} or {
             at for at in claim.refs if 0 <= at < len(row)
         }
@@ -282,8 +301,20 @@ def ground_parent(
         bullets.append(_bullet(claim, tuple(dict.fromkeys(grip_ids)), verdict))
     texts = [one.text for one in row] + [child.headline for child in children]
     source_texts = acceptance.SourceTexts([("note", text) for text in texts])
-    title = _accepted_title(draft, PassageIndex(texts), source_texts)
+    passages = PassageIndex([*texts, *projects])
+    parts = _HEADLINE_SEPARATOR.split(draft.title)
+    title = _accepted_title(draft.title, parts, passages, source_texts)
     return _accept(title, draft, bullets, (), source_texts)
+
+
+_HEADLINE_SEPARATOR = re.compile(r"; |, and | and |, |: ")
+"""The separator of the pieces of work in a headline: each is checked by itself."""
+
+
+def _with_project(claim: DraftBullet, projects: Collection[str]) -> DraftBullet:
+    """Return a bullet with the project that it begins with."""
+    begun = (one for one in projects if claim.text.startswith(f"{one}: "))
+    return replace(claim, project=next(begun, ""))
 
 
 def _join_children(draft: Summary, row: Sequence[Bullet]) -> GroundedSummary:
@@ -335,13 +366,15 @@ def _accept(
     )
 
 
-def _accepted_title(draft: Summary, passages: PassageIndex, source: SourceTexts) -> str:
-    """Return a model's title; "" if it breaks a rule or the source contradicts it."""
-    (verdict,) = claims.check_against_texts([DraftBullet(draft.title)], passages)
-    is_wrong = verdict.support is Support.UNSUPPORTED
-    is_wrong = is_wrong or verdict.features.is_contradicted
-    objection = acceptance.title_objection(draft.title, source)
-    return "" if is_wrong or objection else draft.title
+def _accepted_title(
+    title: str, parts: Sequence[str], passages: PassageIndex, source: SourceTexts
+) -> str:
+    """Return a model's title; "" if it breaks a rule or the source contradicts one of
+    its parts."""
+    for one in claims.check_against_texts([*map(DraftBullet, parts)], passages):
+        if one.support is Support.UNSUPPORTED or one.features.is_contradicted:
+            return ""
+    return "" if acceptance.title_objection(title, source) else title
 
 
 def _range(grip: Grip, places: dict[str, int]) -> range:

@@ -209,9 +209,11 @@ def test_what_no_source_says_is_withheld_and_goes_nowhere(bench: Bench) -> None:
     bench.run_model()
     for node in map(bench.node, (name, DAY, WEEK, MONTH)):
         assert node.is_by_model
-        assert [bullet.text for bullet in node.withheld] == [MOON]
+        again = [b for b in node.withheld if b.verdict.objection == "repetition"]
+        assert [b.text for b in node.withheld if b not in again] == [MOON]
+        assert not again or node.node_id != name
         assert MOON not in [bullet.text for bullet in node.bullets]
-        assert bench.history(node.node_id).versions[0].withheld == 1
+        assert bench.history(node.node_id).versions[0].withheld == len(node.withheld)
     assert len(bench.stub.chats()) == 5
     for asked in bench.stub.chats():
         assert "penguins" not in json.dumps(asked.body)

@@ -179,7 +179,7 @@ def children_log(level: TocLevel, children: Sequence[TocNode]) -> PromptInput:
     for child in children:
         notes = []
         for bullet in child.bullets:
-            text = sanitize(bullet.text)
+            text = sanitize(_with_project(child, bullet))
             if bullet.has_support and text and bullet.kind not in _NOT_NOTED:
                 notes.append(Turn((index,), _child_label(child, bullet), text))
             index += 1
@@ -190,6 +190,13 @@ def children_log(level: TocLevel, children: Sequence[TocNode]) -> PromptInput:
             notes.insert(0, Turn((first,), "work", whole))
         turns += notes
     return PromptInput(tuple(turns), bullets=BULLET_COUNTS[level], period=level.value)
+
+
+def _with_project(child: TocNode, bullet: Bullet) -> str:
+    """Return a child's bullet, with the project of a piece of work before it."""
+    prefix = f"{bullet.project}: "
+    is_named = child.level is TocLevel.SEGMENT or bullet.text.startswith(prefix)
+    return bullet.text if is_named or not bullet.project else prefix + bullet.text
 
 
 def _child_label(child: TocNode, bullet: Bullet) -> str:

@@ -1,0 +1,102 @@
+"""Days and longer periods by a model, beside the pieces of work of the extract."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.summaries import BulletKind, DraftBullet, GenerationStats, Summary
+from memtui.summarize import draft as summarize_draft
+from memtui.summarize import rollup
+from memtui.summarize.draft import GroundedSummary
+from memtui.summarize.ollama import prompts
+from tests.summarize.test_rollup import bullet, node, segment
+
+STATS = GenerationStats("qwen3:4b")
+DAY = (
+    segment(0, "Round invoices once", "Ledger.total rounds each invoice once."),
+    segment(1, "Read gzip timetables", "Ferry timetables load from gzip files."),
+    segment(2, "Sort search results", "Results are sorted by the date of sale."),
+)
+DAYS = (
+    node(
+        TocLevel.DAY,
+        0,
+        "Round invoices once",
+        bullet(BulletKind.WORK, "Round invoices once (done)", "a", "shop", 20),
+        bullet(BulletKind.WORK, "Read gzip timetables (open)", "b", "shop", 10),
+    ),
+)
+ROUNDED = "Round invoices once: Ledger.total rounds each invoice."
+SOURCE = "Ferry timetables load from gzip files."
+
+
+def fill(
+    level: TocLevel, children: Sequence[TocNode], title: str, *lines: str
+) -> GroundedSummary:
+    """Ground a model's list and add what it lacks, as the pipeline does."""
+    bullets = tuple(DraftBullet(one, (0,)) for one in lines)
+    drafted = Summary(title, bullets, generation=STATS)
+    extract = rollup.summarize_children(level, children)
+    found = summarize_draft.ground_parent(drafted, children, lambda _: ())
+    return found.with_extract(
+        summarize_draft.ground_parent(extract, children, lambda _: ())
+    )
+
+
+def test_a_line_that_repeats_a_piece_of_work_is_withheld() -> None:
+    found = fill(TocLevel.DAY, DAY, "Invoices and timetables", ROUNDED)
+    assert [one.text for one in found.withheld] == [ROUNDED]
+    assert [one.verdict.objection for one in found.withheld] == ["repetition"]
+    assert {one.kind for one in found.bullets} == {BulletKind.WORK}
+    assert len(found.bullets) == len(DAY)
+
+
+def test_a_weak_line_is_withheld_where_the_work_is_listed() -> None:
+    mixed = "Ferry timetables load from gzip files of 37 harbours."
+    found = fill(TocLevel.DAY, DAY, "Gzip timetables", mixed)
+    assert [one.verdict.objection for one in found.withheld] == ["weak"]
+    assert "weak" in found.rejection
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Round invoices once; read gzip timetables",
+        "Round invoices once and read gzip timetables",
+        "Round invoices once, read gzip timetables and sort search results",
+    ],
+)
+def test_each_piece_of_work_in_a_headline_is_checked_by_itself(title: str) -> None:
+    assert fill(TocLevel.DAY, DAY, title, SOURCE).title == title
+
+
+def test_a_headline_with_work_of_which_no_child_tells_is_not_taken() -> None:
+    title = "Round invoices once; repair the lighthouse"
+    found = fill(TocLevel.DAY, DAY, title, SOURCE)
+    assert "lighthouse" not in found.title
+    assert found.title == rollup.summarize_children(TocLevel.DAY, DAY).title
+
+
+def test_a_headline_names_the_projects_that_the_extract_names() -> None:
+    own = "shop: Round invoices once; Read gzip timetables"
+    assert fill(TocLevel.WEEK, DAYS, "Round invoices once", SOURCE).title == own
+    named = "Shop: read gzip timetables; round invoices once"
+    assert fill(TocLevel.WEEK, DAYS, named, SOURCE).title == named
+
+
+def test_the_model_reads_the_project_of_each_piece_of_work() -> None:
+    log = prompts.children_log(TocLevel.WEEK, DAYS)
+    assert [turn.text for turn in log.turns] == [
+        "shop: Round invoices once (done)",
+        "shop: Read gzip timetables (open)",
+    ]
+
+
+def test_a_line_that_begins_with_a_project_belongs_to_it() -> None:
+    line = "shop: Ferry timetables load from gzip files."
+    days = (*DAYS, node(TocLevel.DAY, 24, "Gzip", bullet(BulletKind.NOTE, SOURCE)))
+    found = fill(TocLevel.WEEK, days, "Gzip timetables", line)
+    assert [
+        (one.text, one.project) for one in found.bullets if one.kind is BulletKind.NOTE
+    ] == [(line, "shop")]
