@@ -12,9 +12,8 @@ from itertools import islice, pairwise
 
 from memtui.model.events import Event, EventRole, EventType
 from memtui.summarize import tool_actions, tool_results
-from memtui.summarize.session_work import CONTINUED
+from memtui.summarize.session_work import CONTINUED, FileChange, file_name
 from memtui.summarize.tool_actions import CardLine
-from memtui.summarize.tool_results import FileChange
 from memtui.text import analyzer, cues, titles
 from memtui.text.prose import (
     Sentence,
@@ -486,10 +485,8 @@ def _files(work: _Work) -> list[tuple[FileChange, int]]:
     found: dict[str, tuple[FileChange, int]] = {}
     for at in work.calls:
         for one in tool_results.file_changes(work.events[at]):
-            before = found[one.path][0] if one.path in found else None
-            added = one.added + (before.added if before else 0)
-            removed = one.removed + (before.removed if before else 0)
-            found[one.path] = FileChange(one.path, added, removed), at
+            change = found[one.path][0] + one if one.path in found else one
+            found[one.path] = change, at
     return sorted(found.values(), key=lambda one: -(one[0].added + one[0].removed))
 
 
@@ -622,7 +619,7 @@ def _not_committed(
             yield CardLine("The commit that was asked for was not made", state.refs)
     last_commit = commits[-1].refs[-1] if commits else -1
     later = {
-        tool_results.file_name(one.path): at
+        file_name(one.path): at
         for at in work.calls
         if at > last_commit
         for one in tool_results.file_changes(work.events[at])

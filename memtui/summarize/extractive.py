@@ -6,14 +6,14 @@ from memtui.model.events import Event
 from memtui.model.nodes import BULLET_COUNTS, TocLevel
 from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.summarize.cards import Card, best_sentences, make_card
+from memtui.summarize.session_work import MAX_FILES, FileChange, list_files
 from memtui.summarize.tool_actions import CardLine
-from memtui.summarize.tool_results import FileChange
 from memtui.text import analyzer
 from memtui.text.prose import shorten, strip_markup
 from memtui.text.titles import TITLE_CHARS
 
-MAX_FILES, MAX_COMMITS = 6, 6
-"""The number of changed files and commits of a segment that are listed."""
+MAX_COMMITS = 6
+"""The number of commits of a segment that are listed."""
 
 MAX_OVERLAP = 0.6
 """A sentence that shares more of its terms with another line adds nothing new."""
@@ -78,11 +78,8 @@ def _bullet(line: CardLine, kind: BulletKind) -> DraftBullet:
 
 
 def _file_line(files: Sequence[tuple[FileChange, int]]) -> CardLine:
-    parts = [str(change) for change, _ in files[:MAX_FILES]]
-    if len(files) > MAX_FILES:
-        parts.append(f"{len(files) - MAX_FILES} more")
     refs = tuple(sorted({at for _, at in files[:MAX_FILES]}))
-    return CardLine(", ".join(parts), refs)
+    return CardLine(list_files([change for change, _ in files]), refs)
 
 
 def _notes(

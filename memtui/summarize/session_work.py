@@ -6,7 +6,7 @@ same kind, the last one counts.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
@@ -17,6 +17,39 @@ CONTINUED = " (continued)"
 
 MAX_DECISIONS, MAX_FILES = 4, 6
 """The number of decisions and of changed files that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A changed file, with the lines added and removed as far as calls tell."""
+
+    path: str
+    added: int = 0
+    removed: int = 0
+
+    def __add__(self, other: "FileChange") -> "FileChange":
+        """Return both changes of a file as one."""
+        added, removed = self.added + other.added, self.removed + other.removed
+        return FileChange(self.path, added, removed)
+
+    def __str__(self) -> str:
+        """Return the name of the file and the number of lines."""
+        added = f" +{self.added}" if self.added else ""
+        removed = f" −{self.removed}" if self.removed else ""
+        return f"{file_name(self.path)}{added}{removed}"
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a path."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def list_files(changes: Sequence[FileChange], unnamed: int = 0) -> str:
+    """Return the first changes in a line, and how many others there are."""
+    parts = [str(change) for change in changes[:MAX_FILES]]
+    more = unnamed + max(0, len(changes) - MAX_FILES)
+    return ", ".join([*parts, f"{more} more"] if more else parts)
+
 
 _ACTION_LINE = re.compile(
     r"(?:Ran|Searched for) [^.]*|(?:Wrote|Edited|Read) [^\s,]*\.[^\s,]*(?:[,;…].*)?$"
@@ -115,21 +148,16 @@ def _merge_files(bullets: Sequence[Bullet]) -> Bullet:
     """Add up the changes of each file; the most changed files first."""
     if len(bullets) == 1:
         return bullets[0]
-    changes: dict[str, tuple[int, int]] = {}
+    changes: dict[str, FileChange] = {}
     more = 0
     for part in (part for bullet in bullets for part in bullet.text.split(", ")):
         if unnamed := _MORE_FILES.fullmatch(part):
             more += int(unnamed[1])
         elif change := _FILE.fullmatch(part):
-            added, removed = changes.get(change[1], (0, 0))
-            added, removed = added + int(change[2] or 0), removed + int(change[3] or 0)
-            changes[change[1]] = added, removed
-    ranked = sorted(changes.items(), key=lambda one: -sum(one[1]))
-    parts = [
-        name + (f" +{added}" if added else "") + (f" −{removed}" if removed else "")
-        for name, (added, removed) in ranked[:MAX_FILES]
-    ]
-    if more := more + max(0, len(ranked) - MAX_FILES):
-        parts.append(f"{more} more")
+            name, added, removed = change.groups(default="0")
+            before = changes.get(name, FileChange(name))
+            changes[name] = before + FileChange(name, int(added), int(removed))
+    ranked = sorted(changes.values(), key=lambda one: -(one.added + one.removed))
+    text = list_files(ranked, more)
     grips = dict.fromkeys(name for bullet in bullets for name in bullet.grip_ids)
-    return replace(bullets[-1], text=", ".join(parts), grip_ids=tuple(grips))
+    return replace(bullets[-1], text=text, grip_ids=tuple(grips))

@@ -8,6 +8,7 @@ from typing import Any
 
 from memtui.model.events import Event, EventType
 from memtui.summarize import tool_actions
+from memtui.summarize.session_work import FileChange, file_name
 
 OUTPUT_CHARS = 40_000
 """Only the last part of a call's output is read."""
@@ -90,11 +91,6 @@ def commits_ahead(text: str) -> str:
     return f"the branch is {found[1]}" if found else ""
 
 
-def file_name(path: str) -> str:
-    """Return the last part of a path."""
-    return path.replace("\\", "/").rpartition("/")[2]
-
-
 # Tests
 
 
@@ -146,21 +142,6 @@ def count_tests(event: Event) -> TestCounts | None:
 
 
 # Files
-
-
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """A changed file, with the lines added and removed as far as calls tell."""
-
-    path: str
-    added: int
-    removed: int
-
-    def __str__(self) -> str:
-        """Return the name of the file and the number of lines."""
-        added = f" +{self.added}" if self.added else ""
-        removed = f" −{self.removed}" if self.removed else ""
-        return f"{file_name(self.path)}{added}{removed}"
 
 
 _PATCHED_FILE = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
