@@ -251,7 +251,7 @@ _DONE = re.compile(
 )
 
 
-def claims_success(text: str) -> bool:
+def claims_completion(text: str) -> bool:
     """Return True if a sentence says that work is done, without a negation."""
     return bool(_DONE.search(text)) and not negation.has_negation(text)
 

@@ -76,7 +76,7 @@ class GroundedSummary:
         own, withheld = list(self.bullets), list(self.withheld)
         for one in self.bullets:
             is_outcome = is_open and one.kind is BulletKind.OUTCOME
-            if is_outcome and acceptance.claims_success(one.text):
+            if is_outcome and acceptance.claims_completion(one.text):
                 own.remove(one)
                 withheld.append(_object(one, acceptance.TOO_SURE))
         written = (*own, *withheld)
@@ -90,7 +90,8 @@ class GroundedSummary:
         for one in tuple(own):
             missing = known - {bullet.kind for bullet in own}
             texts = [line.text for line in lines if line.kind in missing]
-            texts += [f"{line.project}: {line.text}" for line in works]
+            for line in works:
+                texts += [f"{line.project}: {line.text}", line.text.partition(" — ")[2]]
             if acceptance.is_repetition(one.text, texts):
                 own.remove(one)
                 withheld.append(_object(one, acceptance.REPETITION))
@@ -221,7 +222,13 @@ def _ground_extract(
     for claim in draft.bullets:
         weights = dict.fromkeys(analyzer.query_terms(claim.text), 1.0)
         mine = [
-            _grip_for_event(claim, events[at], weights, node_id, source)
+            _grip(
+                claim,
+                events[at],
+                prose.best_excerpt(events[at].text, weights),
+                node_id=node_id,
+                source=source,
+            )
             for at in claim.refs
             if 0 <= at < len(events)
         ]
@@ -250,16 +257,13 @@ def _quotes(
             yield EventQuote(event_id, start, end, hash_quote(quoted))
 
 
-def _grip_for_event(
-    claim: DraftBullet,
-    event: Event,
-    weights: Mapping[str, float],
-    node_id: str,
-    source: str,
+def _grip(
+    claim: DraftBullet, event: Event, excerpt: str, *, node_id: str, source: str
 ) -> Grip:
+    """Return a grip of a claim on one event."""
     return Grip(
         grip_id=model_grips.grip_id(node_id, claim.text, event),
-        excerpt=prose.best_excerpt(event.text, weights),
+        excerpt=excerpt,
         event_id_start=event.event_id,
         event_id_end=event.event_id,
         timestamp=event.timestamp,
@@ -405,15 +409,8 @@ def _grip_for_quote(
     """Return a grip for a quote that none of the claim's other grips contain."""
     event = events[quote.index]
     quoted = counted_text(event)[quote.start : quote.end]
-    return Grip(
-        grip_id=model_grips.grip_id(node_id, claim.text, event),
-        excerpt=prose.truncate(quoted.strip(), prose.EXCERPT_CHARS),
-        event_id_start=event.event_id,
-        event_id_end=event.event_id,
-        timestamp=event.timestamp,
-        source=source,
-        toc_node_id=node_id,
-    )
+    excerpt = prose.truncate(quoted.strip(), prose.EXCERPT_CHARS)
+    return _grip(claim, event, excerpt, node_id=node_id, source=source)
 
 
 def sanitize(draft: Summary, title_chars: int = TITLE_CHARS) -> Summary:
