@@ -287,7 +287,6 @@ def _is_progress_note(text: str) -> bool:
     return (
         cues.is_announcement(text) is not None
         or cues.is_pleasantry(text) is not None
-        or cues.is_small_talk(text) is not None
         or _STEP.search(text) is not None
         or _leads_in(text)
     )
@@ -359,7 +358,6 @@ def _can_be_result(one: Sentence) -> bool:
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
         or _HASH.match(one.text)
-        or (one.is_heading and cues.is_generic_heading(one.text))
         or cues.is_offer(one.text)
         or _asks(one.text)
     )
@@ -517,7 +515,6 @@ def _decisions(work: _Work) -> list[CardLine]:
                 continue
             if analyzer.count_content_words(one.text) > titles.MIN_REQUEST_WORDS:
                 score = cues.wording_score(one.text)
-                score -= 0.2 * cues.needs_context(one.text)
                 found.append((-score, at, place, one.text))
     best = sorted(found)[:MAX_DECISIONS]
     ordered = sorted(best, key=lambda one: one[1:3])
