@@ -52,6 +52,15 @@ def test_a_line_that_repeats_a_piece_of_work_is_withheld() -> None:
     assert len(found.bullets) == len(DAY)
 
 
+def test_a_line_that_repeats_an_outcome_is_withheld_whatever_the_work_is_called() -> (
+    None
+):
+    outcome = "Removed the ferry plugin by deleting its folder."
+    day = (segment(0, "Remove the plugin, it is not needed", outcome),)
+    found = fill(TocLevel.DAY, day, "Remove the plugin", outcome)
+    assert [one.verdict.objection for one in found.withheld] == ["repetition"]
+
+
 def test_a_weak_line_is_withheld_where_the_work_is_listed() -> None:
     mixed = "Ferry timetables load from gzip files of 37 harbours."
     found = fill(TocLevel.DAY, DAY, "Gzip timetables", mixed)
