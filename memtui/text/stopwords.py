@@ -9,45 +9,43 @@ def word_set(text: str) -> frozenset[str]:
 
 STOP_WORDS = word_set(
     """
-         a about after again all also am an and any are aren't as at be because been
-    before being both but by can can't cannot could couldn't did didn't do does
-    doesn't doing don't down during each even every few for from further get gets
-    getting go going got had has hasn't have haven't having he hello her here hers
-    hey hi him his how i i'd i'll i'm i've if in into is isn't it it's its itself
-    just let let's like lot many me more most much my myself no nor not now of off
-    oh ok okay on once one only or other our ours out over own please really same
-    she should shouldn't so some still such sure than thank thanks that that's the
-    their theirs them then there there's these they they're thing things this those
-    through to too uh um under until up upon us very was wasn't we we'll we're we've
-    well were weren't what what's when where which while who whom whose why will
-    with within without won't would wouldn't yeah yes yet you you'll you're you've
-    your yours yourself der die das den dem des ein eine einen einem einer und oder
-    aber nicht ist sind war ich du er wir ihr mit von zu im auf für bei auch noch
-    dass es als wie wird le la les un une et ou est que qui dans pour sur pas ne ce
-    il elle nous vous el los las una y o por para con del se lo
+    a about after again all also am an and any are aren't as at be because been before
+    being both but by can can't cannot could couldn't did didn't do does doesn't doing
+    don't down during each even every few for from further get gets getting go going got
+    had has hasn't have haven't having he hello her here hers hey hi him his how i i'd
+    i'll i'm i've if in into is isn't it it's its itself just let let's like lot many me
+    more most much my myself no nor not now of off oh ok okay on once one only or other
+    our ours out over own please really same she should shouldn't so some still such
+    sure than thank thanks that that's the their theirs them then there there's these
+    they they're thing things this those through to too uh um under until up upon us
+    very was wasn't we we'll we're we've well were weren't what what's when where which
+    while who whom whose why will with within without won't would wouldn't yeah yes yet
+    you you'll you're you've your yours yourself der die das den dem des ein eine einen
+    einem einer und oder aber nicht ist sind war ich du er wir ihr mit von zu im auf für
+    bei auch noch dass es als wie wird le la les un une et ou est que qui dans pour sur
+    pas ne ce il elle nous vous el los las una y o por para con del se lo
     """
 )
 """Words that are not indexed, in several languages."""
 
 GENERIC_WORDS = word_set(
     """
-         aber above absolutely actual actually add added added. adding additional agent
-    ahhhh     alle alles allow already another answer anything appear appears approach
-    appropriate     appropriately ask asked asking assigned assistant async
-    automatically available     await back based bash basic basically been behind below
-    better between beyond big     bin bit both build bunx call called cannot case cat
-    cause change changed changes     check checking class claude clean cleaning clear
-    close code com command commit     committed complete completed completely
-    comprehensive conditionally const contain     containing contains content contents
-    context continue continued conversation correct     correctly could create created
-    creating critical crucial current currently dann data     default deleting detailed
-    details dev diese dieser dieses different directly     directory dist documents
-    doing don't done durch easily echo edit edited editing     edits effective efficient
-    efficiently either else end enhance enhanced enhancement     enhancements ensure eof
-    error errors especially etc everything exact exactly examine     example excited
-    exist existing exit expected expects explain explained explicit     explicitly
-    export fail failed failing fails failures false feature few file file's     files
-    final finally find first fix fixed fixes fixing focused follow follow-up
+    aber above absolutely actual actually add added added. adding additional agent ahhhh
+    alle alles allow already another answer anything appear appears approach appropriate
+    appropriately ask asked asking assigned assistant async automatically available
+    await back based bash basic basically been behind below better between beyond big
+    bin bit both build bunx call called cannot case cat cause change changed changes
+    check checking class claude clean cleaning clear close code com command commit
+    committed complete completed completely comprehensive conditionally const contain
+    containing contains content contents context continue continued conversation correct
+    correctly could create created creating critical crucial current currently dann data
+    default deleting detailed details dev diese dieser dieses different directly
+    directory dist documents doing don't done durch easily echo edit edited editing
+    edits effective efficient efficiently either else end enhance enhanced enhancement
+    enhancements ensure eof error errors especially etc everything exact exactly examine
+    example excited exist existing exit expected expects explain explained explicit
+    explicitly export fail failed failing fails failures false feature few file file's
+    files final finally find first fix fixed fixes fixing focused follow follow-up
     following found full fully func function functionality git github give given glob
     goes good great grep handle handled handles handling head help here high home
     however http https i'll identified identify immediately implement implementation
@@ -110,34 +108,33 @@ Japanese."""
 
 VAGUE_STEMS = word_set(
     """
-         find potenti     add agree another apply approach ask bit chang chat check
-    choic choose clean     clear code commit complet confirm continu convers part
-    sentenc correct creat     debug delet do docu done edit error exactli execut file
-    finish fix follow form     give go good handl help implement instead issu job keep
-    know last look main make     messag need new next note number open option pass
-    perfect perform plan point     prepar problem proceed progress project pull push
-    question read readi remov     repeat reply request restart result resum retri review
-    right rm run save see     show skip start step still stop stuff suggest summar
-    summari system tag task     tell test think time try two type ultrathink understand
-    undo unstag updat us     user verify view wait want way weiter work write wrong yep
-    yes
+    find potenti add agree another apply approach ask bit chang chat check choic choose
+    clean clear code commit complet confirm continu convers part sentenc correct creat
+    debug delet do docu done edit error exactli execut file finish fix follow form give
+    go good handl help implement instead issu job keep know last look main make messag
+    need new next note number open option pass perfect perform plan point prepar problem
+    proceed progress project pull push question read readi remov repeat reply request
+    restart result resum retri review right rm run save see show skip start step still
+    stop stuff suggest summar summari system tag task tell test think time try two type
+    ultrathink understand undo unstag updat us user verify view wait want way weiter
+    work write wrong yep yes
     """
 )
 """Stems that do not say what was worked on; a title needs others beside them."""
 
 ACRONYMS = word_set(
     """
-         api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id
-    ids     ip ipv6 json jwt kb llm mb mcp ml p95 p99 pdf pr prs qa ram sdk sql ssh
-    ssl sso     svg tls ttl tui ui url urls utc ux vat vm xml yaml
+    api ascii aws cd ci cli cpu cpus css csv db dns gb gpu gui html http https id ids ip
+    ipv6 json jwt kb llm mb mcp ml p95 p99 pdf pr prs qa ram sdk sql ssh ssl sso svg tls
+    ttl tui ui url urls utc ux vat vm xml yaml
     """
 )
 """Words written in capitals at the start of a title."""
 
 NARRATION_STEMS = word_set(
     """
-         answer ask assistant confirm convers discuss explain mention note repli request
-    said sai suggest tell told user
+    answer ask assistant confirm convers discuss explain mention note repli request said
+    sai suggest tell told user
     """
 )
 """Stems with which a summary says who spoke; they come from the summary, not the
@@ -145,9 +142,9 @@ source."""
 
 NEGATIONS = word_set(
     """
-         not never cannot without neither nor no none nothing nobody unable hardly
-    barely     scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen
-    keinem     keiner keines
+    not never cannot without neither nor no none nothing nobody unable hardly barely
+    scarcely nicht nie niemals kaum ohne weder nichts kein keine keinen keinem keiner
+    keines
     """
 )
 """Words that negate what follows them, besides those ending in "n't"."""
