@@ -100,6 +100,9 @@ def draw_session(
 ) -> Text:
     """Draw a session of a day in a number of cells, the expand mark not included.
 
+    Its state ends at the right edge, and marks take cells only where there are any, so
+    that the name gets the most.
+
     Args:
         session: The session.
         width: The number of cells; all are filled.
@@ -111,17 +114,19 @@ def draw_session(
     segments = session.segments
     is_live, only = session.is_live, session.only_segment
     time = date_format.clock(session.start_time, zone)
-    mark = format.LIVE if is_live and not is_expanded else " "
+    mark = format.LIVE if is_live and not is_expanded else ""
     if only is not None:
         time = f"{format.LIVE if is_live else ' '} {time}"
-        mark = " "
+        mark = ""
     mark = _worst([format.node_mark(one) for one in segments], _VERDICTS) or mark
-    author = _worst([_author_mark(one) for one in segments], _AUTHORS) or " "
+    author = _worst([_author_mark(one) for one in segments], _AUTHORS)
+    marks = f"  {author}{mark}" if author or mark else ""
     is_pending = all(one.status is NodeStatus.PENDING for one in segments)
     waiting = format.status_text(NodeStatus.PENDING) if is_pending else ""
     name = " ".join((session.name or waiting).split())
-    state = f"  {session.state}" if session.state else ""
-    room = width - len(time) - 1 - len(state) - 3
+    gap = " " if marks else "  "
+    state = f"{gap}{session.state}" if session.state else ""
+    room = width - len(time) - 1 - len(state) - len(marks)
     project = f"  {session.project}" if has_projects and session.project else ""
     if cell_len(name) + cell_len(project) > room:
         project = ""
@@ -130,10 +135,10 @@ def draw_session(
     text.append(f"{time} ", live if is_live else quiet)
     text.append(_fit(name, room - cell_len(project)))
     text.append(project, quiet)
+    text.append(marks[: len(marks) - len(mark)], quiet)
+    text.append(mark, _mark_style(mark, color))
     style = {"failed": color("toc--wrong"), "open": None, "abandoned": None}
     text.append(state, style.get(session.state, quiet))
-    text.append(f" {author}", quiet)
-    text.append(mark, _mark_style(mark, color))
     text.truncate(width)
     return text
 
