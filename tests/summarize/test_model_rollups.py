@@ -5,11 +5,17 @@ from collections.abc import Sequence
 import pytest
 
 from memtui.model.nodes import TocLevel, TocNode
-from memtui.model.summaries import BulletKind, DraftBullet, GenerationStats, Summary
+from memtui.model.summaries import (
+    HEADLINE_CHARS,
+    BulletKind,
+    DraftBullet,
+    GenerationStats,
+    Summary,
+)
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize import rollup
 from memtui.summarize.draft import GroundedSummary
-from memtui.summarize.ollama import prompts
+from memtui.summarize.ollama import prompts, replies
 from tests.summarize.test_rollup import bullet, node, segment
 
 STATS = GenerationStats("qwen3:4b")
@@ -109,3 +115,17 @@ def test_a_line_that_begins_with_a_project_belongs_to_it() -> None:
     assert [
         (one.text, one.project) for one in found.bullets if one.kind is BulletKind.NOTE
     ] == [(line, "shop")]
+
+
+def test_the_headline_of_a_long_period_names_the_work_of_all_its_parts() -> None:
+    line = (DraftBullet(SOURCE, (0,)),)
+    parts = [Summary("Round invoices", line), Summary("Sort search results", line)]
+    assert replies.join_parts(parts, 5).title == "Round invoices; Sort search results"
+    long = [Summary(f"{name} " * 12, line) for name in ("Invoices", "Timetables")]
+    assert len(replies.join_parts(long, 5).title) <= HEADLINE_CHARS
+
+
+def test_the_title_of_a_card_in_parts_is_that_of_the_first() -> None:
+    card = (DraftBullet(SOURCE, (0,), BulletKind.OUTCOME),)
+    parts = [Summary("Round invoices", card), Summary("Sort search results", card)]
+    assert replies.join_parts(parts, 5).title == "Round invoices"

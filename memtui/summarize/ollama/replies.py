@@ -14,6 +14,7 @@ from typing import Any
 from memtui.model.events import clean
 from memtui.model.summaries import (
     BULLET_CHARS,
+    HEADLINE_CHARS,
     TITLE_CHARS,
     BulletKind,
     DraftBullet,
@@ -107,7 +108,8 @@ def join_parts(parts: Sequence[Summary], most: int) -> Summary:
     """Join the summaries of a log's parts, without changing a word.
 
     Of several cards the first one says what was asked, and the last one what came of
-    it and what is left open. Of several lists the first bullets count.
+    it and what is left open; the first names the work. Of several lists the first
+    bullets count, and all are named.
 
     Args:
         parts: The summaries, in order.
@@ -125,7 +127,10 @@ def join_parts(parts: Sequence[Summary], most: int) -> Summary:
     first = [claim for claim in cards if claim.kind not in _FROM_LAST]
     words = dict.fromkeys(word for part in parts for word in part.keywords)
     bullets = _select(_distinct((*first, *last, *notes)), most)
-    return Summary(parts[0].title, bullets, tuple(words)[:MAX_KEYWORDS])
+    names = dict.fromkeys(part.title for part in parts)
+    title = parts[0].title if cards else "; ".join(names)
+    title = shorten_to_sentences(title, HEADLINE_CHARS)
+    return Summary(title, bullets, tuple(words)[:MAX_KEYWORDS])
 
 
 _FROM_LAST = (BulletKind.OUTCOME, BulletKind.LEFT_OPEN)
