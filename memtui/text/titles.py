@@ -236,7 +236,7 @@ def plain_title(text: str) -> str:
     """Return the first sentence that says anything as a title; "" if none does."""
     for sentence in prose.message_sentences(text):
         for title in _clause_titles(sentence.text):
-            if analyzer.count_content_words(title) and not title.startswith("["):
+            if analyzer.count_content_words(title):
                 return title
     return ""
 
@@ -258,21 +258,12 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         if is_dull or cues.is_log_line(text):
             continue
         for title in _clause_titles(text):
-            score = _title_score(title)
-            if best and _is_loose(sentence):
-                score = min(score, LIKELY)
-            found = RequestTitle(title, score)
+            found = RequestTitle(title, _title_score(title))
             if found.score == SURE:
                 return found
             if found.score and (best is None or found.score > best.score):
                 best = found
     return best
-
-
-def _is_loose(sentence: Sentence) -> bool:
-    """Return whether a sentence is a line without an end, as in pasted output."""
-    ends = sentence.text.endswith((".", "!", "?", "。", "！", "？"))
-    return not (ends or sentence.is_heading or sentence.is_item)
 
 
 def _clause_titles(text: str) -> Iterator[str]:
