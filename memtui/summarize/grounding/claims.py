@@ -107,7 +107,8 @@ def check_against_children(
     found: list[Verdict] = []
     for claim in claims:
         if claim.text in index_of_text:
-            cited = (at for at in claim.refs if _is_text_of(below, at, claim.text))
+            refs = (at for at in claim.refs if 0 <= at < len(below))
+            cited = (at for at in refs if below[at].text == claim.text)
             found.append(
                 _inherit_verdict(below, next(cited, index_of_text[claim.text]))
             )
@@ -115,10 +116,6 @@ def check_against_children(
             row = row or PassageIndex([one.text for one in below])
             found.append(_check_reworded(claim, row, below))
     return found
-
-
-def _is_text_of(below: Sequence[ChildBullet], at: int, text: str) -> bool:
-    return 0 <= at < len(below) and below[at].text == text
 
 
 def _inherit_verdict(below: Sequence[ChildBullet], at: int) -> Verdict:

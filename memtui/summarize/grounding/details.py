@@ -233,13 +233,9 @@ def _agree(one: Path, other: Path) -> bool:
     return one[-both:] == other[-both:]
 
 
-def _is_content_word(word: str) -> bool:
-    return len(word) > 1 and _tells_any(word)
-
-
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
-def _tells_any(word: str) -> bool:
-    return analyzer.fold(word) not in STOP_WORDS
+def _is_content_word(word: str) -> bool:
+    return len(word) > 1 and analyzer.fold(word) not in STOP_WORDS
 
 
 @lru_cache(maxsize=analyzer.WORD_CACHE_SIZE)
