@@ -97,11 +97,14 @@ class GroundedSummary:
                 withheld.append(_object(one, acceptance.REPETITION))
         kinds = {one.kind for one in own}
         bullets = [*own, *(line for line in lines if line.kind not in kinds)]
+        title = self._title_beside(extract.title, works)
+        says_more = title != extract.title or BulletKind.NOTE in kinds or not works
         names_work = bool(self.title) and extract.title.endswith(CONTINUED)
         return replace(
             self,
-            title=self._title_beside(extract.title, works),
-            rejection=acceptance.find_rejection(written, names_work=names_work),
+            title=title,
+            rejection=acceptance.find_rejection(written, names_work=names_work)
+            or ("" if says_more else "it says no more than the extract"),
             bullets=tuple(sorted(bullets, key=_card_order)),
             withheld=tuple(withheld),
             grips=(*self.grips, *extract.grips),

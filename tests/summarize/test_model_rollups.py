@@ -1,5 +1,6 @@
 """Days and longer periods by a model, beside the pieces of work of the extract."""
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -65,6 +66,22 @@ def test_a_line_that_repeats_an_outcome_is_withheld_whatever_the_work_is_called(
     day = (segment(0, "Remove the plugin, it is not needed", outcome),)
     found = fill(TocLevel.DAY, day, "Remove the plugin", outcome)
     assert [one.verdict.objection for one in found.withheld] == ["repetition"]
+
+
+def test_a_list_that_says_no_more_than_the_extract_is_rejected() -> None:
+    own = rollup.summarize_children(TocLevel.DAY, DAY).title
+    assert "no more" in fill(TocLevel.DAY, DAY, own, ROUNDED).rejection
+    assert fill(TocLevel.DAY, DAY, "Invoices and timetables", ROUNDED).rejection == ""
+
+
+def test_a_headline_may_be_longer_than_a_title() -> None:
+    log = prompts.children_log(TocLevel.WEEK, DAYS)
+    title = "Round invoices once; read gzip timetables of all harbours; sort results"
+    title += " by date of sale"
+    said = {"bullets": [{"refs": [1], "text": ROUNDED}], "title": title}
+    assert replies.parse_reply(json.dumps(said), log).summary.title == title
+    title_schema = prompts.reply_schema(log)["properties"]["title"]
+    assert title_schema["maxLength"] == HEADLINE_CHARS
 
 
 def test_a_weak_line_is_withheld_where_the_work_is_listed() -> None:

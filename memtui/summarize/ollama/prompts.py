@@ -24,6 +24,7 @@ from memtui.model.summaries import (
     BULLET_CHARS,
     FACTS,
     FIGURES,
+    HEADLINE_CHARS,
     TITLE_CHARS,
     BulletKind,
 )
@@ -121,6 +122,11 @@ class PromptInput:
     """The level that a list of notes is about; "" for a conversation."""
     is_brief: bool = False
     """True if the task is given once, since there is little room."""
+
+    @property
+    def title_chars(self) -> int:
+        """The maximum length of the title."""
+        return HEADLINE_CHARS if self.period else TITLE_CHARS
 
     @property
     def fence(self) -> str:
@@ -500,7 +506,7 @@ def reply_schema(log: PromptInput) -> dict[str, Any]:
     return _object_schema(
         {
             **fields,
-            "title": {"type": "string", "maxLength": TITLE_CHARS},
+            "title": {"type": "string", "maxLength": log.title_chars},
             "keywords": _list_schema(word, MAX_KEYWORDS),
             "surprise": {"type": "number"},
         }

@@ -15,7 +15,6 @@ from memtui.model.events import clean
 from memtui.model.summaries import (
     BULLET_CHARS,
     HEADLINE_CHARS,
-    TITLE_CHARS,
     BulletKind,
     DraftBullet,
     Summary,
@@ -97,7 +96,7 @@ def parse_reply(text: str, log: PromptInput, *, is_whole: bool = True) -> Reply:
     words = (_line(word, fence) for word in fields.keywords)
     keywords = dict.fromkeys(w for w in words if 0 < len(w) <= MAX_KEYWORD_CHARS)
     summary = Summary(
-        shorten_to_sentences(title, TITLE_CHARS),
+        shorten_to_sentences(title, log.title_chars),
         claims,
         tuple(keywords)[:MAX_KEYWORDS],
     )
