@@ -19,7 +19,7 @@ from memtui.services.day_sessions import DaySession
 from memtui.store import database
 
 NEAR_DAYS = 7
-"""The days that are expanded at the start: the newest one and those before it."""
+"""The days that are expanded first: the newest one and those before it."""
 
 RowKey = tuple[str, str]
 """The ids of the parent of a row, "" for the years, and of the row itself."""
@@ -114,7 +114,12 @@ class BranchReader:
 
 
 def read_branches(
-    scope: Scope, zone: tzinfo, keys: Collection[RowKey], near_rows: int = 0
+    scope: Scope,
+    zone: tzinfo,
+    keys: Collection[RowKey],
+    near_rows: int = 0,
+    *,
+    is_first: bool = False,
 ) -> LoadedBranches:
     """Read branches, and those of the newest days.
 
@@ -124,19 +129,30 @@ def read_branches(
         keys: The branches.
         near_rows: The rows that the newest days may take with all above them; 0 not to
             look for them.
+        is_first: True to look no further than ``NEAR_DAYS``, which takes less time.
     """
     reader = BranchReader(scope, zone)
+    near: Collection[RowKey] = []
+    newest: RowKey | None = None
     with database.connection():
-        near, newest = _find_near(reader, near_rows) if near_rows else ([], None)
+        if near_rows:
+            days = NEAR_DAYS if is_first else None
+            near, newest = _find_near(reader, near_rows, days)
         found = reader.complete(dict.fromkeys((*near, *keys)))
         sessions = day_sessions.count_sessions(scope) if YEARS in found else None
     return LoadedBranches(found, near, newest, sessions)
 
 
 def _find_near(
-    reader: BranchReader, room: int
+    reader: BranchReader, room: int, days: int | None
 ) -> tuple[Collection[RowKey], RowKey | None]:
-    """Return the branches to expand for the newest days, and the latest session."""
+    """Return the branches to expand for the newest days, and the latest session.
+
+    Args:
+        reader: Reads the branches.
+        room: The most rows; the newest day may take more.
+        days: The days to look at before the newest one; None for as many as fit.
+    """
     near = {YEARS: None}
     latest: date | None = None
     newest: RowKey | None = None
@@ -148,8 +164,10 @@ def _find_near(
             latest = day
             sessions = reader.read(way[-1])
             newest = (day_id, sessions[0].node_id) if sessions else way[-1]
-        elif (latest - day).days >= NEAR_DAYS or reader.count_rows(wanted) > room:
-            break
+        else:
+            is_late = days is not None and (latest - day).days >= days
+            if is_late or reader.count_rows(wanted) > room:
+                break
         near = wanted
     return list(near), newest
 

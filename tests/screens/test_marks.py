@@ -26,7 +26,7 @@ from tests.conftest import NOW
 from tests.pilots import Compare, Settle, steps
 from tests.screens.conftest import CLAIMS, DAY, MODEL, Author
 
-TO_THE_SEGMENT = ["g", *DAY.rpartition(":")[2], "enter", "right", "right"]
+TO_THE_SEGMENT = ["g", *DAY.rpartition(":")[2], "enter", "*", "down"]
 TO_THE_PAGE = [*TO_THE_SEGMENT, "enter"]
 SIZE = (120, 40)
 SIZES = [(80, 24), SIZE, (200, 60)]

@@ -156,6 +156,28 @@ def test_the_contents_open_at_the_newest_days_as_far_as_they_fit(
     assert none.rows == {YEARS: []} and none.newest is None and none.sessions == 0
 
 
+def test_older_days_are_expanded_while_they_fit(house: Workspace) -> None:
+    day = 24 * HOUR
+    store_messages(
+        make_message("Paint the quay", 0, session="old"),
+        make_message("Paint the pier", 40 * day, session="new"),
+    )
+    house.pipeline.run_until_idle(lambda _: None)
+
+    def days_of(rows: int, *, is_first: bool = False) -> list[str]:
+        loaded = branches.read_branches(
+            ALL, UTC, {YEARS}, near_rows=rows, is_first=is_first
+        )
+        ids = [name for _, name in loaded.near]
+        return [name for name in ids if name.startswith("toc:day:")]
+
+    newest, older = days_of(30)
+    assert newest > older
+    assert days_of(9) == [newest, older]
+    assert days_of(8) == [newest]
+    assert days_of(30, is_first=True) == [newest]
+
+
 def test_siblings_of_a_session_and_of_a_segment_are_of_its_level(
     busy: Workspace,
 ) -> None:

@@ -53,8 +53,8 @@ NO_BRANCH = "Nothing to expand here. Press enter to open."
 INDENT = 2
 """The width of the expand mark and of one step of indentation, in cells."""
 
-NEAR_SHARE = 0.7
-"""The share of the screen's lines that the newest days may take at the start."""
+OTHER_LINES = 6
+"""The lines of the screen that are not filled with the newest days at the start."""
 
 
 class TocTree(Tree[TocRow], inherit_bindings=False):
@@ -124,13 +124,14 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         if self._wanted and not self._reading:
             self._reading, self._wanted = self._wanted, set()
             finds_near = self._follows_newest and YEARS in self._reading
-            lines = int(self.app.size.height * NEAR_SHARE)
+            lines = max(1, self.app.size.height - OTHER_LINES)
             read = partial(
                 branches.read_branches,
                 self.scope,
                 self.zone,
                 frozenset(self._reading),
                 lines if finds_near else 0,
+                is_first=not self.root.children,
             )
             workers.load(self, read, partial(self._show, self.scope), LOAD_GROUP)
 
@@ -159,8 +160,9 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
         self._reading = set()
         if scope == self.scope:
             cursor, entered = self.cursor_node, None
+            is_first = not self.root.children
             height = cursor.line - self.scroll_offset.y if cursor is not None else 0
-            if not self.root.children:
+            if is_first:
                 self._follows_newest = True
             for key, lines in loaded.rows.items():
                 self._loaded.add(key)
@@ -173,6 +175,8 @@ class TocTree(Tree[TocRow], inherit_bindings=False):
                 self.session_count = loaded.sessions
             if self._follows_newest and loaded.newest in self._rows:
                 self._show_newest(loaded)
+                if is_first:
+                    self.call_after_refresh(self._read, {YEARS})
             elif entered:
                 self._move_to(self._rows[entered])
             elif self.cursor_node is None and self.root.children and not self._path:
