@@ -1,10 +1,9 @@
 """Measure verdicts on bullets written by hand, half of them false.
 
-``judged_bullets.jsonl`` has 46 short conversations with ten bullets each, as a careful
-or a careless author would write them. 16 conversations are excerpts of real sessions;
-their repositories and licences are named. The rules were first tuned on half of 40
-conversations; the other half was held out, and used afterwards. Six were written after
-that. Run it from the checkout:
+``judged_bullets.jsonl`` has 30 short conversations with ten bullets each, as a careful
+or a careless author would write them. The rules were tuned on the first twelve; twelve
+were held out, and used afterwards. Six were written after that. Run it from the
+checkout:
 
     python -m benchmarks.judged [--list tuning|"held out"|later]
 """
