@@ -4,6 +4,7 @@
 """
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,6 +23,14 @@ class Support(StrEnum):
     SUPPORTED = "supported"
     WEAK = "weak"
     UNSUPPORTED = "unsupported"
+
+
+_BY_SEVERITY = tuple(Support)
+
+
+def worst(found: Collection[Support]) -> Support:
+    """Return the worst of some degrees of support."""
+    return max(found, key=_BY_SEVERITY.index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,11 @@ class Verdict:
     """The rule of acceptance that the bullet breaks; "" if it breaks none."""
     contradiction: str = ""
     """A bullet of the same node that contradicts it, found when the node is read."""
+
+
+def is_as_good(one: Verdict, other: Verdict) -> bool:
+    """Return whether a verdict is at least as good as another."""
+    return _BY_SEVERITY.index(one.support) <= _BY_SEVERITY.index(other.support)
 
 
 SUPPORTED = Verdict(Support.SUPPORTED)

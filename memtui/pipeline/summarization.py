@@ -37,7 +37,8 @@ from memtui.store.segments import SegmentRange, SegmentTerms
 from memtui.summarize import draft as summarize_draft
 from memtui.summarize import keywords
 from memtui.summarize import surprise as summarize_surprise
-from memtui.summarize.draft import GroundedSummary, sanitize
+from memtui.summarize.bullets import sanitize
+from memtui.summarize.draft import GroundedSummary
 from memtui.summarize.grounding.claims import GROUNDING_VERSION
 from memtui.summarize.keywords import WordWeights
 from memtui.summarize.segmenter import SegmentRules, overlap_before

@@ -24,7 +24,8 @@ from memtui.model.summaries import (
     Summary,
 )
 from memtui.store import nodes, scoped_nodes
-from memtui.summarize import draft, keywords, rollup
+from memtui.summarize import keywords, rollup
+from memtui.summarize.bullets import join_children, sanitize
 from memtui.summarize.summarizer import ExtractiveSummarizer
 
 DaySegments = Mapping[str, Sequence[TocNode]]
@@ -170,9 +171,7 @@ def _combine(
     """Roll summaries up into one."""
     level = calendar.period(node_id).level
     children = [part.node for part in parts]
-    made = draft.sanitize(
-        rollup.summarize_children(level, children, totals), HEADLINE_CHARS
-    )
+    made = sanitize(rollup.summarize_children(level, children, totals), HEADLINE_CHARS)
     row = [places for part in parts for places in part.places]
     bullets = (
         Bullet(
@@ -239,7 +238,7 @@ def _ground(made: ScopeSummary) -> tuple[Bullet, ...]:
     for segment in segments:
         for at in range(len(segment.bullets)):
             indexes[segment.node_id, at] = len(indexes)
-    bullets = (
+    drafts = (
         DraftBullet(
             one.text,
             tuple(indexes[place] for place in places if place in indexes),
@@ -250,5 +249,6 @@ def _ground(made: ScopeSummary) -> tuple[Bullet, ...]:
         )
         for one, places in zip(made.node.bullets, made.places, strict=True)
     )
-    summary = Summary(made.node.headline, tuple(bullets))
-    return draft.ground_parent(summary, segments, lambda _: ()).bullets
+    summary = Summary(made.node.headline, tuple(drafts))
+    row = [bullet for segment in segments for bullet in segment.bullets]
+    return join_children(summary, row)

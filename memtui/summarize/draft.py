@@ -11,14 +11,12 @@ from functools import partial
 from typing import Protocol
 
 from memtui.model import grips as model_grips
-from memtui.model.events import Event, EventRole, clean
+from memtui.model.events import Event, EventRole
 from memtui.model.grips import Grip
 from memtui.model.nodes import Bullet, TocNode
 from memtui.model.segments import counted_text
 from memtui.model.summaries import (
-    BULLET_CHARS,
     CARD,
-    TITLE_CHARS,
     BulletKind,
     DraftBullet,
     Summary,
@@ -33,11 +31,11 @@ from memtui.model.verdicts import (
 )
 from memtui.summarize import acceptance
 from memtui.summarize.acceptance import SourceTexts
+from memtui.summarize.bullets import create_bullet, join_children
 from memtui.summarize.cards import WorkState
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.claims import ChildBullet
-from memtui.summarize.grounding.matching import worst
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.session_work import CONTINUED
 from memtui.text import analyzer, prose
@@ -209,7 +207,7 @@ def ground_segment(
         new_grips += grips
         grip_ids = tuple(dict.fromkeys(grip.grip_id for grip in grips))
         verdict = claims.with_event_quotes(verdict, events)
-        bullets.append(_bullet(claim, grip_ids, verdict))
+        bullets.append(create_bullet(claim, grip_ids, verdict))
     texts = [(event.role.value, counted_text(event)) for event in events]
     source_texts = acceptance.SourceTexts(texts)
     title = _accepted_title(draft.title, [draft.title], passages, source_texts)
@@ -243,7 +241,9 @@ def _ground_extract(
             terms,
             spans=tuple(_quotes(claim, events, weights)),
         )
-        bullets.append(_bullet(claim, tuple(grip.grip_id for grip in mine), verdict))
+        bullets.append(
+            create_bullet(claim, tuple(grip.grip_id for grip in mine), verdict)
+        )
     return GroundedSummary(draft.title, tuple(bullets), grips=tuple(grips.values()))
 
 
@@ -289,7 +289,7 @@ def ground_parent(
     """
     row = [bullet for child in children for bullet in child.bullets]
     if not _is_models(draft):
-        return _join_children(draft, row)
+        return GroundedSummary(draft.title, join_children(draft, row))
     below = [
         ChildBullet(one.text, one.verdict, tuple(leaves(one.grip_ids))) for one in row
     ]
@@ -305,7 +305,7 @@ def ground_parent(
             at for at in claim.refs if 0 <= at < len(row)
         }
         grip_ids = (name for at in sorted(rests_on) for name in row[at].grip_ids)
-        bullets.append(_bullet(claim, tuple(dict.fromkeys(grip_ids)), verdict))
+        bullets.append(create_bullet(claim, tuple(dict.fromkeys(grip_ids)), verdict))
     texts = [one.text for one in row] + [child.headline for child in children]
     source_texts = acceptance.SourceTexts([("note", text) for text in texts])
     passages = PassageIndex([*texts, *projects])
@@ -322,33 +322,6 @@ def _with_project(claim: DraftBullet, projects: Collection[str]) -> DraftBullet:
     """Return a bullet with the project that it begins with."""
     begun = (one for one in projects if claim.text.startswith(f"{one}: "))
     return replace(claim, project=next(begun, ""))
-
-
-def _join_children(draft: Summary, row: Sequence[Bullet]) -> GroundedSummary:
-    """Ground bullets that were composed of children's: they inherit all of these."""
-    bullets = []
-    for claim in draft.bullets:
-        below = [row[at] for at in claim.refs if 0 <= at < len(row)]
-        grip_ids = dict.fromkeys(name for one in below for name in one.grip_ids)
-        support = worst([one.support for one in below]) if below else Support.SUPPORTED
-        features = VerdictFeatures(1.0)
-        spans = tuple(dict.fromkeys(s for one in below for s in one.verdict.spans))
-        matched = tuple(sorted(set(analyzer.query_terms(claim.text))))
-        verdict = Verdict(support, features, matched, spans=spans)
-        bullets.append(_bullet(claim, tuple(grip_ids), verdict))
-    return GroundedSummary(draft.title, tuple(bullets))
-
-
-def _bullet(claim: DraftBullet, grip_ids: tuple[str, ...], verdict: Verdict) -> Bullet:
-    return Bullet(
-        claim.text,
-        grip_ids,
-        verdict,
-        claim.kind,
-        claim.project,
-        claim.session_id,
-        claim.effort,
-    )
 
 
 def _is_models(draft: Summary) -> bool:
@@ -414,23 +387,3 @@ def _grip_for_quote(
     quoted = counted_text(event)[quote.start : quote.end]
     excerpt = prose.truncate(quoted.strip(), prose.EXCERPT_CHARS)
     return _grip(claim, event, excerpt, node_id=node_id, source=source)
-
-
-def sanitize(draft: Summary, title_chars: int = TITLE_CHARS) -> Summary:
-    """Return a draft without control characters, line ends, empty or long bullets."""
-    bullets = tuple(
-        replace(bullet, text=text)
-        for bullet in draft.bullets
-        if (text := _to_line(bullet.text, BULLET_CHARS))
-    )
-    keywords = (_to_line(word, TITLE_CHARS) for word in draft.keywords)
-    return replace(
-        draft,
-        title=_to_line(draft.title, title_chars) or "Untitled",
-        bullets=bullets,
-        keywords=tuple(dict.fromkeys(word for word in keywords if word)),
-    )
-
-
-def _to_line(text: str, limit: int) -> str:
-    return prose.shorten_to_sentences(" ".join(clean(text).split()), limit)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
-from memtui.summarize.draft import sanitize
+from memtui.summarize.bullets import sanitize
 from memtui.summarize.ollama import prompts, replies
 from memtui.summarize.ollama.errors import InvalidReplyError
 from memtui.summarize.ollama.prompts import PromptInput, Turn

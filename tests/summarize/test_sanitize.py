@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.model.summaries import BULLET_CHARS, TITLE_CHARS, DraftBullet, Summary
-from memtui.summarize.draft import sanitize
+from memtui.summarize.bullets import sanitize
 
 anything = st.text(max_size=400)
 

@@ -11,7 +11,7 @@ from memtui.model.nodes import Bullet, TocLevel, TocNode
 from memtui.model.segments import Segment
 from memtui.model.summaries import Summary
 from memtui.model.verdicts import SUPPORTED
-from memtui.summarize.draft import sanitize
+from memtui.summarize.bullets import sanitize
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import (
     EmptyLogError,

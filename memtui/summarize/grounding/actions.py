@@ -17,6 +17,8 @@ from memtui.model.verdicts import (
     Verdict,
     VerdictFeatures,
     hash_quote,
+    is_as_good,
+    worst,
 )
 from memtui.summarize import tool_actions
 from memtui.summarize.grounding import details, matching, negation
@@ -401,7 +403,7 @@ def _only_named(verb: str, text: str, source: _Source) -> Verdict:
 def _without_verb(verb: str, found: Verdict) -> Verdict:
     missing = (verb, *found.features.missing)
     features = replace(found.features, missing=missing)
-    support = matching.worst([found.support, Support.WEAK])
+    support = worst([found.support, Support.WEAK])
     return replace(found, support=support, features=features)
 
 
@@ -448,7 +450,7 @@ def _check_failure(text: str, name: str, error: str, source: _Source) -> Verdict
     shown = next((action for action in failed if action.text_index in found), failed[0])
     proved = matching.combine([_supported_by_call(shown, name), there])
     otherwise = _check_stated_failure(text, terms, source)
-    return proved if matching.is_as_good(proved, otherwise) else otherwise
+    return proved if is_as_good(proved, otherwise) else otherwise
 
 
 def _may_have_failed(action: Action, error: str, source: _Source) -> bool:

@@ -22,6 +22,8 @@ from memtui.model.verdicts import (
     Verdict,
     VerdictFeatures,
     hash_quote,
+    is_as_good,
+    worst,
 )
 from memtui.summarize.grounding import actions, conflicts, details, matching
 from memtui.summarize.grounding.actions import EventPassages
@@ -136,7 +138,7 @@ def _check_reworded(
         (in_events,) = check_against_events([DraftBullet(claim.text)], leaves)
         supports.append(in_events.support)
         event_quotes = list(in_events.spans) or event_quotes
-    support = matching.worst(supports)
+    support = worst(supports)
     return replace(verdict, support=support, spans=tuple(dict.fromkeys(event_quotes)))
 
 
@@ -146,7 +148,7 @@ def _check_bullet(claim: DraftBullet, source: PassageIndex) -> Verdict:
     if not cited or {quote.index for quote in anywhere.quotes} <= cited:
         return anywhere
     there = _check_text(claim.text, source, cited)
-    if matching.is_as_good(there, anywhere):
+    if is_as_good(there, anywhere):
         return there
     return replace(anywhere, is_repaired=True)
 

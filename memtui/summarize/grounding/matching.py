@@ -10,22 +10,11 @@ from memtui.model.verdicts import (
     Support,
     Verdict,
     VerdictFeatures,
+    worst,
 )
 from memtui.summarize.grounding import conflicts, details, negation, numbers
 from memtui.summarize.grounding.passages import Passage, PassageIndex
 from memtui.text import analyzer
-
-_BY_SEVERITY = tuple(Support)
-
-
-def worst(found: Collection[Support]) -> Support:
-    """Return the worst of some verdicts."""
-    return max(found, key=_BY_SEVERITY.index)
-
-
-def is_as_good(one: Verdict, other: Verdict) -> bool:
-    """Return whether a verdict is at least as good as another."""
-    return _BY_SEVERITY.index(one.support) <= _BY_SEVERITY.index(other.support)
 
 
 def match_passage(
