@@ -7,15 +7,23 @@ is_announcement = re.compile(
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
     r"|continue|also)\b"
     r"|i(?:'|’)?ll\s|i\s+will\s|i(?:'|’)m\s+(?:now\s+)?\w+ing\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
-    r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have|understand)\b|now\s+i\s|now\s+(?!it\b|all\b"
+    r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have(?!\s+(?:not|never|\w{2,}ed)\b)|understand)\b"
+    r"|now\s+i\s|now\s+(?!it\b|all\b"
     r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
-    r"|going\s+to\s|time\s+to\s|checking\b|looking\s+at|reading\s+the)",
+    r"|going\s+to\s|time\s+to\s"
+    r"|(?:adding|building|checking|copying|creating|fixing|implementing|installing"
+    r"|looking|migrating|moving|reading|removing|running|starting|testing|trying"
+    r"|updating|using|writing)\b"
+    r"(?!.*\b(?:is|are|was|were|did|does|shows?|fails?|gives?|takes?|works?)\b)"
+    r"|(?:сейчас|сначала|давайте)\s|я\s+(?:сначала|сейчас)\s|начну\s|приступаю)"
+    r"|我(?:先|来|现在|会|将|要)|让我|接下来|正在|首先",
     re.IGNORECASE,
 ).match
 """Matches what somebody is about to do: "Let me check the tests."."""
 
 is_pleasantry = re.compile(
-    r"(?:you(?:'|’)re\s+(?:absolutely\s+)?right|perfect|great|excellent|awesome|good\s+(?:"
+    r"(?:(?:ah+|oh|hm+|wow)\b|you(?:'|’)re\s+(?:absolutely\s+)?right"
+    r"|perfect|great|excellent|awesome|good\s+(?:"
     r"question|catch|point|idea|news|call)|nice|sure|of\s+course|absolutely|got\s+it"
     r"|understood|thanks?|thank\s+you|sorry|i\s+apologi[sz]e|my\s+apologies|here(?:'|’)s"
     r"|here\s+(?:is|are)|hello|hi\b|hey|done\s*[.!]?$|yes\s*[,.!]?$|no\s*[,.!]?$|ok(?:ay)?"
@@ -42,14 +50,20 @@ is_retraction = re.compile(
     r"|forget (?:that|it|what i)|wait,? (?:no|don.t)|correction\b|that was wrong"
     r"|actually,? (?:no|not|don.t|let.s (?:not|use|go)|we (?:should|need|have)"
     r"|i.d rather)|i (?:was|am) wrong"
-    r"|(?:please )?(?:revert|undo|roll back) (?:that|this|it|the))",
+    r"|(?:(?:wait|ok(?:ay)?|sorry|hmm?),? )?i(?:'ve| have)? (?:changed my mind"
+    r"|reconsidered)"
+    r"|(?:please )?(?:revert|undo|roll back) (?:that|this|it|the)"
+    r"|(?:нет, )?(?:я )?передумала?\b|(?:нет, )?не надо\b"
+    r"|我改变主意|还是(?:不要|不用|别))",
     re.IGNORECASE,
 ).match
 """Matches the beginning of a sentence that retracts the statement before it."""
 
 _REPLACES = re.compile(
     r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
-    r"|(?:we|i) (?:dropped|abandoned|gave up on|decided against|moved away from)"
+    r"|changed (?:my|our) minds?"
+    r"|(?:we|i) (?:dropped|abandoned|gave up on|decided against|moved away from"
+    r"|switched (?:away )?from|replaced)"
     r"|rolled back|turned out (?:to be )?wrong|is wrong after all)\b"
     r"|^(?:dropped|abandoned|gave up on|decided against)\b",
     re.IGNORECASE,
@@ -99,6 +113,7 @@ _LOG_BEGINS = re.compile(
     r"\[?\d+[:\-/T]\d[\d:.,T\-/Z]*\s|\[[A-Z]\w+\]"
     r"|#?\d+[\d. ]*\s(?:npm|error|warn\w*|info)\b"
     r"|/\w+/|Tip: |\w+@\d|> \w|Visit https?:|error: script"
+    r"|Traceback \(|File \"[^\"]+\", line \d|(?:\w+\.)*\w+(?:Error|Exception): "
 )
 
 _LOG_CONTAINS = (
@@ -113,18 +128,32 @@ _LOG_CONTAINS = (
 """Separate patterns, since each is several times as fast as one for all."""
 
 is_small_talk = re.compile(
-    r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?|great"
-    r"|nice|cool|good|perfect|right|sure|done|hi|hey|hello|wth|wtf)\b\W*)*"
+    r"\W*(?:(?:a+h+|o+h+|h?m+|uh+|wow|ok(?:ay)?|yes|yep|no|nope|wait|sorry|thanks?"
+    r"(?: you)?|great|nice|cool|good(?: (?:morning|afternoon|evening))?|perfect|right"
+    r"|sure|done|hi|hey|hello|wth|wtf|hallo|guten (?:tag|morgen)|привет|спасибо"
+    r"|здравствуйте|доброе утро|добрый (?:день|вечер)|你好|您好|谢谢)\b\W*)*"
     r"(?:(?:and |so |now )*(?:i(?:'ve| have)?(?: now)? (?:see|got it|get it|understand)"
     r"|(?:it|this|that|everything|all)(?:'s| is)? (?:now )?"
     r"(?:works?|working|fixed|good|done)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?)"
     r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go on"
-    r"|let'?s do (?:it|that|this)|you decide|up to you)(?: now| again| then)*)?\W*",
+    r"|let'?s (?:do\w?|try|use) (?:it|that|this)|you decide|up to you)"
+    r"(?: now| again| then)*)?\W*",
     re.IGNORECASE,
 ).fullmatch
 """Matches a clause without content: "ah, now it works", "how's it going?"."""
+
+is_role = re.compile(
+    r"(?:(?:please )?(?:you are|you're|act as|behave as|imagine (?:that )?you are"
+    r"|du bist|tu es|agis en tant qu[e']|eres) (?:an?|the|my|our|ein\w*|une?|l[ae])\b"
+    r"|you (?:always|never|only|prefer|value|care|speak|specialize) "
+    r"|(?:ты|вы)\s*(?:[—–-]\s*)?(?:опытн|эксперт|старш|senior|ведущ)\w*"
+    r"|(?:представь|действуй|выступи)\w*[, ]+(?:как |что ты |в роли )"
+    r"|(?:请)?(?:你是|扮演|假设你是)(?:一[个名位])?)[^,，:：]*$",
+    re.IGNORECASE,
+).match
+"""Matches a sentence that only tells the agent which role to play."""
 
 _NEEDS_CONTEXT = re.compile(
     r"(?:so|then|but|and|or|either|instead|still|yes|no|not|without (?:it|that|this)"

@@ -1,8 +1,7 @@
 """Make short titles from requests and sentences."""
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtui.text import analyzer, cues, prose, stopwords
@@ -25,6 +24,9 @@ SURE, LIKELY, UNSURE, SLIGHT = 1.0, 0.9, 0.7, 0.3
 """Scores of a request's title: it stands alone; refers to something but says much;
 refers to something and says little; says hardly anything."""
 
+MAX_SENTENCES = 9
+"""Only this many sentences of a request are considered for its title."""
+
 MANY_CONTENT_WORDS = 4
 """With this many content words a title is clear despite a reference."""
 
@@ -34,14 +36,16 @@ _INTERJECTION = re.compile(
     r"(?:ok(?:ay)?|so|hey|hi|hello|well|now|and|also|alright|actually|yes|yeah|great|cool"
     r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no(?=[,.!])|ultrathink|think hard(?:er)?|let's see"
-    r"|lately|quick (?:idea|question)"
+    r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
+    r"|你好|您好|谢谢|请问|lately|quick (?:idea|question)"
+    r"|(?:so )?does that mean(?: that)?"
     r"|it (?:sure |really |now )?(?:looks like|seems (?:like|that)|appears that)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?) but"
     r"|(?:i|we)(?:'ve| have)? (?:just |now |already )*"
     r"(?:\w{3,}ed|ran|run|did|made|built)\b[^.!?;:\n]{0,80}?,? (?:but|and (?:now|then))"
     r"|['\"]?/\S+\.\w+['\"])"
-    r"(?:\s*[,.!:;–—]+\s*|\s+(?:-\s+)?)(?=\S)",
+    r"(?:\s*[,.!:;–—，！。]+\s*|\s+(?:-\s+)?)(?=\S)",
     re.IGNORECASE,
 )
 """A word that begins a sentence and adds nothing to it."""
@@ -53,6 +57,7 @@ _OPENING = re.compile(
     r"|(?:you|we) (?:should|can|need to|must|have to)"
     r"|[^.!?;:\n]{0,200}?\bwhat (?:i|we) (?:want|need) to do(?: now| next)? is(?: to)?"
     r"|take a look at [^.!?;:\n]{3,70}? and(?: try to)?"
+    r"|(?:you are|you're|act as) an? [^.!?;:\n,]{3,80}?[,;.:]"
     r"|your (?:task|job|goal) is to|let's|let us|let me|i'll|i will|i was wondering if"
     r"|(?:please )?go ahead and|try to|make sure to)\s+(?=\S)",
     re.IGNORECASE,
@@ -97,15 +102,24 @@ _LABEL = re.compile(
     r"(?:(?:implementation )?plan|task|goal|feature|fix|bug|issue|summary"
     r"|feat|docs|chore|refactor|test|tests|perf|style|ci|build|title|subject|todo"
     r"|objective|request|context|intent|step \d+|phase \d+|bug fixed|root cause"
+    r"|not working|broken|(?:more |the )?(?:\w+ )?feedback"
     r"|the (?:fix|issue|problem|cause|solution)|\d+\.)(?:\([\w\-]+\))?!?"
     r"(?:\s*[:：]\s*|\s+[\-–—]\s+)",
     re.IGNORECASE,
 )
 
-_WHERE = re.compile(r"(?:in|at|on) \S+ around lines? [\d \-–to]+,?\s+", re.IGNORECASE)
+_WHERE = re.compile(
+    r"(?:in|at|on) \S+ around lines? [\d \-–to]+,?\s+"
+    r"|\S+\.\w+ (?:\(\d+\) )?\d[\d\-–]*:\s+",
+    re.IGNORECASE,
+)
 
 _POLITE = re.compile(
-    r"[\s,]+(?:please|pls|thanks?|thank you|thx|asap)[\s.!?]*$", re.IGNORECASE
+    r"[\s,.;]+(?:please|pls|thanks?|thank you|thx|asap|(?<=, )(?:too|as well)"
+    r"|(?:(?:can|could) you |please )+(?:fix|stop|solve|change) (?:it|this|that)"
+    r"|(?:исправь\w*|почини\w*)?[, ]*пожалуйста)[\s.!?]*$"
+    r"|[，。]\s*请?(?:帮我)?(?:修复|解决|处理)(?:一下)?(?:这个|该)?问题?[。！]?$",
+    re.IGNORECASE,
 )
 
 _AGENT = re.compile(
@@ -122,7 +136,7 @@ _ADDRESS = re.compile(r"https?://(?:www\.)?([\w.\-]+\w)[^\s,)]*")
 _PATH = re.compile(r"(?<![\w/])[@~]?/?(?:[\w.\-]+/){2,}([\w.\-]+\.\w+)")
 
 _CLAUSE_ENDS = re.compile(
-    r"[.!?;](?:(?<=\w\w.)|(?<=[)\]\"'`%].))"
+    r"[.!?;](?:(?<=\w\w.)|(?<=[A-Z] \d.)|(?<=[)\]\"'`%].))"
     r"(?<!e\.g.)(?<!i\.e.)(?<! vs.)(?<!etc.)(?:(?<=;)|(?<!;)[.!?]*)\s+"
 )
 
@@ -243,9 +257,9 @@ def plain_title(text: str) -> str:
 
 def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
     """Return the title of a request; None if it has none."""
-    parts = list(islice(sentences, 9))
+    parts = list(sentences)
     best: RequestTitle | None = None
-    for sentence in parts:
+    for sentence in parts[:MAX_SENTENCES]:
         text = _shorten_addresses(sentence.text)
         is_dull = sentence.is_heading and cues.is_generic_heading(text)
         if text.endswith((":", "：")) and len(parts) > 1:
@@ -253,12 +267,13 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
             if analyzer.count_content_words(title) >= MIN_REQUEST_WORDS:
                 best = best or RequestTitle(title, LIKELY)
             if best or _SHOWS.search(text):
-                break  # What follows is pasted.
+                # What follows is pasted, perhaps with the request after it.
+                return _last_order(parts) or best
             continue
         if is_dull or cues.is_log_line(text):
             continue
         for title in _clause_titles(text):
-            found = RequestTitle(title, _title_score(title))
+            found = _score_request(title)
             if found.score == SURE:
                 return found
             if found.score and (best is None or found.score > best.score):
@@ -266,12 +281,24 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
     return best
 
 
+def _score_request(title: str) -> RequestTitle:
+    return RequestTitle(title, _title_score(title))
+
+
+def _last_order(parts: Sequence[Sentence]) -> RequestTitle | None:
+    """Return the title of the last sentence if that begins with a verb."""
+    title = tidy_title(_shorten_addresses(parts[-1].text))
+    verb = _FIRST_WORD.match(title)
+    is_order = verb is not None and verb[1].lower() in _BASE_VERBS
+    return _score_request(title) if is_order else None
+
+
 def _clause_titles(text: str) -> Iterator[str]:
     """Yield titles of the first clauses of a sentence; a terse one includes the
     next."""
     run = ""
     for clause in split_clauses(text):
-        if cues.is_small_talk(clause):
+        if cues.is_small_talk(clause) or cues.is_role(clause):
             run = ""
             continue
         run = f"{run} {clause}" if run else clause
