@@ -49,6 +49,12 @@ class RunReason(StrEnum):
     """All segments are written, so that they can be rolled up."""
     WAITING = "waiting"
     """Segments wait."""
+    UNKNOWN = "unknown"
+    """The reason was stored by another version of memtui."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "RunReason":
+        return cls.UNKNOWN
 
 
 class RunResult(StrEnum):
@@ -60,6 +66,12 @@ class RunResult(StrEnum):
     """The user paused it or quit."""
     INTERRUPTED = "interrupted"
     """The process ended abruptly."""
+    UNKNOWN = "unknown"
+    """The result was stored by another version of memtui."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> "RunResult":
+        return cls.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

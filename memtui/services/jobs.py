@@ -26,6 +26,7 @@ REASONS = {
     RunReason.MISSED: "missed before",
     RunReason.SEGMENTS_DONE: "after the segments",
     RunReason.WAITING: "segments pending",
+    RunReason.UNKNOWN: "unknown reason",
 }
 
 LIMIT = 20

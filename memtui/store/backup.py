@@ -18,7 +18,7 @@ from pathlib import Path
 from memtui import files
 from memtui.errors import StoreBusyError, StoreError
 from memtui.model.events import EventRole, EventType, from_ms, to_ms
-from memtui.model.jobs import Job, RunReason, RunResult
+from memtui.model.jobs import Job
 from memtui.model.nodes import NodeStatus, TocLevel
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import Support
@@ -363,8 +363,6 @@ _ENUMS: dict[tuple[str, str], type[StrEnum]] = {
     ("checkpoints", "level"): TocLevel,
     ("jobs", "name"): Job,
     ("job_runs", "job"): Job,
-    ("job_runs", "reason"): RunReason,
-    ("job_runs", "result"): RunResult,
 }
 """The known values of a column, by table and column."""
 

@@ -1,5 +1,6 @@
 """The ``jobs`` command, in real processes."""
 
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,15 @@ def test_programs_read_the_same_as_people(home: Path) -> None:
     due = datetime.fromisoformat(day["next_at"])
     assert timedelta() < due - datetime.now(UTC) < timedelta(days=1, hours=2)
     assert statuses(home)["segments"]["next_at"] is None
+
+
+def test_an_unknown_result_is_listed_as_unknown(home: Path) -> None:
+    with sqlite3.connect(home / "memory.db") as db:
+        db.execute("UPDATE job_runs SET result = 'broken off', reason = 'by hand'")
+    told = run_memtui(home, "jobs")
+    assert "(unknown reason), 1h 2m, unknown" in told.stdout
+    told = run_memtui(home, "jobs", "history")
+    assert told.stdout.count("(unknown reason)") == 2
 
 
 def test_what_is_paused_stays_so_until_it_is_resumed(home: Path) -> None:

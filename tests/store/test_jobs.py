@@ -7,7 +7,7 @@ import pytest
 from memtui import store
 from memtui.model.events import from_ms
 from memtui.model.jobs import Job, JobState, RunReason, RunResult
-from memtui.store import database, jobs
+from memtui.store import backup, database, jobs, schema
 from memtui.store.jobs import RunProgress
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5" * 9 + "AA"
@@ -170,3 +170,15 @@ def test_a_run_counts_as_over_if_it_came_to_an_end_before_now() -> None:
         assert earlier.started_at == from_ms(100)
         assert jobs.last_finished_run(Job.DAY, 109) is None
         assert jobs.last_finished_run(Job.WEEK, 500) is None
+
+
+def test_a_run_of_another_version_has_an_unknown_result() -> None:
+    with database.transaction():
+        number = ran(Job.DAY, 5)
+        values = {"result": "broken off", "reason": "by hand"}
+        schema.JobRunRow.update(values).where(schema.JobRunRow.id == number).execute()
+    with database.connection():
+        (run,) = jobs.list_runs()
+        assert (run.result, run.reason) == (RunResult.UNKNOWN, RunReason.UNKNOWN)
+        assert not run.is_over
+        assert backup.find_damages() == []
