@@ -21,7 +21,7 @@ from textual.worker import WorkerError
 from memtui.cli.output import to_plain
 from memtui.errors import MemtuiError
 from memtui.paths import in_home
-from memtui.pipeline import rollup
+from memtui.pipeline import summarization
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import browse, status
 from memtui.settings import Settings
@@ -126,7 +126,7 @@ def _patient_rollup(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Otherwise the same history has nodes of other versions where it took ten seconds.
     """
-    monkeypatch.setattr(rollup, "PATIENCE_S", 600.0)
+    monkeypatch.setattr(summarization, "PATIENCE_S", 600.0)
 
 
 OWN = Settings(store_time_zone="UTC", summaries_provider="extractive")

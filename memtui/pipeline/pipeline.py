@@ -25,9 +25,8 @@ from memtui.model.events import Event, to_ms
 from memtui.model.schedule import Schedules
 from memtui.pipeline.model_worker import MakeSummarizer, ModelWorker
 from memtui.pipeline.progress import ModelStatus, ProgressReporter, Report
-from memtui.pipeline.rollup import RollupStage
 from memtui.pipeline.schedule import JobScheduler
-from memtui.pipeline.summarization import SummaryStage
+from memtui.pipeline.summarization import RollupStage, SummaryStage
 from memtui.pipeline.worker import ChangedNodes, Step, StepResult, Worker, WorkerLock
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_documents import node_documents

@@ -10,7 +10,7 @@ import pytest
 from memtui.capture import tail
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
-from memtui.pipeline import rollup
+from memtui.pipeline import summarization
 from memtui.pipeline.worker import Worker
 from memtui.services import status
 from memtui.settings import Settings
@@ -54,7 +54,7 @@ def write(projects: Path, number: int, minute: int = 0) -> Path:
 def test_what_stands_above_many_new_files_is_made_once(
     tmp_path: Path, projects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rollup, "PATIENCE_S", 600.0)
+    monkeypatch.setattr(summarization, "PATIENCE_S", 600.0)
     for number in range(FILES):
         write(projects, number)
     house = Workspace(in_home(tmp_path / "home"), WATCHING)
@@ -95,8 +95,8 @@ def test_where_news_never_cease_the_levels_above_are_made_now_and_then(
     patience_s: float,
     is_made: bool,
 ) -> None:
-    monkeypatch.setattr(rollup, "PATIENCE_S", patience_s)
-    monkeypatch.setattr(rollup, "MAX_SHARE", 0)
+    monkeypatch.setattr(summarization, "PATIENCE_S", patience_s)
+    monkeypatch.setattr(summarization, "MAX_SHARE", 0)
     loop = Worker(house.pipeline._stages(), lambda _: None)
     for turn in range(8):
         lines = [

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memtui.cli.main import main
-from memtui.pipeline import rollup
+from memtui.pipeline import summarization
 from memtui.store import database
 
 
@@ -102,7 +102,7 @@ def _put(pipe: int, taken: int) -> None:
 
 if __name__ == "__main__":
     _load()
-    rollup.PATIENCE_S = 600.0  # a slow machine makes the same versions
+    summarization.PATIENCE_S = 600.0  # a slow machine makes the same versions
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
     print(flush=True)
     for line in sys.stdin:

@@ -26,7 +26,7 @@ from memtui.model.jobs import Job
 from memtui.model.nodes import NodeStatus, TocLevel
 from memtui.model.schedule import JobSchedule, find_cron_error
 from memtui.model.segments import TOOL_CHARS, counted_text
-from memtui.pipeline import rollup
+from memtui.pipeline import summarization
 from memtui.pipeline.model_worker import MIN_AGES
 from memtui.services import browse, conversation
 from memtui.settings import Settings
@@ -106,7 +106,7 @@ def test_s3_35_all_four_parents_exist_with_the_segment(
     def fail(*_: object) -> None:
         raise ValueError("no roll-up today")
 
-    monkeypatch.setattr(rollup.RollupStage, "_roll_up", fail)
+    monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
     for _ in house.pipeline.importer().run([HISTORY]):
         pass
     assert house.pipeline.run_until_idle(lambda _: None)
@@ -485,7 +485,7 @@ def test_a_placeholder_never_enters_a_parents_summary(full_house: Workspace) -> 
 def test_a_node_is_pending_until_it_is_rolled_up(
     house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rollup.RollupStage, "step", lambda _: 0)
+    monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
     store_messages(make_message("Polish the harbour crane."))
     take_in(house)
     (year,) = browse.list_children()
@@ -564,21 +564,21 @@ def test_a_run_is_late_by_five_minutes_at_most(house: Workspace) -> None:
 def test_a_node_that_fails_does_not_block_the_others(
     house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    roll_up = rollup.RollupStage._roll_up
+    roll_up = summarization.RollupStage._roll_up
 
-    def fail(stage: rollup.RollupStage, name: str, now_ms: int) -> None:
+    def fail(stage: summarization.RollupStage, name: str, now_ms: int) -> None:
         if name == "toc:day:2024-01-18":
             raise ValueError("no roll-up today")
         roll_up(stage, name, now_ms)
 
-    monkeypatch.setattr(rollup.RollupStage, "_roll_up", fail)
+    monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
     list(house.pipeline.importer().run([HISTORY]))
     house.pipeline.run_until_idle(lambda _: None)
     other = browse.get_node("toc:day:2024-01-15")
     assert other is not None and other.bullets
     assert browse.get_node("toc:year:2023") is not None
     # It is tried again later.
-    monkeypatch.setattr(rollup.RollupStage, "_roll_up", roll_up)
+    monkeypatch.setattr(summarization.RollupStage, "_roll_up", roll_up)
     with database.transaction():
         database.db.execute_sql("UPDATE nodes SET retry_ms = 0")
     take_in(house)
@@ -606,7 +606,7 @@ def test_a_node_without_children_is_removed(tmp_path: Path) -> None:
 def test_a_roll_up_goes_on_after_a_crash(
     house: Workspace, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rollup.RollupStage, "step", lambda _: 0)
+    monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
     list(house.pipeline.importer().run([HISTORY]))
     take_in(house)
     with database.connection():
@@ -755,7 +755,7 @@ def test_a_failed_write_leaves_the_node_to_be_rolled_up(
         raise OSError("no space")
 
     with monkeypatch.context() as patched:
-        patched.setattr(rollup.RollupStage, stage, fail)
+        patched.setattr(summarization.RollupStage, stage, fail)
         store_messages(make_message("Polish the harbour crane."))
         house.pipeline.run_until_idle(lambda _: None)
     with database.connection():
