@@ -22,7 +22,7 @@ from memtui.model.nodes import (
 from memtui.model.summaries import NO_STATS, Keyword
 from memtui.services import browse
 from memtui.store import database, nodes
-from memtui.store import day_sessions as store_day_sessions
+from memtui.store import segments as store_segments
 from memtui.summarize import session_work
 
 PREFIX = "toc:session:"
@@ -70,7 +70,7 @@ def list_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
     """Return the sessions of a day, those that began there last first."""
     with database.connection():
         entries = browse.list_children(day_id, limit=sys.maxsize, scope=scope)
-        work = store_day_sessions.read_work([entry.node_id for entry in entries])
+        work = store_segments.read_states([entry.node_id for entry in entries])
     groups: dict[tuple[str, str], list[TocEntry]] = {}
     for entry in entries:
         agent, session_id, _ = work.get(entry.node_id, ("", entry.node_id, ""))
@@ -165,7 +165,7 @@ def get_path(node_id: str) -> list[str]:
         return path
     *above, segment_id = path
     with database.connection():
-        work = store_day_sessions.read_work([segment_id])
+        work = store_segments.read_states([segment_id])
     agent, session_id, _ = work.get(segment_id, ("", segment_id, ""))
     session = DaySession(above[-1], agent, session_id, "", "", ())
     return [*above, session.node_id, segment_id]
@@ -174,7 +174,7 @@ def get_path(node_id: str) -> list[str]:
 def count_sessions(scope: Scope = ALL) -> int:
     """Return the number of sessions with a segment in a scope."""
     with database.connection():
-        return store_day_sessions.count([store_day_sessions.ALL_TIMES], scope)[0]
+        return store_segments.count_sessions([store_segments.ALL_TIMES], scope)[0]
 
 
 def add_session_counts(
@@ -183,12 +183,12 @@ def add_session_counts(
     """Return entries above the segments with the number of their sessions."""
     ranges = [_time_range(entry, zone) for entry in entries]
     with database.connection():
-        counts = store_day_sessions.count(ranges, scope)
+        counts = store_segments.count_sessions(ranges, scope)
     found = zip(entries, counts, strict=True)
     return [replace(entry, sessions=number) for entry, number in found]
 
 
-def _time_range(entry: TocEntry, zone: tzinfo) -> store_day_sessions.TimeRange:
+def _time_range(entry: TocEntry, zone: tzinfo) -> store_segments.TimeRange:
     """Return the times of an entry: of a week, those in the month above it."""
     start, end = calendar.bounds(entry.node_id, zone)
     if entry.month_id:

@@ -8,7 +8,7 @@ from memtui.model.hits import CombinedHit, MessageHit
 from memtui.model.sessions import NO_WORK, SessionWork
 from memtui.store import database
 from memtui.store import sessions as store_sessions
-from memtui.store.sessions import SegmentWork, SessionKey
+from memtui.store.sessions import SegmentOutcome, SessionKey
 from memtui.summarize import session_work
 
 HitT = TypeVar("HitT", CombinedHit, MessageHit)
@@ -18,13 +18,13 @@ def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
     """Return the work of sessions that have a summary, by agent and id."""
     with database.connection():
         found = store_sessions.list_work(set(keys))
-    groups: dict[SessionKey, list[SegmentWork]] = {}
+    groups: dict[SessionKey, list[SegmentOutcome]] = {}
     for segment in found:
         groups.setdefault((segment.agent, segment.session_id), []).append(segment)
     return {key: _describe(segments) for key, segments in groups.items()}
 
 
-def _describe(segments: Sequence[SegmentWork]) -> SessionWork:
+def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     """Describe a session by its segments, oldest first."""
     states = [one.state for one in segments if one.state]
     outcomes = [one.outcome for one in segments if one.outcome]

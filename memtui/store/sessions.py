@@ -258,8 +258,8 @@ def get_many(numbers: Iterable[int]) -> dict[int, Session]:
     return {row.id: from_row(row) for row in rows}
 
 
-class SegmentWork(NamedTuple):
-    """What the summary of a segment says of the work of its session."""
+class SegmentOutcome(NamedTuple):
+    """The work in a segment, as its summary describes it."""
 
     agent: str
     session_id: str
@@ -270,7 +270,7 @@ class SegmentWork(NamedTuple):
     outcome: str
 
 
-def list_work(keys: Collection[SessionKey]) -> list[SegmentWork]:
+def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
     """Return the summarized segments of sessions, oldest first."""
     bullet = (
         "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind = '{}'"
@@ -285,7 +285,7 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentWork]:
         " JOIN node_versions v ON v.id = n.latest_id ORDER BY g.start_ms",
         json.dumps(sorted(keys)),
     )
-    return list(map(SegmentWork._make, rows))
+    return list(map(SegmentOutcome._make, rows))
 
 
 def get_texts(numbers: Iterable[int]) -> dict[int, tuple[str, str]]:
