@@ -4,10 +4,9 @@ It is used for large stores. It makes as many nodes, bullets and grips of the sa
 length as the real summarizer; measurements of screens need no more.
 """
 
-from memtui.model import grips
+from memtui.model import nodes
 from memtui.model.events import Event
-from memtui.model.grips import Grip
-from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocLevel, TocNode
+from memtui.model.nodes import Bullet, Grip, NodeCounts, NodeStatus, TocLevel, TocNode
 from memtui.model.summaries import Keyword
 from memtui.model.verdicts import (
     EventQuote,
@@ -72,7 +71,7 @@ def _make(_: SummaryStage, work: SegmentWork) -> tuple[NewVersion, SegmentTerms]
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:
     text = truncate(event.text, CHARS)
     grip = Grip(
-        grip_id=grips.grip_id(name, text, event),
+        grip_id=nodes.grip_id(name, text, event),
         excerpt=text,
         event_id_start=event.event_id,
         event_id_end=event.event_id,

@@ -12,9 +12,8 @@ from datetime import datetime, tzinfo
 from memtui.agents.replies import Item, cut, shortened
 from memtui.model import citations, hits
 from memtui.model.events import Event
-from memtui.model.grips import Grip
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
-from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel
+from memtui.model.nodes import Bullet, Grip, NodeStatus, TocEntry, TocLevel
 from memtui.model.sessions import Session
 from memtui.model.summaries import CARD
 from memtui.model.verdicts import Support

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.filters import Filters, SummarizerKind
-from memtui.model.grips import Grip
 from memtui.model.hits import HitKind
-from memtui.model.nodes import TocLevel, TocNode
+from memtui.model.nodes import Grip, TocLevel, TocNode
 from memtui.search.scoring import FieldText, NodeField
 
 AGENT, PROJECT, LEVEL, HAS, BY = "agent", "project", "level", "has", "by"

@@ -11,7 +11,7 @@ from memtui.errors import MemtuiError
 from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventPosition, Thought, clean, from_ms, to_ms
-from memtui.model.grips import Expansion, Grip
+from memtui.model.nodes import Expansion, Grip
 from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import conversations, database, events, nodes, sessions, versions
 

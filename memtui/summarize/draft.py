@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from memtui.model import grips as model_grips
+from memtui.model import nodes as model_nodes
 from memtui.model.events import Event, EventRole
-from memtui.model.grips import Grip
-from memtui.model.nodes import Bullet, TocNode
+from memtui.model.nodes import Bullet, Grip, TocNode
 from memtui.model.segments import counted_text
 from memtui.model.summaries import (
     CARD,
@@ -265,7 +264,7 @@ def _grip(
 ) -> Grip:
     """Return a grip of a claim on one event."""
     return Grip(
-        grip_id=model_grips.grip_id(node_id, claim.text, event),
+        grip_id=model_nodes.grip_id(node_id, claim.text, event),
         excerpt=excerpt,
         event_id_start=event.event_id,
         event_id_end=event.event_id,

@@ -14,8 +14,7 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model import nodes
 from memtui.model.filters import ALL, Scope
-from memtui.model.grips import Expansion
-from memtui.model.nodes import TocEntry, TocLevel
+from memtui.model.nodes import Expansion, TocEntry, TocLevel
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import branches, browse, conversation, day_sessions
 from memtui.services.day_sessions import DaySession

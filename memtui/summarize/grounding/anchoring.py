@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.model.events import Event
-from memtui.model.grips import Grip, grip_id
+from memtui.model.nodes import Grip, grip_id
 from memtui.model.segments import counted_text
 from memtui.model.summaries import DraftBullet
 from memtui.text import analyzer

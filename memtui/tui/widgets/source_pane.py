@@ -22,7 +22,7 @@ from textual.worker import Worker, WorkerState
 
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventRole
-from memtui.model.grips import Expansion
+from memtui.model.nodes import Expansion
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.services import conversation
 from memtui.text import date_format

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.grips import Grip
+from memtui.model.nodes import Grip
 from memtui.model.summaries import DraftBullet
 from memtui.summarize.grounding import anchoring
 from memtui.summarize.grounding.anchoring import NeighbourIndex
