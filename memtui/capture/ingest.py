@@ -39,8 +39,7 @@ from memtui.capture.spool import (
 from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
 from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, to_ms
-from memtui.model.segments import counted_text
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.sessions import SessionMetadata, SubagentMetadata, counted_text
 from memtui.store import (
     copies,
     cursors,

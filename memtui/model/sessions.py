@@ -1,4 +1,4 @@
-"""A session: one conversation with one agent."""
+"""Sessions, their subagents and their segments."""
 
 import re
 import shlex
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+
+from memtui.model.events import Event, EventRole
 
 _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
 """The beginning of an absolute path."""
@@ -175,3 +177,43 @@ def resume_command(session: Session) -> ResumeCommand:
     if session.session_id.startswith("-"):
         return ResumeCommand(reason="Its id would be taken for an option.")
     return ResumeCommand((*command, session.session_id), session.cwd)
+
+
+# Segments. Where they end is decided in ``summarize.segmenter``.
+
+TOOL_CHARS = 1000
+"""Only this much of a tool's text is counted and summarized."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Consecutive events of one session, oldest first; never empty."""
+
+    segment_id: str
+    events: tuple[Event, ...]
+    overlap_events: tuple[Event, ...] = ()
+    is_open: bool = False
+    earlier_prompts: tuple[Event, ...] = ()
+    """The user's last messages before it, the latest first."""
+    session_title: str = ""
+    """The agent's own title of the session, if the segment is the start of it."""
+
+    @property
+    def start_time(self) -> datetime:
+        """Return the time of the first event, without the overlap."""
+        return self.events[0].timestamp
+
+    @property
+    def end_time(self) -> datetime:
+        return self.events[-1].timestamp
+
+
+def counted_text(event: Event) -> str:
+    """Return the part of an event's text that is counted and summarized.
+
+    Tool output is shortened; so is text that the agent itself inserted, such as a
+    compaction summary.
+    """
+    if event.role in (EventRole.TOOL, EventRole.SYSTEM):
+        return event.text[:TOOL_CHARS]
+    return event.text

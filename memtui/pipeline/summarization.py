@@ -13,8 +13,7 @@ from functools import partial
 from memtui.model import calendar
 from memtui.model.events import content_hash, from_ms, to_ms
 from memtui.model.nodes import Grip, NodeCounts, NodeStatus, TocLevel, TocNode
-from memtui.model.segments import Segment
-from memtui.model.sessions import Session
+from memtui.model.sessions import Segment, Session
 from memtui.model.summaries import (
     HEADLINE_CHARS,
     NO_TOTALS,

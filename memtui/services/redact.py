@@ -14,7 +14,7 @@ from pathlib import Path
 
 from memtui.capture.spool import DRAFTS_FOLDER, Spool, redact_file
 from memtui.model.events import Event, to_ms
-from memtui.model.segments import counted_text
+from memtui.model.sessions import counted_text
 from memtui.services import forget
 from memtui.services.forget import Forget
 from memtui.store import (

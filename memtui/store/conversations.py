@@ -10,7 +10,7 @@ from typing import Any
 
 from memtui.model.events import MESSAGES, SPEAKERS, Event, EventPosition, to_ms
 from memtui.model.filters import Filters
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.store import events, scopes, sessions, versions
 from memtui.store.database import (
     LIKE_ESCAPE,

@@ -13,7 +13,7 @@ from typing import Protocol
 from memtui.model import nodes as model_nodes
 from memtui.model.events import Event, EventRole
 from memtui.model.nodes import Bullet, Grip, TocNode
-from memtui.model.segments import counted_text
+from memtui.model.sessions import counted_text
 from memtui.model.summaries import (
     CARD,
     BulletKind,

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from memtui.model.events import Event, EventRole, clean
 from memtui.model.nodes import MAX_KEYWORDS, TocLevel
-from memtui.model.segments import counted_text
+from memtui.model.sessions import counted_text
 from memtui.model.summaries import ORIGIN_RANK, Keyword, KeywordOrigin
 from memtui.text import analyzer, stopwords
 from memtui.text.stopwords import STOP_WORDS

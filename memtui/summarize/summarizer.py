@@ -5,7 +5,7 @@ from typing import Protocol
 
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocLevel, TocNode
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.model.summaries import NO_TOTALS, ProjectTotals, Summary
 from memtui.summarize import extractive, rollup
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memtui.model.events import Event, EventType
-from memtui.model.segments import TOOL_CHARS
+from memtui.model.sessions import TOOL_CHARS
 from memtui.text.prose import count_letters, shorten, strip_markup
 
 MAX_NAMED = 4

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.capture.spool import Spool
 from memtui.model.events import is_event_id
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.model.summaries import Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig

@@ -13,7 +13,7 @@ import pytest
 from memtui.cli.output import to_plain
 from memtui.model.events import Event
 from memtui.model.nodes import NodeStatus, TocLevel, TocNode
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.model.summaries import NO_TOTALS, DraftBullet, ProjectTotals, Summary
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline, PipelineConfig

@@ -25,7 +25,7 @@ from memtui.model.events import Event, EventRole, EventType
 from memtui.model.jobs import Job
 from memtui.model.nodes import NodeStatus, TocLevel
 from memtui.model.schedule import JobSchedule, find_cron_error
-from memtui.model.segments import TOOL_CHARS, counted_text
+from memtui.model.sessions import TOOL_CHARS, counted_text
 from memtui.pipeline import summarization
 from memtui.pipeline.model_worker import MIN_AGES
 from memtui.services import browse, conversation

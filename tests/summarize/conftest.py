@@ -10,7 +10,7 @@ import pytest
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.model_state import ModelProgress
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.summarize.ollama.models import Capability, ModelOptions
 from memtui.summarize.ollama.summarizer import Callbacks, Ollama
 from tests.stub.server import Stub, run_stub

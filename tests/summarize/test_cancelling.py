@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from memtui.model.model_state import ModelCondition
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.summarize.ollama.errors import RequestCancelled
 from memtui.summarize.ollama.models import Capability, OutputMode
 from memtui.summarize.ollama.summarizer import Ollama

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import BULLET_COUNTS, TocLevel
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.model.summaries import BULLET_CHARS, FACTS, BulletKind
 from memtui.summarize import extractive, rollup
 from memtui.summarize.summarizer import ExtractiveSummarizer

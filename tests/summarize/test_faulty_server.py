@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memtui.errors import ModelError
 from memtui.model.model_state import ModelCondition, ModelPhase
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.summarize.ollama import errors
 from memtui.summarize.ollama.errors import OllamaError
 from memtui.summarize.ollama.models import Capability, ModelOptions, OutputMode

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from memtui.model.model_state import ModelPhase, ModelProgress
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.client import Client, parse_address
 from memtui.summarize.ollama.errors import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memtui import workspace
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.paths import in_home
 from memtui.settings import Settings
 from memtui.workspace import Workspace

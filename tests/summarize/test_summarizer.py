@@ -8,7 +8,7 @@ import pytest
 
 from memtui.model.model_state import ModelCondition, ModelPhase
 from memtui.model.nodes import Bullet, TocLevel, TocNode
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.model.summaries import Summary
 from memtui.model.verdicts import SUPPORTED
 from memtui.summarize.bullets import sanitize

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from memtui.model.events import Event, EventRole, EventType
-from memtui.model.segments import counted_text
+from memtui.model.sessions import counted_text
 from memtui.model.verdicts import (
     SourceQuote,
     Support,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from memtui.model.events import Event
 from memtui.model.nodes import Grip, grip_id
-from memtui.model.segments import counted_text
+from memtui.model.sessions import counted_text
 from memtui.model.summaries import DraftBullet
 from memtui.text import analyzer
 from memtui.text.bm25 import inverse_document_frequency, length_norms

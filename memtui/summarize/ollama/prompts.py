@@ -19,7 +19,7 @@ from typing import Any
 
 from memtui.model.events import Event, EventRole, clean
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
-from memtui.model.segments import Segment, counted_text
+from memtui.model.sessions import Segment, counted_text
 from memtui.model.summaries import (
     BULLET_CHARS,
     FACTS,

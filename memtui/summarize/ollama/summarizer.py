@@ -36,7 +36,7 @@ from memtui.model.model_state import (
     ModelProgress,
 )
 from memtui.model.nodes import TocLevel, TocNode
-from memtui.model.segments import Segment
+from memtui.model.sessions import Segment
 from memtui.model.summaries import (
     NO_TOTALS,
     GenerationStats,
