@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from memtui.errors import SettingsError
-from memtui.model.bounds import check_number
+from memtui.model.quantities import check_number
 
 SettingValue = str | int | float | bool | tuple[str, ...]
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 from memtui.agents import replies
 from memtui.agents.replies import Problem, Reply
 from memtui.errors import MemtuiError, UsageError
-from memtui.model.bounds import check_number
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import EventType, clean
 from memtui.model.jobs import ALL_JOBS, Job
+from memtui.model.quantities import check_number
 from memtui.text import tokens
 from memtui.text.fencing import neutralize_line
 

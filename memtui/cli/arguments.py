@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from memtui.model.bounds import check_number
+from memtui.model.quantities import check_number
 
 MAX_PORT = 65_535
 

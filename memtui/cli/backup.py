@@ -18,13 +18,13 @@ from memtui.cli.arguments import Parser, add_dry_run
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError, StoreError
 from memtui.model.events import Event, Thought
+from memtui.model.quantities import plural
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.paths import Paths
 from memtui.pipeline.worker import WorkerLock
 from memtui.store import archive, backup, database, events
 from memtui.store.backup import StoreInfo
 from memtui.text import date_format
-from memtui.text.quantities import plural
 from memtui.text.secrets import RULES_VERSION
 
 RECORD_NAMES = {

@@ -15,13 +15,13 @@ from memtui.cli.arguments import Parser
 from memtui.cli.context import Context, start_log
 from memtui.errors import SettingsError
 from memtui.integrations.config_files import find_project_root
+from memtui.model.quantities import plural
 from memtui.paths import with_tilde
 from memtui.pipeline import worker
 from memtui.services.doctor import Doctor, Finding, Report
 from memtui.settings import Settings
 from memtui.store.problems import HOOKS, Problem, ProblemKind
 from memtui.text import date_format
-from memtui.text.quantities import plural
 
 WIDTH = 80
 

@@ -9,13 +9,13 @@ from memtui.cli import output, work
 from memtui.cli.arguments import Parser, add_dry_run
 from memtui.cli.context import Context
 from memtui.errors import UsageError
+from memtui.model.quantities import plural
 from memtui.services import forget
 from memtui.services.forget import Forget, ForgetResult
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.store import database, tombstones
 from memtui.store.tombstones import TombstoneKind
 from memtui.text import date_format, tokens
-from memtui.text.quantities import plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

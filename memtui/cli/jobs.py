@@ -9,10 +9,10 @@ from memtui.cli.arguments import Parser, whole_number
 from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.model.jobs import Job, JobRun, find_job, find_jobs
+from memtui.model.quantities import plural
 from memtui.services import jobs
 from memtui.services.jobs import LIMIT, REASONS, JobStatus
 from memtui.text import date_format
-from memtui.text.quantities import plural
 from memtui.workspace import Workspace
 
 DONE = {"pause": "paused", "resume": "resumed", "run": "requested"}

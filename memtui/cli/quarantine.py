@@ -9,6 +9,7 @@ from memtui.cli import output, work
 from memtui.cli.arguments import Parser, add_dry_run, add_paging
 from memtui.cli.context import Context
 from memtui.errors import UsageError
+from memtui.model.quantities import plural
 from memtui.services.quarantine import (
     DropResult,
     QuarantineContent,
@@ -18,7 +19,6 @@ from memtui.services.quarantine import (
     RetryState,
 )
 from memtui.text import date_format
-from memtui.text.quantities import plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

@@ -8,11 +8,11 @@ from memtui.cli import output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
 from memtui.errors import UsageError
+from memtui.model.quantities import plural
 from memtui.paths import transcript_folders, with_tilde
 from memtui.services.capture_sources import CaptureSource, list_sources
 from memtui.settings import EVERY
 from memtui.text import date_format
-from memtui.text.quantities import plural
 from memtui.workspace import Workspace
 
 

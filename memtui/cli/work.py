@@ -15,11 +15,11 @@ from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
 from memtui.errors import MemtuiError
 from memtui.model.nodes import TocLevel
+from memtui.model.quantities import plural
 from memtui.paths import transcript_folders
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import status
 from memtui.store import database, rewrite_queue
-from memtui.text.quantities import plural
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace

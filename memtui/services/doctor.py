@@ -31,6 +31,7 @@ from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import Machine
 from memtui.model.events import clean, to_ms
 from memtui.model.model_state import ModelCondition, ModelHealth
+from memtui.model.quantities import byte_size, plural
 from memtui.paths import Paths, transcript_folders
 from memtui.search.message_index import MessageIndex
 from memtui.search.node_index import NodeIndex
@@ -56,7 +57,6 @@ from memtui.store.cursors import SourceActivity
 from memtui.store.problems import Problem, ProblemKind
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.text import date_format, tokens
-from memtui.text.quantities import byte_size, plural
 from memtui.text.secrets import RULES_VERSION
 
 log = logging.getLogger(__name__)

@@ -27,10 +27,10 @@ from memtui.capture.spool import (
 )
 from memtui.errors import MemtuiError, SpoolError
 from memtui.model.events import clean
+from memtui.model.quantities import byte_size, plural
 from memtui.store import cursors, database, problems
 from memtui.store.problems import HOOKS, Problem, ProblemKind
 from memtui.text import secrets
-from memtui.text.quantities import byte_size, plural
 
 MAX_SENDER_BYTES = 64 * 1024
 """The agent and event of a larger file are not read."""

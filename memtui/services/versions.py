@@ -6,9 +6,9 @@ from datetime import datetime, tzinfo
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
 from memtui.model.nodes import NodeStatus, TocHistory, TocNode, TocVersion
+from memtui.model.quantities import plural
 from memtui.model.summaries import GenerationStats
 from memtui.store import database, nodes, versions
-from memtui.text.quantities import plural
 
 
 class VersionRejectedError(MemtuiError):

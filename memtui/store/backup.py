@@ -20,13 +20,13 @@ from memtui.errors import StoreBusyError, StoreError
 from memtui.model.events import EventRole, EventType, from_ms, to_ms
 from memtui.model.jobs import Job
 from memtui.model.nodes import NodeStatus, TocLevel
+from memtui.model.quantities import plural
 from memtui.model.summaries import BulletKind
 from memtui.model.verdicts import Support
 from memtui.store import database, meta, schema, tombstones
 from memtui.store.database import db
 from memtui.store.problems import ProblemKind
 from memtui.store.tombstones import Tombstone, TombstoneKind
-from memtui.text.quantities import plural
 
 COPY_PAGES = 4096
 """The number of pages copied at a time (16 MB), so that Ctrl+C is noticed."""

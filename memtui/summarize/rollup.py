@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
+from memtui.model.quantities import plural
 from memtui.model.summaries import (
     BULLET_CHARS,
     HEADLINE_CHARS,
@@ -20,7 +21,6 @@ from memtui.model.summaries import (
 )
 from memtui.summarize import session_work
 from memtui.text import analyzer, prose, titles
-from memtui.text.quantities import plural
 
 HEADLINE_PARTS = 3
 """The maximum number of pieces of work that a headline names."""

@@ -20,9 +20,9 @@ from memtui.model.nodes import (
     TocLevel,
     TocNode,
 )
+from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
 from memtui.text import date_format
-from memtui.text.quantities import plural
 
 SUPPORTED, WEAK, UNSUPPORTED, QUOTED = "✓", "~", "✗", "“"
 """The verdict of a bullet; of a node: all supported, some, none even weakly."""

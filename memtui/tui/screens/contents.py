@@ -20,8 +20,8 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.filters import Scope
 from memtui.model.nodes import TocLevel
+from memtui.model.quantities import plural
 from memtui.services.day_sessions import DaySession
-from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import (
     LoadFailed,

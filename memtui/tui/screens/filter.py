@@ -13,9 +13,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.model.filters import ALL, Scope
+from memtui.model.quantities import plural
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
-from memtui.text.quantities import plural
 from memtui.tui import format, workers
 from memtui.tui.screens.base import Dialog
 from memtui.tui.widgets.item_list import ItemList

@@ -17,11 +17,11 @@ from memtui.model import calendar
 from memtui.model.jobs import Job, JobRun, RunResult
 from memtui.model.model_state import ModelCondition, ModelHealth
 from memtui.model.nodes import TocLevel
+from memtui.model.quantities import plural
 from memtui.services import jobs
 from memtui.services.jobs import REASONS
 from memtui.services.status import advise_on_model
 from memtui.text import date_format
-from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen

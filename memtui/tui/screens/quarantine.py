@@ -17,6 +17,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from memtui.model.quantities import plural
 from memtui.services.quarantine import (
     UNKNOWN_AGENT,
     DropResult,
@@ -27,7 +28,6 @@ from memtui.services.quarantine import (
     RetryResult,
 )
 from memtui.text import date_format
-from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, Dialog, ListDetailScreen

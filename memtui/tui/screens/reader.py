@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from memtui.model import sessions
 from memtui.model.events import EventPosition
+from memtui.model.quantities import plural
 from memtui.model.sessions import ResumeCommand
 from memtui.services import browse, conversation, export
 from memtui.services.conversation import (
@@ -29,7 +30,6 @@ from memtui.services.conversation import (
     Turn,
     TurnRange,
 )
-from memtui.text.quantities import plural
 from memtui.tui import commands, format, terminal, workers
 from memtui.tui.messages import (
     FindRequested,

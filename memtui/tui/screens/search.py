@@ -21,12 +21,12 @@ from textual.widgets import Input, OptionList, Static
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
 from memtui.model.hits import CombinedResult, MessageResult
+from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search.query import NO_WORD
 from memtui.search.query_dates import NEWEST_LISTED
 from memtui.services import browse, session_work
 from memtui.services.browse import ScopeChoices
-from memtui.text.quantities import plural
 from memtui.tui import format, workers
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.widgets.result_list import (

@@ -26,10 +26,10 @@ from memtui.model.nodes import (
     TocNode,
     TocVersion,
 )
+from memtui.model.quantities import plural
 from memtui.model.verdicts import Support
 from memtui.services import explain, versions
 from memtui.text import date_format
-from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import AGAIN, ListDetailScreen

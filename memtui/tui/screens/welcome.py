@@ -11,10 +11,10 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from memtui.model.quantities import plural
 from memtui.model.sessions import AgentHistory
 from memtui.paths import with_tilde
 from memtui.services.capture_sources import agent_title
-from memtui.text.quantities import plural
 from memtui.tui import commands, format
 from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import BaseScreen

@@ -22,10 +22,10 @@ from memtui.model import nodes
 from memtui.model.activity import ScopedNode
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel, TocNode
+from memtui.model.quantities import plural
 from memtui.services import browse, conversation, day_sessions, versions
 from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
-from memtui.text.quantities import plural
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
     LoadFailed,

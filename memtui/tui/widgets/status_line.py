@@ -13,8 +13,8 @@ from textual.widget import Widget
 from memtui.errors import DISK_FULL
 from memtui.model.filters import ALL, Scope
 from memtui.model.model_state import ModelCondition, ModelHealth, ModelPhase
+from memtui.model.quantities import plural
 from memtui.services.status import activity_name
-from memtui.text.quantities import plural
 from memtui.tui import format
 
 if TYPE_CHECKING:

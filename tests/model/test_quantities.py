@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from memtui.model.bounds import MAX_NUMBER, check_number
+from memtui.model.quantities import MAX_NUMBER, check_number
 
 
 @pytest.mark.parametrize("value", [7, 7.0, "7", " 7 "])
