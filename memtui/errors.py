@@ -31,17 +31,17 @@ class MemtuiError(Exception):
 class AmbiguousError(MemtuiError):
     """A name fits several things; the message lists some of them."""
 
-    def __init__(self, asked: str, what: str, names: Sequence[str], count: int) -> None:
+    def __init__(self, name: str, nouns: str, names: Sequence[str], count: int) -> None:
         """List what the name may mean.
 
         Args:
-            asked: The name.
-            what: The plural noun of the things: ``sessions``.
+            name: The name.
+            nouns: The plural noun of the things: ``sessions``.
             names: The names of some of them.
             count: How many there are.
         """
-        lines = [f"{asked!r} could be any of {count:,} {what}:"]
-        lines += [f"  {name}" for name in names]
+        lines = [f"{name!r} could be any of {count:,} {nouns}:"]
+        lines += [f"  {one}" for one in names]
         if more := count - len(names):
             lines.append(f"  and {more:,} more")
         super().__init__("\n".join(lines))

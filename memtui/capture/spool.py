@@ -327,7 +327,7 @@ def _write_reasons(file: Path, reasons: Sequence[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SpoolRecord:
-    """A part of a file that can be kept or deleted by itself."""
+    """A part of a file that can be quarantined or deleted by itself."""
 
     raw: bytes
     fields: dict[str, object] | None

@@ -41,11 +41,11 @@ class RunReason(StrEnum):
 
     SCHEDULE = "schedule"
     """Its scheduled time has come."""
-    REQUESTED = "asked"
+    REQUESTED = "requested"
     """The user requested it."""
     MISSED = "missed"
     """Its scheduled time passed while memtui did not run."""
-    SEGMENTS_DONE = "drained"
+    SEGMENTS_DONE = "segments done"
     """All segments are written, so that they can be rolled up."""
     WAITING = "waiting"
     """Segments wait."""

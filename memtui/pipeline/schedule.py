@@ -42,7 +42,7 @@ class JobScheduler:
         self._ended: dict[Job, datetime] = {}
         self._not_due: dict[Job, tuple[datetime, datetime]] = {}
         self._paused: set[Job] = set()
-        self._drained: set[Job] = set()
+        self._after_segments: set[Job] = set()
         self._has_changes = True
 
     def next_due(self, now: datetime) -> DueJob | None:
@@ -51,8 +51,8 @@ class JobScheduler:
             self._open(now)
             states = jobs.get_states()
             self._update_paused(states)
-            asked = {job: at for job in Job if (at := states[job].requested_at)}
-            for job in sorted(asked, key=lambda job: asked[job]):
+            requests = {job: at for job in Job if (at := states[job].requested_at)}
+            for job in sorted(requests, key=lambda job: requests[job]):
                 if job not in self._runs:
                     return DueJob(job, RunReason.REQUESTED)
             free = [job for job in ROLLUP_JOBS if job not in self._runs]
@@ -61,7 +61,7 @@ class JobScheduler:
                 if at := self._missed_time(job, states[job], now):
                     return DueJob(job, self._reason(at, now))
         for job in free:
-            if job in self._drained:
+            if job in self._after_segments:
                 return DueJob(job, RunReason.SEGMENTS_DONE)
         return None
 
@@ -85,7 +85,7 @@ class JobScheduler:
             with database.transaction():
                 number = jobs.start_run(job, reason, to_ms(now))
         self._runs[job] = number, now, reason
-        self._drained.discard(job)
+        self._after_segments.discard(job)
 
     def update(
         self,
@@ -135,7 +135,7 @@ class JobScheduler:
         Further calls have no effect until something changed.
         """
         if self._has_changes:
-            self._drained.update(ROLLUP_JOBS)
+            self._after_segments.update(ROLLUP_JOBS)
             self._has_changes = False
 
     def _open(self, now: datetime) -> None:

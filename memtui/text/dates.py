@@ -172,19 +172,19 @@ def remove(text: str, periods: Iterable[DatePeriod]) -> str:
     "about retries last week" becomes "about retries". The words of a soft period may
     be what is looked for ("the job that runs at 03:00"): leave it out to keep them.
     """
-    kept, place = "", 0
+    rest, place = "", 0
     for start, end in sorted(period.span for period in periods):
         before = text[place:start]
         tail = lowered(before[-BEFORE_CHARS:])
         if leading := _LEADING.search(tail):
             before = before[: len(before) - len(tail) + leading.start()]
-        kept, place = _concatenated(kept, before), max(end, place)
-    return _concatenated(kept, text[place:]) if place else text
+        rest, place = _concatenated(rest, before), max(end, place)
+    return _concatenated(rest, text[place:]) if place else text
 
 
-def _concatenated(kept: str, text: str) -> str:
+def _concatenated(left: str, right: str) -> str:
     """Join two pieces where words were removed between them."""
-    left, right = kept.rstrip(), text.lstrip()
+    left, right = left.rstrip(), right.lstrip()
     if not left:
         right = right.lstrip(" ,;")
     is_close = not left or not right or right[0] in "?.!,;:)"
@@ -436,7 +436,7 @@ def _bounds(one: Phrase, context: DateContext) -> tuple[datetime, datetime]:
     day = one.days.first if one.days else context.today
     if not one.days and context.moment(day, one.hours.start) > context.now:
         day -= DAY
-    # An hour that comes twice as the clocks go back is meant both times.
+    # An hour that occurs twice as the clocks go back counts both times.
     starts = (context.moment(day, one.hours.start, fold) for fold in (0, 1))
     ends = (context.moment(day, one.hours.end, fold) for fold in (0, 1))
     return min(starts) - one.hours.slack, max(ends) + one.hours.slack

@@ -132,8 +132,8 @@ class _StepReader(SessionReader):
         yield from self.introduce()
         rest, requests = split_elements(text, [_REQUEST])
         opening, closing = len(f"<{_REQUEST}>"), len(f"</{_REQUEST}>")
-        asked = [request[opening:-closing].strip() for request in requests]
-        words = join_texts(asked) if asked else text
+        prompts = [request[opening:-closing].strip() for request in requests]
+        words = join_texts(prompts) if prompts else text
         is_user = source in ("", "USER_EXPLICIT")
         if words.strip():
             yield self.builder.event(
@@ -142,7 +142,7 @@ class _StepReader(SessionReader):
                 words,
                 role=EventRole.USER if is_user else EventRole.SYSTEM,
                 kind="" if is_user else source.lower(),
-                added=rest.strip() if asked else "",
+                added=rest.strip() if prompts else "",
             )
         else:
             yield SkippedRecord("a message without text", position.line)

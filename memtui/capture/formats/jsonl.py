@@ -448,9 +448,11 @@ def parse_payload(raw: bytes) -> Iterator[Record | InvalidRecord]:
 
 
 def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]]:
-    """Split a hook's input into parts that can be kept alone, each with what it holds.
+    """Split a hook's input into parts that can be stored separately.
 
-    Without any object it is one invalid part.
+    Returns:
+        The bytes and the records of each part; input without any object is one invalid
+        part.
     """
     values = _payload_values(raw)
     if values is not None:
