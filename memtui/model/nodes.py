@@ -117,11 +117,13 @@ class Bullet:
 
     @property
     def labelled(self) -> str:
-        """The text with its label, as in "left open: …"."""
-        label = (
-            self.project if self.kind is BulletKind.PROJECT else _LABELS.get(self.kind)
-        )
-        return f"{label}: {self.text}" if label else self.text
+        """The text with its label or project, as in "left open: …"."""
+        label = _LABELS.get(self.kind, "")
+        if self.kind in (BulletKind.PROJECT, BulletKind.WORK):
+            label = self.project
+        if not label or self.text.startswith(f"{label}: "):
+            return self.text
+        return f"{label}: {self.text}"
 
     @property
     def support(self) -> Support:

@@ -28,8 +28,11 @@ HEADLINE_PARTS = 3
 MAX_PROJECTS = 6
 """The maximum number of projects of a period."""
 
-MAX_WORKS = 7
-"""The maximum number of pieces of work of a project."""
+MIN_WORKS, MAX_WORKS = 3, 7
+"""The number of pieces of work of a project in a period, if it has so many."""
+
+MAX_FURTHER_CHARS = 30
+"""The maximum length of the further projects that a headline lists by name."""
 
 HEADLINE_SHARE = 0.1
 """A headline leaves out work with a smaller share of the effort of the largest."""
@@ -232,8 +235,7 @@ def _project_bullets(
     for work in works:
         efforts[work.project] = efforts.get(work.project, 0.0) + work.effort
     projects = sorted(efforts, key=lambda one: -efforts[one])[:MAX_PROJECTS]
-    room = max(BULLET_COUNTS[level][1], len(projects))
-    shown = _share_out(projects, works, room)
+    shown = _share_out(projects, works, BULLET_COUNTS[level][1])
     for project in projects:
         mine = [one for one in works if one.project == project and id(one) in shown]
         refs = tuple(ref for one in mine for ref in one.refs)[:3]
@@ -244,12 +246,19 @@ def _project_bullets(
             yield _work_bullet(one, are_many=len(efforts) > 1 and not counts)
 
 
+def _rank(works: Sequence[_Work]) -> list[_Work]:
+    """Return the works that a name describes first, the largest of them first."""
+    return sorted(
+        works, key=lambda one: (not session_work.names_work(one.name), -one.effort)
+    )
+
+
 def _share_out(projects: Sequence[str], works: Sequence[_Work], room: int) -> set[int]:
-    """Choose the largest works: one of each project, then whatever is largest."""
-    ranked = sorted(works, key=lambda one: -one.effort)
+    """Choose the largest works: some of each project, then whatever is largest."""
+    ranked = _rank(works)
     chosen: list[_Work] = []
     for project in projects:
-        chosen += [one for one in ranked if one.project == project][:1]
+        chosen += [one for one in ranked if one.project == project][:MIN_WORKS]
     for work in ranked:
         mine = sum(one.project == work.project for one in chosen)
         is_new = work.project in projects and work not in chosen
@@ -272,26 +281,48 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
 
     The projects are named, too, unless all the work of a day is on one.
     """
-    ranked = sorted(
-        works,
-        key=lambda one: (not session_work.names_work(one.name), -one.effort),
-    )
+    ranked = _rank(works)
+    if level is TocLevel.DAY and len({one.project for one in works}) < 2:
+        ranked = [replace(one, project="") for one in ranked]
     least = HEADLINE_SHARE * max((one.effort for one in ranked[:1]), default=0.0)
     large = [one for one in ranked if one.effort >= least]
     first = {one.project: one for one in reversed(large)}
     large.sort(key=lambda one: first[one.project] is not one)
-    if level is TocLevel.DAY and len({one.project for one in works}) < 2:
-        large = [replace(one, project="") for one in large]
+    projects = dict.fromkeys(one.project for one in ranked if one.project)
     parts = _headline_parts(large, HEADLINE_CHARS)
-    if len(parts) < min(len(large), 2):
-        parts = _headline_parts(large, HEADLINE_CHARS // 2 - len("; "))
-    return prose.shorten("; ".join(parts), HEADLINE_CHARS)
+    if len(parts) < len(projects):
+        parts = _headline_parts(large, HEADLINE_CHARS - MAX_FURTHER_CHARS)
+    named = [name for names in parts.values() for name in names]
+    others = [one for one in projects if one not in parts]
+    return "; ".join(named) + _further_projects(others)
 
 
-def _headline_parts(works: Sequence[_Work], limit: int) -> list[str]:
-    """Return the names that fit into a headline; those of a project stand together."""
+def _further_projects(names: Sequence[str]) -> str:
+    """Return the end of a headline that does not name the work on some projects."""
+    if not names:
+        return ""
+    listed = f"; also {', '.join(names)}"
+    if len(listed) <= MAX_FURTHER_CHARS:
+        return listed
+    return f"; {plural(len(names), 'more project')}"
+
+
+def _headline_parts(works: Sequence[_Work], room: int) -> dict[str, list[str]]:
+    """Return the names that fit into a headline, by project.
+
+    The first two are shortened if they do not fit as they are.
+    """
+    found = _fitting_parts(works, room, room)
+    if sum(map(len, found.values())) < min(len(works), 2):
+        found = _fitting_parts(works, room, room // 2 - len("; "))
+    return found
+
+
+def _fitting_parts(
+    works: Sequence[_Work], room: int, limit: int
+) -> dict[str, list[str]]:
+    """Return the first names that fit, each shortened to a limit."""
     parts: dict[str, list[str]] = {}
-    room = HEADLINE_CHARS
     for work in works:
         names = parts.get(work.project, [])
         prefix = f"{work.project}: " if work.project and not names else ""
@@ -302,4 +333,4 @@ def _headline_parts(works: Sequence[_Work], limit: int) -> list[str]:
         room -= len(part) + 2
         if sum(map(len, parts.values())) == HEADLINE_PARTS:
             break
-    return [part for names in parts.values() for part in names]
+    return parts

@@ -220,6 +220,42 @@ def test_the_headline_of_a_week_names_its_project_once() -> None:
     )
 
 
+def test_a_headline_names_the_projects_whose_work_has_no_room() -> None:
+    days = [
+        day_node(0, work("Round invoices", "a", effort=90)),
+        day_node(1, work("Sweep the mill", "b", "mill", effort=60)),
+        day_node(2, work("Paint the boat", "c", "boat", effort=50)),
+        day_node(3, work("Reply with OK", "d", "kiosk", effort=1)),
+    ]
+    found = headline(TocLevel.MONTH, *days)
+    assert found.startswith("shop: Round invoices; mill: Sweep")
+    assert found.endswith("; also kiosk")
+    for at, name in enumerate(("harbour-exporter", "ledger-archive")):
+        days.append(day_node(4 + at, work("Say hello", f"e{at}", name, effort=1)))
+    assert headline(TocLevel.MONTH, *days).endswith("; 3 more projects")
+
+
+def test_the_bullets_of_a_project_include_the_work_of_the_headline() -> None:
+    days = (
+        day_node(0, work("continue", "a", effort=90)),
+        day_node(1, work("Edited ledger.py; ran pytest", "b", effort=80)),
+        day_node(2, work("Round invoices", "c", effort=10)),
+        *(day_node(at, work(f"Sweep {at}", f"d{at}", "mill")) for at in range(3, 9)),
+    )
+    assert headline(TocLevel.YEAR, *days).startswith("shop: Round invoices")
+    assert "Round invoices" in " ".join(texts(TocLevel.YEAR, *days))
+
+
+def test_each_project_has_three_pieces_of_work() -> None:
+    days = [
+        day_node(at, work(f"Sweep the mill {at}", f"{name}{at}", name, effort=effort))
+        for effort, name in ((50, "shop"), (5, "mill"), (1, "boat"))
+        for at in range(4)
+    ]
+    found = rollup.summarize_children(TocLevel.YEAR, days).bullets
+    assert [one.project for one in found] == ["shop"] * 3 + ["mill"] * 3 + ["boat"] * 3
+
+
 def test_a_headline_leaves_out_small_work() -> None:
     days = (
         day_node(0, work("Round invoices (done)", "a", effort=90)),

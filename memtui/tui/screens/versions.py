@@ -3,7 +3,7 @@
 No version is ever deleted here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import ClassVar
@@ -132,11 +132,20 @@ class VersionText(TextBlock):
     def compose_lines(self, width: int) -> Content:
         lines = [line for part in self._head() for line in part.wrap(width)]
         lines += [BLANK]
-        lines += [_draw_bullet(one).lay_out(width) for one in self.node.bullets]
+        lines += self._draw_bullets(self.node.bullets, width)
         if self.node.withheld:
             lines += [BLANK, Content.styled(WITHHELD, "$context")]
-        lines += [_draw_bullet(one).lay_out(width) for one in self.node.withheld]
+        lines += self._draw_bullets(self.node.withheld, width)
         return Content("\n").join(lines)
+
+    def _draw_bullets(self, bullets: Sequence[Bullet], width: int) -> list[Content]:
+        return [
+            _draw_bullet(
+                one,
+                is_indented=node_page.is_below_project(one, self.node.bullets),
+            ).lay_out(width)
+            for one in bullets
+        ]
 
     def _head(self) -> Iterator[Content]:
         version = self.version
@@ -156,11 +165,12 @@ class VersionText(TextBlock):
             yield Content("There was nothing worth a bullet here.")
 
 
-def _draw_bullet(bullet: Bullet) -> Paragraph:
+def _draw_bullet(bullet: Bullet, *, is_indented: bool) -> Paragraph:
     reason = explain.explain_verdict(bullet)
     under = [Content.styled(reason, "$context")] if reason else []
     text = node_page.draw_text(bullet)
-    return Paragraph(node_page.draw_mark(bullet), text, under=under)
+    mark = node_page.draw_mark(bullet, is_indented=is_indented)
+    return Paragraph(mark, text, under=under)
 
 
 ALL_SHOWN = "All claims are shown here, the unsupported ones at the end."

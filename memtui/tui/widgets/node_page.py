@@ -23,6 +23,7 @@ from memtui.model.activity import ScopedNode
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel, TocNode
 from memtui.model.quantities import plural
+from memtui.model.summaries import BulletKind
 from memtui.services import browse, conversation, day_sessions, versions
 from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
@@ -166,6 +167,7 @@ class BulletList(ItemList[BulletPosition]):
             is_expanded=is_expanded,
             is_explained=is_expanded or index == self._explained,
             is_withheld=index >= self._first_withheld,
+            is_indented=is_below_project(self.bullets[index], self.bullets),
         )
 
     def _explain(self, bullet: int) -> None:
@@ -329,7 +331,12 @@ def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
 
 
 def _draw_bullet(
-    bullet: Bullet, *, is_expanded: bool, is_explained: bool, is_withheld: bool
+    bullet: Bullet,
+    *,
+    is_expanded: bool,
+    is_explained: bool,
+    is_withheld: bool,
+    is_indented: bool,
 ) -> Paragraph:
     style = "$context" if is_withheld and not is_explained else ""
     text = draw_text(bullet, style)
@@ -346,21 +353,29 @@ def _draw_bullet(
         count = f"{len(bullet.grip_ids)} {'▾' if is_expanded else '▸'}"
         words = "" if bullet.has_support else "closest words "
         end = Content.styled(words + count, "$context")
-    return Paragraph(draw_mark(bullet), text, end, under)
+    return Paragraph(draw_mark(bullet, is_indented=is_indented), text, end, under)
+
+
+def is_below_project(bullet: Bullet, bullets: Sequence[Bullet]) -> bool:
+    """Return whether a bullet of a list belongs to the line of its project."""
+    has_projects = any(one.kind is BulletKind.PROJECT for one in bullets)
+    return has_projects and bullet.kind is BulletKind.WORK
 
 
 def draw_text(bullet: Bullet, style: str = "") -> Content:
-    """Draw a bullet on one line, its label dimmed."""
-    label = bullet.labelled.removesuffix(bullet.text)
+    """Draw a bullet on one line, its label dimmed; the project is a line above."""
+    is_work = bullet.kind is BulletKind.WORK
+    label = "" if is_work else bullet.labelled.removesuffix(bullet.text)
     text = Content.styled(" ".join(bullet.text.split()), style)
     return Content.styled(label, "$context") + text
 
 
-def draw_mark(bullet: Bullet) -> Content:
+def draw_mark(bullet: Bullet, *, is_indented: bool) -> Content:
     mark = format.bullet_mark(bullet)
     is_dim = mark in (format.SUPPORTED, format.QUOTED)
     style = "$context" if is_dim else ""
-    return Content.styled(f"{mark} ", style if bullet.has_support else "$error")
+    indent = "  " if is_indented else ""
+    return Content.styled(f"{indent}{mark} ", style if bullet.has_support else "$error")
 
 
 def _draw_quote(text: str) -> Paragraph:
