@@ -149,7 +149,7 @@ def split_word(word: str) -> tuple[WordPart, ...]:
 
 def split_parts(word: str) -> tuple[WordPart, ...]:
     """Return the parts of a word; camel case and numbers are split."""
-    if word.isalpha() and word.isascii() and word[1:].islower():
+    if _is_plain(word):
         return (WordPart(0, len(word), _forms(word.lower())),)
     found = []
     for match in _WORD_PART.finditer(word):
@@ -167,6 +167,11 @@ def split_parts(word: str) -> tuple[WordPart, ...]:
             plain = _APOSTROPHE_S.sub("", fold(text)).replace("’", "'")
             found.append(WordPart(start, match.end(), _forms(plain)))
     return tuple(found)
+
+
+def _is_plain(word: str) -> bool:
+    """Return whether a word is one part: English letters, only the first a capital."""
+    return word.isalpha() and word.isascii() and word[1:].islower()
 
 
 def bigrams(run: str) -> tuple[WordPart, ...]:
@@ -196,7 +201,11 @@ def fold(word: str) -> str:
 
 
 WORD_CACHE_SIZE, PHRASE_CACHE_SIZE = 65_536, 4_096
-"""Number of words and of phrases cached with their terms."""
+"""Number of words and of phrases for which a result is cached."""
+
+TERM_CACHE_SIZE = 131_072
+"""Number of words cached with their terms, in about 30 MB. With half as many, indexing
+100,000 messages takes a quarter longer."""
 
 PHRASE_CHARS = 600
 """A text up to this length (a title, a sentence) is cached as a whole."""
@@ -361,6 +370,9 @@ def is_indexed(word: str) -> bool:
 def _terms(word: str) -> tuple[str, ...]:
     """Return the terms of a word; none for a stop word."""
     word = word[:MAX_WORD_CHARS]
+    if _is_plain(word):  # as most words are: the rest takes three times as long
+        lowered = word.lower()
+        return () if lowered in STOP_WORDS else _forms(lowered)
     parts = split_word(word)
     if len(parts) == 1 and parts[0].terms[0] in STOP_WORDS:
         return ()
@@ -390,7 +402,7 @@ def _word_query_terms(word: str) -> tuple[str, ...]:
     return tuple(found) or _terms(word)[:1]
 
 
-_TERMS = _WordCache(_terms, WORD_CACHE_SIZE)
+_TERMS = _WordCache(_terms, TERM_CACHE_SIZE)
 _QUERY_TERMS = _WordCache(_word_query_terms, WORD_CACHE_SIZE)
 
 
