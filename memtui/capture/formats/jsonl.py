@@ -10,7 +10,7 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -389,15 +389,25 @@ def read_head(path: Path, limit: int) -> list[Record]:
 
 def parse_line(raw: bytes, number: int) -> Iterator[Record | InvalidRecord]:
     """Parse the JSON objects of one line."""
-    text, at = _decoded(raw), 0
+    try:
+        for value, _ in _parse_values(_decoded(raw)):
+            yield _as_record(value, number)
+    except (ValueError, RecursionError):
+        yield InvalidRecord("not valid JSON", number)
+
+
+def _parse_values(text: str) -> Iterator[tuple[object, int]]:
+    """Yield the JSON values of a text, each with the position after it.
+
+    Raises:
+        ValueError: What follows is not JSON.
+        RecursionError: The value that follows is nested too deeply.
+    """
+    at = _skip_separators(text, 0)
     while at < len(text):
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            yield InvalidRecord("not valid JSON", number)
-            return
+        value, end = _DECODER.raw_decode(text, at)
         at = _skip_separators(text, end)
-        yield _as_record(value, number)
+        yield value, at
 
 
 def _as_record(value: object, number: int) -> Record | InvalidRecord:
@@ -410,16 +420,12 @@ def _complete_bytes(raw: bytes) -> int:
     """Return how many bytes at the beginning of a line are complete objects."""
     # With surrogateescape, positions in the text can be turned back into bytes.
     text = raw.decode("utf-8", "surrogateescape")
-    at = _skip_separators(text, 0)
     complete = 0
-    while at < len(text):
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            break
-        if not isinstance(value, dict):
-            break
-        complete = at = _skip_separators(text, end)
+    with suppress(ValueError, RecursionError):
+        for value, end in _parse_values(text):
+            if not isinstance(value, dict):
+                break
+            complete = end
     return len(text[:complete].encode("utf-8", "surrogateescape"))
 
 
@@ -479,14 +485,11 @@ def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]
 def _payload_values(raw: bytes) -> list[object] | None:
     """Parse the JSON values of a payload, arrays flattened; None if any is not JSON."""
     values: list[object] = []
-    text, at = _decoded(raw), 0
-    while at < len(text):
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            return None
-        values += value if isinstance(value, list) else [value]
-        at = _skip_separators(text, end)
+    try:
+        for value, _ in _parse_values(_decoded(raw)):
+            values += value if isinstance(value, list) else [value]
+    except (ValueError, RecursionError):
+        return None
     return values
 
 
