@@ -213,7 +213,9 @@ def delete(segment_ids: Sequence[str]) -> None:
 
 def request_all_summaries() -> None:
     """Have every segment summarized again."""
-    SegmentRow.update(needs_summary=True, summarized_events=0).execute()
+    SegmentRow.update(
+        needs_summary=True, summarized_events=0, attempts=0, retry_ms=0
+    ).execute()
 
 
 def request_summaries(segment_ids: Iterable[str]) -> None:
@@ -316,9 +318,12 @@ def _needs_summary() -> Any:
 def set_summarized(segments: Sequence[SegmentRange]) -> None:
     """Note that segments have a summary of all their events."""
     ids = [segment.segment_id for segment in segments]
-    SegmentRow.update(needs_summary=False, summarized_events=SegmentRow.events).where(
-        SegmentRow.id.in_(ids)
-    ).execute()
+    SegmentRow.update(
+        needs_summary=False,
+        summarized_events=SegmentRow.events,
+        attempts=0,
+        retry_ms=0,
+    ).where(SegmentRow.id.in_(ids)).execute()
 
 
 def set_failed(segment_id: str, now_ms: int) -> None:
