@@ -86,7 +86,7 @@ def _find_objection(
         return "other script"
     if is_narration(text):
         return "narration"
-    if _is_offer_or_polite(text):
+    if bullet.kind is not BulletKind.ASKED and _is_offer_or_polite(text):
         return "offer"
     if is_copied_line(text, source.tool_lines):
         return "copied line"
@@ -114,9 +114,10 @@ def is_kept(bullet: Bullet) -> bool:
 def find_rejection(written: Sequence[Bullet], *, names_work: bool = False) -> str:
     """Return why a model's version is not better than the extract; "" if it is.
 
-    It is better if its outcome, or in a list one of its bullets, is supported, and at
-    least half of its sentences are kept. It is better, too, if it says what was asked
-    where the extract can only name an earlier request.
+    It is better if it says what was asked and what came of it: both are kept, the
+    outcome is supported, and at least half of its sentences are kept. A list needs only
+    one supported bullet. It is better, too, if it says what was asked where the extract
+    can only name an earlier request.
 
     Args:
         written: All bullets that the model wrote.
@@ -124,17 +125,18 @@ def find_rejection(written: Sequence[Bullet], *, names_work: bool = False) -> st
     """
     if not written:
         return "no bullet was written"
-    if names_work and any(
-        one.kind is BulletKind.ASKED and is_kept(one) for one in written
-    ):
+    requests = [one for one in written if one.kind is BulletKind.ASKED]
+    says_asked = any(map(is_kept, requests))
+    if names_work and says_asked:
         return ""
     dropped = [one for one in written if not is_kept(one)]
     results = [
         one for one in written if one.kind in (BulletKind.OUTCOME, BulletKind.NOTE)
     ]
     if not any(is_kept(one) and one.support is Support.SUPPORTED for one in results):
-        why = _describe(results[0]) if results else "none was written"
-        return f"it has no result that the source supports: {why}"
+        return f"it has no result that the source supports: {_describe(results)}"
+    if any(one.kind is BulletKind.OUTCOME for one in results) and not says_asked:
+        return f"it does not say what was asked: {_describe(requests)}"
     if 2 * len(dropped) > len(written):
         rules = [one.verdict.objection or UNSUPPORTED for one in dropped]
         told = ", ".join(dict.fromkeys(rules))
@@ -146,8 +148,11 @@ UNSUPPORTED, WEAK, REPETITION = "unsupported", "weak", "repetition"
 TOO_SURE = "too sure"
 
 
-def _describe(bullet: Bullet) -> str:
-    return bullet.verdict.objection or bullet.support.value
+def _describe(dropped: Sequence[Bullet]) -> str:
+    """Return why the first of some sentences is not shown."""
+    if not dropped:
+        return "none was written"
+    return dropped[0].verdict.objection or dropped[0].support.value
 
 
 _NOTHING = re.compile(

@@ -245,16 +245,17 @@ def written(
 
 
 GOOD = written(BulletKind.OUTCOME)
+REQUEST = written(BulletKind.ASKED)
 BAD = written(BulletKind.LEFT_OPEN, rule="narration")
 
 
 @pytest.mark.parametrize(
     ("bullets", "reason"),
     [
-        ([GOOD], ""),
-        ([GOOD, BAD], ""),
+        ([REQUEST, GOOD], ""),
+        ([REQUEST, GOOD, BAD, BAD], ""),
         ([written(BulletKind.NOTE), BAD], ""),
-        ([GOOD, BAD, BAD], "2 of 3 sentences were dropped: narration"),
+        ([REQUEST, GOOD, BAD, BAD, BAD], "3 of 5 sentences were dropped: narration"),
         ([], "no bullet was written"),
         (
             [written(BulletKind.ASKED)],
@@ -278,6 +279,35 @@ def test_a_version_is_shown_if_its_result_is_supported_and_half_is_kept(
     bullets: Sequence[Bullet], reason: str
 ) -> None:
     assert acceptance.find_rejection(bullets) == reason
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ([written(BulletKind.ASKED)], ""),
+        ([written(BulletKind.ASKED, Support.WEAK)], ""),
+        (
+            [written(BulletKind.ASKED, rule="swapped roles")],
+            "it does not say what was asked: swapped roles",
+        ),
+        (
+            [written(BulletKind.ASKED, Support.UNSUPPORTED)],
+            "it does not say what was asked: unsupported",
+        ),
+        ([], "it does not say what was asked: none was written"),
+    ],
+)
+def test_a_card_is_shown_only_if_it_says_what_was_asked(
+    asked: Sequence[Bullet], reason: str
+) -> None:
+    card = [*asked, written(BulletKind.OUTCOME), written(BulletKind.DECISION)]
+    assert acceptance.find_rejection(card) == reason
+
+
+def test_a_request_in_polite_words_is_no_offer() -> None:
+    asked = "Can you fix the login page, which fails with error 500?"
+    source = SourceTexts([("user", asked), ("assistant", "The cookie was read late.")])
+    assert objection(asked, BulletKind.ASKED, source) == ""
 
 
 def test_a_version_is_shown_if_it_alone_names_the_work() -> None:
@@ -334,7 +364,7 @@ def test_a_dropped_field_falls_back_to_the_line_of_the_extract() -> None:
     assert asked.is_quote and not asked.is_checked
     assert (outcome.text, outcome.is_checked) == (OUTCOME.text, True)
     assert [one.verdict.objection for one in found.withheld] == ["narration"]
-    assert found.rejection == ""
+    assert found.rejection == "it does not say what was asked: narration"
 
 
 def test_a_missing_field_falls_back_too() -> None:
@@ -390,7 +420,7 @@ def test_a_title_without_a_subject_is_not_accepted() -> None:
 
 def test_a_draft_is_judged_before_it_is_stored_as_afterwards() -> None:
     turns = [prompts.Turn((at,), who, text) for at, (who, text) in enumerate(TALK)]
-    good = Summary("t", (OUTCOME,))
+    good = Summary("t", (ASKED, OUTCOME))
     assert summarize_draft.rejection_reason(good, turns) == ""
     narrated = replace(OUTCOME, text="The user fixed the login page in token.py.")
     reason = summarize_draft.rejection_reason(Summary("t", (narrated,)), turns)
