@@ -87,6 +87,10 @@ APP = Command("", "app", "open the app", has_json=False)
 
 EXIT_USAGE, EXIT_INTERRUPTED = 2, 130
 
+EXIT_PIPE = 141
+"""The exit code if nobody reads the output any more, as of other programs: the command
+may have done only a part."""
+
 
 MAX_ERROR_CHARS = 2000
 """The most of an error message that is printed: it may quote the whole input."""
@@ -112,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(args)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return EXIT_PIPE
 
 
 def read(words: Sequence[str]) -> argparse.Namespace:

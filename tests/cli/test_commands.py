@@ -345,3 +345,22 @@ def test_terminal_codes_in_names_of_files_are_not_printed(
     assert not {"\x1b", "\x07", "\u202e"} & set(said)
     said = run_memtui(home, "backup", str(tmp_path / "\x1b[2J" / "x"), code=1).stderr
     assert "\x1b" not in said
+
+
+def test_a_command_whose_output_nobody_reads_does_not_report_success(
+    tmp_path: Path,
+) -> None:
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run(
+        [sys.executable, "-m", "memtui", "hooks", "install", "claude-code", "--yes"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"},
+        timeout=60,
+    )
+    os.close(writing)
+    assert (ended.returncode, ended.stderr) == (141, b"")
+    assert not settings.exists()
