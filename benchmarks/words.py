@@ -48,13 +48,14 @@ class Transcript:
     def __init__(self, path: Path, session: str) -> None:
         source = formats.detect_format(path)
         assert source is not None
-        self.title, found = "", list[Event]()
+        self.title, self.branch, found = "", "", list[Event]()
         now = datetime.now(UTC)
         for item in source.read(path, None, agent=source.name, now=now):
             if isinstance(item, Event) and item.session_id == session:
                 found.append(item)
             elif isinstance(item, SessionMetadata):
                 self.title = item.title or self.title
+                self.branch = item.branch or self.branch
         main = (event for event in found if not event.subagent)
         self.events = sorted(main, key=lambda event: event.position)
         self._lines = path.read_text("utf-8").splitlines()
@@ -189,7 +190,11 @@ def main() -> None:
         for wanted in map(json.loads, text.splitlines()):
             transcript = Transcript(DATA / wanted["file"], wanted["session"])
             title = transcript.title if asked.agent_titles else ""
-            card = make_card(transcript.events, agent_title=title)
+            card = make_card(
+                transcript.events,
+                agent_title=title,
+                is_in_repository=bool(transcript.branch),
+            )
             compare(card, wanted, transcript, result)
             if asked.cards:
                 _print_card(card, wanted)

@@ -197,6 +197,8 @@ class Segment:
     """The user's last messages before it, the latest first."""
     session_title: str = ""
     """The agent's own title of the session, if the segment is the start of it."""
+    is_in_repository: bool = False
+    """True if the session recorded a Git branch."""
 
     @property
     def start_time(self) -> datetime:

@@ -16,6 +16,7 @@ class BulletKind(StrEnum):
     OUTCOME = "outcome"
     DECISION = "decided"
     COMMIT = "commit"
+    PULL_REQUEST = "pull request"
     TESTS = "tests"
     FILES = "files"
     LEFT_OPEN = "left open"
@@ -39,7 +40,13 @@ CARD = frozenset(
 """The fields of a card, which a model may word."""
 
 FACTS = frozenset(
-    (BulletKind.COMMIT, BulletKind.TESTS, BulletKind.FILES, BulletKind.STATE)
+    (
+        BulletKind.COMMIT,
+        BulletKind.PULL_REQUEST,
+        BulletKind.TESTS,
+        BulletKind.FILES,
+        BulletKind.STATE,
+    )
 )
 """Facts that calls show; a model's version of a segment contains them, too."""
 

@@ -236,6 +236,7 @@ def read_segment_work(
         overlap_events=overlap,
         earlier_prompts=tuple(prompts),
         session_title=title,
+        is_in_repository=bool(session.branch),
     )
     return SegmentWork(
         bounds, whole, session.agent, session.project, session.session_id

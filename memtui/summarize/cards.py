@@ -11,9 +11,11 @@ from enum import StrEnum
 from itertools import islice, pairwise
 
 from memtui.model.events import Event, EventRole, EventType
+from memtui.model.quantities import plural
 from memtui.summarize import tool_actions, tool_results
 from memtui.summarize.session_work import CONTINUED, FileChange, file_name
 from memtui.summarize.tool_actions import CardLine
+from memtui.summarize.tool_results import TestCounts
 from memtui.text import analyzer, cues, titles
 from memtui.text.prose import (
     Sentence,
@@ -56,6 +58,7 @@ class WorkState(StrEnum):
     MERGED = "merged"
     ANSWERED = "answered"
     OPEN = "open"
+    FAILED = "failed"
     ABANDONED = "abandoned"
 
 
@@ -70,6 +73,7 @@ class Card:
     decisions: tuple[CardLine, ...] = ()
     left_open: tuple[CardLine, ...] = ()
     commits: tuple[CardLine, ...] = ()
+    pull_requests: tuple[CardLine, ...] = ()
     tests: CardLine | None = None
     files: tuple[tuple[FileChange, int], ...] = ()
     """The changed files, most lines first, each with the event of its last change."""
@@ -80,13 +84,21 @@ class _Work:
     """The events of a run, sorted by what they are."""
 
     events: Sequence[Event]
+    is_in_repository: bool = False
+    """True if a Git branch was recorded."""
     requests: list[int] = field(default_factory=list)
     """The messages of the user."""
     replies: list[int] = field(default_factory=list)
     """The messages of the agent."""
     calls: list[int] = field(default_factory=list)
+    notices: list[int] = field(default_factory=list)
+    """Messages of programs: "[Request interrupted by user]"."""
     sentences: dict[int, list[Sentence]] = field(default_factory=dict)
     """The sentences of each message."""
+
+    @property
+    def places(self) -> Sequence[int]:
+        return (*self.requests, *self.replies, *self.calls, *self.notices)
 
     @property
     def last(self) -> int:
@@ -111,6 +123,8 @@ def make_card(
     events: Sequence[Event],
     earlier_prompts: Sequence[Event] = (),
     agent_title: str = "",
+    *,
+    is_in_repository: bool = False,
 ) -> Card:
     """Make the card of a run of events.
 
@@ -119,11 +133,13 @@ def make_card(
         earlier_prompts: The user's last messages before, the latest first: one of them
             names the work if nothing here does.
         agent_title: The title that the agent gave the session, if this is its start.
+        is_in_repository: Whether the session recorded a Git branch.
     """
-    work = _read(events)
+    work = _read(events, is_in_repository=is_in_repository)
     commits = tool_actions.find_commits(events)
     state = _state(work, commits)
-    outcome = _outcome(work, commits)
+    left_open = _left_open(work, commits, state)
+    outcome = _outcome(work, commits, [line.text for line in left_open])
     return Card(
         title=agent_title
         or _title(work, commits, is_continued=bool(earlier_prompts))
@@ -133,15 +149,16 @@ def make_card(
         asked=_asked(work),
         outcome=outcome,
         decisions=tuple(_decisions(work)),
-        left_open=tuple(_left_open(work, commits, state)),
-        commits=(*commits, *_pull_requests(work)),
+        left_open=tuple(left_open),
+        commits=tuple(commits),
+        pull_requests=tuple(_pull_requests(work)),
         tests=_tests(work),
         files=tuple(_files(work)),
     )
 
 
-def _read(events: Sequence[Event]) -> _Work:
-    work = _Work(events)
+def _read(events: Sequence[Event], *, is_in_repository: bool = False) -> _Work:
+    work = _Work(events, is_in_repository)
     for at, event in enumerate(events):
         if event.subagent:
             continue
@@ -151,6 +168,8 @@ def _read(events: Sequence[Event]) -> _Work:
             work.sentences[at] = message_sentences(event.text)
             is_request = event.role is EventRole.USER
             (work.requests if is_request else work.replies).append(at)
+        elif event.role is EventRole.SYSTEM:
+            work.notices.append(at)
     return work
 
 
@@ -205,6 +224,7 @@ def _asked(work: _Work) -> CardLine | None:
             for place, one in enumerate(work.sentences[at])
             if not one.is_heading
             and not cues.is_small_talk(one.text)
+            and not cues.is_role(one.text)
             and not (place and cues.is_log_line(one.text))
             and not (is_plan and _leads_in(one.text))
         )
@@ -250,7 +270,8 @@ def _reports(work: _Work, since: int, until: int) -> list[int]:
             break
         lines = [one for one in work.sentences[at] if not _is_progress_note(one.text)]
         words = sum(analyzer.count_content_words(one.text) for one in lines)
-        if words >= REPORT_WORDS or (lines and _ends_turn(work, at)):
+        is_last = lines and _ends_turn(work, at) and not _replies_to_notice(work, at)
+        if words >= REPORT_WORDS or is_last:
             found.append(at)
     return found[:REPORTS_READ]
 
@@ -278,9 +299,14 @@ def _real_requests(work: _Work) -> list[int]:
 
 
 def _ends_turn(work: _Work, at: int) -> bool:
-    """Return whether the user or nothing follows a message."""
-    later = [i for i in (*work.requests, *work.replies, *work.calls) if i > at]
-    return not later or min(later) in work.requests
+    """Return whether the user, a program or nothing follows a message."""
+    later = min((one for one in work.places if one > at), default=-1)
+    return later < 0 or later in work.requests or later in work.notices
+
+
+def _replies_to_notice(work: _Work, at: int) -> bool:
+    """Return whether a message only responds to one of a program."""
+    return max((one for one in work.places if one < at), default=-1) in work.notices
 
 
 def _is_progress_note(text: str) -> bool:
@@ -301,12 +327,22 @@ def _asks(sentence: str) -> bool:
     return sentence.rstrip().endswith(("?", "？"))
 
 
-def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
-    """Quote the best sentence about the result from the last reports."""
+def _outcome(
+    work: _Work, commits: Sequence[CardLine], left_open: Sequence[str]
+) -> CardLine | None:
+    """Quote the best sentence about the result from the last reports.
+
+    Args:
+        work: The events.
+        commits: The commits made.
+        left_open: Sentences about what remains to be done.
+    """
     found = [
         (score - 0.15 * age, -at, text)
         for age, at in enumerate(_main_reports(work))
         for text, score in _results(work.sentences[at])
+        if not (age and _is_setback(text))
+        and shorten_to_sentences(text, LINE_CHARS) not in left_open
     ]
     score, place, text = max(found, default=(-1.0, 0, ""))
     if text and (score >= MIN_OUTCOME_SCORE or not commits):
@@ -317,7 +353,10 @@ def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
     last = work.replies[-1:]
     for one in (one.text for at in last for one in work.sentences[at]):
         if analyzer.count_content_words(one) and not (
-            _is_progress_note(one) or _is_single_word(one)
+            _is_progress_note(one)
+            or _is_single_word(one)
+            or cues.is_agent_error(one)
+            or one in left_open
         ):
             return CardLine(shorten(one, LINE_CHARS), tuple(last))
     return None
@@ -326,11 +365,12 @@ def _outcome(work: _Work, commits: Sequence[CardLine]) -> CardLine | None:
 def best_sentences(events: Sequence[Event]) -> Iterator[tuple[CardLine, float]]:
     """Yield the sentences of the messages that say most with scores, best first."""
     work = _read(events)
+    final = work.replies[-1] if work.replies else -1
     found = [
         (score, -at, text)
         for at in work.replies or work.requests
         for text, score in _results(work.sentences[at])
-        if len(text) <= 2 * LINE_CHARS
+        if len(text) <= 2 * LINE_CHARS and not (at < final and _is_setback(text))
     ]
     for score, place, text in sorted(found, reverse=True):
         yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,)), score
@@ -352,9 +392,29 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
         yield one.text, score - 0.1 * cues.needs_context(one.text)
 
 
+_SETBACK = re.compile(
+    r"\b(?:fail(?:s|ed|ing)?|refused|rejected|timed out|crash(?:es|ed)|does(?:n't| not)"
+    r" work|(?:could|can)(?:n't|not| not)|unable to|broken|errors? out)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_setback(text: str) -> bool:
+    """Return whether a sentence says that a step failed, without a cause or remedy."""
+    return _SETBACK.search(text) is not None and not _REASON_OR_FIX.search(text)
+
+
+_REASON_OR_FIX = re.compile(
+    r"\b(?:fix\w*|root cause|the (?:cause|reason)|turned out|was that|solved|resolved"
+    r"|no longer|now)\b",
+    re.IGNORECASE,
+)
+
+
 def _can_be_result(one: Sentence) -> bool:
     return not (
         _is_progress_note(one.text)
+        or cues.is_agent_error(one.text)
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
         or _HASH.match(one.text)
@@ -380,18 +440,28 @@ _PROBLEMS = re.compile(
     r"|\bcould(?:n't| not) (?:fix|solve|complete|finish|resolve)\b",
     re.IGNORECASE,
 )
+_DISMISSED = re.compile(
+    r"\b(?:pre-existing|unrelated|not (?:related|caused|due)|already fail\w*|flaky"
+    r"|on main too)\b",
+    re.IGNORECASE,
+)
 _FAILED_RUN = re.compile(r"\bfailed (?:at|in|because|with)\b|[–—-] failed\b", re.I)
 
 
 def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
     """Derive how the work ended, with the event that shows it."""
     last, closing = work.last, work.replies[-1] if work.replies else -1
+    for at in work.notices:
+        if at > last and _INTERRUPTED.match(work.events[at].text):
+            return CardLine(WorkState.ABANDONED, (at,))
     if last in work.requests:
         text = work.events[last].text
         if _INTERRUPTED.match(text) or _STOP.match(text):
             return CardLine(WorkState.ABANDONED, (last,))
         if work.content(last):
             return CardLine(WorkState.OPEN, (last,))
+    if last in work.replies and _is_agent_error(work, last):
+        return CardLine(WorkState.FAILED, (last,))
     last_commit = commits[-1].refs[-1] if commits else -1
     pushes = _find_calls(work, tool_results.was_pushed)
     if (missing := _missing_step(work, last_commit, pushes)) is not None:
@@ -402,6 +472,9 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
         return CardLine(WorkState.MERGED, (merges[-1],))
     if pushes and pushes[-1] >= last_commit:
         return CardLine(WorkState.PUSHED, (pushes[-1],))
+    failed = _failing_run(work, closing)
+    if failed > last_commit:
+        return CardLine(WorkState.FAILED, (failed,))
     if commits:
         return CardLine(WorkState.DONE, (last_commit,))
     has_effect = any(
@@ -411,6 +484,20 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
     )
     state = WorkState.DONE if has_effect else WorkState.ANSWERED
     return CardLine(state, (max(closing, 0),))
+
+
+def _is_agent_error(work: _Work, at: int) -> bool:
+    """Return whether a message of the agent only says that its model failed."""
+    return all(cues.is_agent_error(one.text) for one in work.sentences[at])
+
+
+def _failing_run(work: _Work, closing: int) -> int:
+    """Return the last test run if it failed and nobody dismissed that; else -1."""
+    runs = _test_runs(work)
+    if not runs or not runs[-1][1].failed:
+        return -1
+    lines = (one.text for one in work.sentences.get(closing, []))
+    return -1 if any(map(_DISMISSED.search, lines)) else runs[-1][0]
 
 
 def _find_calls(work: _Work, is_wanted: Callable[[Event], bool]) -> list[int]:
@@ -460,16 +547,20 @@ def _reports_problems(work: _Work, closing: int, *, is_pushed: bool) -> bool:
 def _pull_requests(work: _Work) -> Iterator[CardLine]:
     for at in work.calls:
         if text := tool_results.created_pull_request(work.events[at]):
-            yield CardLine(f"Pull request {text}", (at,))
+            yield CardLine(text, (at,))
 
 
-def _tests(work: _Work) -> CardLine | None:
-    """Describe the last test run, and the first one that failed before it."""
-    runs = [
+def _test_runs(work: _Work) -> list[tuple[int, TestCounts]]:
+    return [
         (at, counts)
         for at in work.calls
         if (counts := tool_results.count_tests(work.events[at]))
     ]
+
+
+def _tests(work: _Work) -> CardLine | None:
+    """Describe the last test run, and the first one that failed before it."""
+    runs = _test_runs(work)
     if not runs:
         return None
     last_at, last = runs[-1]
@@ -491,27 +582,40 @@ def _files(work: _Work) -> list[tuple[FileChange, int]]:
 # Decisions
 
 _REASON = re.compile(
-    r"\b(?:because|instead of|rather than|so that|since|to avoid|in order to|otherwise"
-    r"|decided|chose|opted|потому|вместо|weil|damit)\b|因为|决定|而不是",
+    r"\b(?:because|so that|since|to avoid|in order to|otherwise|потому|чтобы|weil"
+    r"|damit|porque|parce que)\b|因为",
+    re.IGNORECASE,
+)
+
+_CHOICE = re.compile(
+    r"\b(?:instead of|rather than|prefer|keep|use[ds]?\b|using|left out|only|вместо"
+    r"|statt)|采用|而不是",
     re.IGNORECASE,
 )
 
 _DECISION = re.compile(
-    r"\b(?:decid|chos|choos|opted|instead of|rather than|prefer|went with|keep"
-    r"|use[ds]?\b|using|left out|only|реши|вместо|entschied|statt)"
-    r"|决定|选择|采用|而不是",
+    r"\b(?:decid(?:ed|e to)|chose|opted|went with|agreed|решил|entschied)|决定|选择",
     re.IGNORECASE,
 )
+"""A sentence with one of these is a decision even without its reason."""
 
 
 def _decisions(work: _Work) -> list[CardLine]:
-    """Quote the sentences that decide something and give a reason, in order."""
+    """Quote the sentences that decide something and give a reason, in order.
+
+    One that a later sentence revokes is left out.
+    """
     found: list[tuple[float, int, int, str]] = []
-    for at in (*work.replies, *work.requests):
+    later: list[str] = []
+    for at in sorted((*work.replies, *work.requests), reverse=True):
+        known, later = later, [*later, *(one.text for one in work.sentences[at])]
         for place, one in enumerate(work.sentences[at]):
             if one.is_heading or not _can_be_result(one) or len(one.text) > LINE_CHARS:
                 continue
-            if not (_REASON.search(one.text) and _DECISION.search(one.text)):
+            is_choice = _REASON.search(one.text) and _CHOICE.search(one.text)
+            if not (is_choice or _DECISION.search(one.text)):
+                continue
+            if any(cues.revokes(text, one.text) for text in known):
                 continue
             if analyzer.count_content_words(one.text) > titles.MIN_REQUEST_WORDS:
                 score = cues.wording_score(one.text)
@@ -524,19 +628,29 @@ def _decisions(work: _Work) -> list[CardLine]:
 # What is left open
 
 _LEFT = re.compile(
-    r"\b(?:still (?:needs?|needed|to|has to|have to|must|open|remain\w*)"
+    r"\b(?:still (?:needs?|needed|to|has to|have to|must|open|remain\w*|un\w+ed)"
     r"|remain(?:s|ing)?"
-    r"|not yet|yet to|to-?do|next steps?|follow-?ups?|needs? to be|out of scope"
-    r"|for later"
+    r"|not yet|(?:not|n't)\b[^.;]{1,60}\byet|yet to|to-?do|next steps?|follow-?ups?"
+    r"|needs? (?:to be|another|more|a (?:follow-?up|decision|review))|out of scope"
+    r"|for later|left for"
     r"|you(?:'ll| will)? (?:still )?(?:need|have) to|later on|pending|only queued"
-    r"|must be (?:added|set|done|configured)|stays? (?:modified|uncommitted)"
-    r"|(?:is|are|was|were) (?:still )?not (?:pushed|committed|tested|run|done|verified"
-    r"|checked|covered|included|fixed|published)"
-    r"|(?:is|are) (?:still )?(?:untested|unverified|uncommitted|missing|stale)"
-    r"|(?:did|have|has|could)(?:n't| not) (?:\w+ )?(?:tested|run|push|commit|verif"
-    r"|check|fix|reproduc|confirm|publish|try|tried)\w*"
-    r"|left (?:open|alone|untouched|as is))\b"
-    r"|待办|尚未|ещё не|нужно будет|noch (?:nicht|offen)",
+    r"|(?:don't|do not) forget to|remember to"
+    r"|must (?:still )?be \w+(?:ed|set|done)|stays? (?:modified|uncommitted)"
+    r"|(?:is|are|was|were|been) (?:still )?not (?:pushed|committed|tested|run|done"
+    r"|verified|checked|covered|included|fixed|published|updated|deployed|migrated)"
+    r"|(?:is|are|was|were|remains?) (?:still )?(?:untested|unverified|uncommitted"
+    r"|unfinished|unresolved|incomplete|missing|stale)"
+    r"|(?:did|have|has|could|can|was|were)(?:n't| ?not) (?:\w+ )?(?:test|run|ran|push"
+    r"|commit|verif|check|fix|reproduc|confirm|publish|try|tried|deploy|updat|migrat"
+    r"|finish|complet)\w*"
+    r"|left (?:open|alone|untouched|as is)"
+    r"|остал(?:ось|ись|ся)|осталось|оста[её]тся|ещ[её] не|пока не|предстоит|не успел\w*"
+    r"|нужно (?:ещ[её]|будет)|не (?:проверен|протестирован|обновл)\w*"
+    r"|noch (?:nicht|offen|zu \w+en)|fehlt noch|steht noch aus|muss noch|müssen noch"
+    r"|reste(?:nt)? à|pas encore|il faut encore|falta\w* (?:por )?\w+[aei]r|pendientes?"
+    r"|todavía no|aún no|ainda não)\b"
+    r"|待办|待完成|尚未|还没|还需要?|仍需|仍然需要|(?:没有|未)(?:测试|验证|完成|提交|更新)|需要手动"
+    r"|まだ|未(?:実装|対応|テスト|確認)|아직|남아 있",
     re.IGNORECASE,
 )
 
@@ -566,6 +680,7 @@ _CHECKS_HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_HEADING = re.compile(r"^#+ ", re.MULTILINE)
+_CHECK_BY_HAND = re.compile(r"\s*(manual(?:ly)?\b.+)", re.IGNORECASE)
 _CHECK = re.compile(r"\s*(?:[-*]|\d+[.)])\s+(?:\[ \]\s*)?(.+)")
 _COMMENTED_COMMAND = re.compile(r"([\w./-]+ [^#]*?)\s+#\s*(.+)")
 _TICKED = re.compile(r"`([^`]+ [^`]+)`")
@@ -582,8 +697,8 @@ def _left_open(
     """Return what remains to be done, as far as messages or calls show it."""
     lines = (
         *_unanswered(work),
-        *_not_committed(work, commits, state),
         *_said_to_be_open(work),
+        *_not_committed(work, commits, state),
         *_not_checked(work),
     )
     distinct = {line.text: line for line in reversed(lines)}
@@ -591,7 +706,12 @@ def _left_open(
 
 
 def _unanswered(work: _Work) -> Iterator[CardLine]:
-    """Yield the question with which the agent waits for the user."""
+    """Yield the last request or question, if nobody answered it."""
+    if work.last in work.requests and work.content(work.last):
+        text = work.events[work.last].text
+        if not (_INTERRUPTED.match(text) or _STOP.match(text)):
+            line = " ".join(one.text for one in work.sentences[work.last])
+            yield CardLine(shorten(f"Not answered: {line}", LINE_CHARS), (work.last,))
     parts = work.sentences.get(work.last, [])
     if work.last in work.replies and parts and _asks(parts[-1].text):
         question = parts[-1].text
@@ -622,12 +742,13 @@ def _not_committed(
         for one in tool_results.file_changes(work.events[at])
         if not one.path.startswith("/tmp/")
     }
-    uses_git = any(map(_GIT.match, work.commands))  # A commit would be seen.
+    uses_git = work.is_in_repository or any(map(_GIT.match, work.commands))
     if later and (commits or (state.text == WorkState.DONE and uses_git)):
         names = ", ".join(islice(later, MAX_FILES_NAMED))
         refs = tuple(sorted(set(later.values())))
-        label = "after the last commit" if commits else "and not committed"
-        yield CardLine(f"Changed {label}: {names}", refs)
+        count = plural(len(later), "changed file")
+        verb = "is" if len(later) == 1 else "are"
+        yield CardLine(f"{count} {verb} not committed: {names}", refs)
         return
     latest = [at for at in reversed(work.calls) if commits and at >= last_commit]
     for at in latest:
@@ -664,7 +785,7 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
             is_open_item = is_open_section and one.is_item
             if is_open or (is_open_item and not _RESULT.match(one.text)):
                 line = shorten_to_sentences(one.text.rstrip(":"), LINE_CHARS)
-                if analyzer.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
+                if analyzer.count_content_words(line):
                     yield CardLine(line, (at,))
 
 
@@ -688,7 +809,7 @@ def _planned_checks(plan: str) -> Iterator[str]:
         return
     section = _NEXT_HEADING.split(plan[headings[-1].end() :], maxsplit=1)[0]
     for row in section.splitlines():
-        if item := _CHECK.match(row):
+        if item := _CHECK.match(row) or _CHECK_BY_HAND.match(row):
             yield item[1]
         elif step := _COMMENTED_COMMAND.match(row):
             yield f"{step[2]} (`{step[1].strip()}`)"

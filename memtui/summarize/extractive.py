@@ -29,6 +29,8 @@ def summarize_segment(
     events: Sequence[Event],
     earlier_prompts: Sequence[Event] = (),
     session_title: str = "",
+    *,
+    is_in_repository: bool = False,
 ) -> Summary:
     """Summarize a segment in its own words.
 
@@ -36,11 +38,14 @@ def summarize_segment(
         events: The events of the segment in order.
         earlier_prompts: The user's last messages before, the latest first.
         session_title: The agent's own title of the session, at its first segment.
+        is_in_repository: Whether the session recorded a Git branch.
 
     Returns:
         A title and bullets; ``refs`` are indexes into ``events``.
     """
-    card = make_card(events, earlier_prompts, session_title)
+    card = make_card(
+        events, earlier_prompts, session_title, is_in_repository=is_in_repository
+    )
     statements = list(_statements(card))
     most = BULLET_COUNTS[TocLevel.SEGMENT][1]
     statements += _notes(events, statements, most)
@@ -66,6 +71,8 @@ def _facts(card: Card) -> Iterator[DraftBullet]:
     """Yield what calls show: commits, tests, files and the state of the work."""
     for line in card.commits[-MAX_COMMITS:]:
         yield _bullet(line, BulletKind.COMMIT)
+    for line in card.pull_requests:
+        yield _bullet(line, BulletKind.PULL_REQUEST)
     if card.tests:
         yield _bullet(card.tests, BulletKind.TESTS)
     if card.files:

@@ -196,6 +196,9 @@ def _package(mentions: str) -> Iterable[str]:
 MIN_CHARS = 3
 """The minimum length of a keyword of plain letters."""
 
+FIRST_SYLLABIC = "\u1100"
+"""From this character on, a letter of most scripts is a syllable or a word."""
+
 MAX_CHARS = 40
 """A longer word is a path, an address or a blob."""
 
@@ -297,7 +300,7 @@ def _is_junk(name: str) -> bool:
         return True
     if _CONTRACTED.fullmatch(name) or analyzer.is_unspaced(name):
         return True
-    return len(name) < MIN_CHARS and name.isascii()
+    return len(name) < MIN_CHARS and name[0] < FIRST_SYLLABIC
 
 
 ROLE_WEIGHT = {

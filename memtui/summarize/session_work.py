@@ -109,7 +109,7 @@ def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
         *found[BulletKind.ASKED][:1],
         *_distinct(found[BulletKind.NOTE]),
         *found[BulletKind.OUTCOME][-1:],
-        *[*_distinct(found[BulletKind.DECISION])][-MAX_DECISIONS:],
+        *_standing(found[BulletKind.DECISION])[-MAX_DECISIONS:],
         *_distinct(_left_open(segments, state)),
     ]
     room = max(0, BULLET_COUNTS[TocLevel.SEGMENT][1] - len(statements))
@@ -118,6 +118,7 @@ def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
         *statements,
         *islice(_distinct(found[BulletKind.QUOTE]), room),
         *_distinct(found[BulletKind.COMMIT]),
+        *_distinct(found[BulletKind.PULL_REQUEST]),
         *found[BulletKind.TESTS][-1:],
         *([_merge_files(files)] if files else []),
         *state,
@@ -130,6 +131,18 @@ def _distinct(bullets: Iterable[Bullet]) -> Iterator[Bullet]:
         if bullet.text not in seen:
             seen.add(bullet.text)
             yield bullet
+
+
+def _standing(decisions: Sequence[Bullet]) -> list[Bullet]:
+    """Return the decisions that no later one revokes."""
+    from memtui.text.cues import revokes  # not needed at the start
+
+    distinct = list(_distinct(decisions))
+    return [
+        one
+        for at, one in enumerate(distinct, 1)
+        if not any(revokes(later.text, one.text) for later in distinct[at:])
+    ]
 
 
 def _left_open(

@@ -83,7 +83,10 @@ class ExtractiveSummarizer:
 
     def summarize_segment(self, segment: Segment, *, attempt: int = 0) -> Summary:
         return extractive.summarize_segment(
-            segment.events, segment.earlier_prompts, segment.session_title
+            segment.events,
+            segment.earlier_prompts,
+            segment.session_title,
+            is_in_repository=segment.is_in_repository,
         )
 
     def summarize_children(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.model.events import Event, EventType
+from memtui.model.quantities import plural
 from memtui.summarize import tool_actions
 from memtui.summarize.session_work import FileChange, file_name
 
@@ -82,13 +83,21 @@ def modified_files(text: str) -> list[str]:
     return [file_name(name) for name in names if not _HIDDEN.search(name)]
 
 
-_AHEAD = re.compile(r"^Your branch is (ahead of '[^']+' by \d+ commits?)", re.MULTILINE)
+_AHEAD = re.compile(
+    r"^Your branch is ahead of '(?P<long>[^']+)' by (?P<count>\d+) commits?"
+    r"|^\W*[\w./\-]+\.\.\.(?P<short>[\w./\-]+) \[ahead (?P<ahead>\d+)",
+    re.MULTILINE,
+)
 
 
 def commits_ahead(text: str) -> str:
     """Return how far ``git status`` says that the branch is ahead; "" if it is not."""
     found = _AHEAD.search(text)
-    return f"the branch is {found[1]}" if found else ""
+    if not found:
+        return ""
+    count = int(found["count"] or found["ahead"])
+    upstream = found["long"] or found["short"]
+    return f"the branch is ahead of '{upstream}' by {plural(count, 'commit')}"
 
 
 # Tests
@@ -110,9 +119,9 @@ class TestCounts:
 _COUNTS = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
-        # pytest: "2 failed, 5 passed in 0.12s"
-        r"^=* ?(?=.*\b(?:passed|failed)\b)(?:(?P<failed>\d+) failed)?,? ?"
-        r"(?:(?P<passed>\d+) passed)?.* in [\d.:]+",
+        # pytest: "2 failed, 5 passed, 1 skipped in 0.12s", in quiet mode without time
+        r"^=* ?(?=\d+ (?:passed|failed))(?:(?P<failed>\d+) failed)?,? ?"
+        r"(?:(?P<passed>\d+) passed)?(?:.* in [\d.:]+|(?:, \d+ \w+)*\s*$)",
         # Jest and Vitest: "Tests:  34 failed, 169 skipped, 660 passed"
         r"^\s*Tests:?\s+(?:(?P<failed>\d+) failed[,| ]+)?(?:\d+ \w+[,| ]+)*?"
         r"(?P<passed>\d+) passed",

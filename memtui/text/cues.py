@@ -2,6 +2,8 @@
 
 import re
 
+from memtui.text.stopwords import STOP_WORDS
+
 is_announcement = re.compile(
     r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
@@ -205,6 +207,44 @@ def needs_context(sentence: str) -> bool:
 def takes_back(sentence: str) -> bool:
     """Return whether a sentence retracts or replaces an earlier statement."""
     return bool(is_retraction(sentence) or _REPLACES.search(sentence))
+
+
+_AGAINST = re.compile(
+    r"(?:\b(?:no(?! longer)|not|never|instead of|rather than|without|drop(?:ped)?"
+    r"|away from|replac(?:e|ed|ing)|remov(?:e|ed|ing)|revert(?:ed)?|don't use|не|без|вместо"
+    r"|statt|kein\w*)\s+(?:the |using |use |an? )*|不用|不要|而不是)([\w.\-]*\w)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\w[\w.\-]*\w")
+
+
+def revokes(later: str, earlier: str) -> bool:
+    """Return whether a sentence decides against what an earlier one decided for.
+
+    It names a word of it after "no" or "instead of", or it retracts something and
+    shares a word. A word in lower case is only a name where something is retracted.
+    """
+    chosen = _words(earlier) - {name.lower() for name in _AGAINST.findall(earlier)}
+    is_retracting = takes_back(later)
+    if against := _AGAINST.findall(later):
+        names = {one.lower() for one in against if is_retracting or one != one.lower()}
+        return not chosen.isdisjoint(names)
+    return is_retracting and not chosen.isdisjoint(_words(later))
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)} - STOP_WORDS
+
+
+is_agent_error = re.compile(
+    r"(?:API Error|Error: \d{3}\b|litellm\.|\w+Exception - litellm"
+    r"|(?:the |your )?(?:API|model|server)\b[^.]{0,40}\b(?:rate.limit\w*|overloaded)"
+    r"|retrying in \d|(?:claude |codex )?(?:ai )?usage limit|you(?:'ve| have) (?:hit"
+    r"|reached) your (?:usage|rate) limit|credit balance is too low|prompt is too long"
+    r"|(?:connection|request) (?:error|timed out)\b|stream disconnected)",
+    re.IGNORECASE,
+).match
+"""Matches the report of an agent that its model did not answer."""
 
 
 def is_routine(sentence: str) -> bool:

@@ -6,12 +6,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memtui.model import events
-from memtui.model.events import Event, EventType
+from memtui.model.events import Event, EventRole, EventType
 from memtui.summarize.cards import Card, WorkState, make_card
+from memtui.summarize.tool_actions import CardLine
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 Call = tuple[str, str, dict[str, str]]
-KINDS = {"user": EventType.USER_MESSAGE, "assistant": EventType.ASSISTANT_MESSAGE}
+KINDS = {
+    "user": EventType.USER_MESSAGE,
+    "system": EventType.USER_MESSAGE,
+    "assistant": EventType.ASSISTANT_MESSAGE,
+}
 REPORT = "Fixed the rounding: Ledger.total now adds cents and rounds only once."
 
 
@@ -23,6 +28,7 @@ def event(at: int, who: str, text: str, **metadata: str) -> Event:
         event_type=KINDS.get(who, EventType.TOOL_RESULT),
         text=text,
         source_key=str(at),
+        role=EventRole.SYSTEM if who == "system" else None,
         metadata=metadata,
     )
 
@@ -146,19 +152,17 @@ def test_changed_lines_are_counted_by_file() -> None:
     ]
 
 
-def test_a_created_pull_request_is_listed_with_the_commits() -> None:
+def test_a_created_pull_request_is_no_commit() -> None:
     address = "https://github.com/octo/shop/pull/380"
     found = card(ASK, COMMIT, shell("gh pr create --fill", f"{address}\n"), SAY)
-    assert [line.text for line in found.commits] == [
-        "Round invoices once",
-        f"Pull request #380 {address}",
-    ]
+    assert [line.text for line in found.commits] == ["Round invoices once"]
+    assert [line.text for line in found.pull_requests] == [f"#380 {address}"]
 
 
 def test_changes_after_the_last_commit_are_left_open() -> None:
     found = card(ASK, EDIT, COMMIT, edit("/app/receipt.py", "a", "b"), SAY)
     assert [line.text for line in found.left_open] == [
-        "Changed after the last commit: receipt.py"
+        "1 changed file is not committed: receipt.py"
     ]
 
 
@@ -292,7 +296,7 @@ def test_a_plan_is_asked_for_by_the_problem_that_it_solves() -> None:
 def test_changes_without_a_commit_are_left_open_where_git_is_used() -> None:
     status = shell("git status", "Changes not staged for commit:")
     (line,) = card(ASK, EDIT, status, SAY).left_open
-    assert line.text == "Changed and not committed: ledger.py"
+    assert line.text == "1 changed file is not committed: ledger.py"
     assert not card(ASK, EDIT, SAY).left_open
 
 
@@ -302,3 +306,136 @@ def test_commits_that_a_branch_is_ahead_by_are_left_open_until_a_push() -> None:
     (line,) = card(ASK, EDIT, COMMIT, status, SAY).left_open
     assert line.text == "Not pushed: the branch is ahead of 'origin/main' by 2 commits"
     assert not card(ASK, EDIT, COMMIT, status, PUSH, SAY).left_open
+
+
+def texts(lines: tuple[CardLine, ...]) -> list[str]:
+    return [line.text for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (
+            "OK, let's use SQLite because the kiosk can lose power.",
+            "Wait, I changed my mind: no SQLite. Use a JSON file instead, "
+            "because technicians must edit it.",
+        ),
+        (
+            "Keep the Celery queue, since the reports need retries.",
+            "We no longer need Celery. Use a thread because the reports are small now.",
+        ),
+    ],
+)
+def test_a_revoked_decision_is_not_listed(first: str, last: str) -> None:
+    found = card(ASK, SAY, ("user", first), EDIT, SAY, ("user", last), EDIT, SAY)
+    listed = " ".join(texts(found.decisions))
+    assert first not in listed and "because" in listed and last[-20:] in listed
+
+
+def test_a_comparison_alone_is_no_decision() -> None:
+    for text in (
+        "Called click(x, y) instead of browser_click(x, y).",
+        "Fixed the display of invoices: content is a string rather than a wrapper.",
+    ):
+        assert card(ASK, EDIT, ("assistant", text), SAY).decisions == ()
+
+
+def test_a_setback_before_the_end_is_no_outcome() -> None:
+    found = card(
+        ("user", "Deploy the kiosk image to the staging device."),
+        shell("scp image staging:", "scp: Connection refused", is_error="true"),
+        (
+            "assistant",
+            "The copy to staging failed because the connection was refused. "
+            "Should I try it over the VPN?",
+        ),
+        ("user", "yes please"),
+        shell("vpn up && scp image staging:", "image 100%"),
+        ("assistant", "The image is on the device. It was not rebooted yet."),
+    )
+    assert found.outcome and found.outcome.text == "The image is on the device."
+    assert texts(found.left_open) == ["It was not rebooted yet."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have not updated the changelog yet.",
+        "Windows line endings are still untested.",
+        "The driver works, but I could not test it on real hardware.",
+        "Осталось обновить документацию по формату накладных.",
+        "还需要在支付页面上做手工测试。",
+        "Die Migration der Bilder steht noch aus.",
+        "La pantalla de pago queda pendiente.",
+    ],
+)
+def test_what_is_left_open_is_found_in_other_words_and_languages(text: str) -> None:
+    found = card(ASK, EDIT, ("assistant", f"{REPORT} {text}"))
+    assert texts(found.left_open) == [text]
+    assert found.outcome and text not in found.outcome.text
+
+
+def test_an_unanswered_request_is_left_open() -> None:
+    found = card(ASK, EDIT, SAY, ("user", "Also round the totals of the receipts."))
+    assert found.state.text == WorkState.OPEN
+    assert texts(found.left_open)[0] == (
+        "Not answered: Also round the totals of the receipts."
+    )
+
+
+def test_the_reply_to_a_program_is_no_outcome() -> None:
+    notice = (
+        "system",
+        "<task-notification>npm run build completed</task-notification>",
+    )
+    found = card(ASK, EDIT, SAY, notice, ("assistant", "The build finished."))
+    assert found.outcome and found.outcome.text == REPORT
+
+
+def test_a_role_is_not_what_was_asked() -> None:
+    role = "You are a senior Python engineer with 20 years of experience."
+    found = card(("user", role), ASK, EDIT, SAY)
+    assert found.asked and found.asked.text == ASK[1]
+
+
+def test_an_interruption_abandons_the_work() -> None:
+    failed = shell("pytest -q", "3 failed, 40 passed in 2.10s")
+    interruption = ("system", "[Request interrupted by user]")
+    assert card(ASK, EDIT, failed, interruption).state.text == WorkState.ABANDONED
+
+
+def test_a_last_run_that_failed_is_a_failure() -> None:
+    failed = shell("pytest -q", "1 failed, 11 passed in 2.10s")
+    report = ("assistant", "Postgres is used now; the thumbnail test fails.")
+    assert card(ASK, EDIT, failed, report).state.text == WorkState.FAILED
+    fixed = shell("pytest -q", "12 passed in 2.10s")
+    assert card(ASK, EDIT, failed, EDIT, fixed, SAY).state.text == WorkState.DONE
+    old = ("assistant", "The one failure is pre-existing.")
+    assert card(ASK, EDIT, failed, old).state.text == WorkState.DONE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The API provider has rate limited you.",
+        "litellm.APIConnectionError: Connection timed out after 600 seconds.",
+        "API Error: 529 overloaded",
+    ],
+)
+def test_an_error_of_the_model_is_a_failure(text: str) -> None:
+    found = card(ASK, ("assistant", text))
+    assert found.state.text == WorkState.FAILED
+    assert found.outcome is None
+
+
+def test_tests_in_quiet_mode_are_counted() -> None:
+    found = card(ASK, EDIT, shell("pytest -q", "7 passed, 2 skipped"), SAY)
+    assert found.tests and found.tests.text == "7 passed"
+
+
+def test_a_short_status_shows_what_is_not_pushed() -> None:
+    status = shell("git status -sb", "## main...origin/main [ahead 2]\n?? notes.md")
+    found = card(ASK, EDIT, COMMIT, status, SAY)
+    assert texts(found.left_open) == [
+        "Not pushed: the branch is ahead of 'origin/main' by 2 commits"
+    ]

@@ -161,7 +161,9 @@ def segment_log(segment: Segment) -> PromptInput:
 
 def _facts(segment: Segment) -> tuple[Turn, ...]:
     """Return the facts of a segment's extract."""
-    found = extractive.summarize_segment(segment.events)
+    found = extractive.summarize_segment(
+        segment.events, is_in_repository=segment.is_in_repository
+    )
     return tuple(
         Turn((), one.kind.value, sanitize(one.text))
         for one in found.bullets
