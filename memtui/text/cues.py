@@ -211,8 +211,9 @@ def takes_back(sentence: str) -> bool:
 
 _AGAINST = re.compile(
     r"(?:\b(?:no(?! longer)|not|never|instead of|rather than|without|drop(?:ped)?"
-    r"|away from|replac(?:e|ed|ing)|remov(?:e|ed|ing)|revert(?:ed)?|don't use|не|без|вместо"
-    r"|statt|kein\w*)\s+(?:the |using |use |an? )*|不用|不要|而不是)([\w.\-]*\w)",
+    r"|away from|replac(?:e|ed|ing)|remov(?:e|ed|ing)|revert(?:ed)?|don't use|не|без"
+    r"|вместо|statt|kein\w*)\s+(?:the |using |use |an? )*|不用|不要|而不是)"
+    r"([\w.\-]*\w)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w[\w.\-]*\w")
