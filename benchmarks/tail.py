@@ -25,7 +25,7 @@ from statistics import median
 
 from benchmarks.floor import INSERT, TABLE, text_of
 from benchmarks.processes import machine
-from memtui.capture import watcher
+from memtui.capture import tail as capture_tail
 from memtui.capture.ingest import TranscriptReader
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.tail import Tail
@@ -240,10 +240,10 @@ def waited(scratch: Path, runs: int, *, is_told: bool) -> list[float]:
     folder = scratch / "watched"
     folder.mkdir(parents=True)
     file, number = folder / "s1.jsonl", 0
-    told_by = watcher.MOUNTS
+    told_by = capture_tail.MOUNTS
     if not is_told:
-        watcher.MOUNTS = scratch / "mounts"
-        watcher.MOUNTS.write_text("elsewhere:/ / nfs4 rw 0 0\n")
+        capture_tail.MOUNTS = scratch / "mounts"
+        capture_tail.MOUNTS.write_text("elsewhere:/ / nfs4 rw 0 0\n")
     taken = []
     try:
         with opened(scratch / "home", folder) as house:
@@ -255,7 +255,7 @@ def waited(scratch: Path, runs: int, *, is_told: bool) -> list[float]:
                 # Not in step with the looks.
                 time.sleep(0.2 + 0.13 * (number % 7))
     finally:
-        watcher.MOUNTS = told_by
+        capture_tail.MOUNTS = told_by
     return taken[2:]
 
 

@@ -1,4 +1,7 @@
-"""Atomic writing of files: a reader sees the old content or the new, never a part."""
+"""Write files atomically, read small ones, and find those of a folder.
+
+While a file is written, a reader sees the old content or the new, never a part.
+"""
 
 import errno
 import glob
@@ -95,3 +98,61 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def walk_files(place: Path) -> Iterator[Path]:
+    """Yield all regular files at a place: the file itself, or those of a folder.
+
+    Links are followed; each real file comes once.
+    """
+    if place.is_file():
+        yield place
+        return
+    folders = [(str(place), os.path.realpath(place))]
+    folder_links: list[str] = []
+    file_links: list[str] = []
+    seen: set[str] = set()
+    while folders or folder_links:
+        if folders:
+            folder, real = folders.pop()
+        else:
+            folder = folder_links.pop(0)
+            real = os.path.realpath(folder)
+        if real in seen:
+            continue
+        seen.add(real)
+        for entry in _entries(folder):
+            is_folder, is_file = _kind(entry)
+            if entry.is_symlink():
+                if is_folder:
+                    folder_links.append(entry.path)
+                elif is_file:
+                    file_links.append(entry.path)
+            elif is_folder:
+                path = f"{real.rstrip(os.sep)}{os.sep}{entry.name}"
+                folders.append((entry.path, path))
+            elif is_file:
+                yield Path(entry.path)
+    known: set[str] = set()
+    for link in file_links:
+        real = os.path.realpath(link)
+        folder = real.rpartition(os.sep)[0] or os.sep
+        if real not in known and folder not in seen:
+            known.add(real)
+            yield Path(link)
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _kind(entry: os.DirEntry[str]) -> tuple[bool, bool]:
+    """Return whether an entry leads to a folder, and whether to a regular file."""
+    try:
+        return entry.is_dir(), entry.is_file()
+    except OSError:
+        return False, False

@@ -1,23 +1,28 @@
 """Watched transcripts: reading continues as the files grow.
 
 A watcher reports changed files, and those are read first: they are being written now.
-As it may miss some, all files are checked now and then, more often without a watcher.
+It may miss some, and some file systems report none: all files are checked now and then,
+more often without a watcher.
 """
 
+import logging
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from memtui.capture import formats, watcher
+from memtui.capture import formats
 from memtui.capture.formats.base import HOLD_TIME
 from memtui.capture.ingest import TranscriptReader
-from memtui.capture.watcher import FileWatcher
 from memtui.errors import StoreError
+from memtui.files import walk_files
 from memtui.model.events import clean, to_ms
 from memtui.store import cursors, database, meta
 from memtui.store.cursors import FileStamp, read_stamp
+
+log = logging.getLogger(__name__)
 
 CHECK_INTERVAL_S = 2.0
 """The interval between checks of all files when changes are not reported."""
@@ -33,6 +38,101 @@ FILES_PER_STEP = 20
 
 CHECK_SHARE = 50
 """Checking takes at most this fraction of the time (1/50), however many files."""
+
+UNREPORTED_FILESYSTEMS = (
+    *("9p", "afs", "ceph", "cifs", "drvfs", "fuse", "glusterfs", "lustre", "nfs"),
+    *("prl_fs", "smb", "vboxsf", "virtiofs"),
+)
+"""Prefixes of file system types that do not report changes made elsewhere."""
+
+MOUNTS = Path("/proc/self/mounts")
+
+
+class FileWatcher:
+    """Watches folders on a thread of its own."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
+        self._folders: frozenset[Path] = frozenset()
+        self._changed: set[Path] = set()
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self.polling_reason = "nothing is watched yet"
+        """The reason that files must be checked; "" while changes are reported."""
+
+    def watch(self, folders: Collection[Path]) -> bool:
+        """Watch these folders, as far as they exist, and no others.
+
+        Returns True if a new watch begins: changes in the next moment are not reported.
+        """
+        wanted = frozenset(folder for folder in folders if folder.exists())
+        if wanted == self._folders:
+            return False
+        self.stop()
+        self._folders, self._stop = wanted, threading.Event()
+        reasons = map(polling_reason, sorted(wanted))
+        self.polling_reason = next(filter(None, reasons), "")
+        if wanted and not self.polling_reason:
+            arguments = (wanted, self._stop)
+            threading.Thread(
+                target=self._run, args=arguments, name="watch", daemon=True
+            ).start()
+        return True
+
+    def take_changes(self) -> set[Path]:
+        with self._lock:
+            changed, self._changed = self._changed, set()
+        return changed
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._folders = frozenset()
+
+    def _run(self, folders: frozenset[Path], stop: threading.Event) -> None:
+        from watchfiles import watch
+
+        try:
+            for changes in watch(
+                *folders,
+                watch_filter=None,
+                debounce=100,
+                step=10,
+                stop_event=stop,
+                raise_interrupt=False,
+                ignore_permission_denied=True,
+            ):
+                with self._lock:
+                    self._changed.update(Path(path) for _, path in changes)
+                self._on_change()
+        except Exception as error:  # whatever it is, checking always works
+            if not stop.is_set():
+                log.warning("files are checked instead of watched: %s", error)
+                self.polling_reason = f"the system does not report changes: {error}"
+
+
+def polling_reason(folder: Path) -> str:
+    """Return why a folder's file system does not report changes; "" if it does."""
+    try:
+        mounts = MOUNTS.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    kind = filesystem_of(folder, mounts)
+    if kind.startswith(UNREPORTED_FILESYSTEMS):
+        return f"{folder} is on {kind}, which does not report changes"
+    return ""
+
+
+def filesystem_of(folder: Path, mounts: str) -> str:
+    """Return the type of the file system a folder is on, by Linux' list of mounts."""
+    longest, kind = -1, ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        mount = Path(fields[1].replace("\\040", " "))
+        if folder.is_relative_to(mount) and len(mount.parts) >= longest:
+            longest, kind = len(mount.parts), fields[2]
+    return kind
 
 
 class Tail:
@@ -150,7 +250,7 @@ class Tail:
                 folder = place.resolve()
                 with database.connection():
                     known = cursors.get_stamps(clean(str(folder)))
-                yield from self._changed(name, watcher.walk_files(folder), known)
+                yield from self._changed(name, walk_files(folder), known)
 
     def _update_watcher(self, places: set[Path]) -> None:
         """Have these places watched, and store whether that works."""

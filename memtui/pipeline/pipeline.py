@@ -17,8 +17,7 @@ from pathlib import Path
 from memtui.capture.ingest import LOCK_TIMEOUT_S, SpoolIngester, TranscriptReader
 from memtui.capture.policy import CapturePolicy
 from memtui.capture.spool import Spool
-from memtui.capture.tail import Tail
-from memtui.capture.watcher import FileWatcher
+from memtui.capture.tail import FileWatcher, Tail
 from memtui.errors import SearchError, StoreBusyError
 from memtui.model import calendar
 from memtui.model.events import Event, to_ms

@@ -4,7 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtui.capture import formats, watcher
+from memtui.capture import formats
+from memtui.files import walk_files
 from memtui.paths import transcript_folders
 from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
 from memtui.store import cursors, database, meta
@@ -100,5 +101,5 @@ def _count_files(name: str, places: Collection[Path]) -> int:
     return sum(
         formats.format_for_path(file, name) is not None
         for place in places
-        for file in watcher.walk_files(place)
+        for file in walk_files(place)
     )

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from memtui.capture import formats, watcher
+from memtui.capture import formats, tail
 from memtui.capture.formats.base import IN_THE_FUTURE
 from memtui.capture.spool import DRAFTS_FOLDER, Spool
 from memtui.errors import (
@@ -26,6 +26,7 @@ from memtui.errors import (
     StoreBusyError,
     StoreError,
 )
+from memtui.files import walk_files
 from memtui.integrations import agents
 from memtui.integrations.agents import HookStatus
 from memtui.integrations.config_files import Machine
@@ -547,7 +548,7 @@ class Doctor:
                 with database.connection():
                     reason = meta.read(meta.POLLING_REASON)
             folders = [path for one in watched for path in one.places if path.exists()]
-            reasons = [reason, *map(watcher.polling_reason, folders)]
+            reasons = [reason, *map(tail.polling_reason, folders)]
             if reason := next(filter(None, reasons), ""):
                 message += f"; polled every 2 s, because {reason}"
             yield Finding("watching", True, message)
@@ -614,7 +615,7 @@ class Doctor:
             if self._has_store:
                 with database.connection():
                     known = cursors.get_stamps(clean(str(real)))
-            for file in watcher.walk_files(real):
+            for file in walk_files(real):
                 if reader := formats.format_for_path(file, source.name):
                     with suppress(OSError):
                         stamp = cursors.read_stamp(file, reader.related_files(file))

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from memtui.capture import formats, watcher
+from memtui import files
+from memtui.capture import formats
 from memtui.capture.formats import jsonl
 from memtui.errors import SourceError
 
 
 def found(place: Path) -> list[str]:
-    return sorted(str(file.relative_to(place)) for file in watcher.walk_files(place))
+    return sorted(str(file.relative_to(place)) for file in files.walk_files(place))
 
 
 def test_links_lead_to_other_folders_and_files(tmp_path: Path) -> None:

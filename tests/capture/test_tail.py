@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memtui.capture import watcher
-from memtui.capture.watcher import FileWatcher
+from memtui.capture import tail
+from memtui.capture.tail import FileWatcher
 from memtui.model.events import EventType
 from memtui.paths import in_home
 from memtui.pipeline.pipeline import Pipeline
@@ -246,7 +246,7 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} nfs4 rw 0 0\nproc /proc proc rw 0 0\n")
-    monkeypatch.setattr(watcher, "MOUNTS", mounts)
+    monkeypatch.setattr(tail, "MOUNTS", mounts)
     watch = FileWatcher(lambda: None)
     tailing.pipeline._tail.use_watcher(watch)
     (folder / "s1.jsonl").write_text(record(1, "one"))
@@ -258,8 +258,8 @@ def test_where_the_system_tells_of_no_changes_that_is_said_and_files_are_found(
 
 def test_the_nearest_mount_tells_the_file_system() -> None:
     mounts = "/dev/a / ext4 rw 0 0\nhost:/h /home/my\\040files nfs rw 0 0\n"
-    assert watcher.filesystem_of(Path("/home/my files/x"), mounts) == "nfs"
-    assert watcher.filesystem_of(Path("/home/other"), mounts) == "ext4"
+    assert tail.filesystem_of(Path("/home/my files/x"), mounts) == "nfs"
+    assert tail.filesystem_of(Path("/home/other"), mounts) == "ext4"
 
 
 def test_thoughts_are_kept_apart(tailing: Workspace, folder: Path) -> None:

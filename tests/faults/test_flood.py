@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtui.capture import watcher
+from memtui.capture import tail
 from memtui.paths import in_home
 from memtui.services import status
 from memtui.settings import Settings
@@ -125,7 +125,7 @@ def test_a_spool_whose_file_system_tells_of_nothing_is_looked_at(
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} {kind} rw 0 0\n")
-    monkeypatch.setattr(watcher, "MOUNTS", mounts)
+    monkeypatch.setattr(tail, "MOUNTS", mounts)
     with run_pipeline(house) as watched:
         watched.wait_until(lambda: kind in _polling_reason())
         for number in range(3):

@@ -15,8 +15,8 @@ from memtui.capture.formats import (
     plain,
 )
 from memtui.capture.formats.base import SourceFormat
-from memtui.capture.watcher import walk_files
 from memtui.errors import SourceError
+from memtui.files import walk_files
 from memtui.model.sessions import AgentHistory
 
 FORMATS: tuple[SourceFormat, ...] = (
