@@ -24,6 +24,9 @@ SURE, LIKELY, UNSURE, SLIGHT = 1.0, 0.9, 0.7, 0.3
 """Scores of a request's title: it stands alone; refers to something but says much;
 refers to something and says little; says hardly anything."""
 
+SHORT_SENTENCES = 2
+"""An order in a longer request does not only go on with the work."""
+
 MAX_SENTENCES = 9
 """Only this many sentences of a request are considered for its title."""
 
@@ -38,7 +41,6 @@ _INTERJECTION = re.compile(
     r"|hmm+|oh+|ah+|wait|sorry|sure|no(?=[,.!])|ultrathink|think hard(?:er)?|let's see"
     r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
     r"|你好|您好|谢谢|请问|lately|quick (?:idea|question)"
-    r"|(?:so )?does that mean(?: that)?"
     r"|it (?:sure |really |now )?(?:looks like|seems (?:like|that)|appears that)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?) but"
@@ -94,6 +96,10 @@ _BASE_VERBS = word_set(
     turn understand undo unify uninstall unpack update upgrade upload use validate
     verify view walk warn watch wire work wrap write
     """
+)
+
+_CAN_YOU = re.compile(
+    r"(?:and |but |so |please )?(?:can|could|would) you (?:please )?", re.IGNORECASE
 )
 
 _FIRST_WORD = re.compile(r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b", re.I)
@@ -190,6 +196,7 @@ _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _IMPLEMENT = re.compile(
     r"\W*(?:please )?(?:implement|execute|follow|apply) (?:the|this) ", re.IGNORECASE
 )
+_AGENT_COMMAND = re.compile(r"\s*/([\w:-]+)(?=\s|$)")
 _TICKET = re.compile(
     r"\b(?:issues?|pull|pr|bug|ticket)\s*/?\s*#?(\d{1,6})\b"
     r"|(?<!\w)(?<!image )#(\d{1,6})\b",
@@ -220,12 +227,21 @@ def request_title(text: str) -> str:
         return tidy_title(plan)
     if _SHELL_PROMPT.match(text):
         return ""
-    found = title_from_request(prose.message_sentences(text))
+    sentences = prose.message_sentences(_without_command(text))
+    found = title_from_request(sentences)
     if not found or found.score < LIKELY:
         return ""
-    if analyzer.count_content_words(found.title) < MIN_REQUEST_WORDS:
+    is_order = len(sentences) > SHORT_SENTENCES and _is_order(found.title)
+    least = MIN_CONTENT_WORDS if is_order else MIN_REQUEST_WORDS
+    if analyzer.count_content_words(found.title) < least:
         return ""
     return _with_ticket(found.title, text[:REQUEST_CHARS])
+
+
+def _without_command(text: str) -> str:
+    """Remove the name of an agent's command before a request: "/plan …"."""
+    found = _AGENT_COMMAND.match(text)
+    return text[found.end() :] if found and found[1] not in _BASE_VERBS else text
 
 
 def plan_name(text: str) -> str:
@@ -275,7 +291,7 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         for title in _clause_titles(text):
             found = _score_request(title)
             if found.score == SURE:
-                return found
+                return _order_after(found, parts[:MAX_SENTENCES]) or found
             if found.score and (best is None or found.score > best.score):
                 best = found
     return best
@@ -285,12 +301,30 @@ def _score_request(title: str) -> RequestTitle:
     return RequestTitle(title, _title_score(title))
 
 
+def _order_after(
+    statement: RequestTitle, parts: Sequence[Sentence]
+) -> RequestTitle | None:
+    """Return the title of the question "can you …" that follows a short statement."""
+    count = analyzer.count_content_words(statement.title)
+    if count > MANY_CONTENT_WORDS or _is_order(statement.title):
+        return None
+    for clause in (part for one in parts for part in split_clauses(one.text)):
+        if _CAN_YOU.match(clause):
+            found = _score_request(tidy_title(clause))
+            return found if found.score == SURE else None
+    return None
+
+
+def _is_order(title: str) -> bool:
+    """Return whether a title begins with a verb in base form."""
+    verb = _FIRST_WORD.match(title)
+    return verb is not None and verb[1].lower() in _BASE_VERBS
+
+
 def _last_order(parts: Sequence[Sentence]) -> RequestTitle | None:
     """Return the title of the last sentence if that begins with a verb."""
-    title = tidy_title(_shorten_addresses(parts[-1].text))
-    verb = _FIRST_WORD.match(title)
-    is_order = verb is not None and verb[1].lower() in _BASE_VERBS
-    return _score_request(title) if is_order else None
+    title = tidy_title(parts[-1].text)
+    return _score_request(title) if _is_order(title) else None
 
 
 def _clause_titles(text: str) -> Iterator[str]:
@@ -366,11 +400,20 @@ def _strip_openings(text: str) -> str:
         led = _INTERJECTION.match(rest)
         if led is None and (led := _OPENING.match(rest)):
             verb = _FIRST_WORD.match(rest, led.end())
-            if verb is None or verb[1].lower() not in _BASE_VERBS:
+            if verb is None or not _is_verb(verb[1].lower(), led[0]):
                 led = None
         if led is None or not _says_enough(rest[led.end() :], text):
             return rest
         rest = rest[led.end() :]
+
+
+def _is_verb(word: str, opening: str) -> bool:
+    """Return whether a word after an opening is a verb in base form.
+
+    After "can you" any word with content is one.
+    """
+    is_asked = _CAN_YOU.fullmatch(opening) and word not in stopwords.STOP_WORDS
+    return word in _BASE_VERBS or bool(is_asked)
 
 
 def _shorten_addresses(text: str) -> str:

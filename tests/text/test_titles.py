@@ -90,3 +90,32 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
     open_ended: str, expected: str
 ) -> None:
     assert titles.drop_unbalanced(open_ended) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (
+            "This happens when I start it:\n\nTraceback (most recent call last):\n"
+            '  File "/home/u/mill.py", line 3, in <module>\n    import grist\n'
+            "ModuleNotFoundError: No module named 'grist'\n\nmake grist optional",
+            "Make grist optional",
+        ),
+        (
+            "The linter is being picky. Can you relax the rules for headings?",
+            "Relax the rules for headings",
+        ),
+        ("/weak-model openai/gpt-5.2", ""),
+        (
+            "/explore count the sacks that each mill ground last year",
+            "Count the sacks that each mill ground last year",
+        ),
+        ("You are a miller with 20 years of experience. You always write clearly.", ""),
+        (
+            "okay. does that mean the settings.json of the mill stays there?",
+            "Does that mean the settings.json of the mill stays there?",
+        ),
+    ],
+)
+def test_a_request_gives_the_title(text: str, title: str) -> None:
+    assert titles.request_title(text) == title
