@@ -216,8 +216,14 @@ def _leads_in(text: str) -> bool:
     return text.endswith((":", "："))
 
 
+_COMMAND_OF_AGENT = re.compile(r"\s*/[\w:-]+(?:\s+\S*[./]\S*)*\s*")
+"""A command of the agent, which may have files or a model: "/add src/app.py"."""
+
+
 def _asked(work: _Work) -> CardLine | None:
     for at in work.requests:
+        if _COMMAND_OF_AGENT.fullmatch(work.events[at].text):
+            continue
         is_plan = bool(titles.plan_name(work.events[at].text))
         line = " ".join(
             one.text
@@ -248,6 +254,13 @@ _STEP = re.compile(r"\b(?:so|and|before) i(?:'|’)(?:m|ll) (?:now )?\w", re.IGN
 """A sentence about the next step of the work: "main is behind, so I'll rebase"."""
 
 _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
+
+_NO_STATEMENT = re.compile(
+    r"(?:wait|hmm+|ah+)\b|wrong \w+(?: \w+)? again\b|(?:in )?lines? \d+\b"
+    r"|(?:\w+ )?(?:issue|bug|problem|step|phase|option|finding) #?\d+:",
+    re.IGNORECASE,
+)
+"""The beginning of a thought, of a note on a line of code or of a heading."""
 
 _RESULT = re.compile(
     r"\W*(?:the (?:fix|change|solution)\b|now\b"
@@ -418,6 +431,7 @@ def _can_be_result(one: Sentence) -> bool:
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
         or _HASH.match(one.text)
+        or _NO_STATEMENT.match(one.text)
         or cues.is_offer(one.text)
         or _asks(one.text)
     )
@@ -480,6 +494,7 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
     has_effect = any(
         tool_results.file_changes(work.events[at])
         or tool_results.has_created(work.events[at])
+        or tool_results.was_deployed(work.events[at])
         for at in work.calls
     )
     state = WorkState.DONE if has_effect else WorkState.ANSWERED
@@ -629,22 +644,25 @@ def _decisions(work: _Work) -> list[CardLine]:
 
 _LEFT = re.compile(
     r"\b(?:still (?:needs?|needed|to|has to|have to|must|open|remain\w*|un\w+ed)"
-    r"|remain(?:s|ing)?"
+    r"|remain(?:s|ing)? (?:to|un\w+ed|open|incomplete|missing)|remains?(?=\W*$)"
+    r"|remaining (?:work|steps?|tasks?|issues?|items?|problems?)"
     r"|not yet|(?:not|n't)\b[^.;]{1,60}\byet|yet to|to-?do|next steps?|follow-?ups?"
     r"|needs? (?:to be|another|more|a (?:follow-?up|decision|review))|out of scope"
-    r"|for later|left for"
+    r"|for later|left for (?:you|another|the next)"
     r"|you(?:'ll| will)? (?:still )?(?:need|have) to|later on|pending|only queued"
     r"|(?:don't|do not) forget to|remember to"
-    r"|must (?:still )?be \w+(?:ed|set|done)|stays? (?:modified|uncommitted)"
+    r"|must (?:still )?be (?:added|set|done|configured|updated|migrated)"
+    r"|stays? (?:modified|uncommitted)"
     r"|(?:is|are|was|were|been) (?:still )?not (?:pushed|committed|tested|run|done"
     r"|verified|checked|covered|included|fixed|published|updated|deployed|migrated)"
     r"|(?:is|are|was|were|remains?) (?:still )?(?:untested|unverified|uncommitted"
     r"|unfinished|unresolved|incomplete|missing|stale)"
-    r"|(?:did|have|has|could|can|was|were)(?:n't| ?not) (?:\w+ )?(?:test|run|ran|push"
-    r"|commit|verif|check|fix|reproduc|confirm|publish|try|tried|deploy|updat|migrat"
-    r"|finish|complet)\w*"
+    r"|(?:did|have|has|could)(?:n't| not) (?:\w+ )?(?:test|run|push|commit|verif"
+    r"|check|fix|reproduc|confirm|publish|try|tried|deploy|updat|migrat|finish|complet)"
+    r"\w*|can(?:'t|not) (?:test|verify|confirm)"
     r"|left (?:open|alone|untouched|as is)"
-    r"|остал(?:ось|ись|ся)|осталось|оста[её]тся|ещ[её] не|пока не|предстоит|не успел\w*"
+    r"|остал(?:ось|ись|ся)|оста[её]тся \w+ть(?:ся)?|ещ[её] не|предстоит|не успел\w*"
+    r"|пока не \w+н[аоы]?"
     r"|нужно (?:ещ[её]|будет)|не (?:проверен|протестирован|обновл)\w*"
     r"|noch (?:nicht|offen|zu \w+en)|fehlt noch|steht noch aus|muss noch|müssen noch"
     r"|reste(?:nt)? à|pas encore|il faut encore|falta\w* (?:por )?\w+[aei]r|pendientes?"

@@ -121,7 +121,7 @@ def _object(bullet: Bullet, rule: str) -> Bullet:
     return replace(bullet, verdict=verdict)
 
 
-UNFINISHED = (WorkState.OPEN, WorkState.ABANDONED)
+UNFINISHED = (WorkState.OPEN, WorkState.FAILED, WorkState.ABANDONED)
 
 _ORDER = (
     BulletKind.ASKED,

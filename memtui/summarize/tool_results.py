@@ -43,6 +43,11 @@ _PUSH_REFUSED = re.compile(
 _MERGE = re.compile(r"\bgh pr merge\b")
 _CREATE_PULL = re.compile(r"\bgh pr create\b")
 _CREATE = re.compile(r"\bgh (?:issue|pr|release) (?:create|edit|comment|close)\b")
+_DEPLOY = re.compile(
+    r"(?:^|[;&|] *)(?:sudo )?(?:scp|rsync|kubectl apply|helm (?:install|upgrade)"
+    r"|terraform apply|docker push|(?:npm|pnpm|yarn|cargo|poetry|uv) publish"
+    r"|twine upload|(?:vercel|fly|flyctl|netlify|firebase|wrangler) deploy)\b"
+)
 _PULL_ADDRESS = re.compile(r"https?://\S+?/pull/(\d+)")
 
 
@@ -59,6 +64,11 @@ def was_merged(event: Event) -> bool:
 def has_created(event: Event) -> bool:
     """Return whether a call created or changed something on GitHub."""
     return _is_successful(event, _CREATE)
+
+
+def was_deployed(event: Event) -> bool:
+    """Return whether a call copied or published something to another machine."""
+    return _is_successful(event, _DEPLOY)
 
 
 def created_pull_request(event: Event) -> str:

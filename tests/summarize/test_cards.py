@@ -439,3 +439,47 @@ def test_a_short_status_shows_what_is_not_pushed() -> None:
     assert texts(found.left_open) == [
         "Not pushed: the branch is ahead of 'origin/main' by 2 commits"
     ]
+
+
+def test_a_command_of_the_agent_is_not_what_was_asked() -> None:
+    for command in ("/model openai/gpt-5.4", "/add src/app.py src/road.py", "/clear"):
+        found = card(("user", command), ASK, EDIT, SAY)
+        assert found.asked and found.asked.text == ASK[1]
+    plain = ("user", "/fix the rounding of the invoices in the ledger")
+    asked = card(plain, EDIT, SAY).asked
+    assert asked and "rounding" in asked.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wait, I need to fix that import: the helper is in jobs.py.",
+        "Wrong key name again.",
+        "Line 103 uses time.Now() for the start of the period.",
+        "Critical Issue #1: Fix Missing Authentication in the stream",
+    ],
+)
+def test_thoughts_and_headings_are_no_outcome(text: str) -> None:
+    found = card(ASK, EDIT, ("assistant", f"{text}\n\n{REPORT}"))
+    assert found.outcome and found.outcome.text == REPORT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The chunks remain orphaned, so nothing is drawn.",
+        "The total must be rounded by the printer.",
+        "The server can't run without uvloop.",
+    ],
+)
+def test_a_description_is_not_left_open(text: str) -> None:
+    assert card(ASK, EDIT, ("assistant", f"{REPORT} {text}")).left_open == ()
+
+
+def test_a_deployment_is_done() -> None:
+    ask = ("user", "Deploy the kiosk image to the staging device.")
+    copied = shell("cd out && scp image staging:", "image 100%")
+    say = ("assistant", "The image is on the staging device.")
+    assert card(ask, copied, say).state.text == WorkState.DONE
+    refused = shell("scp image staging:", "Connection refused", is_error="true")
+    assert card(ask, refused, say).state.text == WorkState.ANSWERED
