@@ -1,8 +1,9 @@
 """Find contradictions of a bullet whose words are all in its source.
 
-It tells as done what was only asked or planned, or as a success what failed, or names
-somebody else as the doer. Or it exchanges two things around "instead of", "replaced
-by", "from … to" or "before", or says something of another number.
+It tells as done what was only asked or planned, or names somebody else as the doer. It
+tells of a success or an order of which the source says nothing. Or it exchanges two
+things around "instead of", "replaced by", "from … to" or "before", or says something of
+another number.
 """
 
 import re
@@ -22,7 +23,8 @@ NOT_DONE = "asked or planned, not done"
 OTHER_SPEAKER = "said or done by somebody else"
 OTHER_SUBJECT = "said of something else"
 EXCHANGED = "the other way round in the source"
-FAILED = "the call failed"
+NO_SUCCESS = "a success that the source does not tell"
+NEW_ORDER = "an order that the source does not tell"
 
 _SUCCEEDS = re.compile(
     r"\b(?:pass(?:e[sd])?|succe\w+|works?|worked|(?:is|are|was|were) (?:clean|green|ok"
@@ -34,6 +36,22 @@ _SUCCEEDS = re.compile(
 def claims_success(bullet: str) -> bool:
     """Return whether a bullet says that something succeeded."""
     return bool(_SUCCEEDS.search(bullet)) and not negation.has_negation(bullet)
+
+
+_SUCCESS = re.compile(
+    r"\b(?:pass\w*|succe\w+|works?|worked|clean|green|ok|okay|fine|done|appl(?:y|ied)"
+    r"|fixed|correct\w*|resolved|solved|deployed|complet\w+|finish\w+"
+    r"|0 (?:errors|failures|failed))\b",
+    re.IGNORECASE,
+)
+
+
+def tells_success(source: str) -> bool:
+    """Return whether a clause of a source tells of a success, and does not deny it."""
+    return any(
+        _SUCCESS.search(clause) and not negation.has_negation(clause)
+        for clause in split_at_subjects(source)
+    )
 
 
 _SPEAKER = re.compile(
@@ -102,10 +120,18 @@ _NO_DEED = frozenset(
 
 _ASKS = re.compile(
     r"\b(?:want|ask|request|propos|suggest|recommend|advis|plan|intend)\w*\b"
-    r"|\bwould like\b",
+    r"|\b(?:would like|meant|to be)\b",
     re.IGNORECASE,
 )
 """Words with which a bullet itself says that something is not done yet."""
+
+
+_PLANS = re.compile(
+    r"\b(?:will|later|todo|tomorrow|planned|plans? to|going to|should|could|would)\b"
+    r"|['’]ll\b|\?\s*$",
+    re.IGNORECASE,
+)
+"""Words of something that has not happened yet, with whatever verb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +169,12 @@ def tells_plan_as_done(
     for sentence in sentences:
         for verb in _verbs(sentence, is_by_user=is_by_user):
             (done if verb.is_done else undone).add(verb.stem)
-    return any(
-        one in undone and done.isdisjoint((one, *SYNONYMS.get(one, ())))
-        for one in claimed
-    )
+    same = {one: {one, *SYNONYMS.get(one, ())} for one in claimed}
+    if any(one in undone and done.isdisjoint(same[one]) for one in claimed):
+        return True
+    said = done | undone
+    is_planned = any(map(_PLANS.search, sentences))
+    return is_planned and all(said.isdisjoint(one) for one in same.values())
 
 
 @lru_cache(maxsize=analyzer.PHRASE_CACHE_SIZE)
@@ -209,10 +237,17 @@ _DIRECTIONS = tuple(
             r"(?: forward)?(?: from)?(?P<left>[^.;:!?]+?)\b(?:in)?to\b",
         ),
         (True, r"\bfrom\b(?P<left>[^.;:!?]+?)\bto\b"),
-        (False, r"\bbefore\b|, then\b|\band then\b"),
+        (False, r"\bbefore\b|, then\b|\band (?:only )?then\b"),
         (True, r"\bafter\b"),
     )
 )
+
+_AT_END = re.compile(
+    r"(?P<other>[^.;:!?\n]+),? and (?P<last>[^.;:!?\n]+?)"
+    r" (?:before(?:hand)?|first)\b(?=\s*(?:[.;:!?]|$))",
+    re.IGNORECASE,
+)
+"""An order of which the earlier side comes last: "drop it, and save it before"."""
 
 _BREAK = re.compile(r"[.;:!?](?=\s|$)|\n")
 
@@ -261,6 +296,34 @@ def _find_sides(text: str) -> Iterator[_Sides]:
             second = frozenset(analyzer.query_terms(right)[:_SIDE_WORDS])
             if first and second:
                 yield (second, first) if is_swapped else (first, second)
+    for match in _AT_END.finditer(text):
+        first = frozenset(analyzer.query_terms(match["last"])[-_SIDE_WORDS:])
+        second = frozenset(analyzer.query_terms(match["other"])[-_SIDE_WORDS:])
+        if first and second:
+            yield first, second
+
+
+_IN_TIME = re.compile(r"\b(?:before|after|and then|once)\b", re.IGNORECASE)
+
+_TIMES = re.compile(
+    r"\b(?:before\w*|after\w*|then|first|once|until|earlier|later|finally|next)\b",
+    re.IGNORECASE,
+)
+
+MIN_SIDE_TERMS = 2
+"""With fewer terms beside "before" or "after", a bullet says nothing of two things."""
+
+
+def tells_new_order(bullet: str, source: str) -> bool:
+    """Return whether a bullet tells an order of two things that the source does not
+    tell."""
+    found = _IN_TIME.search(bullet)
+    if found is None:
+        return False
+    parts = bullet[: found.start()], bullet[found.end() :]
+    if any(len(analyzer.query_terms(one)) < MIN_SIDE_TERMS for one in parts):
+        return False
+    return not _TIMES.search(source)
 
 
 _CLAUSES = re.compile(

@@ -66,17 +66,23 @@ def combine(parts: Sequence[Verdict]) -> Verdict:
 def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, ...]:
     """Return how the passage contradicts a text, in words."""
     quoted, sentences = source.text_of(passage), source.sentences_of(passage)
-    is_user = source.role_of(passage.text_index) is EventRole.USER
+    role = source.role_of(passage.text_index)
+    is_user, is_call = role is EventRole.USER, role is EventRole.TOOL
     subject = conflicts.subject_word(text)
     found = []
     if conflicts.tells_plan_as_done(text, sentences, is_by_user=is_user):
         found.append(conflicts.NOT_DONE)
-    if conflicts.claims_success(text) and source.has_failed(analyzer.query_terms(text)):
-        found.append(conflicts.FAILED)
+    if conflicts.claims_success(text) and (
+        source.has_failed(analyzer.query_terms(text))
+        or not (is_call or conflicts.tells_success(quoted))
+    ):
+        found.append(conflicts.NO_SUCCESS)
     if conflicts.exchanges_sides(text, quoted) or conflicts.misplaces_number(
         text, sentences
     ):
         found.append(conflicts.EXCHANGED)
+    elif conflicts.tells_new_order(text, quoted):
+        found.append(conflicts.NEW_ORDER)
     if (
         subject
         and subject not in passage.matched

@@ -33,6 +33,10 @@ TALK = events(
     (USER, "The jetty takes 30 boats. The quay takes 12 boats."),
     (ASSISTANT, "I replaced the rope with a chain. Paint the deck, then oil the mast."),
     (ASSISTANT, "All buoys but the red one were cleaned. The bell is not hung yet."),
+    (USER, "Empty the bilge first, but leave the hatch, and seal the tank before."),
+    (ASSISTANT, "Dora left the pier. We will visit her again in April."),
+    (ASSISTANT, "The anchor chain was measured; the anchor winch was greased."),
+    (ASSISTANT, "I started the sonar calibration on the trawler."),
 )
 
 
@@ -56,6 +60,22 @@ TALK = events(
         ("The jetty takes 12 boats.", "The quay takes 12 boats."),
         ("The chain was replaced with a rope.", "A chain replaced the rope."),
         ("The mast was oiled, then the deck was painted.", "Paint the deck first."),
+        (
+            "The bilge is to be emptied before the tank is sealed.",
+            "The tank is to be sealed before the bilge is emptied.",
+        ),
+        (
+            "Dora was interviewed again in April.",
+            "Dora will be visited again in April.",
+        ),
+        (
+            "The anchor chain was measured after the anchor winch was greased.",
+            "The anchor chain was measured and the anchor winch greased.",
+        ),
+        (
+            "The sonar calibration on the trawler works.",
+            "The sonar calibration on the trawler was started.",
+        ),
         ("All buoys were cleaned.", "All buoys except the red one were cleaned."),
         ("The bell was hung.", "The bell still has to be hung."),
     ],
