@@ -23,11 +23,7 @@ STOP_WORDS = word_set(
     you you'll you're you've your yours yourself der die das den dem des ein eine einen
     einem einer und oder aber nicht ist sind war ich du er wir ihr mit von zu im auf für
     bei auch noch dass es als wie wird le la les un une et ou est que qui dans pour sur
-    pas ne ce il elle nous vous el los las una y o por para con del se lo а без бы был
-    была были было быть в вам вас во вот вы где да для до его если есть ещё же за здесь
-    и из или им их к как какой когда ко которая которое которые который кто ли меня мне
-    мы на надо нам нас не него нет ни но ну о об он она они оно от по под почему при про
-    с сейчас со так там тебя то тоже только ты у уже чем что чтобы эта эти это этот я
+    pas ne ce il elle nous vous el los las una y o por para con del se lo
     """
 )
 """Words that are not indexed, in several languages."""
@@ -79,7 +75,10 @@ GENERIC_WORDS = word_set(
     update updated updated. updated: updates updating use used user user's users uses
     using usr usually value values var various verified verify verifying version wait
     want wants way wc webfetch wenn werden whether whole work working works would write
-    writing written wrong wurde wurden www xargs yet you're über
+    writing written wrong wurde wurden www xargs yet you're über без был была были было
+    быть вам вас вот где для его если есть ещё здесь или как какой когда которая которое
+    которые который кто меня мне надо нам нас него нет она они оно под пожалуйста почему
+    при про сейчас спасибо так там тебя тоже только уже чем что чтобы эта эти это этот
     """
 )
 """Words too common in programming to be keywords."""

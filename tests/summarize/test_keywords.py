@@ -390,3 +390,18 @@ def test_the_most_informative_origin_wins() -> None:
     assert origin_of(text, "vitest") is KeywordOrigin.PACKAGE
     assert origin_of("`ferry.py` it is", "ferry.py") is KeywordOrigin.FILE
     assert set(keywords.origins_from_usage([text])) == {analyzer.fold("vitest")}
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Для чего мы храним даты в базе? Чтобы склады в Омске видели даты.", "даты"),
+        ("Чому ми зберігаємо дати в базі? Бо ми у Львові, а дати в UTC.", "дати"),
+        ("Γιατί το αρχείο δεν έχει τις μέρες; Το αρχείο με το όνομα.", "αρχείο"),
+    ],
+)
+def test_short_words_of_any_alphabet_are_no_keywords(text: str, subject: str) -> None:
+    found = found_in(text)
+    assert subject in found
+    assert all(len(word) > 2 for word in found)
+    assert not {"для", "чтобы"} & set(found)

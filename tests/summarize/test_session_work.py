@@ -118,3 +118,11 @@ def test_quotations_fill_a_thin_card_and_the_words_of_a_model_stay() -> None:
     merged = card(segment(asked, *notes), segment(notes[0], *quotes))
     assert [text for kind, text in merged if not kind] == [one.text for one in notes]
     assert not any(kind == "quote" for kind, _ in merged)
+
+
+def test_a_decision_that_a_later_segment_revokes_is_not_on_the_card() -> None:
+    first = bullet(BulletKind.DECISION, "Use SQLite, because it is atomic.")
+    later = bullet(BulletKind.DECISION, "Use JSON instead of SQLite, because of vi.")
+    merged = card(segment(first), segment(later))
+    assert [text for kind, text in merged if kind == "decided"] == [later.text]
+    assert len(card(segment(later), segment(first))) == 2
