@@ -290,47 +290,58 @@ def _headline(level: TocLevel, works: Sequence[_Work]) -> str:
     large.sort(key=lambda one: first[one.project] is not one)
     projects = dict.fromkeys(one.project for one in ranked if one.project)
     parts = _headline_parts(large, HEADLINE_CHARS)
-    if len(parts) < len(projects):
-        parts = _headline_parts(large, HEADLINE_CHARS - MAX_FURTHER_CHARS)
-    named = [name for names in parts.values() for name in names]
-    others = [one for one in projects if one not in parts]
-    return "; ".join(named) + _further_projects(others)
+    if others := [one for one in projects if one not in parts]:
+        room = HEADLINE_CHARS - len(_further_projects(others))
+        parts = _headline_parts(large, room)
+        others = [one for one in projects if one not in parts]
+    return "; ".join(_list_parts(parts)) + _further_projects(others)
 
 
 def _further_projects(names: Sequence[str]) -> str:
     """Return the end of a headline that does not name the work on some projects."""
-    if not names:
-        return ""
     listed = f"; also {', '.join(names)}"
-    if len(listed) <= MAX_FURTHER_CHARS:
-        return listed
-    return f"; {plural(len(names), 'more project')}"
+    if names and len(listed) > MAX_FURTHER_CHARS:
+        return f"; {plural(len(names), 'more project')}"
+    return listed if names else ""
 
 
 def _headline_parts(works: Sequence[_Work], room: int) -> dict[str, list[str]]:
     """Return the names that fit into a headline, by project.
 
-    The first two are shortened if they do not fit as they are.
+    If not even two fit as they are, both are shortened.
     """
-    found = _fitting_parts(works, room, room)
-    if sum(map(len, found.values())) < min(len(works), 2):
-        found = _fitting_parts(works, room, room // 2 - len("; "))
-    return found
-
-
-def _fitting_parts(
-    works: Sequence[_Work], room: int, limit: int
-) -> dict[str, list[str]]:
-    """Return the first names that fit, each shortened to a limit."""
     parts: dict[str, list[str]] = {}
+    left = room
     for work in works:
         names = parts.get(work.project, [])
-        prefix = f"{work.project}: " if work.project and not names else ""
-        part = prefix + titles.shorten_title(work.name, max(limit - len(prefix), 1))
-        if (parts and len(part) + 2 > room) or part in names:
-            continue
-        parts[work.project] = [*names, part]
-        room -= len(part) + 2
-        if sum(map(len, parts.values())) == HEADLINE_PARTS:
+        part = _headline_part(work, room, names)
+        if (not parts or len(part) <= left) and part not in names:
+            parts[work.project] = [*names, part]
+            left -= len(part) + len("; ")
+        if len(_list_parts(parts)) == HEADLINE_PARTS:
             break
-    return parts
+    if len(works) < 2 or len(_list_parts(parts)) > 1:
+        return parts
+    one, two = works[:2]
+    above = [""] if one.project == two.project else []
+    share = max(room // 2, room - len(_headline_part(two, room, above))) - len("; ")
+    first = _headline_part(one, share, [])
+    second = _headline_part(two, room - len(first) - len("; "), above)
+    parts = {one.project: [first]}
+    return parts | {two.project: [*parts.get(two.project, []), second]}
+
+
+def _headline_part(work: _Work, limit: int, above: Sequence[str]) -> str:
+    """Return the shortened name of a piece of work, after its project if that is new.
+
+    Args:
+        work: The piece of work.
+        limit: The maximum length.
+        above: The names of the project so far.
+    """
+    prefix = f"{work.project}: " if work.project and not above else ""
+    return prefix + titles.shorten_title(work.name, max(limit - len(prefix), 1))
+
+
+def _list_parts(parts: Mapping[str, Sequence[str]]) -> list[str]:
+    return [name for names in parts.values() for name in names]
