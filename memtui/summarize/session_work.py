@@ -55,7 +55,7 @@ _ACTION_LINE = re.compile(
     r"(?:Ran|Searched for) [^.]*|(?:Wrote|Edited|Read) [^\s,]*\.[^\s,]*(?:[,;…].*)?$"
     r"|[\w ./:\-]+ failed: "
 )
-_FINISHED = ("done", "pushed", "merged")
+_FINISHED = ("done", "pushed", "merged", "failed")
 _FILE = re.compile(r"(.+?)(?: \+(\d+))?(?: −(\d+))?")
 _MORE_FILES = re.compile(r"(\d+) more")
 

@@ -39,6 +39,7 @@ def test_a_session_is_named_by_its_first_segment_that_names_work() -> None:
         (["pushed", "answered"], 0),
         (["done", "pushed", "answered", "answered"], 1),
         (["open", "answered"], 1),
+        (["done", "failed", "answered"], 1),
         (["pushed", "open"], 1),
     ],
 )
