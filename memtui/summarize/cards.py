@@ -475,7 +475,9 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
         if work.content(last):
             return CardLine(WorkState.OPEN, (last,))
     if last in work.replies and _is_agent_error(work, last):
-        return CardLine(WorkState.FAILED, (last,))
+        has_answered = not all(_is_agent_error(work, at) for at in work.replies)
+        state = WorkState.OPEN if has_answered else WorkState.FAILED
+        return CardLine(state, (last,))
     last_commit = commits[-1].refs[-1] if commits else -1
     pushes = _find_calls(work, tool_results.was_pushed)
     if (missing := _missing_step(work, last_commit, pushes)) is not None:
@@ -503,7 +505,8 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
 
 def _is_agent_error(work: _Work, at: int) -> bool:
     """Return whether a message of the agent only says that its model failed."""
-    return all(cues.is_agent_error(one.text) for one in work.sentences[at])
+    found = [one.text for one in work.sentences[at]] or [work.events[at].text.strip()]
+    return all(map(cues.is_agent_error, found))
 
 
 def _failing_run(work: _Work, closing: int) -> int:

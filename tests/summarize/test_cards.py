@@ -428,6 +428,13 @@ def test_an_error_of_the_model_is_a_failure(text: str) -> None:
     assert found.outcome is None
 
 
+def test_an_error_of_the_model_after_work_leaves_it_open() -> None:
+    error = ("assistant", "API Error: 529 overloaded")
+    assert card(ASK, EDIT, SAY, ASK, error).state.text == WorkState.OPEN
+    code = ("assistant", "```python\ntotal = round(sum(lines))\n```")
+    assert card(ASK, EDIT, code).state.text == WorkState.DONE
+
+
 def test_tests_in_quiet_mode_are_counted() -> None:
     found = card(ASK, EDIT, shell("pytest -q", "7 passed, 2 skipped"), SAY)
     assert found.tests and found.tests.text == "7 passed"
