@@ -1,16 +1,23 @@
 """Reads sessions: lists of them, the details of one, and its messages in pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, Thought, to_ms
 from memtui.model.filters import ALL, Scope
-from memtui.model.sessions import Session, SessionOrder, SubagentMetadata
+from memtui.model.sessions import (
+    Session,
+    SessionOrder,
+    SessionWork,
+    SubagentMetadata,
+)
+from memtui.services import session_work
 from memtui.store import conversations, database
 from memtui.store import events as store_events
 from memtui.store import segments as store_segments
 from memtui.store import sessions as store_sessions
+from memtui.store.sessions import SessionKey
 
 PAGE_SIZE = 50
 """The messages or sessions of a page by default."""
@@ -202,6 +209,8 @@ class SessionRange:
     """The number of stored sessions, listed or not."""
     offset: int
     sessions: Sequence[Session]
+    work: Mapping[SessionKey, SessionWork]
+    """What came of those that have a summary."""
     selected: int | None = None
     """The place of the session asked for; None if it is not in the list."""
 
@@ -217,7 +226,8 @@ def list_range(
         total = stored = store_sessions.count(words, scope)
         if words or scope.is_narrow:
             stored = store_sessions.count()
-    return SessionRange(listing, total, stored, offset, rows, place)
+        work = session_work.read_work([(one.agent, one.session_id) for one in rows])
+    return SessionRange(listing, total, stored, offset, rows, work, place)
 
 
 def list_around(

@@ -63,6 +63,8 @@ def near_moment(at: datetime, now: datetime, zone: tzinfo) -> str:
 
 def days(first: date, last: date) -> str:
     """Format a range of days without its year: "15–21 Jan", "27 Jul – 2 Aug"."""
+    if first == last:
+        return f"{first.day} {first:%b}"
     if (first.year, first.month) == (last.year, last.month):
         return f"{first.day}–{last.day} {last:%b}"
     return f"{first.day} {first:%b} – {last.day} {last:%b}"

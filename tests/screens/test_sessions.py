@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import sessions
+from memtui.services import session_work, sessions
 from memtui.store import database
 from memtui.store.schema import SessionRow
 from memtui.tui import workers
@@ -21,7 +21,7 @@ from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.base import KeyLine
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
-from memtui.tui.screens.sessions import SessionList, SessionsScreen
+from memtui.tui.screens.sessions import ROW_LINES, SessionList, SessionsScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.workspace import Workspace
 from tests.conftest import NOW
@@ -97,6 +97,25 @@ async def test_the_newest_stand_first_until_another_order_is_asked_for(
             await settle(pilot)
             assert sorted(range(6), key=key) == [*range(6)], heading(app)  # type: ignore[arg-type]
         assert heading(app)[0] == "Sessions, by title"
+
+
+async def test_each_session_has_its_state_and_on_a_second_line_its_outcome(
+    full_house: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(full_house)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot, settle)
+        shown = listed(app)
+        keys = [(one.agent, one.session_id) for one in shown.sessions.values()]
+        work = session_work.read_work(keys)
+        place = next(at for at, key in enumerate(keys) if work[key].outcome)
+        its = work[keys[place]]
+        first = shown.render_line(place * ROW_LINES).text
+        second = shown.render_line(place * ROW_LINES + 1).text
+        header = str(app.screen.query_one("#columns", Static).visual)
+        assert its.state and first[header.index("state") :].startswith(its.state)
+        assert f"→ {its.outcome[:20]}" in second
+        assert second.index(shown.sessions[place].project) == header.index("title")
 
 
 @pytest.mark.journey
@@ -194,14 +213,14 @@ async def test_what_comes_meanwhile_moves_neither_cursor_nor_scroll(
         await pilot.press(*["pagedown"] * 20, "up", "up")
         await settle(pilot)
         shown = listed(app)
-        before, row = shown.current, shown.cursor - shown.scroll_offset.y
+        before, row = shown.current, shown.cursor * ROW_LINES - shown.scroll_offset.y
         assert before is not None
         keep(950, since=900)
         app.post_message(ProgressReported(PipelineProgress("")))
         while shown.total < 956:
             await settle(pilot)
         assert shown.current == before
-        assert shown.cursor - shown.scroll_offset.y == row
+        assert shown.cursor * ROW_LINES - shown.scroll_offset.y == row
 
 
 async def test_a_list_that_is_slow_to_read_says_that_it_is_being_read(
@@ -265,13 +284,13 @@ async def test_a_page_that_could_not_be_read_says_so_and_is_asked_for_again(
         await pilot.press("end")
         await settle(pilot)
         shown = listed(app)
-        said = shown.render_line(5).text
+        said = shown.render_line(4).text
         assert said.startswith("  ✗ Could not be read, retrying: the disk is away")
         assert shown.current is None and shown.total == 2_006
         monkeypatch.undo()
         while shown.current is None:
             await settle(pilot)
-        assert "Grain" in shown.render_line(5).text
+        assert "Grain" in shown.render_line(4).text
 
 
 def test_the_newest_and_the_oldest_come_by_an_index(full_house: Workspace) -> None:

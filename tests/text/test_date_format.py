@@ -33,6 +33,7 @@ def test_a_day_near_today_is_short() -> None:
     [
         (date(2026, 7, 27), date(2026, 8, 2), "27 Jul – 2 Aug"),
         (date(2026, 8, 3), date(2026, 8, 9), "3–9 Aug"),
+        (date(2026, 8, 31), date(2026, 8, 31), "31 Aug"),
     ],
 )
 def test_a_range_of_days_is_short(first: date, last: date, shown: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
+from itertools import takewhile
 from typing import ClassVar
 
 from textual import events, on
@@ -18,7 +19,7 @@ from textual.visual import Visual
 from textual.widgets import Input, Static
 
 from memtui.model.filters import Scope
-from memtui.model.sessions import Session
+from memtui.model.sessions import NO_WORK, Session, SessionWork
 from memtui.services import sessions
 from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.text import date_format
@@ -36,6 +37,9 @@ from memtui.tui.widgets.status_line import StatusLine
 
 SESSIONS_PAGE = 200
 """The number of sessions read at once."""
+
+ROW_LINES = 2
+"""A line for a session, and one for its project and outcome."""
 
 MARK = "▸ "
 """Before the row under the cursor; two spaces before all others."""
@@ -63,9 +67,9 @@ def fit_columns(width: int) -> dict[str, int]:
     columns = {
         "when": LONG_WHEN if is_wide else 11,
         "age": 13 if width >= 150 else 0,
-        "agent": 11 if width >= 70 else 0,
-        "project": 20 if is_wide else 12 if width >= 60 else 0,
+        "agent": 11 if width >= 84 else 0,
         "title": 0,
+        "state": 9 if width >= 60 else 0,
         "length": 7 if width >= 84 else 0,
         "messages": 6 if width >= 48 else 0,
     }
@@ -83,7 +87,13 @@ def column_headings(width: int) -> Content:
 
 
 def draw_session(
-    session: Session, width: int, now: datetime, zone: tzinfo, *, is_selected: bool
+    session: Session,
+    work: SessionWork,
+    width: int,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    is_selected: bool,
 ) -> Content:
     columns, at = fit_columns(width), session.created_at
     day, today = at.astimezone(zone).date(), now.astimezone(zone).date()
@@ -97,19 +107,33 @@ def draw_session(
         "when": when,
         "age": date_format.age(at, now),
         "agent": session.agent,
-        "project": session.project,
-        "title": session.title or "(untitled)",
+        "title": work.name or session.title or "(untitled)",
+        "state": work.state,
         "length": date_format.duration(session.updated_at - at),
         "messages": format.number(session.message_count),
     }
-    bright = ("project", "title") if session.title else ("project",)
+    bright = "title" if work.name or session.title else ""
     dim = DIM_SELECTED if is_selected else DIM
     cells = [
-        Content.styled(_fit(texts[name], name, cells), "" if name in bright else dim)
+        Content.styled(_fit(texts[name], name, cells), "" if name == bright else dim)
         for name, cells in columns.items()
     ]
     mark = Content.styled(MARK, "$accent") if is_selected else Content(" " * len(MARK))
     return mark + Content(SEPARATOR).join(cells)
+
+
+def draw_outcome(
+    session: Session, work: SessionWork, width: int, *, is_selected: bool
+) -> Content:
+    """Draw the second line of a session, which starts under its title."""
+    indent, columns = len(MARK), fit_columns(width)
+    for name in takewhile(lambda name: name != "title", columns):
+        indent += columns[name] + len(SEPARATOR)
+    outcome = f"  → {' '.join(work.outcome.split())}" if work.outcome else ""
+    text = Content(" ".join(session.project.split()))
+    text += Content.styled(outcome, DIM_SELECTED if is_selected else DIM)
+    text = text.truncate(max(1, width - indent - 1), ellipsis=True)
+    return Content(" " * indent) + text
 
 
 def _fit(text: str, name: str, cells: int) -> str:
@@ -135,6 +159,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self._zone, self._now = zone, now
         self.sessions: dict[int, Session] = {}
         """The sessions that have been read, by their index in the list."""
+        self._work: dict[tuple[str, str], SessionWork] = {}
         self.total = 0
         self.cursor = 0
         self._requested: set[int] = set()
@@ -160,13 +185,16 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         top = self.scroll_offset.y
         if is_reload:
             self.sessions, self._requested, self._errors = {}, set(), {}
+            self._work = {}
             self.cursor += shift
         self.total = loaded.total
         self.cursor = max(0, min(self.cursor, self.total - 1))
         self.sessions |= dict(enumerate(loaded.sessions, loaded.offset))
-        self.virtual_size = Size(self.scrollable_content_region.width, self.total)
+        self._work |= loaded.work
+        width = self.scrollable_content_region.width
+        self.virtual_size = Size(width, self.total * ROW_LINES)
         if is_reload:
-            self.scroll_to(y=max(0, top + shift), animate=False)
+            self.scroll_to(y=max(0, top + shift * ROW_LINES), animate=False)
             if self._opens_when_current:
                 self.call_later(self.action_open)
             self.mark_current()
@@ -200,16 +228,22 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """Draw a row, or request its page."""
+        """Draw a line of a row, or request the page of the row."""
         width = max(1, self.scrollable_content_region.width)
-        index = y + self.scroll_offset.y
+        index, line = divmod(y + self.scroll_offset.y, ROW_LINES)
         style = self.visual_style
         is_selected = index == self.cursor and self.total > 0
         if is_selected:
             style += self.get_visual_style("session-list--cursor")
         if (session := self.sessions.get(index)) is not None:
-            now, zone = self._now(), self._zone
-            row = draw_session(session, width, now, zone, is_selected=is_selected)
+            work = self._work.get((session.agent, session.session_id), NO_WORK)
+            if line:
+                row = draw_outcome(session, work, width, is_selected=is_selected)
+            else:
+                now, zone = self._now(), self._zone
+                row = draw_session(
+                    session, work, width, now, zone, is_selected=is_selected
+                )
         else:
             page = index // SESSIONS_PAGE
             is_listed = index < self.total
@@ -218,7 +252,7 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
                 self.post_message(
                     SessionsRequested(page * SESSIONS_PAGE, SESSIONS_PAGE)
                 )
-            if page not in self._errors or not is_listed:
+            if page not in self._errors or not is_listed or line:
                 return Strip.blank(width, style.rich_style)
             text = f"  ✗ Could not be read, retrying: {self._errors[page]}"
             row = Content.styled(text, "$error")
@@ -228,21 +262,26 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
 
     # Keys and mouse
 
+    @property
+    def _page_rows(self) -> int:
+        return max(1, self.size.height // ROW_LINES - 1)
+
     def _move(self, index: int) -> None:
         self._opens_when_current = False
         if not self.total:
             return
         self.cursor = max(0, min(index, self.total - 1))
-        top, height = self.scroll_offset.y, max(1, self.size.height)
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False)
-        elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False)
+        first = self.cursor * ROW_LINES
+        below = first + ROW_LINES - self.size.height
+        if first < self.scroll_offset.y:
+            self.scroll_to(y=first, animate=False)
+        elif below > self.scroll_offset.y:
+            self.scroll_to(y=below, animate=False)
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor there, or open the row it is on already."""
-        index = event.y + self.scroll_offset.y
+        index = (event.y + self.scroll_offset.y) // ROW_LINES
         if index == self.cursor:
             self.action_open()
         elif index < self.total:
@@ -261,10 +300,10 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         self._move(self.cursor - 1)
 
     def action_page_down(self) -> None:
-        self._move(self.cursor + max(1, self.size.height - 1))
+        self._move(self.cursor + self._page_rows)
 
     def action_page_up(self) -> None:
-        self._move(self.cursor - max(1, self.size.height - 1))
+        self._move(self.cursor - self._page_rows)
 
     def action_first(self) -> None:
         self._move(0)
