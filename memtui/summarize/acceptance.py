@@ -7,6 +7,7 @@ A sentence is dropped by the first of these rules that it breaks:
 - **other script**: the log is written in another script
 - **narration**: it tells who said or ran what, or what comes next
 - **offer**: it offers further work, or is only polite
+- **plan**: it is an outcome that only says what should be done
 - **copied line**: it is a command, a program's output or code
 - **swapped roles**: a request that is not the user's, or a result or open point that
   only the user named
@@ -88,6 +89,8 @@ def _find_objection(
         return "narration"
     if bullet.kind is not BulletKind.ASKED and _is_offer_or_polite(text):
         return "offer"
+    if bullet.kind is BulletKind.OUTCOME and is_plan(text):
+        return "plan"
     if is_copied_line(text, source.tool_lines):
         return "copied line"
     if _has_swapped_roles(bullet, source):
@@ -247,6 +250,16 @@ def is_narration(text: str) -> bool:
 def _is_offer_or_polite(text: str) -> bool:
     """Return True if a sentence offers work or is polite."""
     return bool(cues.is_offer(text) or cues.is_pleasantry(text))
+
+
+_PLAN = re.compile(
+    r"\b(?:should|must|needs? to|ha(?:s|ve) to)\b|\bto be \w+ed\b", re.IGNORECASE
+)
+
+
+def is_plan(text: str) -> bool:
+    """Return True if each sentence of a text says what should be done."""
+    return all(map(_PLAN.search, prose.split_paragraph(text)))
 
 
 _DONE = re.compile(

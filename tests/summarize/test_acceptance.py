@@ -304,6 +304,13 @@ def test_a_card_is_shown_only_if_it_says_what_was_asked(
     assert acceptance.find_rejection(card) == reason
 
 
+def test_an_outcome_that_only_says_what_should_be_done_is_dropped() -> None:
+    plan = "The cookie of token.py should be set first."
+    assert objection(plan) == "plan"
+    assert objection(plan, BulletKind.DECISION) == ""
+    assert objection(f"{OUTCOME.text} {plan}") == ""
+
+
 def test_a_request_in_polite_words_is_no_offer() -> None:
     asked = "Can you fix the login page, which fails with error 500?"
     source = SourceTexts([("user", asked), ("assistant", "The cookie was read late.")])
