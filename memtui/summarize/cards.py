@@ -454,11 +454,15 @@ _PROBLEMS = re.compile(
     r"|\bcould(?:n't| not) (?:fix|solve|complete|finish|resolve)\b",
     re.IGNORECASE,
 )
-_DISMISSED = re.compile(
+_UNRELATED = re.compile(
     r"\b(?:pre-existing|unrelated|not (?:related|caused|due)|already fail\w*|flaky"
-    r"|on main too)\b",
+    r"|on main too|already in the working tree|(?:is|that's) expected)\b",
     re.IGNORECASE,
 )
+"""A sentence about what the work did not cause, or what is as it should be."""
+
+_CONDITION = re.compile(r"\W*(?:if|unless|in case|falls|si|если)\b|如果", re.I)
+
 _FAILED_RUN = re.compile(r"\bfailed (?:at|in|because|with)\b|[–—-] failed\b", re.I)
 
 
@@ -515,7 +519,7 @@ def _failing_run(work: _Work, closing: int) -> int:
     if not runs or not runs[-1][1].failed:
         return -1
     lines = (one.text for one in work.sentences.get(closing, []))
-    return -1 if any(map(_DISMISSED.search, lines)) else runs[-1][0]
+    return -1 if any(map(_UNRELATED.search, lines)) else runs[-1][0]
 
 
 def _find_calls(work: _Work, is_wanted: Callable[[Event], bool]) -> list[int]:
@@ -681,10 +685,6 @@ _OPEN_HEADING = re.compile(
     re.IGNORECASE,
 )
 
-_UNRELATED = re.compile(
-    r"\b(?:pre-existing|unrelated|already in the working tree)\b", re.I
-)
-
 _FINISHED = re.compile(
     r"\b(?:all|now|already)\b.*\b(?:completed?|done|resolved|fixed)\W*$", re.IGNORECASE
 )
@@ -797,6 +797,7 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
                 cues.is_offer(one.text)
                 or _asks(one.text)
                 or _UNRELATED.search(one.text)
+                or _CONDITION.match(one.text)
                 or _FINISHED.search(one.text)
                 or cues.is_pleasantry(one.text)
                 or cues.is_announcement(one.text)
