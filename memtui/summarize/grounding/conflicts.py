@@ -264,17 +264,6 @@ def exchanges_sides(bullet: str, source: str) -> bool:
     )
 
 
-def agrees_on_sides(bullet: str, source: str) -> bool:
-    """Return whether a bullet has an order as in the source: "A before B" for "B after
-    A"."""
-    return any(
-        first & (source_first - source_second)
-        and second & (source_second - source_first)
-        for first, second in _sides(bullet)
-        for source_first, source_second in _sides(source)
-    )
-
-
 _Sides = tuple[frozenset[str], frozenset[str]]
 
 

@@ -24,10 +24,6 @@ _NAMED = re.compile(
     r"\b(?:named|called|types?|branch|bucket|table|folder|service|package|host|server"
     r"|label|tag|worktree)\s+([a-z\d]+(?:[-.]\w+)+)"
 )
-_KIND_AFTER = re.compile(
-    r"\b([a-z\d]+(?:-[a-z\d]+)+)\s+(?:worktree|branch|check|job|hook|table|bucket"
-    r"|service|package|server)\b"
-)
 _GERMAN = re.compile(
     r"\b(?i:der|die|das|und|ist|nicht|wird|wurden?|im|den|dem|mit|für|ein|eine|alle|sind)\b"
 )
@@ -52,7 +48,7 @@ def find_details(text: str) -> tuple[str, ...]:
     code = {word for span in _TICKED.findall(text) for word in analyzer.words(span)}
     code.update(_FLAG.findall(text))
     code.update(word for span in _QUOTED.findall(text) for word in analyzer.words(span))
-    code.update(_NAMED.findall(text) + _KIND_AFTER.findall(text))
+    code.update(_NAMED.findall(text))
     code.update(_capitalized(text))
     return tuple(
         dict.fromkeys(

@@ -1,6 +1,5 @@
 """Match a bullet, or a part of one, with the passage that contains most of it."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -94,26 +93,6 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
     return tuple(found)
 
 
-_OBJECT_PRONOUN = re.compile(r"\b(?:it|him|them)\b")
-_CAPITALIZED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
-
-
-def _is_pronoun_for(name: str, quoted: str, source: PassageIndex) -> bool:
-    """Return whether a pronoun of a quote may stand for a name said elsewhere."""
-    return (
-        name.isalpha()
-        and name[0].isupper()
-        and name not in quoted
-        and bool(_OBJECT_PRONOUN.search(quoted))
-        and not _CAPITALIZED.search(quoted)
-        and source.is_capitalized(name)
-    )
-
-
-_ORDER = {"befor", "after"}
-"""The stems of two opposites that mean the same if what they connect is exchanged."""
-
-
 def _is_speaker(name: str, quoted: str, source: PassageIndex) -> bool:
     """Return whether a person may have written what is quoted, as "I"."""
     return (
@@ -128,10 +107,6 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
     name = details.initial_name(text, source)
     if name and not _is_speaker(name, quoted, source):
         hard = (name, *hard)
-    hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source))
-    opposites = negation.find_opposites(text, quoted)
-    if opposites and conflicts.agrees_on_sides(text, quoted):
-        opposites = tuple(one for one in opposites if set(one) != _ORDER)
     features = VerdictFeatures(
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
@@ -144,7 +119,7 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
             source.paths_ending_in,
         ),
         negation_differs=negation.negation_differs(text, quoted),
-        opposites=opposites,
+        opposites=negation.find_opposites(text, quoted),
     )
     if features.covered < SUPPORTED_SHARE:
         return features

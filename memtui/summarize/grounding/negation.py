@@ -74,8 +74,6 @@ _NOT_YET = re.compile(
 _INSTEAD = re.compile(r"\b(?:instead of|rather than)\b")
 """Negations of what follows that a source may word otherwise."""
 
-_NOT_BUT = re.compile(r"\b(?:not|n['’]t)\b.*\bbut\b")
-
 _IMPLICIT = re.compile(
     r"\b(?:stop(?:s|ped)?|prevent\w*|avoid\w*|eliminat\w*|lack\w*|missing|absent"
     r"|unrecogni[sz]ed|unknown|unsupported|leav\w+|left|alone|zero|clean|still|stay\w*|remain\w*"
@@ -185,8 +183,6 @@ def negation_differs(bullet: str, source: str) -> bool:
     """
     is_choice = _INSTEAD.search(bullet.lower()) is not None
     if not is_choice and not has_negation(bullet) and not has_negation(source):
-        return False
-    if is_choice and _NOT_BUT.search(source.lower()):
         return False
     if _STILL_OPEN.search(bullet.lower()) and _NOT_YET.search(source.lower()):
         return False
