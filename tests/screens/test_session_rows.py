@@ -79,7 +79,7 @@ async def test_from_a_session_to_its_segment_to_a_bullet_to_the_source_and_back(
         await settle(pilot)
         session = session_here(pilot)
         assert session.node_id == TWO
-        assert row_text(pilot).lstrip().startswith("▸ 11:00 Fix the login form of the")
+        assert row_text(pilot).lstrip().startswith("▸ Fix the login form of the")
         whole = page(pilot).node
         assert whole == day_sessions.get_session_node(session)
         assert "2 segments" in page(pilot).query_one(PaneTitle).info

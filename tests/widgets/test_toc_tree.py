@@ -174,13 +174,22 @@ def drawn_session(row: DaySession, width: int, *, has_projects: bool = False) ->
     return text.plain
 
 
-def test_the_row_of_a_session_has_time_and_name_and_its_state_at_the_right() -> None:
+def test_the_row_of_a_session_has_its_name_and_at_the_right_time_and_state() -> None:
     row = session("Login fails after switching tabs", state="pushed")
     assert drawn_session(row, 60) == (
-        "  10:00 Login fails after switching tabs              pushed"
+        "  Login fails after switching tabs             10:00  pushed"
     )
     several = session("Login fails", "Login fails (continued)")
-    assert drawn_session(several, 30) == "10:00 Login fails         done"
+    assert drawn_session(several, 30) == "Login fails        10:00  done"
+
+
+def test_time_and_settled_state_give_way_to_a_complete_name() -> None:
+    row = session("Login fails after switching tabs", state="answered")
+    assert drawn_session(row, 46).endswith(" tabs    answered")
+    assert drawn_session(row, 36).rstrip() == "  Login fails after switching tabs"
+    assert drawn_session(row, 30) == "  Login fails after…  answered"
+    failed = session("Login fails after switching tabs", state="failed")
+    assert drawn_session(failed, 36).endswith("…  failed")
 
 
 def test_a_name_is_cut_at_its_end_and_never_takes_the_place_of_the_state() -> None:
@@ -193,9 +202,9 @@ def test_a_name_is_cut_at_its_end_and_never_takes_the_place_of_the_state() -> No
 
 def test_a_session_names_its_project_where_its_name_leaves_room() -> None:
     row = session("Login fails")
-    assert "shop  done" in drawn_session(row, 40, has_projects=True)
+    assert "shop  10:00  done" in drawn_session(row, 40, has_projects=True)
     assert "shop" not in drawn_session(row, 40)
-    assert "shop" not in drawn_session(row, 30, has_projects=True)
+    assert "shop" not in drawn_session(row, 29, has_projects=True)
 
 
 def test_a_session_has_the_worst_marks_of_its_segments() -> None:

@@ -100,23 +100,23 @@ def draw_session(
 ) -> Text:
     """Draw a session of a day in a number of cells, the expand mark not included.
 
-    Its state ends at the right edge, and marks take cells only where there are any, so
-    that the name gets the most.
+    The name begins at the left, and the state ends at the right edge. Time and project
+    stand between them where the complete name leaves room. A state that asks for
+    nothing gives way to a name that is complete without it.
 
     Args:
         session: The session.
         width: The number of cells; all are filled.
         zone: The time zone of the store.
         is_expanded: True if its segments are shown.
-        has_projects: True to show its project, where the name leaves room.
+        has_projects: True to show its project, too.
         color: The styles.
     """
     segments = session.segments
     is_live, only = session.is_live, session.only_segment
-    time = date_format.clock(session.start_time, zone)
-    mark = format.LIVE if is_live and not is_expanded else ""
+    lead, mark = "", format.LIVE if is_live and not is_expanded else ""
     if only is not None:
-        time = f"{format.LIVE if is_live else ' '} {time}"
+        lead = f"{format.LIVE if is_live else ' '} "
         mark = ""
     mark = _worst([format.node_mark(one) for one in segments], _VERDICTS) or mark
     author = _worst([_author_mark(one) for one in segments], _AUTHORS)
@@ -126,15 +126,20 @@ def draw_session(
     name = " ".join((session.name or waiting).split())
     gap = " " if marks else "  "
     state = f"{gap}{session.state}" if session.state else ""
-    room = width - len(time) - 1 - len(state) - len(marks)
+    room = width - len(lead) - len(state) - len(marks)
+    if session.state in _SETTLED and room < cell_len(name) <= room + len(state):
+        room, state = room + len(state), ""
+    time = f"  {date_format.clock(session.start_time, zone)}"
     project = f"  {session.project}" if has_projects and session.project else ""
-    if cell_len(name) + cell_len(project) > room:
-        project = ""
+    left = room - cell_len(name)
+    between = next(
+        (one for one in (f"{project}{time}", time) if cell_len(one) <= left), ""
+    )
     quiet, live = color("toc--quiet"), color("toc--live")
     text = Text(no_wrap=True, end="")
-    text.append(f"{time} ", live if is_live else quiet)
-    text.append(_fit(name, room - cell_len(project)))
-    text.append(project, quiet)
+    text.append(lead, live)
+    text.append(_fit(name, room - cell_len(between)), live if is_live else None)
+    text.append(between, quiet)
     text.append(marks[: len(marks) - len(mark)], quiet)
     text.append(mark, _mark_style(mark, color))
     style = {"failed": color("toc--wrong"), "open": None, "abandoned": None}
@@ -142,6 +147,9 @@ def draw_session(
     text.truncate(width)
     return text
 
+
+_SETTLED = ("done", "answered", "pushed", "merged")
+"""The states of work that nothing is left of."""
 
 _VERDICTS = (format.UNSUPPORTED, format.WEAK, format.SUPPORTED)
 _AUTHORS = (format.STALE, format.PROVISIONAL, format.BY_MODEL)
