@@ -7,9 +7,11 @@ import pytest
 from rich.style import Style
 from textual.content import Content
 
-from memtui.model.nodes import NodeCounts, NodeStatus, TocEntry, TocLevel
+from memtui.model.nodes import Bullet, NodeCounts, NodeStatus, TocEntry, TocLevel
+from memtui.model.summaries import BulletKind
 from memtui.services.day_sessions import DaySession
 from memtui.tui import format
+from memtui.tui.widgets.node_page import draw_mark, is_below_project
 from memtui.tui.widgets.text_block import Paragraph
 from memtui.tui.widgets.toc_rows import draw_line, draw_session, sparkline
 
@@ -220,3 +222,15 @@ def test_a_session_has_the_worst_marks_of_its_segments() -> None:
     live = replace(row, segments=(replace(second, is_live=True), first))
     assert drawn_session(live, 40).endswith("  ● done")
     assert drawn_session(replace(live, segments=live.segments[:1]), 40)[0] == "●"
+
+
+def test_pieces_of_work_are_indented_below_the_line_of_their_project() -> None:
+    project = Bullet("kiosk: 2 sessions", kind=BulletKind.PROJECT)
+    work = Bullet("Verifone driver", kind=BulletKind.WORK)
+    several = (project, work)
+    indents = [
+        draw_mark(one, is_indented=is_below_project(one, several)).plain
+        for one in several
+    ]
+    assert indents[1] == f"  {indents[0]}"
+    assert not is_below_project(work, (work,))
