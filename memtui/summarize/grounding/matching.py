@@ -1,5 +1,6 @@
 """Match a bullet, or a part of one, with the passage that contains most of it."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -93,6 +94,22 @@ def _conflicts(text: str, passage: Passage, source: PassageIndex) -> tuple[str, 
     return tuple(found)
 
 
+_OBJECT_PRONOUN = re.compile(r"\b(?:it|him|them)\b")
+_CAPITALIZED = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+
+
+def _is_pronoun_for(name: str, quoted: str, source: PassageIndex) -> bool:
+    """Return whether a pronoun of a quote may stand for a name said elsewhere."""
+    return (
+        name.isalpha()
+        and name[0].isupper()
+        and name not in quoted
+        and bool(_OBJECT_PRONOUN.search(quoted))
+        and not _CAPITALIZED.search(quoted)
+        and source.is_capitalized(name)
+    )
+
+
 def _is_speaker(name: str, quoted: str, source: PassageIndex) -> bool:
     """Return whether a person may have written what is quoted, as "I"."""
     return (
@@ -107,6 +124,7 @@ def _features(text: str, passage: Passage, source: PassageIndex) -> VerdictFeatu
     name = details.initial_name(text, source)
     if name and not _is_speaker(name, quoted, source):
         hard = (name, *hard)
+    hard = tuple(one for one in hard if not _is_pronoun_for(one, quoted, source))
     features = VerdictFeatures(
         covered=passage.coverage,
         terms=len(source.term_weights(text)),
