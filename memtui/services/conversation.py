@@ -4,7 +4,7 @@ Opening it takes the same time however long it is; its length is counted separat
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memtui.errors import MemtuiError
@@ -13,6 +13,7 @@ from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventPosition, Thought, clean, from_ms, to_ms
 from memtui.model.nodes import Expansion, Grip
 from memtui.model.sessions import Session, SubagentMetadata
+from memtui.services import session_work
 from memtui.store import conversations, database, events, nodes, sessions, versions
 
 PAGE_SIZE = 60
@@ -95,6 +96,9 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         number = _number(key)
         found = sessions.get(key.agent, key.session_id)
         assert found is not None
+        work = session_work.read_work([(key.agent, key.session_id)])
+        names = [one.name for one in work.values() if one.name]
+        found = replace(found, title=names[0]) if names else found
         helpers = tuple(sessions.list_subagents(key.agent, key.session_id))
         return ConversationInfo(
             found, helpers, events.count_thoughts(number, key.subagent)

@@ -27,7 +27,8 @@ def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
 def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     """Describe a session by its segments, oldest first."""
     states = [one.state for one in segments if one.state]
-    outcomes = [one.outcome for one in segments if one.outcome]
+    changes = [one for one in segments if one.outcome and one.has_changed_files]
+    outcomes = [one.outcome for one in changes or segments if one.outcome]
     return SessionWork(
         segments[0].title
         or session_work.choose_name([one.headline for one in segments]),

@@ -8,7 +8,7 @@ Nothing is reworded, so that each line keeps the grips of the lines below.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memtui.model.nodes import BULLET_COUNTS, Bullet, TocLevel, TocNode
+from memtui.model.nodes import BULLET_COUNTS, TocLevel, TocNode
 from memtui.model.quantities import plural
 from memtui.model.summaries import (
     BULLET_CHARS,
@@ -117,9 +117,8 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     ]
     commits = [row for row in rows if row[1].kind is BulletKind.COMMIT]
     states = [row for row in rows if row[1].kind is BulletKind.STATE]
-    outcomes = _outcomes(segments)
-    is_told = len(segments) == 1 or not commits
-    best = (outcomes if is_told else commits) or outcomes or commits
+    outcomes = session_work.find_outcomes([one for _, one in segments])
+    best = [row for row in rows if row[1] in outcomes] or commits
     last = session_work.find_last_state([bullet.text for _, bullet in states])
     state = states[last][1].text if states else ""
     ending = f" ({state})" if state not in ("", "answered") else ""
@@ -133,19 +132,6 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
         + STATE_EFFORT * (state in ("pushed", "merged")),
         [at for at, _ in (*(best or rows)[-1:], *states[-1:])],
     )
-
-
-def _outcomes(segments: Sequence[tuple[int, TocNode]]) -> list[tuple[int, Bullet]]:
-    """Return the outcomes of the segments that changed files, else of all."""
-    found: dict[bool, list[tuple[int, Bullet]]] = {True: [], False: []}
-    for place, segment in segments:
-        has_changed = any(one.kind is BulletKind.FILES for one in segment.bullets)
-        found[has_changed] += [
-            (at, bullet)
-            for at, bullet in enumerate(segment.bullets, place)
-            if bullet.kind is BulletKind.OUTCOME
-        ]
-    return found[True] or found[False]
 
 
 def _work_line(name: str, outcome: str, ending: str) -> str:

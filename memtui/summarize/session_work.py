@@ -92,6 +92,20 @@ def find_last_state(states: Sequence[str]) -> int:
     return max(finished, default=last)
 
 
+def find_outcomes(segments: Sequence[TocNode]) -> list[Bullet]:
+    """Return the outcomes of the segments that changed files, else of all.
+
+    An answer to a question after the work is not its outcome; the last one counts.
+    """
+    found: dict[bool, list[Bullet]] = {True: [], False: []}
+    for segment in segments:
+        has_changed = any(one.kind is BulletKind.FILES for one in segment.bullets)
+        found[has_changed] += [
+            one for one in segment.bullets if one.kind is BulletKind.OUTCOME
+        ]
+    return found[True] or found[False]
+
+
 def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
     """Return the card of a session, in the order of a segment's card.
 
@@ -108,7 +122,7 @@ def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
     statements = [
         *found[BulletKind.ASKED][:1],
         *_distinct(found[BulletKind.NOTE]),
-        *found[BulletKind.OUTCOME][-1:],
+        *find_outcomes(segments)[-1:],
         *_standing(found[BulletKind.DECISION])[-MAX_DECISIONS:],
         *_distinct(_left_open(segments, state)),
     ]

@@ -4,7 +4,8 @@ more of their messages match."""
 from memtui.model.events import EventRole
 from memtui.model.hits import CombinedHit
 from memtui.model.sessions import NO_WORK, SessionWork
-from memtui.services import session_work
+from memtui.services import browse, conversation, session_work
+from memtui.services.conversation import ConversationKey
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, name_session, store_messages
 
@@ -32,9 +33,13 @@ def test_a_session_has_the_name_and_the_outcome_of_all_its_segments(
     assert hit.work.name == "Add a mutex around the token refresh"
     assert hit.work.state == "answered"
     assert hit.work.outcome == "All walrus tests pass now."
+    day = browse.get_node(f"toc:day:{hit.at:%Y-%m-%d}")
+    assert day and f"{hit.work.name} — {hit.work.outcome}" in day.bullets[0].text
     name_session("s1", title="A plan for walruses")
     assert find(house, "walrus")["s1"].work.name == "A plan for walruses"
     key = ("claude-code", "s1")
+    about = conversation.get_info(ConversationKey(*key))
+    assert about.session.title == "A plan for walruses"
     assert session_work.read_work([key, ("codex", "none")]).keys() == {key}
 
 
