@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from whoosh import columns, fields, formats
+from whoosh.codec.whoosh3 import W3Codec
 from whoosh.filedb.filestore import FileStorage, RamStorage
 from whoosh.index import LockError
 from whoosh.query import And, Or, Prefix, Term
@@ -206,7 +207,7 @@ class NodeIndex:
             with self._lock:
                 opened = self._open()
             before = self._files()
-            writer = opened.writer(limitmb=MEMORY_MB)
+            writer = opened.writer(limitmb=MEMORY_MB, codec=_codec())
             try:
                 if node_ids:
                     nodes = Or([Term(NODE, node_id) for node_id in node_ids])
@@ -578,7 +579,7 @@ class NodeReader:
 def reading_documents(documents: Iterable[Document]) -> Iterator[NodeReader]:
     """Read an index of some documents in memory."""
     index = _MemoryStorage().create_index(schema())
-    writer = index.writer()
+    writer = index.writer(codec=_codec())
     for document in documents:
         writer.add_document(**field_values(document))
     writer.commit()
@@ -587,6 +588,17 @@ def reading_documents(documents: Iterable[Document]) -> Iterator[NodeReader]:
         yield reader
     finally:
         reader.close()
+
+
+def _codec() -> Any:
+    """Return Whoosh's codec for writing without compression and lengths of fields.
+
+    The fields have no lengths, yet Whoosh would look for the file with them at each
+    posting; without either, a commit takes half the time and two percent more space.
+    """
+    codec = W3Codec(compression=0)
+    codec.length_stats = False
+    return codec
 
 
 def _encode(term: str) -> bytes:

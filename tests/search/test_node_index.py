@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from whoosh.filedb.filestore import FileStorage
 
 from memtui.errors import SearchError
 from memtui.model.hits import HitKind, IndexMatch
@@ -51,6 +52,22 @@ def index(tmp_path: Path) -> Iterator[NodeIndex]:
 
 def found(index: NodeIndex, query: str) -> list[str]:
     return [match.target_id for match in ask(index, read(query), 10).matches]
+
+
+def test_an_update_looks_for_no_file_at_each_posting(
+    index: NodeIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sought: list[str] = []
+
+    def file_exists(storage: FileStorage, name: str) -> bool:
+        sought.append(name)
+        return (Path(storage.folder) / name).exists()
+
+    monkeypatch.setattr(FileStorage, "file_exists", file_exists)
+    words = [f"word{number}" for number in range(100)]
+    index.update([document("many", " ".join(words))], [])
+    assert len(sought) < len(words)
+    assert found(index, "word99") == ["many"]
 
 
 @pytest.mark.parametrize(
