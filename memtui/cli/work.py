@@ -5,6 +5,7 @@ import threading
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from memtui.capture.ingest import ImportProgress
 from memtui.cli import output
 from memtui.cli.arguments import Parser
 from memtui.cli.context import Context
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, SourceError
 from memtui.model.nodes import TocLevel
 from memtui.model.quantities import plural
 from memtui.paths import transcript_folders
@@ -52,10 +53,10 @@ def _path(text: str) -> Path:
 
 
 def run(args: Namespace, context: Context) -> int:
-    files = _find_files(args.paths) if args.command == "import" else []
+    found = _find_files(args.paths) if args.command == "import" else _FoundFiles()
     with context.workspace(create=args.command != "reindex") as workspace:
         if args.command == "import":
-            return _import(args, workspace, files)
+            return _import(args, workspace, found)
         return _work(args, workspace)
 
 
@@ -121,28 +122,43 @@ def _progress_bar(*, as_json: bool) -> Iterator[ShowProgress]:
         yield show
 
 
-def _find_files(paths: Sequence[Path]) -> list[Path]:
+@dataclass(slots=True)
+class _FoundFiles:
+    """The files to import, and why there are none at some paths."""
+
+    files: list[Path] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+def _find_files(paths: Sequence[Path]) -> _FoundFiles:
     """Return the files to import: those at the paths, or of every agent found.
 
     Raises:
-        MemtuiError: There are none at one of the paths, or none at all, or all of them
-            are empty.
+        MemtuiError: There are none at all, or all of them are empty.
     """
     if not paths:
         folders = [path for some in transcript_folders().values() for path in some]
         existing = [path for path in folders if path.exists()]
         if files := [file for path in existing for file in formats.find_files(path)]:
-            return files
+            return _FoundFiles(files)
         raise MemtuiError(
             "no agent's transcripts were found here; name files: memtui import PATH…"
         )
+    found = _FoundFiles()
     for path in paths:
-        if not formats.find_files(path):
-            raise MemtuiError(f"no conversations were found in {path}")
-    files = [file for path in paths for file in formats.find_files(path)]
-    if not any(map(_has_content, files)):
-        raise MemtuiError(f"there is nothing in {', '.join(map(str, paths))}")
-    return files
+        try:
+            files = formats.find_files(path)
+        except SourceError as error:
+            found.errors.append(str(error))
+            continue
+        found.files += files
+        if not files:
+            found.errors.append(f"no conversations were found in {path}")
+        elif not any(map(_has_content, files)):
+            found.errors.append(f"there is nothing in {path}")
+    if len(found.errors) == len(paths):
+        raise MemtuiError("; ".join(found.errors))
+    return found
 
 
 def _has_content(file: Path) -> bool:
@@ -152,22 +168,23 @@ def _has_content(file: Path) -> bool:
         return True  # the importer says why it cannot be read
 
 
-def _import(args: Namespace, workspace: "Workspace", files: Sequence[Path]) -> int:
+def _import(args: Namespace, workspace: "Workspace", found: _FoundFiles) -> int:
     with _progress_bar(as_json=args.json) as show:
         importer = workspace.pipeline.importer()
-        for imported in importer.run(files):
+        for imported in importer.run(found.files):
             text = imported.waiting_reason or f"{imported.created:,} events stored"
-            show(text, imported.files, len(files))
+            show(text, imported.files, len(found.files))
         errors = run_pipeline(workspace, show)
     imported = importer.progress
-    code = 1 if errors or imported.unreadable else 0
-    data = {"imported": imported, "errors": [str(error) for error in errors or ()]}
-    lines = _import_lines(imported, errors)
+    messages = [*found.errors, *map(str, errors or ())]
+    code = 1 if messages or imported.unreadable else 0
+    data = {"imported": imported, "errors": messages}
+    lines = _import_lines(imported, messages, is_elsewhere=errors is None)
     return output.print_result(args, data, lines, code=code)
 
 
 def _import_lines(
-    imported: ImportProgress, errors: list[Exception] | None
+    imported: ImportProgress, errors: Sequence[str], *, is_elsewhere: bool
 ) -> Iterator[str]:
     yield (
         f"{plural(imported.files - imported.unreadable, 'file')} read"
@@ -194,10 +211,10 @@ def _import_lines(
             yield f"  {reason}: {plural(words, 'word')} in {plural(count, 'record')}"
         if len(unread) > MAX_UNREAD:
             yield f"  and {plural(len(unread) - MAX_UNREAD, 'more type')}"
-    if errors is None:
+    yield from (f"error: {error}" for error in errors)
+    if is_elsewhere:
         yield "Another memtui is running on this store and does the rest."
         return
-    yield from (f"error: {error}" for error in errors)
     if waiting := status.read_stats().pending:
         yield f"{plural(waiting, 'item')} of work waiting for another try."
 

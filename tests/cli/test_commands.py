@@ -252,6 +252,15 @@ def test_what_cannot_be_imported_is_said_so(home: Path, tmp_path: Path) -> None:
         assert not (tmp_path / "new").exists()
 
 
+def test_paths_without_conversations_do_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    paths = (str(tmp_path / "empty"), str(HISTORY), "/no/such")
+    result = run_memtui(tmp_path / "new", "import", *paths, code=1)
+    assert "44 new events" in result.stdout
+    assert f"error: no conversations were found in {paths[0]}\n" in result.stdout
+    assert "error: /no/such does not exist\n" in result.stdout
+
+
 def test_a_second_worker_leaves_the_store_to_the_first(home: Path) -> None:
     first = subprocess.Popen(
         [sys.executable, "-m", "memtui", "--home", str(home), "work"],
