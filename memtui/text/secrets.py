@@ -40,12 +40,13 @@ _LINE_STARTS = re.compile(r"(?:[\n\r]|\\[nr]|(?:[:,\[{]\s?|^)\\*\")(?:[ \t]|\\+t
 """Matches before the start of a line, or of a JSON string that was cut."""
 
 _ESCAPED = re.compile(r"\\u00(?!22|5[cC])[2-7][0-9a-fA-F]")
+_INVISIBLE_CHAR = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
+"""Characters that are not shown, such as the zero-width space."""
 _INVISIBLE = re.compile(
-    "[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
-    r"|\\++u(?:00ad|180e|200[b-f]|206[0-4]|feff)",
+    rf"{_INVISIBLE_CHAR.pattern}|\\++u(?:00ad|180e|200[b-f]|206[0-4]|feff)",
     re.IGNORECASE,
 )
-"""Characters that are not shown, such as the zero-width space."""
+"""The same, or their escape sequences; takes five times as long."""
 
 _STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -194,7 +195,7 @@ def _find_cut_keys(
     text: str, lowered: bytes, name_chars: bytes
 ) -> Iterable[SecretSpan]:
     """Find keys that were cut off, by the ellipsis that follows."""
-    if text.isascii() and b"u2026" not in lowered:
+    if "…" not in text and b"u2026" not in lowered:
         return
     for ellipsis in re.finditer(r"…|\\++u2026", text):
         end = ellipsis.start()
@@ -205,7 +206,8 @@ def _find_cut_keys(
 
 def _find_split_keys(text: str, lowered: bytes) -> Iterable[SecretSpan]:
     """Find keys with invisible characters within."""
-    if text.isascii() and b"\\u" not in lowered:
+    is_plain = text.isascii() or not _INVISIBLE_CHAR.search(text)
+    if is_plain and b"\\u" not in lowered:
         return
     starts, origins, end = [0], [0], 0
     parts = []
