@@ -342,7 +342,7 @@ TOOLS: Final = (
         "list_sessions",
         "sessions",
         "agent project offset=0 limit=10",
-        "List past sessions, latest first.",
+        "List past sessions with state and outcome, latest first.",
         is_core=True,
     ),
     _tool(
@@ -415,7 +415,7 @@ TOOLS: Final = (
         "get_session_meta",
         "sessions",
         "session!",
-        "Get the title, project, times, sender and summary of one session.",
+        "Get what was asked, decided, done and left open in one session.",
     ),
     _tool(
         "scheduler_status",

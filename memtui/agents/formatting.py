@@ -14,7 +14,7 @@ from memtui.model import citations, hits
 from memtui.model.events import Event
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
 from memtui.model.nodes import Bullet, Grip, NodeStatus, TocEntry, TocLevel
-from memtui.model.sessions import Session
+from memtui.model.sessions import Session, SessionWork
 from memtui.model.summaries import CARD
 from memtui.model.verdicts import Support
 from memtui.search import snippets
@@ -227,13 +227,15 @@ def shorten_event(item: Item, chars: int, quote: str = "") -> Item:
     }
 
 
-def session(one: Session) -> Item:
-    """Describe a session of a list."""
+def session(one: Session, work: SessionWork) -> Item:
+    """Describe a session of a list, and what came of it."""
     return {
         "id": f"{one.agent}:{one.session_id}",
         "agent": one.agent,
         "project": one.project,
-        "title": one_line(one.title),
+        "title": one_line(work.name or one.title),
+        "state": work.state,
+        "outcome": one_line(work.outcome),
         "created_at": date_format.iso_utc(one.created_at),
         "updated_at": date_format.iso_utc(one.updated_at),
         "message_count": one.message_count,
@@ -288,7 +290,7 @@ def _message_hit(one: MessageHit, *, is_recent: bool) -> Item:
         "msg_idx": one.msg_idx,
         "at": date_format.iso_utc(match.at if match else one.session.created_at),
         "meta": {
-            "title": one_line(one.session.title),
+            "title": one_line(one.work.name or one.session.title),
             "created_at": date_format.iso_utc(one.session.created_at),
             "updated_at": date_format.iso_utc(one.session.updated_at),
             "message_count": one.session.message_count,
@@ -392,7 +394,9 @@ class LineWriter:
     def session(self, item: Item) -> str:
         """Write a session of a list."""
         about = f"{item['project']} ({item['message_count']}) {item['title']}"
-        return f"{item['id']} {self.minute(item['updated_at'])} {about}"
+        state = f" ({item['state']})" if item["state"] else ""
+        outcome = f" → {item['outcome']}" if item["outcome"] else ""
+        return f"{item['id']} {self.minute(item['updated_at'])} {about}{state}{outcome}"
 
     def message_hit(self, item: Item) -> str:
         """Write a message that was found, with those around it, as lines."""

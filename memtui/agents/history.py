@@ -13,6 +13,7 @@ from memtui.agents.formatting import LineWriter, one_line
 from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations
 from memtui.model.events import Event, EventRole
+from memtui.services import session_work
 from memtui.store import conversations, database, sessions
 from memtui.store import events as store_events
 from memtui.summarize import tool_actions
@@ -142,12 +143,13 @@ def _describe(
         path: Include only their changes to this file.
     """
     session = sessions.get_many([number])[number]
+    work = session_work.read_one(session.agent, session.session_id)
     report = _answer(number, changes[-1] if changes else event)
     return {
         "id": citations.cite_event(event.event_id),
         "at": date_format.iso_utc(event.timestamp),
         "session": f"{session.agent}:{session.session_id}",
-        "title": one_line(session.title),
+        "title": one_line(work.name or session.title),
         "count": count,
         "changes": [_describe_call(call, path) for call in changes],
         "outcome": cut(one_line(report.text), TEXT_CHARS) if report else "",

@@ -14,8 +14,9 @@ from memtui.model import citations
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import is_event_id, to_ms
 from memtui.model.filters import Scope
+from memtui.model.sessions import NO_WORK
 from memtui.search import resolve_filters
-from memtui.services import sessions
+from memtui.services import session_work, sessions
 from memtui.services.conversation import expand
 from memtui.services.sessions import SessionDetails
 from memtui.store import database, scopes
@@ -50,7 +51,10 @@ def list_sessions(
     )
     none = f"No session is of {scope}." if scope.is_narrow else "There is no session."
     none = " ".join(unknown) or none
-    items = [formatting.session(one) for one in page.sessions]
+    items = [
+        formatting.session(one, page.work.get((one.agent, one.session_id), NO_WORK))
+        for one in page.sessions
+    ]
     reply = Reply("sessions", items, LineWriter(workspace.zone).session)
     return _as_page(reply, page.offset, page.total, none)
 
@@ -60,12 +64,12 @@ def get_session_meta(workspace: "Workspace", session: str) -> Reply:
     try:
         facts = sessions.get_details(*resolve_filters.find_session(session))
     except resolve_filters.SessionNameError as error:
-        return no_session("about", error)
+        return no_session("card", error)
     head = session_head(facts)
     return Reply(
-        "about",
-        [{"text": text} for text in facts.summary],
-        lambda item: f"- {item['text']}",
+        "card",
+        list(map(formatting.bullet, facts.card)),
+        LineWriter(workspace.zone).bullet,
         head,
         session_lead(workspace, head),
         is_headed=True,
@@ -76,7 +80,7 @@ def session_head(facts: SessionDetails) -> Item:
     """Return what is known of a session as fields."""
     session = facts.session
     fork = f"{session.agent}:{session.forked_from}" if session.forked_from else ""
-    return formatting.session(session) | {
+    return formatting.session(session, facts.work) | {
         "summary": session.summary or None,
         "branch": session.branch,
         "model": session.model,
@@ -293,7 +297,9 @@ def expand_grip(
     head: Item = {"grip": formatting.grip(found.grip)}
     lines, lead = LineWriter(workspace.zone), []
     if found.session:
-        head["session"] = formatting.session(found.session)
+        one = found.session
+        work = session_work.read_one(one.agent, one.session_id)
+        head["session"] = formatting.session(one, work)
         lead = [lines.session(head["session"])]
     return Reply(
         "events",

@@ -218,7 +218,8 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
         return output.print_reply(workspace, args, reply)
     head = sessions.session_head(facts)
     lead = sessions.session_lead(workspace, head)
-    lead += [f"- {text}" for text in facts.summary]
+    card = list(map(formatting.bullet, facts.card))
+    lead += map(LineWriter(workspace.zone).bullet, card)
     for one in facts.subagents:
         started = f"started by {one.tool_use_id}" if one.tool_use_id else ""
         about = [one.kind, one.task, f"{one.events:,} events", started]
@@ -227,7 +228,7 @@ def _print_session(workspace: Workspace, args: Namespace) -> int:
         reply,
         head={
             "session": head,
-            "about": list(facts.summary),
+            "card": card,
             "subagents": output.to_plain(facts.subagents),
         },
         lead=lead,

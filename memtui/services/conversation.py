@@ -96,9 +96,8 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         number = _number(key)
         found = sessions.get(key.agent, key.session_id)
         assert found is not None
-        work = session_work.read_work([(key.agent, key.session_id)])
-        names = [one.name for one in work.values() if one.name]
-        found = replace(found, title=names[0]) if names else found
+        work = session_work.read_one(key.agent, key.session_id)
+        found = replace(found, title=work.name or found.title)
         helpers = tuple(sessions.list_subagents(key.agent, key.session_id))
         return ConversationInfo(
             found, helpers, events.count_thoughts(number, key.subagent)

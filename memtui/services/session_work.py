@@ -24,6 +24,11 @@ def read_work(keys: Collection[SessionKey]) -> dict[SessionKey, SessionWork]:
     return {key: _describe(segments) for key, segments in groups.items()}
 
 
+def read_one(agent: str, session_id: str) -> SessionWork:
+    """Return the work of a session; empty if it has no summary."""
+    return read_work([(agent, session_id)]).get((agent, session_id), NO_WORK)
+
+
 def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     """Describe a session by its segments, oldest first."""
     states = [one.state for one in segments if one.state]

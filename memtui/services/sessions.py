@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, Thought, to_ms
 from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import Bullet
 from memtui.model.sessions import (
     Session,
     SessionOrder,
@@ -13,17 +14,15 @@ from memtui.model.sessions import (
     SubagentMetadata,
 )
 from memtui.services import session_work
-from memtui.store import conversations, database
+from memtui.store import conversations, database, nodes
 from memtui.store import events as store_events
 from memtui.store import segments as store_segments
 from memtui.store import sessions as store_sessions
 from memtui.store.sessions import SessionKey
+from memtui.summarize.session_work import merge_cards
 
 PAGE_SIZE = 50
 """The messages or sessions of a page by default."""
-
-SUMMARY_LINES = 4
-"""The headlines that stand for the summary of a session."""
 
 MAX_THOUGHTS = 500
 """The most thoughts that are given with a page: the first ones."""
@@ -37,6 +36,8 @@ class SessionPage:
     """The number on all pages."""
     offset: int
     sessions: tuple[Session, ...]
+    work: Mapping[SessionKey, SessionWork]
+    """What came of those that have a summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,9 @@ class SessionDetails:
     stored."""
     subagents: tuple[SubagentSummary, ...]
     segments: int
-    summary: tuple[str, ...]
-    """The headlines of its longest segments, in the order of time."""
+    work: SessionWork
+    card: tuple[Bullet, ...]
+    """The cards of its segments as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,12 @@ def list_sessions(
     with database.connection():
         scope = Scope(agent, project)
         found = store_sessions.list_latest(scope, offset, limit)
-        return SessionPage(store_sessions.count((), scope), offset, tuple(found))
+        total = store_sessions.count((), scope)
+        return SessionPage(total, offset, tuple(found), _read_work(found))
+
+
+def _read_work(found: Sequence[Session]) -> Mapping[SessionKey, SessionWork]:
+    return session_work.read_work([(one.agent, one.session_id) for one in found])
 
 
 def get_details(agent: str, session_id: str) -> SessionDetails:
@@ -112,13 +119,16 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
                     name, one.kind, one.task, one.tool_use_id, events, messages
                 )
             )
+        segments = store_segments.list_since(number, 0)
+        cards = nodes.get_many([segment.segment_id for segment in segments])
         return SessionDetails(
             session=session,
             events=counts.get("", (0, 0))[0],
             shared_messages=store_sessions.count_shared_messages(number),
             subagents=tuple(subagents),
-            segments=store_segments.count_of_session(number),
-            summary=tuple(store_sessions.list_headlines(number, SUMMARY_LINES)),
+            segments=len(segments),
+            work=session_work.read_one(agent, session_id),
+            card=merge_cards(cards),
         )
 
 
@@ -226,7 +236,7 @@ def list_range(
         total = stored = store_sessions.count(words, scope)
         if words or scope.is_narrow:
             stored = store_sessions.count()
-        work = session_work.read_work([(one.agent, one.session_id) for one in rows])
+        work = _read_work(rows)
     return SessionRange(listing, total, stored, offset, rows, work, place)
 
 

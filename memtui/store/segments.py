@@ -335,11 +335,6 @@ def set_failed(segment_id: str, now_ms: int) -> None:
         row.save(only=[SegmentRow.attempts, SegmentRow.retry_ms])
 
 
-def count_of_session(number: int) -> int:
-    """Count the segments of a session."""
-    return int(SegmentRow.select().where(SegmentRow.session == number).count())
-
-
 def count() -> int:
     """Count the segments."""
     return int(SegmentRow.select().count())

@@ -31,12 +31,9 @@ from memtui.store.database import (
 )
 from memtui.store.schema import (
     EventRow,
-    NodeRow,
-    SegmentRow,
     SessionRow,
     SourceCopyRow,
     SubagentRow,
-    VersionRow,
 )
 
 _IS_MAIN = EventRow.subagent == ""
@@ -268,18 +265,20 @@ class SegmentOutcome(NamedTuple):
     headline: str
     state: str
     outcome: str
+    """The outcome, else the subject of the last commit."""
     has_changed_files: int
 
 
 def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
     """Return the summarized segments of sessions, oldest first."""
+    state, outcome = "'state'", "'outcome', 'commit'"
     bullet = (
-        "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind = '{}'"
-        " AND NOT is_withheld ORDER BY position DESC LIMIT 1), '')"
+        "coalesce((SELECT text FROM bullets WHERE version_id = v.id AND kind IN ({})"
+        " AND NOT is_withheld ORDER BY kind DESC, position DESC LIMIT 1), '')"
     )
     rows = fetch(
         "SELECT s.agent, s.name, s.title, v.headline,"
-        f" {bullet.format('state')}, {bullet.format('outcome')},"
+        f" {bullet.format(state)}, {bullet.format(outcome)},"
         " EXISTS (SELECT 1 FROM bullets WHERE version_id = v.id AND kind = 'files')"
         " FROM json_each(?) k"
         " CROSS JOIN sessions s ON s.agent = json_extract(k.value, '$[0]')"
@@ -445,24 +444,6 @@ def count_shared_messages(number: int) -> int:
     rows = SourceCopyRow.select(fn.COUNT(SourceCopyRow.event.distinct())).join(EventRow)
     own = rows.where(SourceCopyRow.session == number, _IS_MAIN, _IS_MESSAGE)
     return int(own.scalar() or 0)
-
-
-def list_headlines(number: int, limit: int) -> list[str]:
-    """Return the headlines of a session's longest segments, in the order of time."""
-    longest = (
-        SegmentRow.select(SegmentRow.id)
-        .where(SegmentRow.session == number)
-        .order_by(SegmentRow.messages.desc(), SegmentRow.start_ms)
-        .limit(limit)
-    )
-    rows = (
-        NodeRow.select(VersionRow.headline)
-        .join(VersionRow)
-        .where(NodeRow.node_id.in_([row.id for row in longest]))
-        .order_by(NodeRow.start_ms, NodeRow.node_id)
-        .tuples()
-    )
-    return [headline for (headline,) in rows if headline]
 
 
 def update_subagents(subagents: Iterable[SubagentMetadata]) -> None:

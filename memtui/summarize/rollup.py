@@ -118,7 +118,7 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     commits = [row for row in rows if row[1].kind is BulletKind.COMMIT]
     states = [row for row in rows if row[1].kind is BulletKind.STATE]
     outcomes = session_work.find_outcomes([one for _, one in segments])
-    best = [row for row in rows if row[1] in outcomes] or commits
+    best = [row for row in rows if row[1] in outcomes]
     last = session_work.find_last_state([bullet.text for _, bullet in states])
     state = states[last][1].text if states else ""
     ending = f" ({state})" if state not in ("", "answered") else ""

@@ -95,14 +95,15 @@ def find_last_state(states: Sequence[str]) -> int:
 def find_outcomes(segments: Sequence[TocNode]) -> list[Bullet]:
     """Return the outcomes of the segments that changed files, else of all.
 
-    An answer to a question after the work is not its outcome; the last one counts.
+    The last commit stands in for the outcome of a segment without one. An answer to a
+    question after the work is not its outcome; the last one counts.
     """
     found: dict[bool, list[Bullet]] = {True: [], False: []}
     for segment in segments:
-        has_changed = any(one.kind is BulletKind.FILES for one in segment.bullets)
-        found[has_changed] += [
-            one for one in segment.bullets if one.kind is BulletKind.OUTCOME
-        ]
+        kinds = {one.kind: one for one in segment.bullets}
+        outcome = kinds.get(BulletKind.OUTCOME) or kinds.get(BulletKind.COMMIT)
+        if outcome:
+            found[BulletKind.FILES in kinds].append(outcome)
     return found[True] or found[False]
 
 
@@ -119,10 +120,11 @@ def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
     states = found[BulletKind.STATE]
     at = find_last_state([bullet.text for bullet in states])
     state = states[at : at + 1] if states else []
+    outcomes = find_outcomes(segments)[-1:]
     statements = [
         *found[BulletKind.ASKED][:1],
         *_distinct(found[BulletKind.NOTE]),
-        *find_outcomes(segments)[-1:],
+        *[one for one in outcomes if one.kind is BulletKind.OUTCOME],
         *_standing(found[BulletKind.DECISION])[-MAX_DECISIONS:],
         *_distinct(_left_open(segments, state)),
     ]

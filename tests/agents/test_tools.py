@@ -298,6 +298,17 @@ def test_that_there_is_more_is_said_with_where_it_begins(full_house: Workspace) 
     )
 
 
+def test_sessions_have_their_outcome_and_their_card(full_house: Workspace) -> None:
+    reply = sessions.list_sessions(full_house)
+    ended = [one for one in reply.items if one["outcome"]]
+    assert ended
+    for one in ended:
+        card = sessions.get_session_meta(full_house, one["id"])
+        assert all(bullet["grip_ids"] for bullet in card.items)
+        assert f"({one['state']}) → {one['outcome']}" in text(reply)
+        assert f"state: {one['state']}" in text(card)
+
+
 def test_events_are_asked_for_by_the_name_sessions_are_told_by(
     full_house: Workspace,
 ) -> None:

@@ -130,7 +130,7 @@ def test_s2_07_08_and_11_a_session_is_told_with_its_facts(house: Workspace) -> N
     reply = agents_sessions.get_session_meta(house, listed["id"])
     facts = replies.write_data(reply)
     assert (facts["agent"], facts["created_by"]) == ("bot", "ada")
-    assert facts["summary"] == "About herring." and facts["about"] == []
+    assert facts["summary"] == "About herring." and facts["card"] == []
     assert facts["title"] == "A walrus plan" and facts["message_count"] == 0
     assert facts["created_at"].endswith("Z") and facts["updated_at"].endswith("Z")
     assert "summary: About herring." in replies.write_text(reply)

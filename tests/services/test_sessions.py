@@ -11,6 +11,7 @@ from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
 from memtui.model.sessions import SubagentMetadata
+from memtui.model.summaries import BulletKind
 from memtui.search import resolve_filters
 from memtui.services import sessions
 from memtui.store import copies as store_copies
@@ -218,12 +219,13 @@ def test_a_fork_tells_how_much_it_shares(house: Workspace) -> None:
     assert facts("s1").shared_messages == 0
 
 
-def test_a_session_is_summed_up_by_the_headlines_of_its_segments(
-    full_house: Workspace,
-) -> None:
+def test_a_session_has_the_cards_of_its_segments_as_one(full_house: Workspace) -> None:
     found = facts("shop-1")
-    assert found.segments >= len(found.summary) >= 1
-    assert len(found.summary) <= sessions.SUMMARY_LINES
+    assert found.segments >= 1
+    kinds = [bullet.kind for bullet in found.card]
+    assert BulletKind.ASKED in kinds and kinds.count(BulletKind.STATE) == 1
+    (state,) = (one.text for one in found.card if one.kind is BulletKind.STATE)
+    assert state == found.work.state
 
 
 @contextmanager
