@@ -305,8 +305,8 @@ def test_sessions_have_their_outcome_and_their_card(full_house: Workspace) -> No
     for one in ended:
         card = sessions.get_session_meta(full_house, one["id"])
         assert all(bullet["grip_ids"] for bullet in card.items)
-        assert f"({one['state']}) → {one['outcome']}" in text(reply)
-        assert f"state: {one['state']}" in text(card)
+        assert f"({one['state']}) → {one['outcome']}" in replies.write_text(reply)
+        assert f"state: {one['state']}" in replies.write_text(card)
 
 
 def test_events_are_asked_for_by_the_name_sessions_are_told_by(
