@@ -124,7 +124,8 @@ def list_covering(
     """Return the widest nodes that cover a time and no day besides, newest first.
 
     No day is covered twice: where a month is covered, so are its days of a week across
-    two months. Hours are covered by segments.
+    two months. Hours are covered by segments, and so is a day on which none starts: by
+    those that began before it.
 
     Args:
         start: From when, aware; None from the first on.
@@ -167,6 +168,10 @@ def list_covering(
         return starts_before_end and (not start or entry.end_time >= start)
 
     within = [entry for entry in entries if overlaps(entry)]
+    if not within and start and end:
+        with database.connection():
+            names = segments.list_overlapping(to_ms(start), to_ms(end))
+            within = list(get_entries(names, scope))
     return sorted(within, key=lambda entry: entry.start_time, reverse=True)
 
 

@@ -158,6 +158,12 @@ def find_nearest(number: int, at_ms: int) -> str | None:
     return str(row.id) if row else None
 
 
+def list_overlapping(start_ms: int, end_ms: int) -> list[str]:
+    """Return the segments with events from one time until before another."""
+    sql = "SELECT id FROM segments WHERE start_ms < ? AND end_ms >= ?"
+    return [name for (name,) in fetch(sql, end_ms, start_ms)]
+
+
 def find_at(places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
     """Return the segments at some moments.
 

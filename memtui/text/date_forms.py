@@ -426,12 +426,16 @@ def _quarter(match: Match, context: DateContext) -> Phrase | None:
     return _latest(match, context, recurring, "" if number in ORDINALS else "quarter")
 
 
+MAX_PLAN_WEEK = 12
+"""A week with a higher number is that of a year, not of some plan."""
+
+
 def _week(match: Match, context: DateContext) -> Phrase | None:
     """Read a week by its number; "week 3" may also be the third of some plan."""
     number = int(match["number"])
     recurring = Recurring(lambda year: week(date.fromisocalendar(year, number, 1)))
     phrase = _latest(match, context, recurring)
-    is_soft = not match["iso"] and not match["year"]
+    is_soft = not match["iso"] and not match["year"] and number <= MAX_PLAN_WEEK
     return replace(phrase, is_soft=is_soft) if phrase else None
 
 

@@ -183,6 +183,20 @@ def test_a_time_is_covered_by_the_coarsest_nodes_and_no_day_besides(
     assert all(line.level is TocLevel.SEGMENT for line in morning)
 
 
+def test_a_day_is_covered_by_a_segment_that_began_before_it(house: Workspace) -> None:
+    midnight = AT.replace(hour=0, minute=0, second=0) + timedelta(days=1)
+    before = (midnight - AT).total_seconds() - 600
+    store_messages(
+        make_message("Add a mutex to the walrus.", before),
+        make_message("Is it done?", before + 1_200),
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    day = timedelta(days=1)
+    (entry,) = browse.list_covering(midnight, midnight + day, UTC)
+    assert entry.level is TocLevel.SEGMENT and entry.start_time < midnight
+    assert browse.list_covering(midnight + day, midnight + 2 * day, UTC) == []
+
+
 def test_a_time_in_words_is_told_as_it_was_understood(full_house: Workspace) -> None:
     found = data(toc.browse_time(full_house, "in January 2024"))
     assert found["notes"] == ["January 2024: 1–31 Jan 2024"]

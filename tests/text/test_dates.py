@@ -456,6 +456,7 @@ def test_a_loose_time_beside_a_firm_one_says_nothing_more() -> None:
     assert bounds("what I recently wrote in May") == [("2026-05-01", "2026-06-01")]
     assert not read("3pm yesterday")[0].is_soft
     assert not read("week 3 of 2026")[0].is_soft
+    assert not read("what did we do in week 31")[0].is_soft
     assert not read("ISO week 3")[0].is_soft
 
 
