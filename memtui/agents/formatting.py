@@ -131,12 +131,14 @@ def hit(one: Hit, *, is_recent: bool = False) -> Item:
 def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Item]:
     """Describe hits, each message once, segments and sessions with their first hits.
 
-    Short quotes of one message are joined.
+    Short quotes of one message are joined. Where another session stands between, the
+    name of a session is given again.
     """
     items: list[Item] = []
     segments: set[tuple[str, str]] = set()
     sessions: set[tuple[str, str]] = set()
     messages: dict[str, Item] = {}
+    last = ("", "")
     for one in found:
         item = _quote(one, is_recent=is_recent)
         if one.event_id:
@@ -150,8 +152,11 @@ def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Ite
         session = one.agent, one.session_id
         for key in SEGMENT_KEYS if segment in segments else ():
             item.pop(key, None)
-        for key in SESSION_KEYS if session in sessions else ():
-            item.pop(key, None)
+        if session in sessions:
+            for key in SESSION_KEYS if session == last else SESSION_KEYS[1:]:
+                item.pop(key, None)
+            item |= {"is_same_session": True} if session == last else {}
+        last = session
         items.append(item)
         segments.add(segment)
         sessions.add(session)
@@ -341,11 +346,12 @@ class LineWriter:
         return date_format.iso_minute(datetime.fromisoformat(iso), self._zone)
 
     def node(self, item: Item) -> str:
-        """Write a node of a list."""
+        """Write a node of a list, or a session of a day."""
         state = f" ({item['state']})" if "state" in item else ""
-        if "segments" not in item:
+        if "headline" not in item:
             at = self.minute(item["start_time"])[11:]
-            return f"{item['node_id']} {at} {item['title']}{state}"
+            cite = item.get("node_id") or f"{item['session']} ({item['segments']})"
+            return f"{cite} {at} {item['title']}{state}"
         title = item["headline"] or item["title"]
         return f"{item['node_id']} ({item['segments']}) {title}{state}"
 
@@ -374,7 +380,11 @@ class LineWriter:
         start = f"{score_text(item)}{item['id']} {self.minute(item['at'])}"
         if "retracts" in item:
             start = f"  later, taking that back: {start}"
-        return f"{start} {about}{mark(item)}{role}{snippet}"
+        elif "is_same_session" in item:
+            start = f"  {start}"
+        more = item.get("more_in_session", 0)
+        end = f" (+{more} in this session)" if more else ""
+        return f"{start} {about}{mark(item)}{role}{snippet}{end}"
 
     def event(self, item: Item) -> str:
         """Write an event; further lines of its text are indented."""

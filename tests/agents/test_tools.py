@@ -778,3 +778,19 @@ def test_the_certainty_of_a_route_follows_from_the_words_it_covers(
         assert (told["band"], told["unknown_words"]) == ("weak", unknown)
         notes = routing.route(full_house, question).notes
         assert f"In no message: {', '.join(unknown)}." in notes
+
+
+def test_hits_of_a_session_follow_its_name_and_the_number_of_others(
+    house: Workspace,
+) -> None:
+    store_messages(
+        make_message("Add a mutex around the walrus refresh.", 0),
+        make_message("The walrus mutex is there now.", 60, role=EventRole.ASSISTANT),
+        make_message("Is the walrus mutex tested?", 120),
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    found = replies.write_text(search.search_memory(house, "walrus mutex"))
+    first, *others = found.splitlines()
+    assert "Add a mutex around the walrus refresh" in first
+    assert first.endswith("(+2 in this session)")
+    assert others and all(line.startswith("  ") for line in others)
