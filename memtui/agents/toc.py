@@ -22,7 +22,8 @@ from memtui.search import node_match
 from memtui.search import query as search_query
 from memtui.search.query import Query
 from memtui.search.scoring import NodeField
-from memtui.services import browse
+from memtui.services import browse, day_sessions
+from memtui.services.day_sessions import DaySession
 from memtui.store import database, scopes
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer, date_format, dates, stemmer
@@ -409,6 +410,8 @@ def outline(
 ) -> Reply:
     """Return the table of contents, all of it or what is wide and recent first.
 
+    A day has its sessions, and a session of several segments has these.
+
     Args:
         workspace: Where to look.
         limit: The budget it is for, in tokens; None for all of it.
@@ -418,37 +421,40 @@ def outline(
     lines = LineWriter(workspace.zone)
     with database.connection():
         scope, unknown = scopes.resolve_names(Scope(agent, project))
-    levels = list(TocLevel)
-    queue: list[tuple[float, tuple[int, ...], TocEntry]] = []
+    queue: list[tuple[float, tuple[int, ...], TocEntry | DaySession]] = []
     newest: datetime | None = None
 
-    def add_children(parent: str, place: tuple[int, ...], month_id: str = "") -> None:
+    def add(places: Sequence[TocEntry | DaySession], parent: tuple[int, ...]) -> None:
         nonlocal newest
-        children = browse.list_children(
-            parent, limit=MAX_CHILDREN, scope=scope, month_id=month_id
-        )
-        for number, entry in enumerate(children):
-            newest = newest or entry.end_time
-            days = (newest - entry.end_time) / timedelta(days=1)
-            rank = levels.index(entry.level) + days / HALF_LEVEL_DAYS
+        for number, one in enumerate(places):
+            newest = newest or one.end_time
+            days = (newest - one.end_time) / timedelta(days=1)
             # Parents rank before children, so that each is shown below its parent.
-            heapq.heappush(queue, (rank, (*place, number), entry))
+            rank = len(parent) + days / HALF_LEVEL_DAYS
+            heapq.heappush(queue, (rank, (*parent, number), one))
 
-    chosen: list[tuple[tuple[int, ...], TocEntry]] = []
-    add_children("", ())
+    chosen: list[tuple[tuple[int, ...], TocEntry | DaySession]] = []
+    add(browse.list_children(limit=MAX_CHILDREN, scope=scope), ())
     while queue and (limit is None or len(chosen) * ENTRY_TOKENS < limit):
-        _, place, entry = heapq.heappop(queue)
-        chosen.append((place, entry))
-        if entry.level is not TocLevel.SEGMENT:
-            add_children(entry.node_id, place, entry.month_id)
+        _, place, one = heapq.heappop(queue)
+        chosen.append((place, one))
+        if isinstance(one, DaySession):
+            add(() if one.only_segment else one.segments, place)
+        elif one.level is TocLevel.DAY:
+            add(day_sessions.list_sessions(one.node_id, scope), place)
+        elif one.level is not TocLevel.SEGMENT:
+            children = browse.list_children(
+                one.node_id, limit=MAX_CHILDREN, scope=scope, month_id=one.month_id
+            )
+            add(children, place)
     shown = sorted(range(len(chosen)), key=lambda number: chosen[number][0])
     nothing = f"of {scope}" if scope.is_narrow else "yet"
     nothing = " ".join(unknown) or f"Nothing is stored {nothing}."
     return Reply(
         "lines",
         [
-            formatting.node(entry) | {"depth": len(place) - 1}
-            for place, entry in sorted(chosen, key=lambda one: one[0])
+            _describe(one) | {"depth": len(place) - 1}
+            for place, one in sorted(chosen, key=lambda pair: pair[0])
         ],
         lambda item: "  " * int(item["depth"]) + lines.node(item),
         notes=() if chosen else (nothing,),
@@ -456,3 +462,21 @@ def outline(
         has_more=bool(queue),
         priority=sorted(range(len(chosen)), key=lambda place: shown[place]),
     )
+
+
+def _describe(one: TocEntry | DaySession) -> Item:
+    if isinstance(one, TocEntry):
+        return formatting.node(one)
+    states = [one.state]
+    if one.only_segment:
+        item = formatting.node(one.only_segment)
+        states.append(item.get("state", ""))
+    else:
+        item = {
+            "session": f"{one.agent}:{one.session_id}",
+            "level": "session",
+            "start_time": date_format.iso_utc(one.start_time),
+            "segments": len(one.segments),
+        }
+    state = ", ".join(filter(None, states))
+    return item | {"title": one.name} | ({"state": state} if state else {})

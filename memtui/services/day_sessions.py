@@ -53,6 +53,10 @@ class DaySession:
         return self.segments[-1].start_time
 
     @property
+    def end_time(self) -> datetime:
+        return self.segments[0].end_time
+
+    @property
     def is_live(self) -> bool:
         return any(segment.is_live for segment in self.segments)
 

@@ -5,6 +5,7 @@ from datetime import UTC
 
 import pytest
 
+from memtui.agents import replies, toc
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import NodeStatus, TocEntry
 from memtui.services import branches, browse, day_sessions
@@ -49,6 +50,19 @@ def test_the_segments_of_a_session_are_one_row_of_their_day(busy: Workspace) -> 
     assert two.state and two.start_time.hour == 10 and not two.is_live
     listed = {entry.node_id for entry in browse.list_children(DAY)}
     assert {entry.node_id for one in (one, two) for entry in one.segments} == listed
+
+
+def test_the_printed_contents_have_the_sessions_of_a_day(busy: Workspace) -> None:
+    reply = toc.outline(busy, None, project="shop")
+    *_, day, session, later, first = reply.items
+    assert day["node_id"] == DAY
+    assert session["session"] == "claude-code:two" and session["segments"] == 2
+    assert [one["depth"] for one in (session, later, first)] == [4, 5, 5]
+    name = "Fix the login form of the shop"
+    lines = replies.write_text(reply).splitlines()
+    assert lines[-3].strip() == f"claude-code:two (2) 10:00 {name} ({session['state']})"
+    only = toc.outline(busy, None, project="billing").items[4]
+    assert only["level"] == "segment" and only["state"], "a session of one segment"
 
 
 def test_a_filter_leaves_only_its_sessions(busy: Workspace) -> None:
