@@ -32,8 +32,9 @@ def read_one(agent: str, session_id: str) -> SessionWork:
 def _describe(segments: Sequence[SegmentOutcome]) -> SessionWork:
     """Describe a session by its segments, oldest first."""
     states = [one.state for one in segments if one.state]
-    changes = [one for one in segments if one.outcome and one.has_changed_files]
-    outcomes = [one.outcome for one in changes or segments if one.outcome]
+    ended = [one for one in segments if one.outcome]
+    work = [one for one in ended if one.state != session_work.ANSWERED]
+    outcomes = [one.outcome for one in work or ended]
     return SessionWork(
         segments[0].title
         or session_work.choose_name([one.headline for one in segments]),

@@ -266,7 +266,6 @@ class SegmentOutcome(NamedTuple):
     state: str
     outcome: str
     """The outcome, else the subject of the last commit."""
-    has_changed_files: int
 
 
 def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
@@ -278,9 +277,7 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
     )
     rows = fetch(
         "SELECT s.agent, s.name, s.title, v.headline,"
-        f" {bullet.format(state)}, {bullet.format(outcome)},"
-        " EXISTS (SELECT 1 FROM bullets WHERE version_id = v.id AND kind = 'files')"
-        " FROM json_each(?) k"
+        f" {bullet.format(state)}, {bullet.format(outcome)} FROM json_each(?) k"
         " CROSS JOIN sessions s ON s.agent = json_extract(k.value, '$[0]')"
         " AND s.name = json_extract(k.value, '$[1]')"
         " JOIN segments g ON g.session_id = s.id JOIN nodes n ON n.node_id = g.id"

@@ -121,7 +121,7 @@ def _work_of_session(segments: Sequence[tuple[int, TocNode]]) -> _Work:
     best = [row for row in rows if row[1] in outcomes]
     last = session_work.find_last_state([bullet.text for _, bullet in states])
     state = states[last][1].text if states else ""
-    ending = f" ({state})" if state not in ("", "answered") else ""
+    ending = f" ({state})" if state not in ("", session_work.ANSWERED) else ""
     return _Work(
         project,
         session,

@@ -55,6 +55,9 @@ _ACTION_LINE = re.compile(
     r"(?:Ran|Searched for) [^.]*|(?:Wrote|Edited|Read) [^\s,]*\.[^\s,]*(?:[,;…].*)?$"
     r"|[\w ./:\-]+ failed: "
 )
+ANSWERED = "answered"
+"""The state of a segment that only answers questions."""
+
 _FINISHED = ("done", "pushed", "merged", "failed")
 _FILE = re.compile(r"(.+?)(?: \+(\d+))?(?: −(\d+))?")
 _MORE_FILES = re.compile(r"(\d+) more")
@@ -86,24 +89,25 @@ def find_last_state(states: Sequence[str]) -> int:
     It is the last one, but an answer after the work was finished changes nothing.
     """
     last = len(states) - 1
-    if last < 0 or states[last] != "answered":
+    if last < 0 or states[last] != ANSWERED:
         return last
     finished = (at for at, state in enumerate(states) if state in _FINISHED)
     return max(finished, default=last)
 
 
 def find_outcomes(segments: Sequence[TocNode]) -> list[Bullet]:
-    """Return the outcomes of the segments that changed files, else of all.
+    """Return the outcomes of the segments, those of mere answers only if all are.
 
     The last commit stands in for the outcome of a segment without one. An answer to a
-    question after the work is not its outcome; the last one counts.
+    question after the work is not its outcome.
     """
     found: dict[bool, list[Bullet]] = {True: [], False: []}
     for segment in segments:
         kinds = {one.kind: one for one in segment.bullets}
         outcome = kinds.get(BulletKind.OUTCOME) or kinds.get(BulletKind.COMMIT)
+        state = kinds.get(BulletKind.STATE)
         if outcome:
-            found[BulletKind.FILES in kinds].append(outcome)
+            found[state is None or state.text != ANSWERED].append(outcome)
     return found[True] or found[False]
 
 

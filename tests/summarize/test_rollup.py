@@ -1,6 +1,5 @@
 """Days list pieces of work, longer periods their projects."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memtui.model.nodes import BULLET_COUNTS, Bullet, NodeCounts, TocLevel, TocNode
@@ -94,11 +93,9 @@ def test_a_session_without_outcomes_ends_with_its_last_commit() -> None:
     assert texts(TocLevel.DAY, first, last) == ["Round invoices — Use cents (done)"]
 
 
-def test_a_session_ends_with_the_outcome_of_its_changes() -> None:
-    files = bullet(BulletKind.FILES, "ledger.py +3", "a", "shop")
+def test_an_answer_after_the_work_is_not_the_outcome_of_a_session() -> None:
     first = segment(0, "Round invoices", "The ledger adds cents.", session="a")
-    first = replace(first, bullets=(*first.bullets, files))
-    last = segment(1, "Round invoices (continued)", "A note stays here.", session="a")
+    last = segment(1, "Ok", "A note stays here.", session="a", state="answered")
     assert texts(TocLevel.DAY, first, last) == [
         "Round invoices — The ledger adds cents. (done)"
     ]
