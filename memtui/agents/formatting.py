@@ -15,10 +15,11 @@ from memtui.model.events import Event
 from memtui.model.hits import CombinedHit, Hit, HitKind, MessageHit
 from memtui.model.nodes import Bullet, Grip, NodeStatus, TocEntry, TocLevel
 from memtui.model.sessions import Session, SessionWork
-from memtui.model.summaries import CARD
+from memtui.model.summaries import CARD, BulletKind
 from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import explain
+from memtui.services.sessions import SessionDetails
 from memtui.text import date_format
 
 CONTEXT_CHARS = 160
@@ -160,6 +161,28 @@ def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Ite
         items.append(item)
         segments.add(segment)
         sessions.add(session)
+    return items
+
+
+def left_open(details: SessionDetails) -> list[Item]:
+    """Describe what a session left open as hits."""
+    session, work = details.session, details.work
+    items: list[Item] = []
+    for one in details.card:
+        if one.kind is not BulletKind.LEFT_OPEN:
+            continue
+        about: Item = {"session_name": work.name, "state": work.state}
+        items.append(
+            {
+                "id": citations.cite_grip(one.grip_ids[0]) if one.grip_ids else "",
+                **score(0.0, is_recent=True),
+                "at": date_format.iso_utc(session.updated_at),
+                "session": f"{session.agent}:{session.session_id}",
+                **({"is_same_session": True} if items else about),
+                "snippet": one.labelled,
+                **verdict(one),
+            }
+        )
     return items
 
 

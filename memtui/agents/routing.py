@@ -2,14 +2,13 @@
 
 A question that names a time is answered by the nodes of that time, one that names
 something by what matches its words, one that names both by what matches within the
-time, and any other by the years.
+time, one about what is left open by the latest sessions, and any other by the years.
 """
 
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.search.quotes import QuoteResult
 from memtui.search.scoring import DATE_BOOST
-from memtui.services import browse
+from memtui.services import browse, sessions
 from memtui.store import database, scopes
 from memtui.text.dates import DatePeriod
 
@@ -47,6 +46,8 @@ class Strategy(StrEnum):
     """By what matches its words within a time."""
     TOP = "top"
     """By the years, to be read from the top."""
+    LEFT_OPEN = "left open"
+    """By what the latest sessions left open."""
 
 
 TIME_SCORE = 0.9
@@ -69,9 +70,6 @@ UNKNOWN_PENALTY = 0.1
 WIDER = 6
 """The factor by which more summaries are searched if only those of a period count."""
 
-_TOKEN = re.compile(r'[^\s"]*"[^"]*"|\S+')
-"""A word, a filter or a quote, with what stands right before it."""
-
 
 def route(
     workspace: "Workspace",
@@ -86,6 +84,8 @@ def route(
     The limit is that of summaries; there are twice as many quotes.
     """
     zone = workspace.zone
+    if _ASKS_WHAT_IS_OPEN.search(question):
+        return _list_left_open(workspace, question, Scope(agent, project), limit)
     dated = query_dates.parse(question, workspace.now(), zone)
     filters = replace(EVERYTHING, scope=Scope(agent, project))
     parsed = search_query.parse(dated.words, zone, filters)
@@ -109,9 +109,11 @@ def route(
     score = _score(strategy, nodes, hits, quoted, is_elsewhere=bool(elsewhere))
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
-    items = list(with_verdicts(list(map(formatting.hit, hits)), hits))
-    # The best summary, then the quotes, then the rest.
-    items[1:1] = describe_quotes(quoted.quotes)
+    items = describe_quotes(quoted.quotes)
+    said = [item["snippet"] for item in items]
+    for item in with_verdicts(list(map(formatting.hit, hits)), hits):
+        if not any(item["snippet"].strip("… ") in text for text in said):
+            items.append(item)
     items += [formatting.node(node) for node in nodes[:limit]]
     read = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
     missing = nothing_of or [
@@ -119,26 +121,85 @@ def route(
     ]
     if quoted.unknown and not nothing_of:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
-    band = model_hits.score_band(score)
-    head: Item = {
-        "way": strategy.value,
-        "why": why,
-        "score": round(score, 2),
-        "band": band.value,
-        "advice": band.advice,
-        "understood": [{"text": one.text, "is_met": one.has_hits} for one in read],
-        "unknown_words": list(quoted.unknown),
-    }
+    understood = [{"text": one.text, "is_met": one.has_hits} for one in read]
+    head = _head(strategy, why, score, understood, quoted.unknown)
     lines = LineWriter(zone)
-
-    sure = f"{head['band']} ({head['score']:.2f}): {head['advice']}"
     return Reply(
         "answers",
         items,
         lambda item: lines.hit(item) if "score" in item else lines.node(item),
         head,
-        (f"{head['way']}: {why} {sure}",),
+        _lead(head),
         notes((*missing, *elsewhere, *remarks), none="" if items else nothing_found()),
+        is_headed=True,
+    )
+
+
+def _head(
+    strategy: Strategy,
+    why: str,
+    score: float,
+    understood: Sequence[Item] = (),
+    unknown_words: Sequence[str] = (),
+) -> Item:
+    band = model_hits.score_band(score)
+    return {
+        "way": strategy.value,
+        "why": why,
+        "score": round(score, 2),
+        "band": band.value,
+        "advice": band.advice,
+        "understood": [*understood],
+        "unknown_words": [*unknown_words],
+    }
+
+
+def _lead(head: Item) -> tuple[str, ...]:
+    sure = f"{head['band']} ({head['score']:.2f}): {head['advice']}"
+    return (f"{head['way']}: {head['why']} {sure}",)
+
+
+_ASKS_WHAT_IS_OPEN = re.compile(
+    r"\b(?:left (?:open|to do|undone)|still (?:open|to do)|unfinished|what remains"
+    r"|open (?:work|tasks|points|ends)|remains? to be done)\b",
+    re.IGNORECASE,
+)
+
+OPEN_SESSIONS = 50
+"""The number of latest sessions that are searched for what they left open."""
+
+
+def _list_left_open(
+    workspace: "Workspace", question: str, scope: Scope, limit: int
+) -> Reply:
+    """List what the latest sessions left open, of the project that a question names."""
+    with database.connection():
+        scope, unknown = scopes.resolve_names(scope)
+        for word in () if scope.project else re.findall(r"[\w.\-]*\w", question):
+            named, is_unknown = scopes.resolve_names(Scope(scope.agent, word))
+            if not is_unknown:
+                scope = named
+    items: list[Item] = []
+    page = sessions.list_sessions(
+        agent=scope.agent, project=scope.project, limit=OPEN_SESSIONS
+    )
+    for session in page.sessions:
+        if len(items) >= limit:
+            break
+        details = sessions.get_details(session.agent, session.session_id)
+        items += formatting.left_open(details)
+    of = f" of {scope}" if scope.is_narrow else ""
+    why = f"It asks what the latest sessions{of} left open."
+    score = TIME_SCORE if items else MISS_SCORE
+    none = f"The latest {OPEN_SESSIONS} sessions{of} left nothing open."
+    head = _head(Strategy.LEFT_OPEN, why, score)
+    return Reply(
+        "answers",
+        items[:limit],
+        LineWriter(workspace.zone).hit,
+        head,
+        _lead(head),
+        notes(unknown, none="" if items else none),
         is_headed=True,
     )
 
@@ -165,18 +226,6 @@ def specific_words(parsed: Query) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*parsed.phrases, *words]))
 
 
-def without_vague_words(text: str, zone: tzinfo) -> str:
-    """Take the words that name nothing out of a question; filters and quotes stay."""
-
-    def is_vague(token: str) -> bool:
-        parsed = search_query.parse(token, zone)
-        is_more = parsed.needs_text or parsed.filters != EVERYTHING
-        return bool(parsed.words) and not is_more and not specific_words(parsed)
-
-    tokens = _TOKEN.findall(text[: search_query.MAX_CHARS])
-    return " ".join(token for token in tokens if not is_vague(token))
-
-
 def _search(
     workspace: "Workspace",
     strategy: Strategy,
@@ -191,8 +240,7 @@ def _search(
         return [], QuoteResult(CombinedResult(question)), ()
 
     def quote(text: str, filters: Filters) -> QuoteResult:
-        words = without_vague_words(text, workspace.zone)
-        return workspace.quotes.find(words, limit=2 * limit, filters=filters)
+        return workspace.quotes.find(text, limit=2 * limit, filters=filters)
 
     if strategy is Strategy.TELEPORT:
         hits, remarks = _hits(workspace, dated, limit, scope)
@@ -209,8 +257,7 @@ def _search(
 def _hits(
     workspace: "Workspace", dated: DatedQuery, limit: int, scope: Scope
 ) -> tuple[list[Hit], list[str]]:
-    words = without_vague_words(dated.words, workspace.zone)
-    found = workspace.teleport.find(words, limit=limit, scope=scope)
+    found = workspace.teleport.find(dated.words, limit=limit, scope=scope)
 
     def rank(hit: Hit) -> float:
         return -hit.score * (DATE_BOOST if dated.covers(hit.at) else 1.0)

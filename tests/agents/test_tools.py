@@ -35,7 +35,13 @@ from memtui.store.schema import NodeRow, SegmentRow
 from memtui.text import tokens
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
-from tests.message_factory import AT, index_messages, make_message, store_messages
+from tests.message_factory import (
+    AT,
+    index_messages,
+    make_message,
+    name_session,
+    store_messages,
+)
 
 ASSISTANT = EventRole.ASSISTANT
 COUNTER = tokens.ESTIMATING_COUNTER
@@ -609,6 +615,23 @@ def test_a_route_tells_what_was_said_and_no_summary_twice(
     assert "mutex around the refresh" in text
 
 
+def test_a_question_and_a_search_have_the_same_best_hits(house: Workspace) -> None:
+    because = "We chose WALRUS_LIMIT=9 because the tank is small."
+    store_messages(
+        make_message("Make the limit of the tank configurable: WALRUS_LIMIT.", 0),
+        make_message("Adding WALRUS_LIMIT.", 60, role=ASSISTANT),
+        make_message(because, 120, role=ASSISTANT),
+        make_message("WALRUS_LIMIT is configurable now.", 180, role=ASSISTANT),
+    )
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    question = "why did we choose WALRUS_LIMIT"
+    asked = routing.route(house, question).items
+    searched = search.search_memory(house, question).items
+    assert asked[: len(searched)] == searched
+    assert [one["snippet"] for one in asked if "snippet" in one].count(because) == 1
+    assert asked[0]["snippet"] == because
+
+
 def test_a_file_is_told_with_why_it_was_changed(full_house: Workspace) -> None:
     (change,) = history.search_file(full_house, "settings.py").items
     assert change["request"] == "Make it sliding, one hour."
@@ -778,6 +801,37 @@ def test_the_certainty_of_a_route_follows_from_the_words_it_covers(
         assert (told["band"], told["unknown_words"]) == ("weak", unknown)
         notes = routing.route(full_house, question).notes
         assert f"In no message: {', '.join(unknown)}." in notes
+
+
+def test_a_question_about_open_work_lists_what_sessions_left_open(
+    house: Workspace,
+) -> None:
+    store_messages(
+        make_message("Add a mutex around the walrus refresh.", 0),
+        make_message(
+            "Added the mutex. The walrus docs are not updated yet.",
+            60,
+            role=EventRole.ASSISTANT,
+        ),
+        make_message("Round the totals of the invoices.", 90, session="s2"),
+        make_message(
+            "Totals are rounded. The receipts remain to be migrated.",
+            95,
+            role=EventRole.ASSISTANT,
+            session="s2",
+        ),
+    )
+    name_session("s1", project="zoo")
+    name_session("s2", project="shop")
+    assert house.pipeline.run_until_idle(lambda _: None) == []
+    found = routing.route(house, "what is left open in the zoo?")
+    assert found.head["way"] == Strategy.LEFT_OPEN
+    assert [one["snippet"] for one in found.items] == [
+        "left open: The walrus docs are not updated yet."
+    ]
+    assert len(routing.route(house, "which work is unfinished?").items) == 2
+    (note,) = routing.route(house, "what is left open", agent="codex").notes
+    assert "codex" in note
 
 
 def test_hits_of_a_session_follow_its_name_and_the_number_of_others(
