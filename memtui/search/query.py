@@ -18,7 +18,7 @@ from datetime import tzinfo
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters
 from memtui.text import analyzer
-from memtui.text.stopwords import VAGUE_WORDS
+from memtui.text.stopwords import ASKING_WORDS, VAGUE_WORDS
 
 NO_WORD = 'Type a word to search for; symbols alone need quotes: "=>".'
 """The note on a query without words."""
@@ -257,9 +257,16 @@ def _add_filter(parts: _Parts, name: str, value: str) -> None:
 
 
 def _words(tokens: list[tuple[str, bool]]) -> list[Word]:
-    """Return the words of tokens; stop words only if there are no others."""
+    """Return the words of tokens; stop words only if there are no others.
+
+    Words that only ask for what was said are left out where others name a topic.
+    """
     words = [word for token in tokens for word in _token_words(*token)]
     indexed = [word for word in words if analyzer.is_indexed(word.text)]
+    if any(word.is_specific for word in indexed):
+        indexed = [
+            word for word in indexed if analyzer.fold(word.text) not in ASKING_WORDS
+        ]
     return list({word.terms: word for word in indexed or words}.values())
 
 
