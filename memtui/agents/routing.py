@@ -121,6 +121,8 @@ def route(
     ]
     if quoted.unknown and not nothing_of:
         missing.append(f"In no message: {', '.join(quoted.unknown)}.")
+    starts = [node.start_time for node in found]
+    missing += query_dates.note_earlier_starts(dated.periods, starts)
     understood = [{"text": one.text, "is_met": one.has_hits} for one in read]
     head = _head(strategy, why, score, understood, quoted.unknown)
     lines = LineWriter(zone)

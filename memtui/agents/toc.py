@@ -18,7 +18,7 @@ from memtui.agents.search import nothing_found
 from memtui.model import calendar, citations
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import TocEntry, TocLevel, TocNode
-from memtui.search import node_match
+from memtui.search import node_match, query_dates
 from memtui.search import query as search_query
 from memtui.search.query import Query
 from memtui.search.scoring import NodeField
@@ -198,6 +198,8 @@ def browse_time(
     notes = [period.label for period in periods] or [NO_TIME]
     if periods and not found:
         notes.append("Nothing is stored of it.")
+    starts = [entry.start_time for entry in found.values()]
+    notes += query_dates.note_earlier_starts(periods, starts)
     understood = [
         {
             "text": period.label,

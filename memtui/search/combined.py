@@ -157,6 +157,8 @@ class CombinedSearch:
             pages = query_dates.page_ids(query, dated, self._zone)
             hits = _list_newest(query, limit, pages)
         notes += [*result.notes, *query_dates.describe_newest(dated)]
+        starts = [hit.at for hit in hits]
+        notes += query_dates.note_earlier_starts(dated.periods, starts)
         return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
     def _search(

@@ -18,6 +18,11 @@ from memtui.text.stopwords import word_set
 
 NEWEST_LISTED = "Without a word to search for, the newest are listed."
 
+STARTS_BEFORE = (
+    "Nothing starts then. This starts before and continues into it: work is listed"
+    " under the day it starts in."
+)
+
 PERIOD_WORDS = word_set(
     "activity conversations done history overview progress recap session sessions"
     " status summary updates work"
@@ -161,6 +166,15 @@ def is_small_talk(query: Query) -> bool:
 def describe_newest(dated: DatedQuery) -> tuple[str, ...]:
     """Return the periods of the query, and a note that this is no ranking."""
     return (*(f"{period.label}." for period in dated.periods), NEWEST_LISTED)
+
+
+def note_earlier_starts(
+    periods: Collection[DatePeriod], starts: Collection[datetime]
+) -> tuple[str, ...]:
+    """Return a note if all work that was found starts before the periods."""
+    bounds = [period.start for period in periods if period.start]
+    is_earlier = bounds and starts and max(starts) < min(bounds)
+    return (STARTS_BEFORE,) if is_earlier else ()
 
 
 def page_ids(query: Query, dated: DatedQuery, zone: tzinfo) -> list[str]:

@@ -28,6 +28,7 @@ from memtui.model import citations, events
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.nodes import TocLevel
 from memtui.paths import in_home
+from memtui.search import query_dates
 from memtui.services import browse
 from memtui.settings import Settings
 from memtui.store import database, nodes
@@ -201,6 +202,17 @@ def test_a_day_is_covered_by_a_segment_that_began_before_it(house: Workspace) ->
     (entry,) = browse.list_covering(midnight, midnight + day, UTC)
     assert entry.level is TocLevel.SEGMENT and entry.start_time < midnight
     assert browse.list_covering(midnight + day, midnight + 2 * day, UTC) == []
+    date = f"{midnight:%Y-%m-%d}"
+    for reply in (
+        toc.browse_time(house, date),
+        routing.route(house, date),
+        search.search_memory(house, f"what was I doing on {date}"),
+    ):
+        assert query_dates.STARTS_BEFORE in reply.notes
+        assert not any("Nothing is stored" in note for note in reply.notes)
+        assert "walrus" in replies.write_text(reply)
+    reply = routing.route(house, f"{AT:%Y-%m-%d}")
+    assert query_dates.STARTS_BEFORE not in reply.notes
 
 
 def test_a_time_in_words_is_told_as_it_was_understood(full_house: Workspace) -> None:
