@@ -65,7 +65,7 @@ VERSION = "8"
 """Raise it when the indexed documents, fields or weights change: it is rebuilt then."""
 
 LARGE, SMALL = 25_000, 400
-"""The most documents of a segment that is merged, which takes up to 0.7 ms for each:
+"""The most documents of a segment that is merged, which takes up to 1.5 ms for each:
 in large updates, and in small ones, which are to be visible within a second."""
 
 LARGE_UPDATE = 200
