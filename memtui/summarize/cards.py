@@ -46,6 +46,9 @@ REPORTS_READ = 3
 MIN_OUTCOME_SCORE = 0.0
 """A sentence with a lower score is no better outcome than the subject of a commit."""
 
+CAUSE_SCORE = 0.75
+"""What a sentence about the cause is worth more as a note than as an outcome."""
+
 REQUEST_CHARS = 200
 """The start of a request shows whether it asks for a commit or a push."""
 
@@ -224,34 +227,48 @@ def _asked(work: _Work) -> CardLine | None:
     for at in work.requests:
         if _COMMAND_OF_AGENT.fullmatch(work.events[at].text):
             continue
-        is_plan = bool(titles.plan_name(work.events[at].text))
-        line = " ".join(
-            one.text
-            for place, one in enumerate(work.sentences[at])
-            if not one.is_heading
-            and not cues.is_small_talk(one.text)
-            and not cues.is_role(one.text)
-            and not (place and cues.is_log_line(one.text))
-            and not (is_plan and _leads_in(one.text))
-        )
+        line = _request_line(work, at)
         if analyzer.count_content_words(line) >= titles.MIN_CONTENT_WORDS:
             return CardLine(shorten_to_sentences(line, LINE_CHARS), (at,))
     return None
+
+
+def _request_line(work: _Work, at: int) -> str:
+    """Return the text of a request without roles, small talk and pasted output."""
+    is_plan = bool(titles.plan_name(work.events[at].text))
+    return " ".join(
+        one.text
+        for place, one in enumerate(work.sentences[at])
+        if not one.is_heading
+        and not cues.is_small_talk(one.text)
+        and not cues.is_role(one.text)
+        and not (place and cues.is_log_line(one.text))
+        and not (is_plan and _leads_in(one.text))
+    )
 
 
 # Outcome
 
 _ASIDE = re.compile(
     r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
-    r"|root cause|the (?:issue|problem|failure|bug) is|still running|was committed"
-    r"|both point|working tree|line \d+:)"
-    r"|^(?:committed|pushed)\b",
+    r"|still running|was committed"
+    r"|both point|working tree|line \d+:|(?:on|at) lines? ~?\d)"
+    r"|^(?:committed|pushed)\b"
+    r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b",
     re.IGNORECASE,
 )
-"""A sentence about something else than the result of the work."""
+"""A sentence about something else than the result, or one that fits any work."""
+
+_CAUSE = re.compile(
+    r"\broot cause\b|\bthe (?:issue|problem|failure|bug) (?:is|was)\b", re.IGNORECASE
+)
+"""A sentence about the cause: worth a line, but not the result."""
 
 _STEP = re.compile(r"\b(?:so|and|before) i(?:'|’)(?:m|ll) (?:now )?\w", re.IGNORECASE)
 """A sentence about the next step of the work: "main is behind, so I'll rebase"."""
+
+_QUOTATION = re.compile(r"[\"“«][^\"”»]*[\"”»]\W*")
+"""The words of somebody else: what a file or the user says."""
 
 _HASH = re.compile(r"`?[0-9a-f]{7,40}\b")
 
@@ -317,6 +334,11 @@ def _ends_turn(work: _Work, at: int) -> bool:
     return later < 0 or later in work.requests or later in work.notices
 
 
+def _is_working_note(work: _Work, at: int, text: str) -> bool:
+    """Return whether the agent notes something between two calls, but no result."""
+    return not (_ends_turn(work, at) or _RESULT.match(text))
+
+
 def _replies_to_notice(work: _Work, at: int) -> bool:
     """Return whether a message only responds to one of a program."""
     return max((one for one in work.places if one < at), default=-1) in work.notices
@@ -379,12 +401,16 @@ def best_sentences(events: Sequence[Event]) -> Iterator[tuple[CardLine, float]]:
     """Yield the sentences of the messages that say most with scores, best first."""
     work = _read(events)
     final = work.replies[-1] if work.replies else -1
-    found = [
-        (score, -at, text)
-        for at in work.replies or work.requests
-        for text, score in _results(work.sentences[at])
-        if len(text) <= 2 * LINE_CHARS and not (at < final and _is_setback(text))
-    ]
+    found: list[tuple[float, int, str]] = []
+    for at in work.replies or work.requests:
+        for text, score in _results(work.sentences[at]):
+            if len(text) > 2 * LINE_CHARS or (at < final and _is_setback(text)):
+                continue
+            if _is_working_note(work, at, text):
+                score = min(score, 0.0)
+            elif _CAUSE.search(text):
+                score += CAUSE_SCORE
+            found.append((score, -at, text))
     for score, place, text in sorted(found, reverse=True):
         yield CardLine(shorten_to_sentences(text, LINE_CHARS), (-place,)), score
 
@@ -396,7 +422,9 @@ def _results(sentences: Sequence[Sentence]) -> Iterator[tuple[str, float]]:
         words = analyzer.count_content_words(one.text)
         if words < titles.MIN_CONTENT_WORDS or not _can_be_result(one):
             continue
-        is_aside = cues.is_routine(one.text) or _ASIDE.search(one.text) is not None
+        is_aside = cues.is_routine(one.text) or any(
+            cue.search(one.text) for cue in (_ASIDE, _CAUSE)
+        )
         score = min(cues.wording_score(one.text), 0.4) - 0.02 * place
         if not is_aside:
             score += 0.3 * is_first + 0.25 * (_RESULT.match(one.text) is not None)
@@ -430,6 +458,7 @@ def _can_be_result(one: Sentence) -> bool:
         or cues.is_agent_error(one.text)
         or cues.is_log_line(one.text)
         or _is_single_word(one.text)
+        or _QUOTATION.fullmatch(one.text)
         or _HASH.match(one.text)
         or _NO_STATEMENT.match(one.text)
         or cues.is_offer(one.text)
@@ -476,7 +505,7 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
         text = work.events[last].text
         if _INTERRUPTED.match(text) or _STOP.match(text):
             return CardLine(WorkState.ABANDONED, (last,))
-        if work.content(last):
+        if work.content(last) or not work.replies:
             return CardLine(WorkState.OPEN, (last,))
     if last in work.replies and _is_agent_error(work, last):
         has_answered = not all(_is_agent_error(work, at) for at in work.replies)
@@ -610,7 +639,7 @@ _REASON = re.compile(
 )
 
 _CHOICE = re.compile(
-    r"\b(?:instead of|rather than|prefer|keep|use[ds]?\b|using|left out|only|вместо"
+    r"\b(?:instead of|rather than|prefer|keep|use\b|using|left out|вместо"
     r"|statt)|采用|而不是",
     re.IGNORECASE,
 )
@@ -691,7 +720,8 @@ _FINISHED = re.compile(
 
 _POLITE_QUESTION = re.compile(
     r"\b(?:anything else|help (?:you )?with|would you like|want me to"
-    r"|does (?:this|that) (?:help|look|work))\b",
+    r"|does (?:this|that) (?:help|look|work)|souhaitez-vous|voulez-vous|soll ich"
+    r"|möchte(?:st du|n sie)|quieres que|te gustaría|хотите|хочешь)\b|需要我",
     re.IGNORECASE,
 )
 
@@ -731,8 +761,8 @@ def _unanswered(work: _Work) -> Iterator[CardLine]:
     if work.last in work.requests and work.content(work.last):
         text = work.events[work.last].text
         if not (_INTERRUPTED.match(text) or _STOP.match(text)):
-            line = " ".join(one.text for one in work.sentences[work.last])
-            yield CardLine(shorten(f"Not answered: {line}", LINE_CHARS), (work.last,))
+            line = f"Not answered: {_request_line(work, work.last)}"
+            yield CardLine(shorten_to_sentences(line, LINE_CHARS), (work.last,))
     parts = work.sentences.get(work.last, [])
     if work.last in work.replies and parts and _asks(parts[-1].text):
         question = parts[-1].text
@@ -774,7 +804,7 @@ def _not_committed(
     latest = [at for at in reversed(work.calls) if commits and at >= last_commit]
     for at in latest:
         if left := tool_results.modified_files(work.events[at].text):
-            names = ", ".join(left[:MAX_FILES_NAMED])
+            names = ", ".join(islice(dict.fromkeys(left), MAX_FILES_NAMED))
             yield CardLine(f"Left out of the commit: {names}", (at,))
             break
     for at in latest:

@@ -8,7 +8,7 @@ is_announcement = re.compile(
     r"(?:now\s+|ok(?:ay)?,?\s+|and\s+|first,?\s+|next,?\s+|then\s+|so\s+|also,?\s+)*"
     r"(?:let(?:'|’)?s?\s+(?:me|us|see|check|start|test|try|go|now|create|look|run|fix"
     r"|continue|also)\b"
-    r"|i(?:'|’)?ll\s|i\s+will\s|i(?:'|’)m\s+(?:now\s+)?\w+ing\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
+    r"|(?:i|we)(?:(?:'|’)?ll\s|\s+will\s)|the\s+goal\s+is\s+to\s|i(?:'|’)m\s+(?:now\s+)?\w+ing\s|i\s+(?:now\s+)?(?:need|want)\s+to\s"
     r"|i\s+(?:can\s+)?(?:now\s+)?(?:see|have(?!\s+(?:not|never|\w{2,}ed)\b)|understand)\b"
     r"|now\s+i\s|now\s+(?!it\b|all\b"
     r"|works?\b|that\b|passes\b)\w+\s|i\s+should\s"
@@ -18,14 +18,14 @@ is_announcement = re.compile(
     r"|updating|using|writing)\b"
     r"(?!.*\b(?:is|are|was|were|did|does|shows?|fails?|gives?|takes?|works?)\b)"
     r"|(?:сейчас|сначала|давайте)\s|я\s+(?:сначала|сейчас)\s|начну\s|приступаю)"
-    r"|我(?:先|来|现在|会|将|要)|让我|接下来|正在|首先",
+    r"|我(?:先|来|现在|会|将|要)|让我|接下来|正在|首先|.*겠습니다\W*$",
     re.IGNORECASE,
 ).match
 """Matches what somebody is about to do: "Let me check the tests."."""
 
 is_pleasantry = re.compile(
     r"(?:(?:ah+|oh|hm+|wow)\b|you(?:'|’)re\s+(?:absolutely\s+)?right"
-    r"|perfect|great|excellent|awesome|good\s+(?:"
+    r"|perfect|great|excellent|awesome|good\s*[,–—]|good\s+(?:"
     r"question|catch|point|idea|news|call)|nice|sure|of\s+course|absolutely|got\s+it"
     r"|understood|thanks?|thank\s+you|sorry|i\s+apologi[sz]e|my\s+apologies|here(?:'|’)s"
     r"|here\s+(?:is|are)|hello|hi\b|hey|done\s*[.!]?$|yes\s*[,.!]?$|no\s*[,.!]?$|ok(?:ay)?"

@@ -7,7 +7,7 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
-from memtui.summarize.cards import Card, WorkState, make_card
+from memtui.summarize.cards import Card, WorkState, best_sentences, make_card
 from memtui.summarize.tool_actions import CardLine
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
@@ -492,3 +492,61 @@ def test_a_deployment_is_done() -> None:
     assert card(ask, copied, say).state.text == WorkState.DONE
     refused = shell("scp image staging:", "Connection refused", is_error="true")
     assert card(ask, refused, say).state.text == WorkState.ANSWERED
+
+
+def test_a_request_that_got_no_reply_is_open() -> None:
+    assert card(("user", "continue")).state.text == WorkState.OPEN
+
+
+def test_an_explanation_is_no_decision() -> None:
+    text = "The memo only breaks when the state changes since the callbacks are used."
+    assert not card(ASK, ("assistant", f"{REPORT} {text}")).decisions
+
+
+def test_an_unanswered_request_is_quoted_without_pasted_output() -> None:
+    pasted = (
+        "The receipts are rounded twice now, see the log.\n\n"
+        "[12:01:07] receipts: rounded 12.345 to 12.35"
+    )
+    found = card(ASK, EDIT, SAY, ("user", pasted)).left_open
+    text = "Not answered: The receipts are rounded twice now, see the log."
+    assert [line.text for line in found] == [text]
+
+
+def test_an_offer_in_french_is_not_left_open() -> None:
+    offer = "Souhaitez-vous que je corrige aussi les reçus ?"
+    assert not card(ASK, ("assistant", f"{REPORT}\n\n{offer}")).left_open
+
+
+def test_files_of_the_same_name_are_listed_once() -> None:
+    status = (
+        "Changes not staged for commit:\n"
+        "\tmodified:   a/index.js\n\tmodified:   b/index.js\n"
+    )
+    found = card(ASK, EDIT, COMMIT, shell("git status", status), SAY).left_open
+    assert [line.text for line in found] == ["Left out of the commit: index.js"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"We discuss decisions about rounding together before we change the ledger"',
+        "All feedback of the reviewers is addressed now!",
+        "We will add the setting to the ledger in the next step.",
+        "The goal is to round the totals once in the ledger.",
+    ],
+)
+def test_what_says_no_result_is_no_outcome(text: str) -> None:
+    found = card(ASK, EDIT, COMMIT, ("assistant", text)).outcome
+    assert found is not None
+    assert found.text == "Round invoices once"
+
+
+def test_notes_between_calls_give_way_to_the_report() -> None:
+    note = "The receipts use the rounding of `Ledger.total` because it fixed a bug."
+    events_of = [
+        event(at, who, text, **(more[0] if more else {}))
+        for at, (who, text, *more) in enumerate([ASK, ("assistant", note), EDIT, SAY])
+    ]
+    scores = {line.text: score for line, score in best_sentences(events_of)}
+    assert scores[note] <= 0.0 < scores[REPORT]
