@@ -544,9 +544,12 @@ def test_what_says_no_result_is_no_outcome(text: str) -> None:
 
 def test_notes_between_calls_give_way_to_the_report() -> None:
     note = "The receipts use the rounding of `Ledger.total` because it fixed a bug."
-    events_of = [
-        event(at, who, text, **(more[0] if more else {}))
-        for at, (who, text, *more) in enumerate([ASK, ("assistant", note), EDIT, SAY])
+    who, edited, given = EDIT
+    turns = [
+        event(0, *ASK),
+        event(1, "assistant", note),
+        event(2, who, edited, **given),
+        event(3, *SAY),
     ]
-    scores = {line.text: score for line, score in best_sentences(events_of)}
+    scores = {line.text: score for line, score in best_sentences(turns)}
     assert scores[note] <= 0.0 < scores[REPORT]
