@@ -98,7 +98,11 @@ def test_the_core_tools_alone_are_offered_unless_all_are_asked_for(
 def test_a_question_is_answered_with_a_citation(agent: Agent) -> None:
     hits = agent.ask("route", question="where is the basket session timeout?")
     assert "teleport: It names specific terms" in hits
-    node = re.search(r"toc:segment:[\w:-]+", hits)
+    best = re.search(r"evt:\w+", hits)
+    assert best
+    words = agent.ask("expand_grip", grip_id=best[0])
+    assert "SESSION_TTL" in words
+    node = re.search(r"toc:segment:[\w:-]+", agent.ask("get_node", node_id=DAY))
     assert node
     page = agent.ask("get_node", node_id=node[0])
     grip = re.search(r"grip:\d+:[0-9a-f]+", page)
