@@ -222,7 +222,9 @@ _IN_CALL = re.compile(r"(?<!\S)--?[\w\-]+|\"\w+\"\s*:")
 _OWN = re.compile(r"(?:this|self)\.(?=\w)")
 _DOTFILE = re.compile(r"\.(?:env|git\w+|\w+rc|\w+ignore|editorconfig)(?:\.\w+)?")
 _SCOPED = re.compile(r"@[\w\-]+/[\w.\-]+")
-_STARTS = re.compile(r"(?:\A|[.!?:]\s|\n)\W{0,6}[A-Z][a-z]+(?=[\s,:])")
+_STARTS = re.compile(
+    r"(?:\A|[.!?:]\s|\n)\W{0,6}[A-ZÀ-ÖØ-ÞА-ЯЁ][a-zà-öø-ÿа-яё]+(?=[\s,:!?])"
+)
 _ADDRESS = re.compile(r"\w+://|@.*\.|^www\.|.*\.(?:com|org|io|net|dev)$")
 
 
@@ -511,7 +513,7 @@ def _name_weight(name: str, origin: KeywordOrigin) -> float:
         return 1.7
     if "-" in name or name.isupper() or any(map(str.isdigit, name)):
         return 1.4
-    if not name.isascii():
+    if analyzer.is_unspaced(name):
         return 1.2
     return 1.2 if name[0].isupper() else 0.6 + 0.08 * min(len(name), 10)
 

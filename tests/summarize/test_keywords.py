@@ -108,6 +108,13 @@ def test_a_capital_at_the_start_of_a_sentence_is_ignored() -> None:
     assert found["Sentry"] is KeywordOrigin.NAME
 
 
+def test_a_short_plain_word_of_another_alphabet_ranks_below_a_long_one() -> None:
+    found = found_in("Привет! Импорт накладных пропускает строки. Все строки нужны.")
+    assert "привет" in found
+    assert found.index("накладных") < found.index("все")
+    assert not any(word.istitle() for word in found)
+
+
 def test_clauses_without_spaces_are_split() -> None:
     found = found_in("请你分析一下我这列的处理", "如果是图片的处理，我想知道分析的结果")
     assert set(found) >= {"分析", "处理", "图片"}
