@@ -24,7 +24,7 @@ from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, NodeStatus, TocEntry, TocLevel, TocNode
 from memtui.model.quantities import plural
 from memtui.model.summaries import BulletKind
-from memtui.services import browse, conversation, day_sessions, versions
+from memtui.services import browse, day_sessions, versions
 from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
@@ -324,6 +324,8 @@ def _name(position: BulletPosition) -> str:
 
 
 def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
+    from memtui.services import conversation  # not needed at the start
+
     expansions = [
         conversation.expand(grip_id, before=0, after=0) for grip_id in grip_ids
     ]

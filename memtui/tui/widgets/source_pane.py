@@ -24,7 +24,6 @@ from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.events import Event, EventRole
 from memtui.model.nodes import Expansion
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
-from memtui.services import conversation
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionRequested, SourceRequested
@@ -231,6 +230,8 @@ class SourcePane(Vertical):
 
 
 def _read(wanted: SourceRequested, size: int) -> Expansion:
+    from memtui.services import conversation  # not needed at the start
+
     if wanted.event_id:
         event_id, excerpt = wanted.event_id, wanted.excerpt
         return conversation.expand_event(event_id, excerpt, before=size, after=size)
