@@ -60,8 +60,13 @@ def run(argv: Sequence[str]) -> Run:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment without memtui's own settings."""
-    return {k: v for k, v in os.environ.items() if not k.startswith("MEMTUI_")}
+    """This process's environment without memtui's own settings.
+
+    Byte code is written, so that only the first process compiles.
+    """
+    known = os.environ.items()
+    left_out = "MEMTUI_", "PYTHONDONTWRITEBYTECODE"
+    return {k: v for k, v in known if not k.startswith(left_out)}
 
 
 def machine() -> str:
