@@ -591,12 +591,12 @@ def reading_documents(documents: Iterable[Document]) -> Iterator[NodeReader]:
 
 
 def _codec() -> Any:
-    """Return Whoosh's codec for writing without compression and lengths of fields.
+    """Return Whoosh's codec for fields without lengths.
 
-    The fields have no lengths, yet Whoosh would look for the file with them at each
-    posting; without either, a commit takes half the time and two percent more space.
+    By default Whoosh looks for the file of a field's lengths at each posting, which
+    takes a third of the time of a commit.
     """
-    codec = W3Codec(compression=0)
+    codec = W3Codec()
     codec.length_stats = False
     return codec
 
