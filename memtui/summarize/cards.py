@@ -6,7 +6,7 @@ the events it rests on.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice, pairwise
 
@@ -142,7 +142,10 @@ def make_card(
     commits = tool_actions.find_commits(events)
     state = _state(work, commits)
     left_open = _left_open(work, commits, state)
-    outcome = _outcome(work, commits, [line.text for line in left_open])
+    outcome = None
+    if state.text == WorkState.ABANDONED:
+        outcome = _undoing(work, state.refs[0])
+    outcome = outcome or _outcome(work, commits, [line.text for line in left_open])
     return Card(
         title=agent_title
         or _title(work, commits, is_continued=bool(earlier_prompts))
@@ -397,6 +400,17 @@ def _outcome(
     return None
 
 
+def _undoing(work: _Work, since: int) -> CardLine | None:
+    """Quote what the agent says about work that was undone, if it says so."""
+    for at in (one for one in work.replies if one >= since):
+        for one in work.sentences[at]:
+            if _UNDONE.search(one.text) and not (
+                _is_progress_note(one.text) or _asks(one.text)
+            ):
+                return CardLine(shorten_to_sentences(one.text, LINE_CHARS), (at,))
+    return None
+
+
 def best_sentences(events: Sequence[Event]) -> Iterator[tuple[CardLine, float]]:
     """Yield the sentences of the messages that say most with scores, best first."""
     work = _read(events)
@@ -469,9 +483,15 @@ def _can_be_result(one: Sentence) -> bool:
 # State
 
 _INTERRUPTED = re.compile(r"\s*\[Request interrupted")
-_STOP = re.compile(
-    r"\W*(?:never ?mind|stop|forget (?:it|about it)|cancel(?: that)?|drop it)\b", re.I
+_UNDONE = re.compile(
+    r"\b(?:revert|roll(?:ed|ing)?\b.{0,40}\bback|undid|undone|discard|abort|cancel"
+    r"|abandon|park(?:ed)?\b|give up|closed\b|dropped|back to|verworfen|rückgängig"
+    r"|zurückgesetzt|abgebrochen|отмен|откат|откачен|возвра)",
+    re.IGNORECASE,
 )
+"""A sentence about work that was undone or given up."""
+
+_AGENT_GIVES_UP = re.compile(r"\W*(?:i|we) give up\b|let's park (?:this|it)\b", re.I)
 _GO_ON = r"\W*(?:please |ok(?:ay)?,? |now |then |and |yes,? )*"
 _WANTS_COMMIT = re.compile(rf"{_GO_ON}commit\b", re.IGNORECASE)
 _WANTS_PUSH = re.compile(rf"{_GO_ON}(?:commit and )?push\b", re.IGNORECASE)
@@ -503,7 +523,7 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
             return CardLine(WorkState.ABANDONED, (at,))
     if last in work.requests:
         text = work.events[last].text
-        if _INTERRUPTED.match(text) or _STOP.match(text):
+        if _INTERRUPTED.match(text) or _gives_up(work, last):
             return CardLine(WorkState.ABANDONED, (last,))
         if work.content(last) or not work.replies:
             return CardLine(WorkState.OPEN, (last,))
@@ -511,6 +531,8 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
         has_answered = not all(_is_agent_error(work, at) for at in work.replies)
         state = WorkState.OPEN if has_answered else WorkState.FAILED
         return CardLine(state, (last,))
+    if (given_up := _given_up(work, commits)) >= 0:
+        return CardLine(WorkState.ABANDONED, (given_up,))
     last_commit = commits[-1].refs[-1] if commits else -1
     pushes = _find_calls(work, tool_results.was_pushed)
     if (missing := _missing_step(work, last_commit, pushes)) is not None:
@@ -534,6 +556,81 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
     )
     state = WorkState.DONE if has_effect else WorkState.ANSWERED
     return CardLine(state, (max(closing, 0),))
+
+
+def _gives_up(work: _Work, at: int) -> bool:
+    """Return whether a message of the user starts by giving the work up."""
+    return any(cues.gives_up(one.text) for one in work.sentences[at][:2])
+
+
+def _given_up(work: _Work, commits: Sequence[CardLine]) -> int:
+    """Return the event that undid or gave up the work, if nothing followed; else -1."""
+    undone = _last_undoing(work, commits)
+    words = [at for at in work.requests if _gives_up(work, at)]
+    if words and words[-1] >= max(_real_requests(work), default=-1):
+        undone = max(undone, words[-1])
+    elif any(
+        _AGENT_GIVES_UP.match(one.text)
+        for one in work.sentences.get(work.last, [])
+        if work.last in work.replies
+    ):
+        undone = work.last
+    later = (at for at in work.calls if at > undone)
+    is_final = not any(
+        tool_results.file_changes(work.events[at])
+        or (
+            tool_actions.commit_subjects(work.events[at])
+            and not tool_results.was_reverted(work.events[at])
+        )
+        or tool_results.was_merged(work.events[at])
+        for at in later
+    )
+    return undone if is_final else -1
+
+
+def _last_undoing(work: _Work, commits: Sequence[CardLine]) -> int:
+    """Return the last call that left nothing of the work; -1 if there is none."""
+    reverts = _find_calls(work, tool_results.was_reverted)
+    closed = _find_calls(work, tool_results.was_closed)
+    made = [at for at in work.calls if tool_results.file_changes(work.events[at])]
+    if (commits or made) and not any(_pull_requests(work)):
+        closed = []  # A pull request of other work.
+    if reverts or closed:
+        subjects = [line.text for line in commits]
+        kept = [
+            one
+            for one in subjects
+            if not one.startswith("Revert ") and f'Revert "{one}"' not in subjects
+        ]
+        if closed or not kept or len(reverts) >= len(kept):
+            return max((*reverts, *closed))
+    if not commits and made and not _kept_changes(work, -1):
+        discards = (at for at in work.calls if at > made[0])
+        return max(
+            at
+            for at in discards
+            if any(
+                tool_results.is_discarded(one.path, work.events[at])
+                for change in made
+                for one in tool_results.file_changes(work.events[change])
+            )
+        )
+    return -1
+
+
+def _kept_changes(work: _Work, since: int) -> dict[str, int]:
+    """Return the files changed after an event and not discarded, with their calls."""
+    found: dict[str, int] = {}
+    for at in (one for one in work.calls if one > since):
+        event = work.events[at]
+        kept = {
+            path: place
+            for path, place in found.items()
+            if not tool_results.is_discarded(path, event)
+        }
+        new = dict.fromkeys((one.path for one in tool_results.file_changes(event)), at)
+        found = kept | new
+    return found
 
 
 def _is_agent_error(work: _Work, at: int) -> bool:
@@ -587,7 +684,8 @@ def _breaks_off(work: _Work) -> bool:
 def _reports_problems(work: _Work, closing: int, *, is_pushed: bool) -> bool:
     """Return whether the closing message says what does not work."""
     return any(
-        _PROBLEMS.search(one.text) or (is_pushed and _FAILED_RUN.search(one.text))
+        (_PROBLEMS.search(one.text) and not _NOTHING_LEFT.search(one.text))
+        or (is_pushed and _FAILED_RUN.search(one.text))
         for one in work.sentences.get(closing, [])
     )
 
@@ -639,10 +737,13 @@ _REASON = re.compile(
 )
 
 _CHOICE = re.compile(
-    r"\b(?:instead of|rather than|prefer|keep|use\b|using|left out|вместо"
+    r"\b(?:instead of|rather than|prefer|keep|use\b|using|go with|left out|вместо"
     r"|statt)|采用|而不是",
     re.IGNORECASE,
 )
+
+_LETS = re.compile(r"(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.IGNORECASE)
+"""The beginning of a proposal, which is a decision if it gives its reason."""
 
 _DECISION = re.compile(
     r"\b(?:decid(?:ed|e to)|chose|opted|went with|agreed|решил|entschied)|决定|选择",
@@ -661,7 +762,10 @@ def _decisions(work: _Work) -> list[CardLine]:
     for at in sorted((*work.replies, *work.requests), reverse=True):
         known, later = later, [*later, *(one.text for one in work.sentences[at])]
         for place, one in enumerate(work.sentences[at]):
-            if one.is_heading or not _can_be_result(one) or len(one.text) > LINE_CHARS:
+            proposed = replace(one, text=_LETS.sub("", one.text, count=1))
+            if one.is_heading or not _can_be_result(proposed):
+                continue
+            if len(one.text) > LINE_CHARS:
                 continue
             is_choice = _REASON.search(one.text) and _CHOICE.search(one.text)
             if not (is_choice or _DECISION.search(one.text)):
@@ -669,7 +773,7 @@ def _decisions(work: _Work) -> list[CardLine]:
             if any(cues.revokes(text, one.text) for text in known):
                 continue
             if analyzer.count_content_words(one.text) > titles.MIN_REQUEST_WORDS:
-                score = cues.wording_score(one.text)
+                score = cues.wording_score(proposed.text)
                 found.append((-score, at, place, one.text))
     best = sorted(found)[:MAX_DECISIONS]
     ordered = sorted(best, key=lambda one: one[1:3])
@@ -696,13 +800,19 @@ _LEFT = re.compile(
     r"|(?:did|have|has|could)(?:n't| not) (?:\w+ )?(?:test|run|push|commit|verif"
     r"|check|fix|reproduc|confirm|publish|try|tried|deploy|updat|migrat|finish|complet)"
     r"\w*|can(?:'t|not) (?:test|verify|confirm)"
-    r"|left (?:open|alone|untouched|as is)"
+    r"|left (?:open|alone|untouched|as is)|what(?:'s| is) left|will need"
+    r"|i (?:have )?skipped|needs? (?:a )?manual|you should (?:also|still)"
     r"|остал(?:ось|ись|ся)|оста[её]тся \w+ть(?:ся)?|ещ[её] не|предстоит|не успел\w*"
     r"|пока не \w+н[аоы]?"
     r"|нужно (?:ещ[её]|будет)|не (?:проверен|протестирован|обновл)\w*"
-    r"|noch (?:nicht|offen|zu \w+en)|fehlt noch|steht noch aus|muss noch|müssen noch"
+    r"|не (?:удалось|смогл?[аи]?) (?:про\w+|тест\w+|зап\w+|обнов\w+|исправ\w+)ть"
+    r"|nicht (?:getestet|geprüft|aktualisiert)|noch (?:nicht|offen|zu \w+en)"
+    r"|fehlt noch|steht noch aus|muss noch|müssen noch"
     r"|reste(?:nt)? à|pas encore|il faut encore|falta\w* (?:por )?\w+[aei]r|pendientes?"
-    r"|todavía no|aún no|ainda não)\b"
+    r"|no (?:he|hemos|pude|pudimos) (?:podido )?(?:prob|verific|actualiz|ejecut)\w+"
+    r"|todavía no|aún no|ainda não|não (?:\w+ )?(?:test|verifi|atualiz)\w+"
+    r"|pozostało|nie \w+no jeszcze|jeszcze nie)\b"
+    r"|^not (?:tested|verified|checked|covered|implemented|deployed|run|pushed)\b"
     r"|待办|待完成|尚未|还没|还需要?|仍需|仍然需要|(?:没有|未)(?:测试|验证|完成|提交|更新)|需要手动"
     r"|まだ|未(?:実装|対応|テスト|確認)|아직|남아 있",
     re.IGNORECASE,
@@ -717,6 +827,14 @@ _OPEN_HEADING = re.compile(
 _FINISHED = re.compile(
     r"\b(?:all|now|already)\b.*\b(?:completed?|done|resolved|fixed)\W*$", re.IGNORECASE
 )
+
+_NOTHING_LEFT = re.compile(
+    r"\b(?:no|nothing|none|without(?: any)?|aren't any|isn't any)\b[^.;,]{0,30}"
+    r"\b(?:remain\w*|left|missing|pending|to-?dos?|follow-?ups?|needs?|still fail\w*)"
+    r"|ничего не остал|не осталось|没有(?:剩余|遗留)",
+    re.IGNORECASE,
+)
+"""A sentence that says that the work is complete."""
 
 _POLITE_QUESTION = re.compile(
     r"\b(?:anything else|help (?:you )?with|would you like|want me to"
@@ -760,7 +878,7 @@ def _unanswered(work: _Work) -> Iterator[CardLine]:
     """Yield the last request or question, if nobody answered it."""
     if work.last in work.requests and work.content(work.last):
         text = work.events[work.last].text
-        if not (_INTERRUPTED.match(text) or _STOP.match(text)):
+        if not (_INTERRUPTED.match(text) or _gives_up(work, work.last)):
             line = f"Not answered: {_request_line(work, work.last)}"
             yield CardLine(shorten_to_sentences(line, LINE_CHARS), (work.last,))
     parts = work.sentences.get(work.last, [])
@@ -787,11 +905,9 @@ def _not_committed(
             yield CardLine("The commit that was asked for was not made", state.refs)
     last_commit = commits[-1].refs[-1] if commits else -1
     later = {
-        file_name(one.path): at
-        for at in work.calls
-        if at > last_commit
-        for one in tool_results.file_changes(work.events[at])
-        if not one.path.startswith("/tmp/")
+        file_name(path): at
+        for path, at in _kept_changes(work, last_commit).items()
+        if not path.startswith("/tmp/")
     }
     uses_git = work.is_in_repository or any(map(_GIT.match, work.commands))
     if later and (commits or (state.text == WorkState.DONE and uses_git)):
@@ -829,6 +945,7 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
                 or _UNRELATED.search(one.text)
                 or _CONDITION.match(one.text)
                 or _FINISHED.search(one.text)
+                or _NOTHING_LEFT.search(one.text)
                 or cues.is_pleasantry(one.text)
                 or cues.is_announcement(one.text)
             ):

@@ -150,8 +150,10 @@ def find_commits(events: Sequence[Event]) -> list[CardLine]:
     """Return the subjects of the commits made, in order."""
     found: dict[str, CardLine] = {}
     for at, event in enumerate(events):
-        is_tool = event.event_type is EventType.TOOL_RESULT
-        if is_tool and "commit" in event.text[:TOOL_CHARS]:
+        if event.event_type is not EventType.TOOL_RESULT:
+            continue
+        text = event.text[:TOOL_CHARS]
+        if "commit" in text or "git revert" in text:
             for subject in commit_subjects(event):
                 found.setdefault(subject, CardLine(subject, (at,)))
     return list(found.values())

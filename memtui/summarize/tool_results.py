@@ -42,6 +42,11 @@ _PUSH_REFUSED = re.compile(
 )
 _MERGE = re.compile(r"\bgh pr merge\b")
 _CREATE_PULL = re.compile(r"\bgh pr create\b")
+_CLOSE_PULL = re.compile(r"\bgh pr close\b")
+_REVERT = re.compile(r"\bgit revert\b(?! --abort)|\bgit reset --hard \S*[~^]")
+_DISCARD = re.compile(
+    r"\bgit (?:reset --hard|(?:checkout|restore)(?P<options> [^;&|\n]+))"
+)
 _CREATE = re.compile(r"\bgh (?:issue|pr|release) (?:create|edit|comment|close)\b")
 _DEPLOY = re.compile(
     r"(?:^|[;&|] *)(?:sudo )?(?:scp|rsync|kubectl apply|helm (?:install|upgrade)"
@@ -59,6 +64,33 @@ def was_pushed(event: Event) -> bool:
 def was_merged(event: Event) -> bool:
     """Return whether a call merged a pull request."""
     return _is_successful(event, _MERGE)
+
+
+def was_closed(event: Event) -> bool:
+    """Return whether a call closed a pull request without merging it."""
+    return _is_successful(event, _CLOSE_PULL)
+
+
+def was_reverted(event: Event) -> bool:
+    """Return whether a call reverted commits."""
+    return _is_successful(event, _REVERT)
+
+
+def is_discarded(path: str, event: Event) -> bool:
+    """Return whether a call discarded the uncommitted changes of a file."""
+    if not _is_successful(event, _DISCARD):
+        return False
+    for found in _DISCARD.finditer(tool_actions.whole_command(event)):
+        if not found["options"]:  # git reset --hard
+            return True
+        words = found["options"].split()
+        if "-b" in words or "--staged" in words:
+            continue
+        for name in words:
+            place = name.strip("\"'").removeprefix("./").rstrip("/")
+            if place == "." or (place and f"/{place}/" in f"/{path}/"):
+                return True
+    return False
 
 
 def has_created(event: Event) -> bool:

@@ -61,6 +61,26 @@ is_retraction = re.compile(
 ).match
 """Matches the beginning of a sentence that retracts the statement before it."""
 
+gives_up = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|well|so|no|hm+|sorry|please|let'?s|then|bitte|nein|нет)\b\W*)*"
+    r"(?:never ?mind|forget (?:it|about it|that)|stopp?\s*(?:[,.!]|$)"
+    r"|stop (?:it|this|that|here|now)\b|cancel (?:it|this|that)\b|cancel\s*(?:[,.!]|$)"
+    r"|(?:i|we) give up|(?:i|we)(?:'m| am|'re| are) giving up"
+    r"|(?:just )?leave it (?:be|as)|abort\b"
+    r"|(?:undo|revert|scrap|park|shelve|abandon|discard|drop|roll back|throw away)"
+    r" (?:it|this|that|everything|all of it|all that|the whole thing)\b"
+    r"|roll (?:it|this|that) back|close it\b"
+    r"|(?:das|es) (?:verwerfen|lassen|vergessen) wir"
+    r"|wir (?:verwerfen|lassen) (?:das|es)\b"
+    r"|verwirf (?:das|es|alles)|vergiss (?:das|es)|lass (?:das|es)(?: sein|\W*$)"
+    r"|brich (?:das )?ab\b|abbrechen\b|ich gebe auf|wir geben auf"
+    r"|mach (?:das|es|alles) (?:wieder )?rückgängig"
+    r"|стоп\b|отбой\b|забудь\b|отмени(?:те|м)?\W*(?:это|всё|все)?\s*(?:[,.!]|$)"
+    r"|откати(?:те|м)?\b|сдаюсь\b|бросаем\b|(?:оставим|отложим|откладываем) это\b)",
+    re.IGNORECASE,
+).match
+"""Matches the beginning of a sentence that gives work up: "Undo that, please."."""
+
 _REPLACES = re.compile(
     r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
     r"|changed (?:my|our) minds?"

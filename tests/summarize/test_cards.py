@@ -367,6 +367,14 @@ def test_a_setback_before_the_end_is_no_outcome() -> None:
         "还需要在支付页面上做手工测试。",
         "Die Migration der Bilder steht noch aus.",
         "La pantalla de pago queda pendiente.",
+        "Not tested on Windows with the new ledger.",
+        "I skipped the Safari tests of the receipts.",
+        "What's left: the documentation of the receipts.",
+        "The receipts will need the same change.",
+        "Não testei os recibos no Windows.",
+        "No he probado los recibos en Windows.",
+        "Nie przetestowano jeszcze paragonów.",
+        "Не удалось проверить чеки на реальном принтере.",
     ],
 )
 def test_what_is_left_open_is_found_in_other_words_and_languages(text: str) -> None:
@@ -553,3 +561,98 @@ def test_notes_between_calls_give_way_to_the_report() -> None:
     ]
     scores = {line.text: score for line, score in best_sentences(turns)}
     assert scores[note] <= 0.0 < scores[REPORT]
+
+
+REVERTED = "I reverted the rounding; the archive needs exact cents."
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        shell(
+            "git revert --no-edit HEAD && git push",
+            '[main 5e6f7a8] Revert "Round invoices once"\n 1 file changed',
+        ),
+        shell("git reset --hard HEAD~1", "HEAD is now at 0a1b2c3 Old"),
+    ],
+)
+def test_a_reverted_commit_is_abandoned_work(command: Call) -> None:
+    undo = ("user", "The archive cannot read it. Please revert.")
+    found = card(ASK, EDIT, COMMIT, SAY, undo, command, ("assistant", REVERTED))
+    assert found.state.text == WorkState.ABANDONED
+    assert found.outcome and found.outcome.text == REVERTED
+    again = shell("git commit -m x", "[main 2b3c4d5] Round twice\n 1 file changed")
+    after = card(ASK, EDIT, COMMIT, SAY, undo, command, EDIT, again, SAY)
+    assert after.state.text == WorkState.DONE
+
+
+@pytest.mark.parametrize(
+    "command", ["git checkout -- ledger.py", "git restore .", "git reset --hard"]
+)
+def test_discarded_changes_are_abandoned_work_and_not_left_open(command: str) -> None:
+    undo = shell(command, "Updated 1 path from the index")
+    reply = ("assistant", "I discarded the change of the ledger.")
+    found = card(ASK, EDIT, undo, reply)
+    assert found.state.text == WorkState.ABANDONED
+    assert found.outcome and found.outcome.text == reply[1]
+    assert not found.left_open
+
+
+def test_work_of_which_only_a_part_is_discarded_is_done() -> None:
+    undo = shell("git checkout -- receipt.py", "Updated 1 path from the index")
+    found = card(ASK, EDIT, edit("/app/receipt.py", "a", "b"), undo, SAY)
+    assert found.state.text == WorkState.DONE
+    assert texts(found.left_open) == ["1 changed file is not committed: ledger.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Stopp, das verwerfen wir. Das Archiv braucht genaue Beträge.",
+        "I give up, park this.",
+        "Undo that, the archive needs exact amounts.",
+        "Откати изменения, архиву нужны точные суммы.",
+    ],
+)
+def test_work_that_the_user_gives_up_is_abandoned(text: str) -> None:
+    reply = ("assistant", "Understood, the ledger stays as it was before.")
+    assert card(ASK, EDIT, SAY, ("user", text), reply).state.text == (
+        WorkState.ABANDONED
+    )
+    assert card(ASK, EDIT, SAY, ("user", text), EDIT, SAY).state.text == WorkState.DONE
+
+
+@pytest.mark.parametrize(
+    "text", ["Stop the containers of the shop.", "Stop using decimals in the ledger."]
+)
+def test_stopping_something_else_is_not_giving_up(text: str) -> None:
+    found = card(("user", text), shell("docker stop shop", "shop"), SAY)
+    assert found.state.text == WorkState.ANSWERED
+
+
+def test_a_pull_request_closed_without_a_merge_is_abandoned() -> None:
+    made = shell("gh pr create --fill", "https://github.com/octo/shop/pull/70")
+    closed = shell("gh pr close 70", "Closed pull request #70")
+    reply = ("assistant", "PR #70 is closed without merging.")
+    found = card(ASK, EDIT, made, SAY, closed, reply)
+    assert found.state.text == WorkState.ABANDONED
+    assert found.outcome and found.outcome.text == reply[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There are no remaining issues with the ledger.",
+        "Nothing else is left to do in the ledger.",
+        "В бухгалтерской книге больше ничего не осталось.",
+    ],
+)
+def test_complete_work_leaves_nothing_open(text: str) -> None:
+    found = card(ASK, EDIT, ("assistant", f"{REPORT} {text}"))
+    assert (found.left_open, found.state.text) == ((), WorkState.DONE)
+
+
+def test_a_proposal_of_the_user_with_a_reason_is_a_decision() -> None:
+    text = "Let's use memcached for the receipts because the operators know it."
+    found = card(ASK, EDIT, SAY, ("user", text), SAY).decisions
+    assert [line.text for line in found] == [text]
