@@ -29,6 +29,7 @@ from memtui.search.quotes import QuoteResult
 from memtui.search.scoring import DATE_BOOST
 from memtui.services import browse, sessions
 from memtui.store import database, scopes
+from memtui.text import analyzer
 from memtui.text.dates import DatePeriod
 
 if TYPE_CHECKING:
@@ -167,6 +168,13 @@ _ASKS_WHAT_IS_OPEN = re.compile(
     re.IGNORECASE,
 )
 
+_OPEN_WORDS = re.compile(
+    r"\b(?:left|open|undone|unfinished|remains?|tasks?|todos?|points|ends)\b",
+    re.IGNORECASE,
+)
+
+_NAME = re.compile(r"[\w.\-]*\w")
+
 OPEN_SESSIONS = 50
 """The number of latest sessions that are searched for what they left open."""
 
@@ -174,34 +182,53 @@ OPEN_SESSIONS = 50
 def _list_left_open(
     workspace: "Workspace", question: str, scope: Scope, limit: int
 ) -> Reply:
-    """List what the latest sessions left open, of the project that a question names."""
+    """List what the latest sessions left open.
+
+    A project, a time and a topic that the question names are respected.
+    """
+    zone = workspace.zone
+    dated = query_dates.parse(question, workspace.now(), zone)
+    words = _OPEN_WORDS.sub(" ", dated.words)
+    parsed = search_query.parse(words, zone, replace(EVERYTHING, scope=scope))
     with database.connection():
-        scope, unknown = scopes.resolve_names(scope)
-        for word in () if scope.project else re.findall(r"[\w.\-]*\w", question):
-            named, is_unknown = scopes.resolve_names(Scope(scope.agent, word))
+        scope, unknown = scopes.resolve_names(parsed.filters.scope)
+        for name in () if scope.project else _NAME.findall(words):
+            named, is_unknown = scopes.resolve_names(Scope(scope.agent, name))
             if not is_unknown:
                 scope = named
-    items: list[Item] = []
+    project = {*analyzer.terms(scope.project)}
+    topic = [w for w in parsed.words if w.is_specific and not w.matches(project)]
+    found: list[tuple[bool, list[Item]]] = []
     page = sessions.list_sessions(
         agent=scope.agent, project=scope.project, limit=OPEN_SESSIONS
     )
     for session in page.sessions:
-        if len(items) >= limit:
-            break
+        if dated.periods and not dated.covers(session.updated_at):
+            continue
         details = sessions.get_details(session.agent, session.session_id)
-        items += formatting.left_open(details)
+        items = formatting.left_open(details)
+        texts = [details.work.name, *(item["snippet"] for item in items)]
+        terms = {*analyzer.terms("\n".join(texts))}
+        found.append((any(word.matches(terms) for word in topic), items))
+    about = [items for is_about, items in found if is_about and items]
+    some = [item for items in about or [items for _, items in found] for item in items]
+    is_elsewhere = bool(topic and some and not about)
+    beside = f"None of them names {', '.join(word.text for word in topic)}."
     of = f" of {scope}" if scope.is_narrow else ""
-    why = f"It asks what the latest sessions{of} left open."
-    score = TIME_SCORE if items else MISS_SCORE
-    none = f"The latest {OPEN_SESSIONS} sessions{of} left nothing open."
+    time = "; ".join(period.label for period in dated.periods)
+    why = f"It asks what the latest sessions{of} left open{time and f' ({time})'}."
+    none = (
+        f"The latest {OPEN_SESSIONS} sessions{of} left nothing open{time and ' then'}."
+    )
+    score = MISS_SCORE if is_elsewhere or not some else TIME_SCORE
     head = _head(Strategy.LEFT_OPEN, why, score)
     return Reply(
         "answers",
-        items[:limit],
-        LineWriter(workspace.zone).hit,
+        some[:limit],
+        LineWriter(zone).hit,
         head,
         _lead(head),
-        notes(unknown, none="" if items else none),
+        notes([*unknown, beside if is_elsewhere else ""], none="" if some else none),
         is_headed=True,
     )
 

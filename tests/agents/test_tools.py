@@ -844,6 +844,14 @@ def test_a_question_about_open_work_lists_what_sessions_left_open(
     assert len(routing.route(house, "which work is unfinished?").items) == 2
     (note,) = routing.route(house, "what is left open", agent="codex").notes
     assert "codex" in note
+    (receipts,) = routing.route(house, "what is left open about receipts?").items
+    assert receipts["snippet"] == "left open: The receipts remain to be migrated."
+    for question, note in (
+        ("what is left open in the aquarium?", "None of them names aquarium."),
+        ("what was left open in May 2020", "The latest 50 sessions left nothing open"),
+    ):
+        missed = routing.route(house, question)
+        assert missed.head["band"] == "weak" and note in missed.notes[0]
 
 
 def test_hits_of_a_session_follow_its_name_and_the_number_of_others(
