@@ -256,7 +256,7 @@ _ASIDE = re.compile(
     r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
     r"|still running|was committed"
     r"|both point|working tree|line \d+:|(?:on|at) lines? ~?\d)"
-    r"|^(?:committed|pushed)\b"
+    r"|^(?:commit )?(?:committed|pushed)\b"
     r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b",
     re.IGNORECASE,
 )
@@ -376,7 +376,7 @@ def _outcome(
         left_open: Sentences about what remains to be done.
     """
     found = [
-        (score - 0.15 * age, -at, text)
+        (score - 0.15 * age - 0.3 * _is_working_note(work, at, text), -at, text)
         for age, at in enumerate(_main_reports(work))
         for text, score in _results(work.sentences[at])
         if not (age and _is_setback(text))
@@ -791,14 +791,17 @@ _LEFT = re.compile(
     r"|for later|left for (?:you|another|the next)"
     r"|you(?:'ll| will)? (?:still )?(?:need|have) to|later on|pending|only queued"
     r"|(?:don't|do not) forget to|remember to"
-    r"|must (?:still )?be (?:added|set|done|configured|updated|migrated)"
+    r"|must (?:still |first )?be (?:added|set|done|configured|updated|migrated|created"
+    r"|installed|enabled|approved|granted|renewed)"
+    r"|still missing|(?:but|and) not (?:yet )?(?:pushed|committed|tested|deployed)"
+    r"|please \w+ .{1,60}\b(?:yourself|by hand|manually)"
     r"|stays? (?:modified|uncommitted)"
     r"|(?:is|are|was|were|been) (?:still )?not (?:pushed|committed|tested|run|done"
     r"|verified|checked|covered|included|fixed|published|updated|deployed|migrated)"
     r"|(?:is|are|was|were|remains?) (?:still )?(?:untested|unverified|uncommitted"
     r"|unfinished|unresolved|incomplete|missing|stale)"
     r"|(?:did|have|has|could)(?:n't| not) (?:\w+ )?(?:test|run|push|commit|verif"
-    r"|check|fix|reproduc|confirm|publish|try|tried|deploy|updat|migrat|finish|complet)"
+    r"|check|fix|reproduc|confirm|publish|try|tried|deploy|updat|migrat|finish|complet|appl|merg)"
     r"\w*|can(?:'t|not) (?:test|verify|confirm)"
     r"|left (?:open|alone|untouched|as is)|what(?:'s| is) left|will need"
     r"|i (?:have )?skipped|needs? (?:a )?manual|you should (?:also|still)"
@@ -807,11 +810,17 @@ _LEFT = re.compile(
     r"|нужно (?:ещ[её]|будет)|не (?:проверен|протестирован|обновл)\w*"
     r"|не (?:удалось|смогл?[аи]?) (?:про\w+|тест\w+|зап\w+|обнов\w+|исправ\w+)ть"
     r"|nicht (?:getestet|geprüft|aktualisiert)|noch (?:nicht|offen|zu \w+en)"
+    r"|(?:wird|werden|ist|sind) noch (?!einmal\b|mal\b|immer\b)\w+"
+    r"|fehl(?:t|en)(?=\W*$)|nicht (?:committet|gepusht|eingecheckt)"
+    r"|ich brauche (?:von dir|noch)|пока нет|ещ[её] нет"
     r"|fehlt noch|steht noch aus|muss noch|müssen noch"
     r"|reste(?:nt)? à|pas encore|il faut encore|falta\w* (?:por )?\w+[aei]r|pendientes?"
     r"|no (?:he|hemos|pude|pudimos) (?:podido )?(?:prob|verific|actualiz|ejecut)\w+"
     r"|todavía no|aún no|ainda não|não (?:\w+ )?(?:test|verifi|atualiz)\w+"
     r"|pozostało|nie \w+no jeszcze|jeszcze nie)\b"
+    r"|^(?:remaining|left to do|tomorrow|known (?:issues?|limitations?)|not done"
+    r"|missing|(?:noch )?offen|nächste schritte|morgen|не сделано"
+    r"|осталось|завтра|дальше)\s*:"
     r"|^not (?:tested|verified|checked|covered|implemented|deployed|run|pushed)\b"
     r"|待办|待完成|尚未|还没|还需要?|仍需|仍然需要|(?:没有|未)(?:测试|验证|完成|提交|更新)|需要手动"
     r"|まだ|未(?:実装|対応|テスト|確認)|아직|남아 있",
@@ -820,9 +829,20 @@ _LEFT = re.compile(
 
 _OPEN_HEADING = re.compile(
     r"\b(?:next steps?|remaining|left|to-?do|open|follow-?ups?|still"
-    r"|not (?:done|covered)|what you need)\b",
+    r"|not (?:done|covered)|what you need|tomorrow|missing"
+    r"|known (?:issues?|limitations?)|nächste schritte|(?:noch )?offen\w*|zu tun"
+    r"|es fehlt"
+    r"|не сделано|осталось|следующие шаги|дальше|prochaines étapes|próximos pasos)\b",
     re.IGNORECASE,
 )
+
+_PUT_OFF = re.compile(
+    r"\b(?:tomorrow|next (?:week|time|month|sprint)|later|another day|on monday"
+    r"|(?:nächste|kommende) woche|morgen|später|nächstes mal|завтра|потом|позже"
+    r"|на следующей неделе)\b",
+    re.IGNORECASE,
+)
+"""A sentence of the user that puts something off."""
 
 _FINISHED = re.compile(
     r"\b(?:all|now|already)\b.*\b(?:completed?|done|resolved|fixed)\W*$", re.IGNORECASE
@@ -866,6 +886,7 @@ def _left_open(
     """Return what remains to be done, as far as messages or calls show it."""
     lines = (
         *_unanswered(work),
+        *_put_off(work),
         *_said_to_be_open(work),
         *_not_committed(work, commits, state),
         *_not_checked(work),
@@ -934,6 +955,8 @@ def _not_committed(
 def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
     """Yield what the closing messages say remains to be done."""
     for at in sorted(_closing_reports(work)):
+        if _is_worked_on_after(work, at):
+            continue
         is_open_section = False
         for one in work.sentences[at]:
             if one.is_heading or (one.text.endswith(":") and len(one.text) < 60):
@@ -956,6 +979,32 @@ def _said_to_be_open(work: _Work) -> Iterator[CardLine]:
                 line = shorten_to_sentences(one.text.rstrip(":"), LINE_CHARS)
                 if analyzer.count_content_words(line):
                     yield CardLine(line, (at,))
+
+
+def _is_worked_on_after(work: _Work, reply: int) -> bool:
+    """Return whether calls follow a later request that is more than "commit"."""
+    for at in (one for one in work.requests if one > reply):
+        text = work.events[at].text[:REQUEST_CHARS]
+        if _WANTS_COMMIT.match(text) or _WANTS_PUSH.match(text):
+            continue
+        if any(one > at for one in work.calls):
+            return True
+    return False
+
+
+def _put_off(work: _Work) -> Iterator[CardLine]:
+    """Yield what the user's last message puts off, if no work followed."""
+    at = max(_real_requests(work), default=-1)
+    if at < 0 or any(one > at for one in work.calls) or work.last == at:
+        return
+    for text in (one.text for one in work.sentences[at]):
+        words = analyzer.count_content_words(text)
+        if (
+            _PUT_OFF.search(text)
+            and not _asks(text)
+            and words >= titles.MIN_REQUEST_WORDS
+        ):
+            yield CardLine(shorten_to_sentences(text, LINE_CHARS), (at,))
 
 
 def _not_checked(work: _Work) -> Iterator[CardLine]:

@@ -542,6 +542,7 @@ def test_files_of_the_same_name_are_listed_once() -> None:
         "All feedback of the reviewers is addressed now!",
         "We will add the setting to the ledger in the next step.",
         "The goal is to round the totals once in the ledger.",
+        "Found the key info.",
     ],
 )
 def test_what_says_no_result_is_no_outcome(text: str) -> None:
@@ -656,3 +657,64 @@ def test_a_proposal_of_the_user_with_a_reason_is_a_decision() -> None:
     text = "Let's use memcached for the receipts because the operators know it."
     found = card(ASK, EDIT, SAY, ("user", text), SAY).decisions
     assert [line.text for line in found] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remaining: the receipts of the archive use three digits.",
+        "Left to do: round the receipts.",
+        "What's left: update the docs and delete the alias.",
+        "The change is committed locally but not pushed.",
+        "Before the next attempt, the secret must be created on the server.",
+        "I haven't applied it; please run terraform apply yourself.",
+        "Known issue: old clients get a 404.",
+        "Tomorrow: test with a hundred users.",
+        "Belege ohne Datum werden noch übersprungen.",
+        "Кнопка добавлена, но подтверждения пока нет.",
+        "Не сделано: проверка схемы накладных.",
+    ],
+)
+def test_what_remains_is_left_open_and_no_outcome(text: str) -> None:
+    found = card(ASK, EDIT, COMMIT, ("assistant", f"{text}\n\n{REPORT}"))
+    assert texts(found.left_open) == [text]
+    assert found.outcome and found.outcome.text == REPORT
+
+
+@pytest.mark.parametrize("heading", ["Nächste Schritte:", "Next steps:", "Не сделано:"])
+def test_a_list_of_next_steps_is_left_open(heading: str) -> None:
+    text = f"{REPORT}\n\n{heading}\n- Belege des Archivs runden\n- Export der Belege"
+    found = card(ASK, EDIT, COMMIT, ("assistant", text))
+    assert texts(found.left_open) == ["Belege des Archivs runden", "Export der Belege"]
+
+
+def test_what_the_user_puts_off_is_left_open() -> None:
+    later = "The mobile version is still missing, we'll do that next week."
+    found = card(ASK, EDIT, COMMIT, SAY, ("user", later), ("assistant", "Noted."))
+    assert texts(found.left_open) == [later]
+    assert found.state.text == WorkState.DONE
+
+
+def test_what_was_missing_before_a_later_request_is_not_left_open() -> None:
+    missing = ("assistant", f"{REPORT} Still missing: a test.")
+    run = shell("pytest -q", "12 passed in 1.1s")
+    reply = ("assistant", "The test is in place.")
+    found = card(ASK, EDIT, missing, ("user", "add the test"), EDIT, run, COMMIT, reply)
+    assert not found.left_open
+    found = card(ASK, EDIT, missing, ("user", "commit"), COMMIT, reply)
+    assert texts(found.left_open) == ["Still missing: a test."]
+
+
+def test_a_note_before_the_last_call_gives_way_to_the_report() -> None:
+    note = "The reviewer thought that the fix rounds twice, but the comment is correct."
+    report = "Comment pushed successfully.\n\n- Comments: data flow is clearer now"
+    found = card(ASK, ("assistant", note), EDIT, ("assistant", report)).outcome
+    assert found is not None
+    assert found.text == "Comments: data flow is clearer now"
+
+
+def test_the_number_of_a_finding_is_left_out() -> None:
+    report = "**1. Rounding fixed** - `Ledger.total` rounds only once, at the end"
+    found = card(ASK, EDIT, ("assistant", report)).outcome
+    assert found is not None
+    assert found.text.startswith("Rounding fixed")
