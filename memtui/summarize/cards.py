@@ -255,7 +255,8 @@ def _request_line(work: _Work, at: int) -> str:
 _ASIDE = re.compile(
     r"\b(?:pre-existing|unrelated|not (?:related|caused|due) (?:to|by)|already in the"
     r"|still running|was committed"
-    r"|both point|working tree|line \d+:|(?:on|at) lines? ~?\d)"
+    r"|both point|(?:committed|pushed) successfully|working tree|line \d+:"
+    r"|(?:on|at) lines? ~?\d)"
     r"|^(?:commit )?(?:committed|pushed)\b"
     r"|^all\b[^.,]{0,40}\b(?:addressed|resolved|fixed|completed?|implemented)\b",
     re.IGNORECASE,
@@ -496,7 +497,10 @@ _GO_ON = r"\W*(?:please |ok(?:ay)?,? |now |then |and |yes,? )*"
 _WANTS_COMMIT = re.compile(rf"{_GO_ON}commit\b", re.IGNORECASE)
 _WANTS_PUSH = re.compile(rf"{_GO_ON}(?:commit and )?push\b", re.IGNORECASE)
 _SAYS_COMMITTED = re.compile(r"\bcommitted\b", re.IGNORECASE)
-_BLOCKED = re.compile(r"\b(?:fail\w*|error\w*|block\w*|--no-verify)\b", re.IGNORECASE)
+_BLOCKED = re.compile(
+    r"\b(?:fail\w*|error\w*|block\w*|can(?:'t|not) (?:proceed|continue))\b|--no-verify",
+    re.IGNORECASE,
+)
 _PROBLEMS = re.compile(
     r"\bstill (?:fails?|failing|broken|not work\w*)|\bnot fixable\b|\bgave up\b"
     r"|\bremaining (?:issues?|errors?|problems?|failures?)\b|\bunable to\b"
@@ -678,7 +682,10 @@ def _breaks_off(work: _Work) -> bool:
     ending = sentences[-1].text
     if cues.is_announcement(ending) and len(sentences) <= 2:
         return True
-    return _asks(ending) and _BLOCKED.search(event.text) is not None
+    if not _asks(ending):
+        return False
+    last_call = work.events[work.calls[-1]] if work.calls else event
+    return last_call.is_failed or _BLOCKED.search(event.text) is not None
 
 
 def _reports_problems(work: _Work, closing: int, *, is_pushed: bool) -> bool:

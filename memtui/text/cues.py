@@ -32,6 +32,7 @@ is_pleasantry = re.compile(
     r"\s*[,.!]?$|ready\s+to|try\s+(?:it|again|running)|feel\s+free|happy\s+to"
     r"|all\s+(?:good|set|done)|working\s+tree\s+is|commit(?:ted)?\s+(?:created\s+)?success"
     r"|great\s+work|well\s+done|does\s+(?:this|that)|is\s+there\s+anything"
+    r"|found\s+(?:it|(?:the\s+)?(?:key\s+)?(?:info\w*|issue|problem|bug|cause))\W?$"
     r"|todos\s+have|if\s+you\s+need\s+specific\s+details|i\s+hope"
     r"|(?:would|do|should|can|could|shall|what\s+would|how\s+would|which\s+would|want)\s+"
     r"(?:you|i|me)\b.*\?$|want\s+me\s+to|let\s+me\s+know|please\s+(?:let|provide|proceed))",

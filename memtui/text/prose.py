@@ -47,6 +47,9 @@ _INNER_MARK = re.compile(r"\s(?:[-*] )?(?:\[ \]|#{2,6})\s")
 """A list item or heading that was pasted into a line."""
 _ITEM = re.compile(r"\s*(?:[-*+•▪‣–—]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[[ xX]?\]\s*)?")
 
+_NUMBER = re.compile(r"\d{1,2}[.)]\s+(?=\D)")
+"""The number of a heading, or of an item whose number is in bold type."""
+
 _LEAD = re.compile(
     "^(?:[\\s>|\ufe0f\u200d\u2190-\u21ff\u2300-\u23ff\u2500-\u27bf\u2b00-\u2bff"
     "\U0001f000-\U0001faff]|[-=]>)+(?:[-*•]\\s+|\\d{1,2}[.)]\\s+)?"
@@ -202,6 +205,8 @@ def _blocks(text: str) -> Iterator[Sentence]:
             line[heading.end() if heading else entry.end() if entry else 0 :]
         )
         begins = heading or entry or _BEGINS.match(line)
+        if begins and (number := _NUMBER.match(bare)):
+            bare = bare[number.end() :]
         goes_on = bool(run and bare and not begins and _wraps(run, bare))
         if goes_on and not _is_noise(line):
             run = f"{run} {bare}"

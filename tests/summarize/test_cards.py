@@ -718,3 +718,32 @@ def test_the_number_of_a_finding_is_left_out() -> None:
     found = card(ASK, EDIT, ("assistant", report)).outcome
     assert found is not None
     assert found.text.startswith("Rounding fixed")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "./deploy.sh harbour 2.4.0",
+        "kubectl rollout undo deployment/shop -n harbour",
+        "cd infra && terraform apply -auto-approve",
+        "restic -r /srv/nas backup /srv",
+        "pg_upgrade -b old -B new",
+        "twine upload dist/*",
+        "npm publish --access public",
+        "DATABASE=shop alembic upgrade head",
+    ],
+)
+def test_a_successful_deployment_or_migration_is_done(command: str) -> None:
+    ask = ("user", "Bring the new release of the shop to the harbour.")
+    say = ("assistant", "The release is live in the harbour.")
+    assert card(ask, shell(command, "done"), say).state.text == WorkState.DONE
+    failed = shell(command, "error: refused", is_error="true")
+    assert card(ask, failed, say).state.text == WorkState.ANSWERED
+
+
+def test_a_question_after_a_failed_command_leaves_the_work_open() -> None:
+    check = shell("pg_upgrade --check", "reg* data types: fatal", is_error="true")
+    text = "The audit table uses a regclass column. Should I convert it to text?"
+    found = card(ASK, check, ("assistant", text))
+    assert found.state.text == WorkState.OPEN
+    assert texts(found.left_open) == ["Not answered: Should I convert it to text?"]
