@@ -49,9 +49,21 @@ _DISCARD = re.compile(
 )
 _CREATE = re.compile(r"\bgh (?:issue|pr|release) (?:create|edit|comment|close)\b")
 _DEPLOY = re.compile(
-    r"(?:^|[;&|] *)(?:sudo )?(?:scp|rsync|kubectl apply|helm (?:install|upgrade)"
-    r"|terraform apply|docker push|(?:npm|pnpm|yarn|cargo|poetry|uv) publish"
-    r"|twine upload|(?:vercel|fly|flyctl|netlify|firebase|wrangler) deploy)\b"
+    r"(?:^|[;&|\n] *)(?:sudo )?(?:\w+=\S* )*(?:scp|rsync"
+    r"|(?:(?:ba)?sh )?\S*\b(?:deploy|release|publish|migrate|restore|rollback)"
+    r"\.(?:sh|py)"
+    r"|(?:make|just|task|(?:npm|pnpm|yarn|bun) run) (?:deploy|release|publish|migrate)"
+    r"|kubectl (?:apply|create|delete|scale|set|rollout (?:undo|restart))"
+    r"|helm (?:install|upgrade|rollback)|(?:terraform|tofu) (?:apply|destroy)"
+    r"|ansible-playbook(?![^;&|\n]*--check)|nixos-rebuild switch"
+    r"|systemctl (?:restart|reload|enable|start|stop)"
+    r"|docker push|docker[ -]compose (?:[^;&|\n]* )?up"
+    r"|(?:npm|pnpm|yarn|cargo|poetry|uv) publish|twine upload"
+    r"|(?:vercel|fly|flyctl|netlify|firebase|wrangler|serverless) deploy"
+    r"|pg_restore|pg_upgrade(?![^;&|\n]*--check)"
+    r"|restic (?:[^;&|\n]* )?(?:backup|restore)"
+    r"|borg (?:create|extract)|alembic (?:up|down)grade"
+    r"|python\d? \S*manage\.py migrate|(?:npx )?prisma migrate deploy)\b"
 )
 _PULL_ADDRESS = re.compile(r"https?://\S+?/pull/(\d+)")
 
@@ -99,7 +111,7 @@ def has_created(event: Event) -> bool:
 
 
 def was_deployed(event: Event) -> bool:
-    """Return whether a call copied or published something to another machine."""
+    """Return whether a call deployed, published, migrated or restored something."""
     return _is_successful(event, _DEPLOY)
 
 
