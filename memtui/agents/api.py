@@ -288,7 +288,7 @@ TOOLS: Final = (
     _tool(
         "route",
         "routing",
-        "question! limit=8",
+        "question! limit=16",
         "Answer any question about past work; start here if unsure. Searches by the"
         " times and words of the question. Says how certain the result is, and which"
         " words occur nowhere.",

@@ -10,23 +10,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.agents import formatting
 from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
-from memtui.agents.search import describe_quotes, notes, nothing_found, with_verdicts
+from memtui.agents.search import describe_quotes, notes, nothing_found
 from memtui.agents.toc import MAX_CHILDREN
 from memtui.model import hits as model_hits
-from memtui.model.filters import EVERYTHING, Filters, Scope
-from memtui.model.hits import CombinedResult, Hit, ReadDate
+from memtui.model.filters import EVERYTHING, Scope
+from memtui.model.hits import CombinedResult, ReadDate
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
 from memtui.search import query_dates
 from memtui.search.query import Query
 from memtui.search.query_dates import DatedQuery
 from memtui.search.quotes import QuoteResult
-from memtui.search.scoring import DATE_BOOST
 from memtui.services import browse, sessions
 from memtui.store import database, scopes
 from memtui.text import analyzer
@@ -68,22 +68,16 @@ falls where it has only a share of them."""
 UNKNOWN_PENALTY = 0.1
 """Taken off for each word that is in no message."""
 
-WIDER = 6
-"""The factor by which more summaries are searched if only those of a period count."""
-
 
 def route(
     workspace: "Workspace",
     question: str,
     *,
-    limit: int = 8,
+    limit: int = 16,
     agent: str = "",
     project: str = "",
 ) -> Reply:
-    """Answer a question by the strategy that fits it, and say which that is.
-
-    The limit is that of summaries; there are twice as many quotes.
-    """
+    """Answer a question by the strategy that fits it, and say which that is."""
     zone = workspace.zone
     if _ASKS_WHAT_IS_OPEN.search(question):
         return _list_left_open(workspace, question, Scope(agent, project), limit)
@@ -100,21 +94,19 @@ def route(
     }
     found = [node for nodes in by_period.values() for node in nodes]
     nodes = [*{node.node_id: node for node in found}.values()]
-    hits, quoted, remarks = _search(workspace, strategy, question, dated, limit, scope)
-    times = [hit.at for hit in hits] + [one.at for one in quoted.quotes]
+    quoted = QuoteResult(CombinedResult(question))
+    if strategy in (Strategy.TELEPORT, Strategy.BOTH):
+        quoted = _search(workspace, question, dated, limit, scope)
+    times = [one.at for one in quoted.quotes]
     elsewhere = []
     if dated.periods and times and not any(map(dated.covers, times)):
         named = " and ".join(one.label.partition(":")[0] for one in dated.periods)
         beside = f"Nothing of {named} holds it; these" if nodes else "These"
         elsewhere = [f"{beside} are of other times."]
-    score = _score(strategy, nodes, hits, quoted, is_elsewhere=bool(elsewhere))
+    score = _score(strategy, nodes, quoted, is_elsewhere=bool(elsewhere))
     if not nodes and not (strategy is Strategy.TELEPORT and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
     items = describe_quotes(quoted.quotes)
-    said = [item["snippet"] for item in items]
-    for item in with_verdicts(list(map(formatting.hit, hits)), hits):
-        if not any(item["snippet"].strip("… ") in text for text in said):
-            items.append(item)
     items += [formatting.node(node) for node in nodes[:limit]]
     read = [ReadDate(period.label, bool(some)) for period, some in by_period.items()]
     missing = nothing_of or [
@@ -133,7 +125,11 @@ def route(
         lambda item: lines.hit(item) if "score" in item else lines.node(item),
         head,
         _lead(head),
-        notes((*missing, *elsewhere, *remarks), none="" if items else nothing_found()),
+        notes(
+            (*missing, *elsewhere, *quoted.found.notes),
+            suggestion=quoted.found.suggestion,
+            none="" if items else nothing_found(),
+        ),
         is_headed=True,
     )
 
@@ -256,49 +252,24 @@ def specific_words(parsed: Query) -> tuple[str, ...]:
 
 
 def _search(
-    workspace: "Workspace",
-    strategy: Strategy,
-    question: str,
-    dated: DatedQuery,
-    limit: int,
-    scope: Scope,
-) -> tuple[list[Hit], QuoteResult, Sequence[str]]:
-    """Find summaries and quotes; of a time that has some, its own alone."""
+    workspace: "Workspace", question: str, dated: DatedQuery, limit: int, scope: Scope
+) -> QuoteResult:
+    """Find quotes; of the question's time alone if it has some."""
     everything = replace(EVERYTHING, scope=scope)
-    if strategy not in (Strategy.TELEPORT, Strategy.BOTH):
-        return [], QuoteResult(CombinedResult(question)), ()
-
-    def quote(text: str, filters: Filters) -> QuoteResult:
-        return workspace.quotes.find(text, limit=2 * limit, filters=filters)
-
-    if strategy is Strategy.TELEPORT:
-        hits, remarks = _hits(workspace, dated, limit, scope)
-        return hits, quote(question, everything), remarks
-    hits, remarks = _hits(workspace, dated, WIDER * limit, scope)
-    within = [hit for hit in hits if dated.covers(hit.at)][:limit]
-    quoted = quote(dated.words, query_dates.restrict(everything, dated.periods))
+    find = partial(workspace.quotes.find, limit=limit)
+    if not dated.periods:
+        return find(question, filters=everything)
+    within = query_dates.restrict(everything, dated.periods)
+    quoted = find(dated.words, filters=within)
     quotes = tuple(one for one in quoted.quotes if dated.covers(one.at))
-    if within or quotes:
-        return within, replace(quoted, quotes=quotes), remarks
-    return hits[:limit], quote(dated.words, everything), remarks
-
-
-def _hits(
-    workspace: "Workspace", dated: DatedQuery, limit: int, scope: Scope
-) -> tuple[list[Hit], list[str]]:
-    found = workspace.teleport.find(dated.words, limit=limit, scope=scope)
-
-    def rank(hit: Hit) -> float:
-        return -hit.score * (DATE_BOOST if dated.covers(hit.at) else 1.0)
-
-    remarks = notes([found.note], suggestion=found.suggestion)
-    return sorted(found.hits, key=rank), remarks
+    if quotes:
+        return replace(quoted, quotes=quotes)
+    return find(dated.words, filters=everything)
 
 
 def _score(
     strategy: Strategy,
     nodes: Sequence[TocEntry],
-    hits: Sequence[Hit],
     quoted: QuoteResult,
     *,
     is_elsewhere: bool,
@@ -312,8 +283,7 @@ def _score(
         return TOP_SCORE
     if strategy is Strategy.BROWSE:
         return TIME_SCORE if nodes else MISS_SCORE
-    scores = [hit.score for hit in hits] + [one.score for one in quoted.quotes]
-    best = max(scores, default=0.0)
+    best = max((one.score for one in quoted.quotes), default=0.0)
     covered = COVERED_SCORE * math.pow(quoted.coverage, COVERED_POWER)
     score = max(best, covered - UNKNOWN_PENALTY * len(quoted.unknown))
     has_unknown_name = any(word != word.lower() for word in quoted.unknown)

@@ -22,7 +22,7 @@ def add_options(parser: Parser, command: str) -> None:
         if command == "ask":
             add_query(
                 parser,
-                limit=8,
+                limit=16,
                 maximum=50,
                 help="a question: what did we do about retries last week?",
             )
