@@ -35,11 +35,12 @@ from memtui.tui.screens.base import AGAIN, EMPTY, BaseScreen
 from memtui.tui.screens.dialogs import DateScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
+from memtui.tui.widgets.text_block import DIM
 
 GLYPHS = "·░▒▓█"
 """From no messages to most; the ASCII theme needs five different characters, too."""
 
-DIM, NO_MESSAGES = "$context", "$rule"
+NO_MESSAGES = "$rule"
 CURSOR = "bold $block-cursor-foreground on $block-cursor-background"
 
 LEAD_CELLS = 6

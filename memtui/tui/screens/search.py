@@ -39,12 +39,11 @@ from memtui.tui.widgets.result_list import (
     to_line,
     to_results,
 )
-from memtui.tui.widgets.text_block import TextBlock
+from memtui.tui.widgets.text_block import DIM, TextBlock
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
-DIM = "$context"
 
 MAX_NOTE_LINES, MAX_NOTE_LINES_ALONE = 4, 10
 """The most lines of notes below results, and without results."""

@@ -34,6 +34,7 @@ from memtui.tui.screens.base import AGAIN, EMPTY, LAYOUTS, BaseScreen
 from memtui.tui.widgets.find_line import FindInput
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.status_line import StatusLine
+from memtui.tui.widgets.text_block import DIM, fit, mark_selected
 
 SESSIONS_PAGE = 200
 """The number of sessions read at once."""
@@ -43,11 +44,6 @@ ROW_LINES = 2
 
 MARK = "▸ "
 """Before the row under the cursor; two spaces before all others."""
-
-DIM = "$context"
-
-DIM_SELECTED = "$footer-foreground"
-"""The dim color on the brighter background of the cursor."""
 
 SEPARATOR = "  "
 
@@ -80,21 +76,16 @@ def fit_columns(width: int) -> dict[str, int]:
 
 def column_headings(width: int) -> Content:
     cells = [
-        _fit(HEADINGS.get(name, name), name, cells)
+        _align(HEADINGS.get(name, name), name, cells)
         for name, cells in fit_columns(width).items()
     ]
     return Content.styled(" " * len(MARK) + SEPARATOR.join(cells), DIM)
 
 
 def draw_session(
-    session: Session,
-    work: SessionWork,
-    width: int,
-    now: datetime,
-    zone: tzinfo,
-    *,
-    is_selected: bool,
+    session: Session, work: SessionWork, width: int, now: datetime, zone: tzinfo
 ) -> Content:
+    """Draw the first line of a session, without the mark of the cursor."""
     columns, at = fit_columns(width), session.created_at
     day, today = at.astimezone(zone).date(), now.astimezone(zone).date()
     if columns["when"] >= LONG_WHEN:
@@ -113,34 +104,27 @@ def draw_session(
         "messages": format.number(session.message_count),
     }
     bright = "title" if work.name or session.title else ""
-    dim = DIM_SELECTED if is_selected else DIM
     cells = [
-        Content.styled(_fit(texts[name], name, cells), "" if name == bright else dim)
+        Content.styled(_align(texts[name], name, cells), "" if name == bright else DIM)
         for name, cells in columns.items()
     ]
-    mark = Content.styled(MARK, "$accent") if is_selected else Content(" " * len(MARK))
-    return mark + Content(SEPARATOR).join(cells)
+    return Content(SEPARATOR).join(cells)
 
 
-def draw_outcome(
-    session: Session, work: SessionWork, width: int, *, is_selected: bool
-) -> Content:
+def draw_outcome(session: Session, work: SessionWork, width: int) -> Content:
     """Draw the second line of a session, which starts under its title."""
-    indent, columns = len(MARK), fit_columns(width)
+    indent, columns = 0, fit_columns(width)
     for name in takewhile(lambda name: name != "title", columns):
         indent += columns[name] + len(SEPARATOR)
     outcome = f"  → {' '.join(work.outcome.split())}" if work.outcome else ""
     text = Content(" ".join(session.project.split()))
-    text += Content.styled(outcome, DIM_SELECTED if is_selected else DIM)
-    text = text.truncate(max(1, width - indent - 1), ellipsis=True)
+    text += Content.styled(outcome, DIM)
+    text = text.truncate(max(1, width - len(MARK) - indent - 1), ellipsis=True)
     return Content(" " * indent) + text
 
 
-def _fit(text: str, name: str, cells: int) -> str:
-    if name in NUMBERS:
-        return f"{text:>{cells}}"
-    cut = Content(" ".join(text.split())).truncate(cells, ellipsis=True)
-    return cut.plain + " " * (cells - cut.cell_length)
+def _align(text: str, name: str, cells: int) -> str:
+    return f"{text:>{cells}}" if name in NUMBERS else fit(text, cells)
 
 
 class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
@@ -238,12 +222,14 @@ class SessionList(ScrollView, can_focus=True, inherit_bindings=False):
         if (session := self.sessions.get(index)) is not None:
             work = self._work.get((session.agent, session.session_id), NO_WORK)
             if line:
-                row = draw_outcome(session, work, width, is_selected=is_selected)
+                row = draw_outcome(session, work, width)
             else:
-                now, zone = self._now(), self._zone
-                row = draw_session(
-                    session, work, width, now, zone, is_selected=is_selected
-                )
+                row = draw_session(session, work, width, self._now(), self._zone)
+            if is_selected and not line:
+                row = Content.styled(MARK, "$accent") + row
+            else:
+                row = Content(" " * len(MARK)) + row
+            row = mark_selected(row) if is_selected else row
         else:
             page = index // SESSIONS_PAGE
             is_listed = index < self.total

@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from enum import StrEnum
 
 from textual import on
-from textual.content import Content, Span
+from textual.content import Content
 from textual.css.styles import RulesMap
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -34,7 +34,13 @@ from memtui.model.nodes import TocLevel
 from memtui.text import analyzer, date_format
 from memtui.tui import format
 from memtui.tui.widgets.item_list import ItemList
-from memtui.tui.widgets.text_block import TextBlock
+from memtui.tui.widgets.text_block import (
+    DIM,
+    GAP,
+    TextBlock,
+    mark_selected,
+    spread,
+)
 
 SearchFunction = Callable[[str], TeleportResult | CombinedResult | MessageResult]
 """Answers a query in one view; any text is a valid query."""
@@ -280,18 +286,12 @@ def _details(project: str, agent: str, subagent: str) -> tuple[str, ...]:
 
 # Rows
 
-DIM, MARKED = "$context", "bold $evidence"
-
-DIM_SELECTED = "$footer-foreground"
-"""The dim color on the brighter background of the selected row."""
+MARKED = "bold $evidence"
 
 SELECTED_MARK, BAR = "▸ ", "┃ "
 
 INDENT = 2
 """The indentation of all but the first line of a row, and the width of its mark."""
-
-GAP = 2
-"""The smallest space between two parts of a line, in cells."""
 
 MIN_ALIGNED_TITLE = 28
 """The narrowest title beside times that form a column, in cells."""
@@ -323,13 +323,7 @@ class ResultRow(TextBlock):
     def compose_lines(self, width: int) -> Content:
         rows = (row.truncate(width) for row in self._rows(width))
         lines = Content("\n").join(rows)
-        if not self.is_selected:
-            return lines
-        spans = [
-            Span(span.start, span.end, DIM_SELECTED) if span.style == DIM else span
-            for span in lines.spans
-        ]
-        return Content(lines.plain, spans)
+        return mark_selected(lines) if self.is_selected else lines
 
     def get_height(self, rules: RulesMap, width: int) -> int:
         """Return the number of lines at a width; none of them needs wrapping."""
@@ -353,12 +347,12 @@ class ResultRow(TextBlock):
             outcome = Content.styled(f"{OUTCOME}{to_line(result.outcome)}", DIM)
             rows.append(_MARGIN + outcome.truncate(room, ellipsis=True))
         details, facts = self._feet()
-        foot = _spread(details, facts, details.cell_length + facts.cell_length + GAP)
+        foot = spread(details, facts, details.cell_length + facts.cell_length + GAP)
         rest = room + INDENT - rows[-1].cell_length
         if len(rows) > 1 and foot.cell_length + GAP <= rest:
             rows[-1] += " " * (rest - foot.cell_length) + foot
         elif foot:
-            rows.append(_MARGIN + _spread(details, facts, room))
+            rows.append(_MARGIN + spread(details, facts, room))
         first, *others = rows
         return [first, *(_MARGIN + row for row in others)]
 
@@ -389,8 +383,7 @@ class ResultRow(TextBlock):
         head = when + " " * GAP + title.stylize_before("bold")
         if room < self.when_cells + GAP:
             return head.truncate(width, ellipsis=True)
-        head = head.truncate(room, ellipsis=True)
-        return head + " " * (room - head.cell_length + GAP) + end
+        return spread(head, end, width)
 
     def _feet(self) -> tuple[Content, Content]:
         """Return the left part of the last line, and the right one."""
@@ -400,13 +393,6 @@ class ResultRow(TextBlock):
         facts += [result.band] if result.band else []
         details = Content.styled(to_line(" · ".join(result.details)), DIM)
         return details, Content(" · ".join(facts))
-
-
-def _spread(left: Content, right: Content, width: int) -> Content:
-    """Return two parts at both ends of a line; the left one is cut if necessary."""
-    left = left.truncate(max(0, width - right.cell_length - GAP), ellipsis=True)
-    space = width - left.cell_length - right.cell_length
-    return left + " " * space + right if right else left
 
 
 def format_when(result: SearchResult, now: datetime, zone: tzinfo) -> str:

@@ -6,17 +6,51 @@ it, it can name the colours of the theme.
 
 from collections.abc import Sequence
 
-from textual.content import Content
+from rich.cells import cell_len, set_cell_size
+from textual.content import Content, Span
 from textual.css.styles import RulesMap
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import RenderOptions, Visual
 
 GAP = 2
-"""The smallest space between a paragraph and the text at its right end, in cells."""
+"""The smallest space between two parts of a line, in cells."""
 
 MIN_WIDTH = 12
 """The narrowest paragraph; below it the text at the right end is left out."""
+
+DIM = "$context"
+
+_DIM_SELECTED = "$footer-foreground"
+"""The dim color on the brighter background of the cursor."""
+
+
+def fit(text: str, cells: int) -> str:
+    """Pad or truncate a text, in one line, to exactly a number of cells."""
+    text = " ".join(text.split())
+    if cells < 1:
+        return ""
+    if cell_len(text) > cells:
+        head = set_cell_size(text, cells - 1).rstrip("… ")
+        return set_cell_size(f"{head}…", cells)
+    return set_cell_size(text, cells)
+
+
+def spread(left: Content, right: Content, width: int) -> Content:
+    """Return two parts at both ends of a line; the left one is cut if necessary."""
+    if not right:
+        return left.truncate(max(0, width), ellipsis=True)
+    left = left.truncate(max(0, width - right.cell_length - GAP), ellipsis=True)
+    return left + " " * (width - left.cell_length - right.cell_length) + right
+
+
+def mark_selected(row: Content) -> Content:
+    """Make what is dim in a row readable under the cursor."""
+    spans = [
+        Span(span.start, span.end, _DIM_SELECTED) if span.style == DIM else span
+        for span in row.spans
+    ]
+    return Content(row.plain, spans)
 
 
 class TextBlock(Visual):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, tzinfo
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
@@ -13,6 +13,7 @@ from memtui.services.branches import NodeRow
 from memtui.services.day_sessions import DaySession
 from memtui.text import date_format
 from memtui.tui import format
+from memtui.tui.widgets.text_block import fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def draw_line(
     text.append(name, live if is_segment and line.is_live else color("toc--name"))
     text.append("  ")
     has_own_text = line.level in (TocLevel.DAY, TocLevel.SEGMENT)
-    text.append(_fit(headline, room), None if has_own_text else quiet)
+    text.append(fit(headline, room), None if has_own_text else quiet)
     text.append(f"{count} {_author_mark(line)}", quiet)
     text.append(mark, _mark_style(mark, color))
     text.truncate(width)
@@ -138,7 +139,7 @@ def draw_session(
     quiet, live = color("toc--quiet"), color("toc--live")
     text = Text(no_wrap=True, end="")
     text.append(lead, live)
-    text.append(_fit(name, room - cell_len(between)), live if is_live else None)
+    text.append(fit(name, room - cell_len(between)), live if is_live else None)
     text.append(between, quiet)
     text.append(marks[: len(marks) - len(mark)], quiet)
     text.append(mark, _mark_style(mark, color))
@@ -181,14 +182,3 @@ def sparkline(counts: Sequence[int]) -> str:
         BARS[min(last, count * len(BARS) // most)] if count else EMPTY_BAR
         for count in counts
     )
-
-
-def _fit(text: str, room: int) -> str:
-    """Pad or truncate a text to exactly ``room`` cells."""
-    text = " ".join(text.split())
-    if room < 1:
-        return ""
-    if cell_len(text) > room:
-        head = set_cell_size(text, room - 1).rstrip("… ")
-        return set_cell_size(f"{head}…", room)
-    return set_cell_size(text, room)

@@ -21,6 +21,7 @@ from textual.content import Content, Span
 from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.text import date_format
 from memtui.tui import format
+from memtui.tui.widgets.text_block import DIM
 
 if TYPE_CHECKING:
     from memtui.services.conversation import Turn
@@ -42,7 +43,6 @@ MAX_CHARS = 20_000
 
 EXPORT_HINT = " (e exports all)"
 COLLAPSED, EXPANDED = "▸ ", "▾ "
-DIM = "$context"
 
 MARKED = "$evidence on $evidence-back"
 """The style of quoted text."""
