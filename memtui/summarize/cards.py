@@ -96,6 +96,8 @@ class _Work:
     calls: list[int] = field(default_factory=list)
     notices: list[int] = field(default_factory=list)
     """Messages of programs: "[Request interrupted by user]"."""
+    farewell: int = -1
+    """The message in which the user only ends the conversation for now."""
     sentences: dict[int, list[Sentence]] = field(default_factory=dict)
     """The sentences of each message."""
 
@@ -173,10 +175,33 @@ def _read(events: Sequence[Event], *, is_in_repository: bool = False) -> _Work:
         elif event.is_message:
             work.sentences[at] = message_sentences(event.text)
             is_request = event.role is EventRole.USER
+            if is_request and _is_farewell(work.sentences[at]):
+                work.farewell = at
+                continue
             (work.requests if is_request else work.replies).append(at)
         elif event.role is EventRole.SYSTEM:
             work.notices.append(at)
     return work
+
+
+def _is_farewell(sentences: Sequence[Sentence]) -> bool:
+    return 0 < len(sentences) <= 3 and bool(cues.is_farewell(sentences[0].text))
+
+
+def _interruption(work: _Work) -> int:
+    """Return the interruption of the last request, if nothing followed; else -1."""
+    for at in sorted((*work.requests, *work.notices), reverse=True):
+        if _INTERRUPTED.match(work.events[at].text):
+            later = (*work.requests, *work.replies, *work.calls)
+            return at if at >= max(later, default=-1) else -1
+    return -1
+
+
+def _interrupted_request(work: _Work) -> int:
+    """Return the last request if it was interrupted and followed others; else -1."""
+    cut = _interruption(work)
+    known = [at for at in work.requests if at < cut and work.content(at) > 1]
+    return known[-1] if len(known) > 1 else -1
 
 
 # Title and request
@@ -318,10 +343,13 @@ def _closing_reports(work: _Work) -> list[int]:
 def _main_reports(work: _Work) -> list[int]:
     """Return the reports on the last request for which files were changed.
 
-    A question about the work follows many a change; its answer is not the outcome.
+    A question about the work follows many a change; its answer is not the outcome,
+    nor is what was said before an interruption, if earlier requests were done.
     """
-    starts = _real_requests(work)
-    for since, until in reversed(list(pairwise((*starts, len(work.events))))):
+    cut = _interrupted_request(work)
+    end = cut if cut >= 0 else len(work.events)
+    starts = [at for at in _real_requests(work) if at < end]
+    for since, until in reversed(list(pairwise((*starts, end)))):
         if any(tool_results.file_changes(one) for one in work.events[since:until]):
             return _reports(work, since, until)
     return _closing_reports(work)
@@ -522,12 +550,11 @@ _FAILED_RUN = re.compile(r"\bfailed (?:at|in|because|with)\b|[–—-] failed\b"
 def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
     """Derive how the work ended, with the event that shows it."""
     last, closing = work.last, work.replies[-1] if work.replies else -1
-    for at in work.notices:
-        if at > last and _INTERRUPTED.match(work.events[at].text):
-            return CardLine(WorkState.ABANDONED, (at,))
+    if (cut := _interruption(work)) >= 0:
+        is_put_off = work.farewell > cut
+        return CardLine(WorkState.OPEN if is_put_off else WorkState.ABANDONED, (cut,))
     if last in work.requests:
-        text = work.events[last].text
-        if _INTERRUPTED.match(text) or _gives_up(work, last):
+        if _gives_up(work, last):
             return CardLine(WorkState.ABANDONED, (last,))
         if work.content(last) or not work.replies:
             return CardLine(WorkState.OPEN, (last,))
@@ -904,6 +931,9 @@ def _left_open(
 
 def _unanswered(work: _Work) -> Iterator[CardLine]:
     """Yield the last request or question, if nobody answered it."""
+    if (cut := _interrupted_request(work)) >= 0:
+        line = f"Interrupted: {_request_line(work, cut)}"
+        yield CardLine(shorten_to_sentences(line, LINE_CHARS), (cut,))
     if work.last in work.requests and work.content(work.last):
         text = work.events[work.last].text
         if not (_INTERRUPTED.match(text) or _gives_up(work, work.last)):

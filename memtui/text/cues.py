@@ -82,6 +82,20 @@ gives_up = re.compile(
 ).match
 """Matches the beginning of a sentence that gives work up: "Undo that, please."."""
 
+is_farewell = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|well|so|sorry|thanks?|danke|спасибо)\b\W*)*"
+    r"(?:i (?:have|need|'ve got) to (?:leave|go|run|stop)(?: now)?"
+    r"\W*(?:$|we\b|let's\b)|(?:that's|this is) (?:it|all|enough) for (?:today|now)"
+    r"|see you\b|bye\b|good ?night|(?:we|i|let's)(?:'ll| will)? (?:continue|go on)"
+    r" (?:tomorrow|next|later|on \w+day)"
+    r"|ich muss (?:los|weg|gehen)\b|(?:wir|ich) machen? (?:morgen|nächste|später) "
+    r"|bis (?:morgen|dann|bald)\b|tschüss\b|feierabend\b"
+    r"|мне пора\b|до (?:завтра|встречи)\b|на сегодня (?:всё|все|хватит)"
+    r"|продолжим (?:завтра|позже|потом|на следующей))",
+    re.IGNORECASE,
+).match
+"""Matches the beginning of a sentence that only ends a conversation for now."""
+
 _REPLACES = re.compile(
     r"\b(?:(?:we|i|it) no longer|reverted|(?:was|were) (?:rolled back|undone)"
     r"|changed (?:my|our) minds?"

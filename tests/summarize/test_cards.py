@@ -747,3 +747,29 @@ def test_a_question_after_a_failed_command_leaves_the_work_open() -> None:
     found = card(ASK, check, ("assistant", text))
     assert found.state.text == WorkState.OPEN
     assert texts(found.left_open) == ["Not answered: Should I convert it to text?"]
+
+
+def test_an_interrupted_request_is_left_open_and_earlier_ones_are_the_outcome() -> None:
+    offline = ("user", "Can you also make the ledger work without a network?")
+    plan = ("assistant", "That needs a service worker and a cache of 200 MB.")
+    started = edit("/app/worker.ts", "a", "b")
+    interruption = ("system", "[Request interrupted by user]")
+    turns: list[Turn] = [ASK, EDIT, COMMIT, SAY, offline, plan, started, interruption]
+    found = card(*turns)
+    assert found.state.text == WorkState.ABANDONED
+    assert found.outcome and found.outcome.text == REPORT
+    assert texts(found.left_open)[0] == f"Interrupted: {offline[1]}"
+    farewell = ("user", "I have to leave, we continue next week.")
+    found = card(*turns, farewell)
+    assert found.state.text == WorkState.OPEN
+    assert texts(found.left_open) == [
+        f"Interrupted: {offline[1]}",
+        "1 changed file is not committed: worker.ts",
+    ]
+
+
+def test_a_farewell_is_no_request() -> None:
+    for text in ("That's it for today, thanks!", "Bis morgen!", "Мне пора, до завтра."):
+        found = card(ASK, EDIT, COMMIT, SAY, ("user", text))
+        assert found.state.text == WorkState.DONE
+        assert not found.left_open
