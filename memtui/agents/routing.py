@@ -209,7 +209,7 @@ def _list_left_open(
     about = [items for is_about, items in found if is_about and items]
     some = [item for items in about or [items for _, items in found] for item in items]
     is_elsewhere = bool(topic and some and not about)
-    beside = f"None of them names {', '.join(word.text for word in topic)}."
+    beside = f"In none of them: {', '.join(word.text for word in topic)}."
     of = f" of {scope}" if scope.is_narrow else ""
     time = "; ".join(period.label for period in dated.periods)
     why = f"It asks what the latest sessions{of} left open{time and f' ({time})'}."

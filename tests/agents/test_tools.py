@@ -847,7 +847,7 @@ def test_a_question_about_open_work_lists_what_sessions_left_open(
     (receipts,) = routing.route(house, "what is left open about receipts?").items
     assert receipts["snippet"] == "left open: The receipts remain to be migrated."
     for question, note in (
-        ("what is left open in the aquarium?", "None of them names aquarium."),
+        ("what is left open in the aquarium?", "In none of them: aquarium."),
         ("what was left open in May 2020", "The latest 50 sessions left nothing open"),
     ):
         missed = routing.route(house, question)
