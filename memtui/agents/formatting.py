@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from memtui.agents.replies import Item, cut, shortened
 from memtui.model import citations, hits
@@ -19,8 +20,10 @@ from memtui.model.summaries import CARD, BulletKind
 from memtui.model.verdicts import Support
 from memtui.search import snippets
 from memtui.services import explain
-from memtui.services.sessions import SessionDetails
 from memtui.text import date_format
+
+if TYPE_CHECKING:
+    from memtui.services.sessions import SessionDetails
 
 CONTEXT_CHARS = 160
 """The maximum length of each message around a hit."""
@@ -164,7 +167,7 @@ def quotes(found: Sequence[CombinedHit], *, is_recent: bool = False) -> list[Ite
     return items
 
 
-def left_open(details: SessionDetails) -> list[Item]:
+def left_open(details: "SessionDetails") -> list[Item]:
     """Describe what a session left open as hits."""
     session, work = details.session, details.work
     items: list[Item] = []

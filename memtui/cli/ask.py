@@ -2,15 +2,17 @@
 
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memtui.agents import api, routing, search, toc
 from memtui.cli import output
 from memtui.cli.arguments import Parser, add_max_tokens, add_query, add_scope
 from memtui.cli.context import Context
 from memtui.errors import UsageError
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
+
+if TYPE_CHECKING:
+    from memtui.agents import api
 
 
 def add_options(parser: Parser, command: str) -> None:
@@ -51,9 +53,14 @@ def run(args: Namespace, context: Context) -> int:
         return _call(args, context) if args.tool else _list_tools(args)
     scope = {"agent": args.agent, "project": args.project}
     with context.workspace(or_empty=True) as workspace:
+        # Each imports much; only the one in use is imported.
         if args.command == "toc":
+            from memtui.agents import toc
+
             reply = toc.outline(workspace, args.max_tokens, **scope)
         elif args.command == "search":
+            from memtui.agents import search
+
             filters = Filters(
                 scope=Scope(**scope),
                 session=args.session,
@@ -65,6 +72,8 @@ def run(args: Namespace, context: Context) -> int:
                 workspace, query, limit=args.limit, filters=filters
             )
         else:
+            from memtui.agents import routing
+
             question = " ".join(args.query)
             reply = routing.route(workspace, question, limit=args.limit, **scope)
         return output.print_reply(workspace, args, reply)
@@ -79,12 +88,14 @@ def _call(args: Namespace, context: Context) -> int:
         return output.print_reply(workspace, args, reply)
 
 
-def _find_tool(name: str) -> api.Tool:
+def _find_tool(name: str) -> "api.Tool":
     """Return the tool of a name.
 
     Raises:
         UsageError: There is none.
     """
+    from memtui.agents import api
+
     tools = api.available_tools(with_writing=True)
     if name not in tools:
         raise UsageError(f"there is no tool {name!r}; see them: memtui call")
@@ -107,6 +118,8 @@ def _arguments(pairs: Sequence[str]) -> dict[str, Any]:
 
 def _list_tools(args: Namespace) -> int:
     """Print the tools, each with its parameters."""
+    from memtui.agents import api
+
     if args.json:
         return output.print_json(
             [
