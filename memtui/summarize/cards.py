@@ -288,6 +288,15 @@ _ASIDE = re.compile(
 )
 """A sentence about something else than the result, or one that fits any work."""
 
+_ALL_PASS = re.compile(
+    r"\b(?:all|every)\b[^.;]{0,30}\btests?\b[^.;]{0,20}\b(?:pass|green|succe)"
+    r"|\btests? (?:now )?(?:all )?(?:pass\b|are (?:all )?(?:green|passing))"
+    r"|\balle\b[^.;]{0,20}\btests?\b[^.;]{0,30}\b(?:durch|grün|bestanden|erfolgreich)"
+    r"|\bвсе\b[^.;]{0,20}\bтест\w*[^.;]{0,20}\b(?:проход|прошл|зел[её]н)",
+    re.IGNORECASE,
+)
+"""A claim that all tests pass."""
+
 _CAUSE = re.compile(
     r"\broot cause\b|\bthe (?:issue|problem|failure|bug) (?:is|was)\b", re.IGNORECASE
 )
@@ -404,11 +413,13 @@ def _outcome(
         commits: The commits made.
         left_open: Sentences about what remains to be done.
     """
+    has_failing_run = _has_failing_run(work)
     found = [
         (score - 0.15 * age - 0.3 * _is_working_note(work, at, text), -at, text)
         for age, at in enumerate(_main_reports(work))
         for text, score in _results(work.sentences[at])
         if not (age and _is_setback(text))
+        and not (has_failing_run and _ALL_PASS.search(text))
         and shorten_to_sentences(text, LINE_CHARS) not in left_open
     ]
     score, place, text = max(found, default=(-1.0, 0, ""))
@@ -423,6 +434,7 @@ def _outcome(
             _is_progress_note(one)
             or _is_single_word(one)
             or cues.is_agent_error(one)
+            or (has_failing_run and _ALL_PASS.search(one))
             or one in left_open
         ):
             return CardLine(shorten(one, LINE_CHARS), tuple(last))
@@ -444,10 +456,13 @@ def best_sentences(events: Sequence[Event]) -> Iterator[tuple[CardLine, float]]:
     """Yield the sentences of the messages that say most with scores, best first."""
     work = _read(events)
     final = work.replies[-1] if work.replies else -1
+    has_failing_run = _has_failing_run(work)
     found: list[tuple[float, int, str]] = []
     for at in work.replies or work.requests:
         for text, score in _results(work.sentences[at]):
             if len(text) > 2 * LINE_CHARS or (at < final and _is_setback(text)):
+                continue
+            if has_failing_run and _ALL_PASS.search(text):
                 continue
             if _is_working_note(work, at, text):
                 score = min(score, 0.0)
@@ -568,6 +583,8 @@ def _state(work: _Work, commits: Sequence[CardLine]) -> CardLine:
     pushes = _find_calls(work, tool_results.was_pushed)
     if (missing := _missing_step(work, last_commit, pushes)) is not None:
         return CardLine(WorkState.OPEN, (missing,))
+    if failed_push := _failed_push(work):
+        return CardLine(WorkState.OPEN, failed_push.refs)
     if _breaks_off(work) or _reports_problems(work, closing, is_pushed=bool(pushes)):
         return CardLine(WorkState.OPEN, (max(closing, 0) or last,))
     if merges := _find_calls(work, tool_results.was_merged):
@@ -683,6 +700,16 @@ def _find_calls(work: _Work, is_wanted: Callable[[Event], bool]) -> list[int]:
     return [at for at in work.calls if is_wanted(work.events[at])]
 
 
+def _failed_push(work: _Work) -> CardLine | None:
+    """Return the error of the last push; None if it succeeded or nobody pushed."""
+    for at in reversed(work.calls):
+        if tool_results.was_pushed(work.events[at]):
+            return None
+        if error := tool_results.push_error(work.events[at]):
+            return CardLine(shorten(f"The push failed: {error}", LINE_CHARS), (at,))
+    return None
+
+
 def _missing_step(work: _Work, last_commit: int, pushes: Sequence[int]) -> int | None:
     """Return the request for a commit or push that did not come about."""
     for at in work.requests:
@@ -731,6 +758,12 @@ def _pull_requests(work: _Work) -> Iterator[CardLine]:
     for at in work.calls:
         if text := tool_results.created_pull_request(work.events[at]):
             yield CardLine(text, (at,))
+
+
+def _has_failing_run(work: _Work) -> bool:
+    """Return whether tests failed in the last run."""
+    runs = _test_runs(work)
+    return bool(runs) and runs[-1][1].failed > 0
 
 
 def _test_runs(work: _Work) -> list[tuple[int, TestCounts]]:
@@ -920,6 +953,7 @@ def _left_open(
     """Return what remains to be done, as far as messages or calls show it."""
     lines = (
         *_unanswered(work),
+        *filter(None, [_failed_push(work)]),
         *_put_off(work),
         *_said_to_be_open(work),
         *_not_committed(work, commits, state),

@@ -40,6 +40,7 @@ _PUSH = re.compile(r"\bgit\b[^\n|;&]*?\bpush\b")
 _PUSH_REFUSED = re.compile(
     r"\brejected\b|^error:|^fatal:|failed to push|pre-push.*fail", re.MULTILINE | re.I
 )
+_PUSHED = re.compile(r"^ *(?:\+ )?[0-9a-f]+\.\.+[0-9a-f]+ +\S+ -> ", re.MULTILINE)
 _MERGE = re.compile(r"\bgh pr merge\b")
 _CREATE_PULL = re.compile(r"\bgh pr create\b")
 _CLOSE_PULL = re.compile(r"\bgh pr close\b")
@@ -71,6 +72,18 @@ _PULL_ADDRESS = re.compile(r"https?://\S+?/pull/(\d+)")
 def was_pushed(event: Event) -> bool:
     """Return whether a call pushed commits."""
     return _is_successful(event, _PUSH) and not _PUSH_REFUSED.search(_output(event))
+
+
+def push_error(event: Event) -> str:
+    """Return the line that says why a push failed; "" if it did not fail."""
+    if not (is_command(event) and _PUSH.search(tool_actions.whole_command(event))):
+        return ""
+    output = _output(event)
+    refused = _PUSH_REFUSED.search(output)
+    if not refused or _PUSHED.search(output):
+        return ""
+    start = output.rfind("\n", 0, refused.start()) + 1
+    return " ".join(output[start:].partition("\n")[0].split())
 
 
 def was_merged(event: Event) -> bool:

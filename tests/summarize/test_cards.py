@@ -94,9 +94,25 @@ def test_the_state_is_derived_from_calls_and_closing_words(
     assert card(*turns).state.text == state
 
 
-def test_a_refused_push_was_not_made() -> None:
+def test_a_refused_push_is_left_open_until_one_succeeds() -> None:
     refused = shell("git push", "! [rejected] main -> main (fetch first)")
-    assert card(ASK, EDIT, COMMIT, refused, SAY).state.text == WorkState.DONE
+    found = card(ASK, EDIT, COMMIT, refused, SAY)
+    assert found.state.text == WorkState.OPEN
+    assert texts(found.left_open) == [
+        "The push failed: ! [rejected] main -> main (fetch first)"
+    ]
+    assert found.left_open[0].refs == (3,)
+    again = card(ASK, EDIT, COMMIT, refused, PUSH, SAY)
+    assert again.state.text == WorkState.PUSHED
+    assert not again.left_open
+
+
+def test_a_claim_that_contradicts_the_last_test_run_is_not_shown() -> None:
+    failed = shell("pytest -q", "1 failed, 30 passed in 1s")
+    claim = ("assistant", "All 31 tests of the ledger pass after the rounding fix.")
+    found = card(ASK, EDIT, failed, claim)
+    assert found.state.text == WorkState.FAILED
+    assert found.outcome is None
 
 
 def test_a_push_that_was_asked_for_and_not_made_is_left_open() -> None:
