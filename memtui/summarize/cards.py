@@ -419,6 +419,7 @@ def _outcome(
         for age, at in enumerate(_main_reports(work))
         for text, score in _results(work.sentences[at])
         if not (age and _is_setback(text))
+        and not _DECIDED.match(text)
         and not (has_failing_run and _ALL_PASS.search(text))
         and shorten_to_sentences(text, LINE_CHARS) not in left_open
     ]
@@ -434,6 +435,7 @@ def _outcome(
             _is_progress_note(one)
             or _is_single_word(one)
             or cues.is_agent_error(one)
+            or _DECIDED.match(one)
             or (has_failing_run and _ALL_PASS.search(one))
             or one in left_open
         ):
@@ -804,8 +806,8 @@ _REASON = re.compile(
 )
 
 _CHOICE = re.compile(
-    r"\b(?:instead of|rather than|prefer|keep|use\b|using|go with|left out|вместо"
-    r"|statt)|采用|而不是",
+    r"\b(?:instead of|rather than|prefer|keep|use\b|using|go with|left out|dropped"
+    r"|switch(?:ed|ing)? to|вместо|statt)|采用|而不是",
     re.IGNORECASE,
 )
 
@@ -813,14 +815,40 @@ _LETS = re.compile(r"(?:(?:ok(?:ay)?|so|then|yes|now),? )*let(?:'|’)?s ", re.I
 """The beginning of a proposal, which is a decision if it gives its reason."""
 
 _DECISION = re.compile(
-    r"\b(?:decid(?:ed|e to)|chose|opted|went with|agreed|решил|entschied)|决定|选择",
+    r"\b(?:decid(?:ed|e to)|chose|opted|went with|agreed|решил|entschied)|^decision:"
+    r"|决定|选择",
     re.IGNORECASE,
 )
 """A sentence with one of these is a decision even without its reason."""
 
 
+_DECIDED = re.compile(
+    r"\W*(?:(?:we|i)(?:'ve| have)? (?:decided|chose|opted|agreed|went with)\b|decision:"
+    r"|(?:wir|ich) haben? (?:uns|mich) .*\bentschieden|(?:мы |я )?решил[аи]?\b)",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence that states a decision, and no result."""
+
+_USER_CHOICE = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|so|then|hm+|no|actually|please|good|yes|gut|ja|nein|also|dann"
+    r"|хорошо|нет|тогда)\b\W*)*"
+    r"(?:(?:let's )?(?:switch|change|move) to\b|.{0,60}(?:\binstead\b|\brather than\b"
+    r"|\bstatt\b|\bвместо\b)|переходим на\b|wir wechseln (?:zu|auf)\b)",
+    re.IGNORECASE,
+)
+"""A choice of the user in reply to earlier work: "Then SQLite instead of files."."""
+
+
+def _is_decision(work: _Work, at: int, text: str) -> bool:
+    """Return whether a sentence decides something."""
+    if _DECISION.search(text) or (_REASON.search(text) and _CHOICE.search(text)):
+        return True
+    is_reply = at in work.requests[1:]
+    return is_reply and not _asks(text) and _USER_CHOICE.match(text) is not None
+
+
 def _decisions(work: _Work) -> list[CardLine]:
-    """Quote the sentences that decide something and give a reason, in order.
+    """Quote the sentences that decide something, in order.
 
     One that a later sentence revokes is left out.
     """
@@ -834,12 +862,13 @@ def _decisions(work: _Work) -> list[CardLine]:
                 continue
             if len(one.text) > LINE_CHARS:
                 continue
-            is_choice = _REASON.search(one.text) and _CHOICE.search(one.text)
-            if not (is_choice or _DECISION.search(one.text)):
+            if not _is_decision(work, at, one.text):
                 continue
             if any(cues.revokes(text, one.text) for text in known):
                 continue
-            if analyzer.count_content_words(one.text) > titles.MIN_REQUEST_WORDS:
+            words = analyzer.count_content_words(one.text)
+            is_short = words <= titles.MIN_REQUEST_WORDS
+            if not is_short or (words > 1 and at in work.requests):
                 score = cues.wording_score(proposed.text)
                 found.append((-score, at, place, one.text))
     best = sorted(found)[:MAX_DECISIONS]

@@ -251,6 +251,10 @@ _AGAINST = re.compile(
     r"([\w.\-]*\w)",
     re.IGNORECASE,
 )
+_GIVEN_UP = re.compile(
+    r"([\w.\-]*\w)(?: \w+)? (?:was|were|is|are|has been|have been)(?: being)?"
+    r" (?:dropped|retired|removed|replaced|abandoned|rejected|ruled out)\b"
+)
 _WORD = re.compile(r"\w[\w.\-]*\w")
 
 
@@ -262,7 +266,7 @@ def revokes(later: str, earlier: str) -> bool:
     """
     chosen = _words(earlier) - {name.lower() for name in _AGAINST.findall(earlier)}
     is_retracting = takes_back(later)
-    if against := _AGAINST.findall(later):
+    if against := _AGAINST.findall(later) + _GIVEN_UP.findall(later):
         names = {one.lower() for one in against if is_retracting or one != one.lower()}
         return not chosen.isdisjoint(names)
     return is_retracting and not chosen.isdisjoint(_words(later))

@@ -789,3 +789,40 @@ def test_a_farewell_is_no_request() -> None:
         found = card(ASK, EDIT, COMMIT, SAY, ("user", text))
         assert found.state.text == WorkState.DONE
         assert not found.left_open
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Switch to NATS JetStream.",
+        "Gut, dann gtfs-kit statt partridge.",
+        "Нет, передумал. Используй PostgreSQL вместо файлов: серверов два.",
+        "Use SVG circles instead, screen readers announce the emoji.",
+    ],
+)
+def test_a_choice_of_the_user_between_two_things_is_a_decision(text: str) -> None:
+    found = card(ASK, EDIT, SAY, ("user", text), EDIT, COMMIT, SAY)
+    assert len(found.decisions) == 1 and texts(found.decisions)[0] in text
+    assert not card(("user", text), EDIT, COMMIT, SAY).decisions
+
+
+def test_what_was_dropped_later_is_no_decision() -> None:
+    first = ("user", "Let's go with Redis streams, because Redis is already deployed.")
+    last = "Redis streams were dropped because Redis is being retired in December."
+    found = card(ASK, SAY, first, EDIT, COMMIT, ("assistant", f"{REPORT} {last}"))
+    assert texts(found.decisions) == [last]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We chose integers over decimals because SQLite has no decimal type.",
+        "Decision: totals are kept as cents, because SQLite has no decimal type.",
+    ],
+)
+def test_a_decision_is_no_outcome(text: str) -> None:
+    report = "The ledger counts cents."
+    found = card(ASK, EDIT, ("assistant", f"{report} {text}"))
+    assert found.outcome and found.outcome.text == report
+    assert texts(found.decisions) == [text]
+    assert card(ASK, EDIT, ("assistant", text)).outcome is None
