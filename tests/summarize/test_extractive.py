@@ -94,16 +94,16 @@ def test_a_summary_is_the_card_of_the_segment() -> None:
         ),
         (
             BulletKind.OUTCOME,
-            "I decided to set the cookie once, in `src/router.py`.",
-            (6,),
-        ),
-        (BulletKind.LEFT_OPEN, "The OAuth callback still fails on Safari.", (6,)),
-        (
-            BulletKind.QUOTE,
             "Root cause: the redirect dropped the session cookie, because it was set"
             " only for another domain.",
             (6,),
         ),
+        (
+            BulletKind.DECISION,
+            "I decided to set the cookie once, in `src/router.py`.",
+            (6,),
+        ),
+        (BulletKind.LEFT_OPEN, "The OAuth callback still fails on Safari.", (6,)),
         (BulletKind.TESTS, "1 failed → 12 passed", (3, 5)),
         (BulletKind.FILES, "router.py +2 −1", (4,)),
         (BulletKind.STATE, "open", (6,)),
