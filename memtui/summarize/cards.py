@@ -933,9 +933,10 @@ _OPEN_HEADING = re.compile(
 )
 
 _PUT_OFF = re.compile(
-    r"\b(?:tomorrow|next (?:week|time|month|sprint)|later|another day|on monday"
-    r"|(?:nächste|kommende) woche|morgen|später|nächstes mal|завтра|потом|позже"
-    r"|на следующей неделе)\b",
+    r"\b(?:(?:we|i|let's)\b.{0,40}\b(?:tomorrow|next (?:week|time|month|sprint)|later"
+    r"|another day|on \w+day)|(?:wir|ich)\b.{0,40}\b(?:nächste\w* (?:woche|mal)|morgen"
+    r"|später)"
+    r"|(?:завтра|потом|позже|на следующей неделе) (?:мы |я )?\w+(?:ем|им|ю|у))\b",
     re.IGNORECASE,
 )
 """A sentence of the user that puts something off."""
@@ -1097,6 +1098,8 @@ def _put_off(work: _Work) -> Iterator[CardLine]:
     at = max(_real_requests(work), default=-1)
     if at < 0 or any(one > at for one in work.calls) or work.last == at:
         return
+    if any(work.content(one) >= REPORT_WORDS for one in work.replies if one > at):
+        return  # The agent answered a question.
     for text in (one.text for one in work.sentences[at]):
         words = analyzer.count_content_words(text)
         if (

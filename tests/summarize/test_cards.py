@@ -826,3 +826,21 @@ def test_a_decision_is_no_outcome(text: str) -> None:
     assert found.outcome and found.outcome.text == report
     assert texts(found.decisions) == [text]
     assert card(ASK, EDIT, ("assistant", text)).outcome is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Explain where the ledger loads the receipts later in the pipeline.",
+        "List the receipts that we have to round tomorrow.",
+        "Abort the transaction of the ledger if a receipt is missing.",
+    ],
+)
+def test_a_request_about_later_or_aborting_is_answered(text: str) -> None:
+    answer = (
+        "The loader of the archive reads receipts, invoices, taxes, budgets, payroll,"
+        " exports and reports from the folder of the customer at midnight."
+    )
+    found = card(ASK, SAY, ("user", text), ("assistant", answer))
+    assert found.state.text == WorkState.ANSWERED
+    assert not found.left_open
