@@ -740,8 +740,10 @@ def _breaks_off(work: _Work) -> bool:
         return True
     if not _asks(ending):
         return False
-    last_call = work.events[work.calls[-1]] if work.calls else event
-    return last_call.is_failed or _BLOCKED.search(event.text) is not None
+    if _BLOCKED.search(event.text):
+        return True
+    has_failed = bool(work.calls) and work.events[work.calls[-1]].is_failed
+    return has_failed and not _POLITE_QUESTION.search(ending)
 
 
 def _reports_problems(work: _Work, closing: int, *, is_pushed: bool) -> bool:

@@ -844,3 +844,9 @@ def test_a_request_about_later_or_aborting_is_answered(text: str) -> None:
     found = card(ASK, SAY, ("user", text), ("assistant", answer))
     assert found.state.text == WorkState.ANSWERED
     assert not found.left_open
+
+
+def test_an_offer_after_a_search_without_hits_leaves_nothing_open() -> None:
+    search = shell("grep -rn rounding archive", "", is_error="true")
+    offer = ("assistant", f"{REPORT} Would you like me to add a test?")
+    assert card(ASK, EDIT, search, offer).state.text == WorkState.DONE
