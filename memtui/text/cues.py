@@ -176,6 +176,7 @@ is_small_talk = re.compile(
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
     r" (?:work\w*|good|fine|ok(?:ay)?)"
     r"|how(?:'s| is| are) (?:it|you|things)(?: going)?|what's next|go on"
+    r"|(?:bitte )?mach(?:en sie)? (?:bitte )?weiter|продолжай(?:те)?"
     r"|let'?s (?:do\w?|try|use) (?:it|that|this)|you decide|up to you)"
     r"(?: now| again| then)*)?\W*",
     re.IGNORECASE,
@@ -184,8 +185,16 @@ is_small_talk = re.compile(
 
 is_role = re.compile(
     r"(?:(?:please )?(?:you are|you're|act as|behave as|imagine (?:that )?you are"
-    r"|du bist|tu es|agis en tant qu[e']|eres) (?:an?|the|my|our|ein\w*|une?|l[ae])\b"
+    r"|du bist|tu es|eres) (?:an?|the|my|our|ein\w*|une?|l[ae])\b"
     r"|you (?:always|never|only|prefer|value|care|speak|specialize) "
+    r"|agis en tant qu(?:e |['’])"
+    r"|(?:please )?(?:always |only )?(?:answer|respond|reply)"
+    r" (?:always |only )?in \w+\W*$"
+    r"|(?:please )?think step by step\b(?: and be (?:concise|brief|terse))?\W*$"
+    r"|(?:please )?be (?:concise|brief|terse)\W*$"
+    r"|you (?:write|give) (?:\w+ ){0,2}(?:answers|replies|responses)\b"
+    r"|(?:bitte )?antworte(?:n sie)? (?:bitte |immer |stets |nur )*(?:auf|kurz|knapp)\b"
+    r"|(?:всегда )?отвечай(?:те)? (?:всегда |только )?(?:на|по|кратко)\b"
     r"|(?:ты|вы)\s*(?:[—–-]\s*)?(?:опытн|эксперт|старш|senior|ведущ)\w*"
     r"|(?:представь|действуй|выступи)\w*[, ]+(?:как |что ты |в роли )"
     r"|(?:请)?(?:你是|扮演|假设你是)(?:一[个名位])?)[^,，:：]*$",

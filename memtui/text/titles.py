@@ -40,6 +40,7 @@ _INTERJECTION = re.compile(
     r"|perfect|good|nice|thanks?(?: you)?|please|pls|just|then|next|first|basically"
     r"|hmm+|oh+|ah+|wait|sorry|sure|no(?=[,.!])|ultrathink|think hard(?:er)?|let's see"
     r"|good (?:morning|afternoon|evening)|привет|здравствуйте|спасибо|пожалуйста|hallo"
+    r"|(?:а|и|ну)(?: теперь| ещё| еще)?|теперь|ладно|хорошо|und|jetzt|bitte"
     r"|你好|您好|谢谢|请问|lately|quick (?:idea|question)"
     r"|it (?:sure |really |now )?(?:looks like|seems (?:like|that)|appears that)"
     r"|(?:it |this |that )?(?:seems?|looks?|appears?)(?: to(?: be)?)?"
@@ -54,6 +55,10 @@ _INTERJECTION = re.compile(
 
 _OPENING = re.compile(
     r"(?:(?:can|could|would|will|do) (?:you|we|u|i)(?: please| now| also| maybe| mind)*"
+    r"|(?:kannst|könntest|würdest) du(?: bitte| mal| mir| jetzt| auch| noch)*"
+    r"|(?:können|könnten|würden) sie(?: bitte| mir| jetzt| auch| noch)*"
+    r"|(?:не )?(?:мог|могла|могли) бы (?:вы|ты)(?: пожалуйста)?"
+    r"|(?:не )?(?:можешь|можете)(?: ли)?(?: ты| вы)?(?: пожалуйста)?"
     r"|i(?:'d| would)? (?:like|want|need)(?: you| us)? (?:to|for you to)"
     r"|(?:help|tell|show) me(?: to)?"
     r"|(?:you|we) (?:should|can|need to|must|have to)"
@@ -102,6 +107,11 @@ _CAN_YOU = re.compile(
     r"(?:and |but |so |please )?(?:can|could|would) you (?:please )?", re.IGNORECASE
 )
 
+_CYRILLIC = re.compile(r"[а-яё](?!.*\?$)", re.IGNORECASE)
+
+_ASKS_ABROAD = re.compile(r"(?:k[aö]nn|würde)\w+ (?:du|sie)\b|[а-яё]", re.IGNORECASE)
+"""Matches the openings in German and Russian."""
+
 _FIRST_WORD = re.compile(r"(?:(?:please|also|now|just|maybe) )*([a-z]+)\b", re.I)
 
 _LABEL = re.compile(
@@ -143,7 +153,7 @@ _PATH = re.compile(r"(?<![\w/])[@~]?/?(?:[\w.\-]+/){2,}([\w.\-]+\.\w+)")
 
 _CLAUSE_ENDS = re.compile(
     r"[.!?;](?:(?<=\w\w.)|(?<=[A-Z] \d.)|(?<=[)\]\"'`%].))"
-    r"(?<!e\.g.)(?<!i\.e.)(?<! vs.)(?<!etc.)(?:(?<=;)|(?<!;)[.!?]*)\s+"
+    r"(?<!\.\.\.)(?<!e\.g.)(?<!i\.e.)(?<! vs.)(?<!etc.)(?:(?<=;)|(?<!;)[.!?]*)\s+"
 )
 
 _ENDINGS = (
@@ -232,7 +242,9 @@ def request_title(text: str) -> str:
     if not found or found.score < LIKELY:
         return ""
     is_order = len(sentences) > SHORT_SENTENCES and _is_order(found.title)
-    least = MIN_CONTENT_WORDS if is_order else MIN_REQUEST_WORDS
+    # Words in Cyrillic letters count half, so that two are three or four words.
+    is_short = is_order or _CYRILLIC.search(found.title)
+    least = MIN_CONTENT_WORDS if is_short else MIN_REQUEST_WORDS
     if analyzer.count_content_words(found.title) < least:
         return ""
     return _with_ticket(found.title, text[:REQUEST_CHARS])
@@ -400,7 +412,9 @@ def _strip_openings(text: str) -> str:
         led = _INTERJECTION.match(rest)
         if led is None and (led := _OPENING.match(rest)):
             verb = _FIRST_WORD.match(rest, led.end())
-            if verb is None or not _is_verb(verb[1].lower(), led[0]):
+            if _ASKS_ABROAD.match(led[0]):
+                pass  # The verb has other places and endings.
+            elif verb is None or not _is_verb(verb[1].lower(), led[0]):
                 led = None
         if led is None or not _says_enough(rest[led.end() :], text):
             return rest

@@ -112,6 +112,35 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
         ),
         ("You are a miller with 20 years of experience. You always write clearly.", ""),
         (
+            "Antworte immer auf Deutsch. Repariere das Mühlrad im hinteren Hof.",
+            "Repariere das Mühlrad im hinteren Hof",
+        ),
+        (
+            "Think step by step and be concise. Count the sacks of the old mill.",
+            "Count the sacks of the old mill",
+        ),
+        (
+            "You write terse answers. Count the sacks of the old mill.",
+            "Count the sacks of the old mill",
+        ),
+        ("Agis en tant qu'Expert des moulins à vent et à eau.", ""),
+        (
+            "Mach weiter. Repariere das Mühlrad im hinteren Hof.",
+            "Repariere das Mühlrad im hinteren Hof",
+        ),
+        (
+            "А теперь добавь кнопку остановки мельницы",
+            "Добавь кнопку остановки мельницы",
+        ),
+        (
+            "Не могли бы вы добавить кнопку остановки мельницы?",
+            "Добавить кнопку остановки мельницы",
+        ),
+        (
+            "Kannst du bitte das Mühlrad im Hof reparieren?",
+            "Das Mühlrad im Hof reparieren",
+        ),
+        (
             "okay. does that mean the settings.json of the mill stays there?",
             "Does that mean the settings.json of the mill stays there?",
         ),
