@@ -282,7 +282,8 @@ def list_work(keys: Collection[SessionKey]) -> list[SegmentOutcome]:
         " AND s.name = json_extract(k.value, '$[1]')"
         " JOIN segments g ON g.session_id = s.id JOIN nodes n ON n.node_id = g.id"
         " JOIN node_versions v ON v.id = n.latest_id ORDER BY g.start_ms",
-        json.dumps(sorted(keys)),
+        # A damaged row may have bytes for a name.
+        json.dumps(sorted(tuple(map(str, key)) for key in keys)),
     )
     return list(map(SegmentOutcome._make, rows))
 
