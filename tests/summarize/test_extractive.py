@@ -135,7 +135,7 @@ def test_a_commit_names_work_that_nobody_described() -> None:
         ("帮我修复登录页面的错误", "帮我修复登录页面的错误"),
         (
             "Bitte behebe den Fehler beim Hochladen großer Dateien.",
-            "Bitte behebe den Fehler beim Hochladen großer Dateien",
+            "Behebe den Fehler beim Hochladen großer Dateien",
         ),
     ],
 )
