@@ -18,6 +18,7 @@ from memtui.model.events import Event
 from memtui.model.sessions import SessionMetadata
 from memtui.summarize.cards import Card, make_card
 from memtui.summarize.tool_actions import CardLine
+from memtui.summarize.work_events import read_work
 from memtui.text import analyzer
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -190,11 +191,10 @@ def main() -> None:
         for wanted in map(json.loads, text.splitlines()):
             transcript = Transcript(DATA / wanted["file"], wanted["session"])
             title = transcript.title if asked.agent_titles else ""
-            card = make_card(
-                transcript.events,
-                agent_title=title,
-                is_in_repository=bool(transcript.branch),
+            work = read_work(
+                transcript.events, is_in_repository=bool(transcript.branch)
             )
+            card = make_card(work, agent_title=title)
             compare(card, wanted, transcript, result)
             if asked.cards:
                 _print_card(card, wanted)

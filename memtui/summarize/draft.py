@@ -31,12 +31,12 @@ from memtui.model.verdicts import (
 from memtui.summarize import acceptance
 from memtui.summarize.acceptance import SourceTexts
 from memtui.summarize.bullets import create_bullet, join_children
-from memtui.summarize.cards import WorkState
 from memtui.summarize.grounding import anchoring, claims
 from memtui.summarize.grounding.actions import EventPassages
 from memtui.summarize.grounding.claims import ChildBullet
 from memtui.summarize.grounding.passages import PassageIndex
 from memtui.summarize.session_work import CONTINUED
+from memtui.summarize.work_state import WorkState
 from memtui.text import analyzer, prose
 
 EventReader = Callable[[Sequence[str]], Sequence[Event]]
@@ -140,8 +140,7 @@ class SourceTurn(Protocol):
     """A text that a model was shown."""
 
     @property
-    def role(self) -> str:
-        """Who said it."""
+    def role(self) -> str: ...
 
     @property
     def text(self) -> str: ...

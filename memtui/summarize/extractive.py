@@ -8,6 +8,7 @@ from memtui.model.summaries import BulletKind, DraftBullet, Summary
 from memtui.summarize.cards import Card, best_sentences, make_card
 from memtui.summarize.session_work import MAX_FILES, FileChange, list_files
 from memtui.summarize.tool_actions import CardLine
+from memtui.summarize.work_events import WorkEvents, read_work
 from memtui.text import analyzer
 from memtui.text.prose import shorten, strip_markup
 from memtui.text.titles import TITLE_CHARS
@@ -43,12 +44,11 @@ def summarize_segment(
     Returns:
         A title and bullets; ``refs`` are indexes into ``events``.
     """
-    card = make_card(
-        events, earlier_prompts, session_title, is_in_repository=is_in_repository
-    )
+    work = read_work(events, is_in_repository=is_in_repository)
+    card = make_card(work, earlier_prompts, session_title)
     statements = list(_statements(card))
     most = BULLET_COUNTS[TocLevel.SEGMENT][1]
-    statements += _notes(events, statements, most)
+    statements += _notes(work, statements, most)
     bullets = (*statements[:most], *_facts(card))
     return Summary(card.title or _first_line(events) or EMPTY_TITLE, bullets)
 
@@ -90,12 +90,12 @@ def _file_line(files: Sequence[tuple[FileChange, int]]) -> CardLine:
 
 
 def _notes(
-    events: Sequence[Event], statements: Sequence[DraftBullet], most: int
+    work: WorkEvents, statements: Sequence[DraftBullet], most: int
 ) -> list[DraftBullet]:
     """Return good sentences that say something new; a poor one if there is no other."""
     seen = [set(analyzer.query_terms(one.text)) for one in statements]
     found: list[DraftBullet] = []
-    for line, score in best_sentences(events):
+    for line, score in best_sentences(work):
         count = len(seen)
         if count >= most or (count and score < MIN_NOTE_SCORE):
             break

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,21 +101,25 @@ def was_reverted(event: Event) -> bool:
     return _is_successful(event, _REVERT)
 
 
-def is_discarded(path: str, event: Event) -> bool:
-    """Return whether a call discarded the uncommitted changes of a file."""
-    if not _is_successful(event, _DISCARD):
-        return False
-    for found in _DISCARD.finditer(tool_actions.whole_command(event)):
-        if not found["options"]:  # git reset --hard
-            return True
-        words = found["options"].split()
+def find_discarded(event: Event, paths: Collection[str]) -> set[str]:
+    """Return the files whose uncommitted changes a call discarded."""
+    found: set[str] = set()
+    if not paths or not _is_successful(event, _DISCARD):
+        return found
+    for command in _DISCARD.finditer(tool_actions.whole_command(event)):
+        if not command["options"]:  # git reset --hard
+            return set(paths)
+        words = command["options"].split()
         if "-b" in words or "--staged" in words:
             continue
         for name in words:
             place = name.strip("\"'").removeprefix("./").rstrip("/")
-            if place == "." or (place and f"/{place}/" in f"/{path}/"):
-                return True
-    return False
+            found |= {
+                path
+                for path in paths
+                if place == "." or (place and f"/{place}/" in f"/{path}/")
+            }
+    return found
 
 
 def has_created(event: Event) -> bool:

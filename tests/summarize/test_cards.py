@@ -7,8 +7,10 @@ import pytest
 
 from memtui.model import events
 from memtui.model.events import Event, EventRole, EventType
-from memtui.summarize.cards import Card, WorkState, best_sentences, make_card
+from memtui.summarize.cards import Card, best_sentences, make_card
 from memtui.summarize.tool_actions import CardLine
+from memtui.summarize.work_events import read_work
+from memtui.summarize.work_state import WorkState
 
 START = datetime(2024, 1, 15, 9, tzinfo=UTC)
 Call = tuple[str, str, dict[str, str]]
@@ -61,7 +63,7 @@ def card(*turns: Turn) -> Card:
     for at, (who, text, *more) in enumerate(turns):
         metadata = more[0] if more else {}
         made.append(event(at, who, text, **metadata))
-    return make_card(made)
+    return make_card(read_work(made))
 
 
 @pytest.mark.parametrize(
@@ -576,7 +578,7 @@ def test_notes_between_calls_give_way_to_the_report() -> None:
         event(2, who, edited, **given),
         event(3, *SAY),
     ]
-    scores = {line.text: score for line, score in best_sentences(turns)}
+    scores = {line.text: score for line, score in best_sentences(read_work(turns))}
     assert scores[note] <= 0.0 < scores[REPORT]
 
 
