@@ -32,7 +32,7 @@ GROUPS = {
     "Read": (
         Command("show", "show", "print a node and its children"),
         Command("expand", "show", "print the events behind a bullet"),
-        Command("sessions", "show", "list the sessions with their outcomes, the latest first"),
+        Command("sessions", "show", "list sessions with outcomes, the latest first"),
         Command("session", "show", "print the card of a session and its messages"),
         Command("stats", "show", "print how much is stored"),
         Command("versions", "versions", "list the versions of a node"),
