@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from memtui.model.events import Event
+from memtui.model.events import Event, EventRole
 from memtui.summarize import tool_actions, tool_results
 from memtui.summarize.left_open import find_left_open
 from memtui.summarize.session_work import CONTINUED, FileChange
@@ -89,7 +89,7 @@ def make_card(
     return Card(
         title=agent_title
         or _title(work, commits, is_continued=bool(earlier_prompts))
-        or _earlier_title(earlier_prompts)
+        or _earlier_title(work.events, earlier_prompts)
         or _plain_title(work, outcome),
         state=state,
         asked=_asked(work),
@@ -107,44 +107,52 @@ _BY_AGENT = re.compile(r"i(?:'ve| have)? (?:successfully )?(?=\w{3,}ed\b)", re.I
 
 
 def _title(work: WorkEvents, commits: Sequence[CardLine], *, is_continued: bool) -> str:
-    """Name the work by its first real request, else by the subject of a commit.
+    """Name the work by its first real request, by the subject of a commit or a remark.
 
     In a segment that goes on with earlier work, a late request does not name it.
     """
     end = LATE_SHARE * len(work.events) if is_continued else len(work.events)
+    remark = ""
     for at in (one for one in work.requests if one <= end):
         if title := titles.request_title(work.events[at].text):
-            return title
-    return titles.tidy_title(commits[-1].text) if commits else ""
+            if not titles.is_remark(title):
+                return title
+            remark = remark or title
+    return titles.tidy_title(commits[-1].text) if commits else remark
 
 
-def _earlier_title(prompts: Sequence[Event]) -> str:
-    """Return the title of the request that the work continues; "" if there is none."""
-    for event in prompts:
-        if title := titles.request_title(event.text):
-            limit = titles.TITLE_CHARS - len(CONTINUED)
-            return titles.shorten_title(title, limit) + CONTINUED
+def _earlier_title(events: Sequence[Event], prompts: Sequence[Event]) -> str:
+    """Return the title of the request that the work continues; "" if there is none.
+
+    It is among the earlier messages of the user, or in the agent's recap of them.
+    """
+    found = (titles.request_title(event.text) for event in prompts)
+    recaps = (
+        titles.recap_title(event.text)
+        for event in events
+        if event.role is EventRole.SYSTEM
+    )
+    if title := next(filter(None, (*found, *recaps)), ""):
+        limit = titles.TITLE_CHARS - len(CONTINUED)
+        return titles.shorten_title(title, limit) + CONTINUED
     return ""
 
 
 def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
     """Name the work by a short request, by its result, else by what calls did."""
-    for at in work.requests:
-        if title := titles.plain_title(work.events[at].text):
+    for event in (work.events[at] for at in work.requests):
+        title = titles.plain_title(event.text)
+        if title and not titles.is_command(event.text):
             return title
     if outcome and RESULT.match(outcome.text):
         return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
     found = tool_actions.summarize_calls(work.events) or outcome
-    return titles.shorten_title(found.text) if found else ""
-
-
-_COMMAND_OF_AGENT = re.compile(r"\s*/[\w:-]+(?:\s+\S*[./]\S*)*\s*")
-"""A command of the agent, which may have files or a model: "/add src/app.py"."""
+    return titles.shorten_title(found.text).rstrip(".") if found else ""
 
 
 def _asked(work: WorkEvents) -> CardLine | None:
     for at in work.requests:
-        if _COMMAND_OF_AGENT.fullmatch(work.events[at].text):
+        if titles.is_command(work.events[at].text):
             continue
         line = request_line(work, at)
         if analyzer.count_content_words(line) >= titles.MIN_CONTENT_WORDS:

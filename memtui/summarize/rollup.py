@@ -5,6 +5,7 @@ period lists its projects, each with its counts and its most important pieces of
 Nothing is reworded, so that each line keeps the grips of the lines below.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -46,6 +47,8 @@ SAME_NAME = 0.6
 
 MAX_OVERLAP = 0.7
 """An outcome that shares more of its terms with the name of the work is left out."""
+
+_STATE = re.compile(r" \((?:done|pushed|merged|open|failed|abandoned)\)$")
 
 MIN_OUTCOME_CHARS = 30
 """An outcome that would be cut shorter than this is left out."""
@@ -181,12 +184,13 @@ def _works_of_periods(level: TocLevel, children: Sequence[TocNode]) -> list[_Wor
         if bullet.kind is not BulletKind.WORK:
             continue
         text = bullet.text.removeprefix(f"{bullet.project}: ")
-        name = _without_outcome(text).partition(" (")[0]
+        short = _without_outcome(text)
+        name = _STATE.sub("", short)
         key = keys.setdefault(bullet.session_id or str(at), (bullet.project, name))
         work = works.setdefault(key, _Work(bullet.project, bullet.session_id, "", ""))
         work.name, work.session_id = name, bullet.session_id
         is_wide = level in (TocLevel.MONTH, TocLevel.YEAR)
-        work.line = _without_outcome(text) if is_wide else text
+        work.line = short if is_wide else text
         work.effort += bullet.effort
         work.refs = [*work.refs, at][-3:]
     found = list(works.values())
@@ -210,7 +214,8 @@ def _without_outcome(line: str) -> str:
     name, dash, rest = line.partition(" — ")
     if not dash:
         return line
-    return f"{name} ({rest.rpartition(' (')[2]}" if rest.endswith(")") else name
+    state = _STATE.search(rest)
+    return f"{name}{state[0]}" if state else name
 
 
 def _project_bullets(

@@ -69,10 +69,14 @@ def is_action_line(text: str) -> bool:
 
 
 def names_work(name: str) -> bool:
-    """Return whether a name says what was worked on: no prod, no list of calls."""
-    from memtui.text.analyzer import count_content_words  # not needed at the start
+    """Return whether a name says what was done: no prod, remark or list of calls."""
+    from memtui.text import analyzer, titles  # not needed at the start
 
-    return bool(count_content_words(name)) and not is_action_line(name)
+    return not (
+        is_action_line(name)
+        or titles.is_remark(name)
+        or not analyzer.count_content_words(name)
+    )
 
 
 def choose_name(titles: Sequence[str]) -> str:

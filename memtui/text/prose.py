@@ -94,6 +94,8 @@ _CODE_BEGINS = re.compile(
 )
 
 _CODE_HOLDS = re.compile(r"{\s*$|}\s*$|;\s*$|=>|&&|\|\||\\n.*\\n| --\w[\w-]*=")
+_TERMINAL_LINE = re.compile(r" {3,}(?=[┃│├└┌╭╰])")
+"""Where a line copied from a terminal begins that was padded to the width of it."""
 _NO_LETTERS = bytes(at for at in range(128) if not chr(at).isalpha())
 _BLANKS = re.compile(r"\s+")
 
@@ -120,6 +122,8 @@ def message_sentences(text: str) -> list[Sentence]:
         read = _ATTACHMENT.sub(" ", read)
     if led := _COMMAND.match(read):
         read = read[led.end() :]
+    if "    " in read:
+        read = _TERMINAL_LINE.sub("\n", read)
     if "```" in read or "~~~" in read:
         read = _FENCE.sub("", read)
     return [

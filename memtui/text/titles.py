@@ -167,7 +167,7 @@ _ENDINGS = (
 )
 """Places where a long title may end and still be true; the first kind is better."""
 
-_AND = re.compile(r"\sand\s")
+_AND = re.compile(r"\s(?:and|und|et|y|e|и)\s")
 
 _LOOSE_END = re.compile(
     r"(?:,?\s(?:and|or|but|so|then|when|with|to|on|of|for|the|an?|in|at|by|as|is|are|was"
@@ -207,6 +207,7 @@ _IMPLEMENT = re.compile(
     r"\W*(?:please )?(?:implement|execute|follow|apply) (?:the|this) ", re.IGNORECASE
 )
 _AGENT_COMMAND = re.compile(r"\s*/([\w:-]+)(?=\s|$)")
+_BARE_COMMAND = re.compile(r"\s*/[\w:-]+(?:\s+\S*[./]\S*)*\s*")
 _TICKET = re.compile(
     r"\b(?:issues?|pull|pr|bug|ticket)\s*/?\s*#?(\d{1,6})\b"
     r"|(?<!\w)(?<!image )#(\d{1,6})\b",
@@ -222,6 +223,29 @@ REQUEST_CHARS = 200
 
 PLAN_CHARS = 2_000
 """The start of a request contains the heading of the plan to implement."""
+
+
+_IS_STATEMENT = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|seems?|feels?|looks?)\b|\w(?:'|’)(?:s|m|re|ve)\b",
+    re.IGNORECASE,
+)
+_WANTS = re.compile(
+    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot|why|how"
+    r"|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad|broken|bug\w*"
+    r"|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?|problem|trying"
+    r"|unable|confus\w*|ugly|instead|more|less|inconsisten\w*|unused|duplicated?)\b"
+    r"|n['’]t\b|[^\0-\x7f\W_]",
+    re.IGNORECASE,
+)
+
+
+def is_remark(title: str) -> bool:
+    """Return whether a title only states something: no request, question or problem."""
+    return (
+        not _is_order(title)
+        and _IS_STATEMENT.search(title) is not None
+        and _WANTS.search(title) is None
+    )
 
 
 class RequestTitle(NamedTuple):
@@ -256,6 +280,11 @@ def _without_command(text: str) -> str:
     return text[found.end() :] if found and found[1] not in _BASE_VERBS else text
 
 
+def is_command(text: str) -> bool:
+    """Return whether a message is only a command of the agent: "/add src/app.py"."""
+    return _BARE_COMMAND.fullmatch(text) is not None
+
+
 def plan_name(text: str) -> str:
     """Return the name of the plan that a request contains; "" if it has none."""
     if not _IMPLEMENT.match(text[:REQUEST_CHARS]):
@@ -263,6 +292,28 @@ def plan_name(text: str) -> str:
     start = text[:PLAN_CHARS]
     found = _PLAN.search(start) or _HEADING.search(start)
     return prose.strip_markup(found[1]) if found else ""
+
+
+_RECAP_LIST = re.compile(r"all user messages:\W*\n((?:[ \t]*[-*\d].*\n?)+)", re.I)
+_RECAP_REQUEST = re.compile(
+    r"^[ \t]*[-*\d][^\"“\n]*[\"“](.+?)[\"”](?:$|[ \t]+[-–—(].*$)", re.MULTILINE
+)
+_INLINE_PLAN = re.compile(r"\bplan: # (?:Plan: )?([^\[\n]+)", re.IGNORECASE)
+_RECAP_GOAL = re.compile(r"<overall_goal>\s*(.+?)\s*</overall_goal>", re.DOTALL)
+
+
+def recap_title(text: str) -> str:
+    """Return the title of a request quoted in an agent's recap of a conversation."""
+    quoted = _RECAP_GOAL.findall(text[:REQUEST_CHARS])
+    if found := _RECAP_LIST.search(text):
+        quoted += _RECAP_REQUEST.findall(found[1])
+    for request in quoted:
+        if plan := _INLINE_PLAN.search(request):
+            return tidy_title(plan[1])
+        best = title_from_request(prose.message_sentences(request))
+        if best and best.score >= LIKELY:
+            return best.title
+    return ""
 
 
 def _with_ticket(title: str, start: str) -> str:
@@ -303,7 +354,11 @@ def title_from_request(sentences: Iterable[Sentence]) -> RequestTitle | None:
         for title in _clause_titles(text):
             found = _score_request(title)
             if found.score == SURE:
-                return _order_after(found, parts[:MAX_SENTENCES]) or found
+                return (
+                    _order_in(text, found)
+                    or _order_after(found, parts[:MAX_SENTENCES])
+                    or found
+                )
             if found.score and (best is None or found.score > best.score):
                 best = found
     return best
@@ -324,6 +379,17 @@ def _order_after(
         if _CAN_YOU.match(clause):
             found = _score_request(tidy_title(clause))
             return found if found.score == SURE else None
+    return None
+
+
+def _order_in(sentence: str, statement: RequestTitle) -> RequestTitle | None:
+    """Return the title of the order that follows a statement after a semicolon."""
+    if ";" not in sentence or _is_order(statement.title):
+        return None
+    for clause in sentence.split("; ")[1:]:
+        found = _score_request(tidy_title(clause))
+        if _is_order(found.title) and found.score == SURE:
+            return found
     return None
 
 

@@ -852,3 +852,24 @@ def test_an_offer_after_a_search_without_hits_leaves_nothing_open() -> None:
     search = shell("grep -rn rounding archive", "", is_error="true")
     offer = ("assistant", f"{REPORT} Would you like me to add a test?")
     assert card(ASK, EDIT, search, offer).state.text == WorkState.DONE
+
+
+def test_a_commit_names_work_rather_than_a_remark() -> None:
+    remark = ("user", "The build is running on the new machine now.")
+    assert card(remark, EDIT, COMMIT, SAY).title == "Round invoices once"
+    assert card(remark, SAY).title == "The build is running on the new machine now"
+    assert card(remark, ASK, EDIT, COMMIT).title.startswith("Round the invoice totals")
+
+
+def test_work_after_a_compaction_is_named_by_the_request_in_the_recap() -> None:
+    recap = "This session is being continued.\nAll user messages:\n"
+    turns = [("system", f'{recap}- "Round the totals of all invoices once"')]
+    found = card(*turns, ("user", "continue"), EDIT, SAY)
+    assert found.title == "Round the totals of all invoices once (continued)"
+
+
+def test_a_bare_command_of_the_agent_names_nothing() -> None:
+    found = card(
+        ("user", "/model openai/gpt-5.4"), ("user", "/ask what is delta?"), SAY
+    )
+    assert found.title == "What is delta?"

@@ -314,3 +314,13 @@ def test_a_name_with_a_dash_stays_whole_in_a_month() -> None:
     assert line == "Invoices: totals — Cents are added first. (done)"
     week = day_node(0, work(line, "a"))
     assert texts(TocLevel.MONTH, week) == ["Invoices: totals (done)"]
+
+
+def test_a_name_keeps_its_parentheses_in_longer_periods() -> None:
+    days = (day_node(0, work("Set the CSP (Content Security Policy) (done)", "a")),)
+    assert headline(TocLevel.MONTH, *days) == (
+        "shop: Set the CSP (Content Security Policy)"
+    )
+    days = (day_node(0, work("Set the CSP (of the shop) — In one file (twice)", "a")),)
+    found = rollup.summarize_children(TocLevel.MONTH, days)
+    assert [one.text for one in found.bullets] == ["Set the CSP (of the shop)"]

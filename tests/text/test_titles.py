@@ -107,6 +107,21 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
         ),
         ("/weak-model openai/gpt-5.2", ""),
         (
+            "In mill/wheel.py around lines 76 to 82, the brake currently waits for the"
+            " sluice; change the oak brake to stop the mill wheel",
+            "Change the oak brake to stop the mill wheel",
+        ),
+        (
+            "find out why the mill wheel keeps stopping" + " " * 40 + "┃ │ cd /mill &&"
+            " git log | tail" + " " * 20 + "┃ └ Denied by hook\n\nand fix",
+            "Find out why the mill wheel keeps stopping",
+        ),
+        (
+            "Haz un análisis de los archivos de este molino de harina y dime si la"
+            " estructura de las carpetas es clara",
+            "Haz un análisis de los archivos de este molino de harina",
+        ),
+        (
             "/explore count the sacks that each mill ground last year",
             "Count the sacks that each mill ground last year",
         ),
@@ -148,3 +163,66 @@ def test_no_title_has_an_unbalanced_quote_or_bracket(
 )
 def test_a_request_gives_the_title(text: str, title: str) -> None:
     assert titles.request_title(text) == title
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "The mill is running on the new wheel",
+        "I've noticed you being very tentative",
+        "CI is running on the current commit...seems to look it up…",
+    ],
+)
+def test_a_statement_is_a_remark(title: str) -> None:
+    assert titles.is_remark(title)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Make sure the brake is released first",
+        "Is the wheel balanced?",
+        "The brake is broken since yesterday",
+        "The wheel should be oiled",
+        "Wheel and brake",
+        "Das Rad ist zu schnell für die Mühle",
+    ],
+)
+def test_requests_questions_and_problems_are_no_remarks(title: str) -> None:
+    assert not titles.is_remark(title)
+
+
+RECAP = """This session is being continued from a previous conversation.
+
+1. Primary Request and Intent:
+   The user wants the mill to be repaired.
+
+6. All user messages:
+   - **Message 1**: "Implement the following plan: # Plan: Oil the Wheel [five steps]"
+   - "continue"
+
+7. Pending Tasks:
+   - "Sweep the floor of the mill"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (RECAP, "Oil the Wheel"),
+        (
+            'All user messages:\n- "Improve Milling Greatly"\n',
+            "Improve Milling Greatly",
+        ),
+        (
+            "<state_snapshot>\n<overall_goal>\nOil the wheel of the old mill\n"
+            "</overall_goal>\n",
+            "Oil the wheel of the old mill",
+        ),
+        ("The user asked for nothing in particular.", ""),
+    ],
+)
+def test_a_recap_gives_the_title_of_a_request_that_it_quotes(
+    text: str, title: str
+) -> None:
+    assert titles.recap_title(text) == title
