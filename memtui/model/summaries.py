@@ -18,6 +18,7 @@ class BulletKind(StrEnum):
     COMMIT = "commit"
     PULL_REQUEST = "pull request"
     TESTS = "tests"
+    COMMANDS = "commands"
     FILES = "files"
     LEFT_OPEN = "left open"
     STATE = "state"
@@ -44,6 +45,7 @@ FACTS = frozenset(
         BulletKind.COMMIT,
         BulletKind.PULL_REQUEST,
         BulletKind.TESTS,
+        BulletKind.COMMANDS,
         BulletKind.FILES,
         BulletKind.STATE,
     )

@@ -39,6 +39,9 @@ from memtui.text.prose import (
 MAX_DECISIONS = 4
 """The maximum number of decisions."""
 
+MAX_COMMANDS, RESULT_CHARS = 3, 90
+"""The number of commands that are listed, and the maximum length of a result."""
+
 LATE_SHARE = 0.6
 """A request after this share of the events does not describe those before it."""
 
@@ -62,6 +65,7 @@ class Card:
     commits: tuple[CardLine, ...] = ()
     pull_requests: tuple[CardLine, ...] = ()
     tests: CardLine | None = None
+    commands: CardLine | None = None
     files: tuple[tuple[FileChange, int], ...] = ()
     """The changed files, most lines first, each with the event of its last change."""
 
@@ -99,6 +103,7 @@ def make_card(
         commits=tuple(commits),
         pull_requests=tuple(find_pull_requests(work)),
         tests=_tests(work),
+        commands=_commands(work),
         files=tuple(_files(work)),
     )
 
@@ -144,7 +149,7 @@ def _plain_title(work: WorkEvents, outcome: CardLine | None) -> str:
         title = titles.plain_title(event.text)
         if title and not titles.is_command(event.text):
             return title
-    if outcome and RESULT.match(outcome.text):
+    if outcome and analyzer.count_content_words(outcome.text) > 2:
         return titles.tidy_title(_BY_AGENT.sub("", outcome.text))
     found = tool_actions.summarize_calls(work.events) or outcome
     return titles.shorten_title(found.text).rstrip(".") if found else ""
@@ -355,6 +360,20 @@ def _tests(work: WorkEvents) -> CardLine | None:
         if counts.failed and counts != last:
             return CardLine(f"{counts} → {last}", (at, last_at))
     return CardLine(str(last), (last_at,))
+
+
+def _commands(work: WorkEvents) -> CardLine | None:
+    """List the last builds, checks and deployments, each with its last result."""
+    found: dict[str, tuple[str, int]] = {}
+    for at in work.calls:
+        for command, result in tool_results.command_results(work.events[at]):
+            found.pop(command, None)
+            found[command] = shorten(result, RESULT_CHARS), at
+    last = list(found.items())[-MAX_COMMANDS:]
+    if not last:
+        return None
+    text = "; ".join(f"{command} ({result})" for command, (result, _) in last)
+    return CardLine(text, tuple(at for _, (_, at) in last))
 
 
 def _files(work: WorkEvents) -> list[tuple[FileChange, int]]:

@@ -75,6 +75,8 @@ def _facts(card: Card) -> Iterator[DraftBullet]:
         yield _bullet(line, BulletKind.PULL_REQUEST)
     if card.tests:
         yield _bullet(card.tests, BulletKind.TESTS)
+    if card.commands:
+        yield _bullet(card.commands, BulletKind.COMMANDS)
     if card.files:
         yield _bullet(_file_line(card.files), BulletKind.FILES)
     yield _bullet(card.state, BulletKind.STATE)

@@ -144,6 +144,7 @@ def merge_cards(segments: Sequence[TocNode]) -> tuple[Bullet, ...]:
         *_distinct(found[BulletKind.COMMIT]),
         *_distinct(found[BulletKind.PULL_REQUEST]),
         *found[BulletKind.TESTS][-1:],
+        *found[BulletKind.COMMANDS][-1:],
         *([_merge_files(files)] if files else []),
         *state,
     )

@@ -205,7 +205,7 @@ def _parse_call(event: Event) -> tuple[str, str]:
     subject = after.strip()
     match verb := tool_verb(name):
         case "Ran":
-            return verb, _short_command(_first_command(event) or subject)
+            return verb, short_command(_first_command(event) or subject)
         case "Searched for":
             return verb, shorten(strip_markup(subject), COMMAND_CHARS)
         case "":
@@ -235,7 +235,7 @@ def _file_name(path: str) -> str:
     return re.split(r"[\s(]", path.replace("\\", "/").rstrip("/").rpartition("/")[2])[0]
 
 
-def _short_command(line: str) -> str:
+def short_command(line: str) -> str:
     """Return the informative part of a command; "" for one that only looks around."""
     led = _COMMAND_PREFIX.match(line)
     bare = _QUOTED.sub(

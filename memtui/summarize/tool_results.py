@@ -221,6 +221,58 @@ def count_tests(event: Event) -> TestCounts | None:
     return last[1] if last else None
 
 
+# Other commands
+
+_STEP_END = re.compile(r"\s*&&\s*")
+_CANNOT_FAIL = re.compile(r"(?:cd|export|set|echo)\b")
+_UNSURE_STATUS = re.compile(r"[|;\n]|<<|\bnohup\b|&\s*$")
+"""Parts of a command whose exit status is not that of its first program."""
+
+_PIPED_TO_READ = re.compile(r"(?: 2>&1)? *\| *(?:tail|head|cat)\b[^|;&\n]*$")
+_IN_BACKGROUND = re.compile(r"Command running in background|Process running")
+_NO_ERRORS = re.compile(r"\b(?:0|no) (?:errors?|failures?|failed)\b", re.IGNORECASE)
+
+_BUILDS = re.compile(
+    r"(?:npm|pnpm|yarn|bun)\s(?:run\s)?(?:\S*(?:build|lint|check|compile|format|install"
+    r"|bundle|audit|migrat|generate)\S*|ci\b)"
+    r"|(?:npx|bunx|uvx)\s|tsc\b|eslint\b|biome\b|prettier\b|vite\b|webpack\b"
+    r"|(?:ruff|mypy|pyright|flake8|black)\b"
+    r"|(?:pip3?|uv|poetry|bundle|composer|brew|apt(?:-get)?)\s(?:\S+ )?"
+    r"(?:install|sync|add)\b"
+    r"|(?:c?make|ninja|gradle|\./gradlew|mvn|dotnet|xcodebuild)\b"
+    r"|cargo\s(?:build|check|clippy|fmt|run)|go\s(?:build|vet|mod|generate|install)"
+    r"|golangci-lint\b|nix\b|(?:docker|podman)\s(?:build|compose|run)|terraform\b"
+    r"|kubectl\b|helm\b|ansible\S*"
+)
+"""Commands that build, check, install or deploy."""
+
+
+def command_results(event: Event) -> Iterator[tuple[str, str]]:
+    """Yield the builds, checks and deployments of a call, each with its result.
+
+    The result is "ok", or "failed" and the line that says why. Those whose result is
+    not certain are left out: a failed one of several, or one in the background.
+    """
+    if not is_command(event) or count_tests(event):
+        return
+    output = _output(event)
+    command, piped = _PIPED_TO_READ.subn("", tool_actions.whole_command(event).strip())
+    if _IN_BACKGROUND.match(output) or _UNSURE_STATUS.search(command):
+        return
+    steps = [one for one in _STEP_END.split(command) if not _CANNOT_FAIL.match(one)]
+    result = "ok"
+    if event.is_failed:
+        if len(steps) > 1:
+            return
+        why = tool_actions.error_line(event.text)
+        result = f"failed: {why}" if why else "failed"
+    elif piped and tool_actions.mentions_error(_NO_ERRORS.sub("", output)):
+        return
+    for step in map(tool_actions.short_command, steps):
+        if _BUILDS.match(step) or _DEPLOY.match(step):
+            yield step, result
+
+
 # Files
 
 

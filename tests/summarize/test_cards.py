@@ -873,3 +873,50 @@ def test_a_bare_command_of_the_agent_names_nothing() -> None:
         ("user", "/model openai/gpt-5.4"), ("user", "/ask what is delta?"), SAY
     )
     assert found.title == "What is delta?"
+
+
+@pytest.mark.parametrize(
+    ("calls", "line"),
+    [
+        ([shell("npm run build", "built in 2 s")], "npm run build (ok)"),
+        (
+            [
+                shell("npm run lint", "1 warning"),
+                shell("npm run build", "x.ts: error TS1005", is_error="true"),
+                shell("cd /app && npm run build", "built in 2 s"),
+            ],
+            "npm run lint (ok); npm run build (ok)",
+        ),
+        (
+            [shell("npm publish", "error: 403 Forbidden", is_error="true")],
+            "npm publish (failed: error: 403 Forbidden)",
+        ),
+        (
+            [shell("npm ci && npm run build 2>&1 | tail -3", "0 errors")],
+            "npm ci (ok); npm run build (ok)",
+        ),
+    ],
+)
+def test_builds_and_deployments_are_listed_with_their_last_result(
+    calls: list[Turn], line: str
+) -> None:
+    found = card(ASK, *calls, SAY).commands
+    assert found is not None and found.text == line
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        shell("npm ci && npm run build", "error: no disk space", is_error="true"),
+        shell("ls dist && npm run build", "ls: dist: not found", is_error="true"),
+        shell("npm run build | tail -3", "error: no disk space"),
+        shell("npm run build; npm run lint", "done"),
+        shell("npm run build || true", "done"),
+        shell("npm run build", "Command running in background with ID: b1"),
+        shell("npm run test", "Tests: 3 passed, 3 total"),
+        shell("ls build", "main.js"),
+        COMMIT,
+    ],
+)
+def test_commands_without_a_certain_result_are_not_listed(call: Turn) -> None:
+    assert card(ASK, call, SAY).commands is None
