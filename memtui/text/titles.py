@@ -230,11 +230,11 @@ _IS_STATEMENT = re.compile(
     re.IGNORECASE,
 )
 _WANTS = re.compile(
-    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot|why|how"
-    r"|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad|broken|bug\w*"
-    r"|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?|problem|trying"
-    r"|unable|confus\w*|ugly|instead|more|less|inconsisten\w*|unused|duplicated?)\b"
-    r"|n['’]t\b|[^\0-\x7f\W_]",
+    r"\?|\b(?:should|need(?:s|ed)?|must|want|wish|please|can|could|let'?s|would|cannot"
+    r"|why|how|not?|nothing|without|never|again|still|too|only|error|fail\w*|wrong|bad"
+    r"|broken|bug\w*|missing|crash\w*|warnings?|slow\w*|stuck|hangs?|flaky|leaks?"
+    r"|problem|trying|unable|issues?|trouble|difficult\w*|confus\w*|ugly|instead|more"
+    r"|less|inconsisten\w*|unused|duplicated?)\b|n['’]t\b|[^\0-\x7f\W_]",
     re.IGNORECASE,
 )
 
