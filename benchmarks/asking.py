@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from memtui.model.hits import MessageResult as Found
+from memtui.model.hits import Hits, MessageHit
 from memtui.paths import Paths
 from memtui.search.message_index import MessageIndex
 from memtui.search.messages import MessageSearcher, SessionSearch
@@ -12,7 +12,7 @@ TODAY = datetime(2026, 2, 2, 12, tzinfo=UTC)
 """When it is asked: after all that is kept."""
 
 
-def finder(paths: Paths) -> Callable[[str], Found]:
+def finder(paths: Paths) -> Callable[[str], Hits[MessageHit]]:
     """Finds the best messages of a store, as a house does."""
     return SessionSearch(
         MessageSearcher(MessageIndex(paths.message_index, keep_open=True)),

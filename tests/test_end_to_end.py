@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memtui.model.hits import TeleportResult
+from memtui.model.hits import Hit, Hits
 from memtui.model.nodes import TocLevel
 from memtui.model.sessions import AgentHistory
 from memtui.paths import in_home
@@ -84,7 +84,7 @@ def run_pipeline(house: Workspace) -> Iterator[ReportWaiter]:
         house.pipeline.stop(wait_s=5)
 
 
-def find(house: Workspace, query: str) -> TeleportResult:
+def find(house: Workspace, query: str) -> Hits[Hit]:
     return house.teleport.find(query)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents import formatting
 from memtui.agents.replies import Item, Reply
-from memtui.agents.search import notes, nothing_found
+from memtui.agents.search import nothing_found, search_notes
 from memtui.model import citations
 from memtui.model.events import from_ms
 from memtui.model.filters import EVERYTHING, Filters
@@ -98,11 +98,7 @@ def retrieve_memory(
         "memories",
         items,
         markdown,
-        notes=notes(
-            found.notes,
-            found.times,
-            none="" if items else nothing_found(filters.scope),
-        ),
+        notes=search_notes(found, "" if items else nothing_found(filters.scope)),
         hint="ask for more tokens, or less at once",
         separator="\n\n",
         details="details",

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from memtui.agents import formatting
 from memtui.agents.formatting import LineWriter
 from memtui.agents.replies import Item, Reply
-from memtui.agents.search import describe_quotes, notes, nothing_found
+from memtui.agents.search import describe_quotes, nothing_found, search_notes
 from memtui.agents.toc import MAX_CHILDREN
 from memtui.model import hits as model_hits
 from memtui.model.filters import EVERYTHING, Scope
-from memtui.model.hits import CombinedResult, ReadDate
+from memtui.model.hits import Hits, ReadDate
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
 from memtui.search import query_dates
@@ -94,7 +94,7 @@ def route(
     }
     found = [node for nodes in by_period.values() for node in nodes]
     nodes = [*{node.node_id: node for node in found}.values()]
-    quoted = QuoteResult(CombinedResult(question))
+    quoted = QuoteResult(Hits(question))
     if strategy in (Strategy.TELEPORT, Strategy.BOTH):
         quoted = _search(workspace, question, dated, limit, scope)
     times = [one.at for one in quoted.quotes]
@@ -118,6 +118,11 @@ def route(
     missing += query_dates.note_earlier_starts(dated.periods, starts)
     understood = [{"text": one.text, "is_met": one.has_hits} for one in read]
     head = _head(strategy, why, score, understood, quoted.unknown)
+    # The times are in the head.
+    found_notes = search_notes(replace(quoted.found, times=()))
+    notes = [*missing, *elsewhere, *found_notes]
+    if not (notes or items):
+        notes = [nothing_found()]
     lines = LineWriter(zone)
     return Reply(
         "answers",
@@ -125,11 +130,7 @@ def route(
         lambda item: lines.hit(item) if "score" in item else lines.node(item),
         head,
         _lead(head),
-        notes(
-            (*missing, *elsewhere, *quoted.found.notes),
-            suggestion=quoted.found.suggestion,
-            none="" if items else nothing_found(),
-        ),
+        notes,
         is_headed=True,
     )
 
@@ -213,9 +214,10 @@ def _list_left_open(
     of = f" of {scope}" if scope.is_narrow else ""
     time = "; ".join(period.label for period in dated.periods)
     why = f"It asks what the latest sessions{of} left open{time and f' ({time})'}."
-    none = (
-        f"The latest {OPEN_SESSIONS} sessions{of} left nothing open{time and ' then'}."
-    )
+    notes = [*unknown, *([beside] if is_elsewhere else [])]
+    if not (notes or some):
+        then = " then" if time else ""
+        notes = [f"The latest {OPEN_SESSIONS} sessions{of} left nothing open{then}."]
     score = MISS_SCORE if is_elsewhere or not some else TIME_SCORE
     head = _head(Strategy.LEFT_OPEN, why, score)
     return Reply(
@@ -224,7 +226,7 @@ def _list_left_open(
         LineWriter(zone).hit,
         head,
         _lead(head),
-        notes([*unknown, beside if is_elsewhere else ""], none="" if some else none),
+        notes,
         is_headed=True,
     )
 

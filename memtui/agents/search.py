@@ -1,7 +1,7 @@
 """Tools that find by words: in summaries, in messages, in everything."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from memtui.agents import formatting
 from memtui.agents.formatting import LineWriter, one_line
@@ -9,7 +9,7 @@ from memtui.agents.replies import Item, Reply, cut
 from memtui.model import citations
 from memtui.model.events import Event
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
-from memtui.model.hits import CombinedHit, Hit
+from memtui.model.hits import CombinedHit, Hit, Hits
 from memtui.search import snippets
 from memtui.services import session_work
 from memtui.store import conversations, database, events, nodes, sessions
@@ -45,11 +45,7 @@ def teleport(
         "hits",
         with_verdicts(items, found.hits),
         LineWriter(workspace.zone).hit,
-        notes=notes(
-            (found.note, *found.hints),
-            suggestion=found.suggestion,
-            none="" if found.hits else nothing_found(scope),
-        ),
+        notes=search_notes(found, "" if found.hits else nothing_found(scope)),
     )
 
 
@@ -67,11 +63,8 @@ def search_memory(
         "hits",
         describe_quotes(quoted.quotes, is_recent=found.is_recent),
         LineWriter(workspace.zone).hit,
-        notes=notes(
-            found.notes,
-            found.times,
-            found.suggestion,
-            "" if quoted.quotes else nothing_found(filters.scope),
+        notes=search_notes(
+            found, "" if quoted.quotes else nothing_found(filters.scope)
         ),
     )
 
@@ -94,11 +87,7 @@ def search_sessions(
         formatting.message_hits(found.hits, is_recent=found.is_recent),
         LineWriter(workspace.zone).message_hit,
         {"query": query},
-        notes=notes(
-            found.notes,
-            found.times,
-            none="" if found.hits else nothing_found(filters.scope),
-        ),
+        notes=search_notes(found, "" if found.hits else nothing_found(filters.scope)),
         details="window",
         shorten=formatting.shorten_message_hit,
     )
@@ -200,21 +189,9 @@ def nothing_found(scope: Scope = ALL) -> str:
     return f"{where} matches. Fewer or other words find more; so does browsing."
 
 
-def notes(
-    remarks: Iterable[str],
-    times: Sequence[object] = (),
-    suggestion: str = "",
-    none: str = "",
-) -> list[str]:
-    """Put together the notes of a search.
-
-    Args:
-        remarks: On the query and the index.
-        times: The dates that were read in the query.
-        suggestion: A query with the words corrected.
-        none: The note where nothing was found and nothing else explains it.
-    """
-    found = [*filter(None, remarks), *map(str, times)]
-    if suggestion:
-        found.append(f"Did you mean: {suggestion}")
-    return found or ([none] if none else [])
+def search_notes(found: Hits[Any], none: str = "") -> list[str]:
+    """Return the notes of a search, or this one if there are none."""
+    notes = [*found.notes, *map(str, found.times)]
+    if found.suggestion:
+        notes.append(f"Did you mean: {found.suggestion}")
+    return notes or list(filter(None, [none]))

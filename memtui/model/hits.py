@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 from memtui.model.events import EventRole
 from memtui.model.nodes import TocLevel
@@ -112,23 +113,6 @@ class Hit:
     @property
     def band(self) -> ScoreBand:
         return score_band(self.score)
-
-
-@dataclass(frozen=True, slots=True)
-class TeleportResult:
-    """The hits of teleport, best first."""
-
-    query: str
-    hits: tuple[Hit, ...] = ()
-    took_ms: float = 0.0
-    note: str = ""
-    """A note for the user: that the index is still being built, for example."""
-    suggestion: str = ""
-    """The query with misspelt words corrected, if any."""
-    hints: tuple[str, ...] = ()
-    """The parts of the query that could not be understood, each as a sentence."""
-    is_recent: bool = False
-    """True if the query has no words: these are the newest, without scores."""
 
 
 SNIPPET_BYTES = 1_024
@@ -253,35 +237,29 @@ class ReadDate:
         return f"{self.text} {how}."
 
 
-@dataclass(frozen=True, slots=True)
-class CombinedResult:
-    """The hits of the search over everything, best first."""
+HitT = TypeVar("HitT")
 
-    query: str
-    hits: tuple[CombinedHit, ...] = ()
+
+@dataclass(frozen=True)
+class Hits(Generic[HitT]):
+    """The hits of a search, best first."""
+
+    query: str = ""
+    hits: tuple[HitT, ...] = ()
     notes: tuple[str, ...] = ()
-    """Notes for the user, each a sentence."""
+    """Sentences about the query, or about an index that is being built."""
     times: tuple[ReadDate, ...] = ()
-    """The dates that were read in the question."""
+    """The dates that were read in the query."""
     suggestion: str = ""
     """The query with misspelt words corrected; "" if there is none."""
     took_ms: float = 0.0
-    messages: int = 0
-    """The number of matching messages; one per session is shown."""
-    summaries: int = 0
-    """The number of matching nodes and grips."""
+    total: int = 0
+    """The number of matching messages and summaries, if only one of each session is a
+    hit."""
     is_recent: bool = False
     """True if the query has no words: these are the newest, without scores."""
 
-
-@dataclass(frozen=True, slots=True)
-class MessageResult:
-    """The hits of the session search, best first."""
-
-    query: str
-    hits: tuple[MessageHit, ...] = ()
-    notes: tuple[str, ...] = ()
-    times: tuple[ReadDate, ...] = ()
-    took_ms: float = 0.0
-    is_recent: bool = False
-    """True if the query has no words: these are the newest, without scores."""
+    @property
+    def is_incomplete(self) -> bool:
+        """True while an index is being built, so that there may be more soon."""
+        return any("index" in note for note in self.notes)

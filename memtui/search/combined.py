@@ -13,9 +13,9 @@ from memtui.model.events import to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hits import (
     CombinedHit,
-    CombinedResult,
     Hit,
     HitKind,
+    Hits,
     HitSource,
     IndexMatch,
     Snippet,
@@ -116,7 +116,7 @@ class CombinedSearch:
 
     def find(
         self, text: str, *, limit: int = LIMIT, filters: Filters = EVERYTHING
-    ) -> CombinedResult:
+    ) -> Hits[CombinedHit]:
         """Return the best hits, one for each session; any text is a valid query.
 
         It blocks for some milliseconds: do not call it on the thread of the screen.
@@ -129,7 +129,7 @@ class CombinedSearch:
         began_s = time.perf_counter()
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
-        result = CombinedResult(text, notes=query.hints)
+        result: Hits[CombinedHit] = Hits(text, notes=query.hints)
         recent_query = query_dates.recent_query(query, dated)
         if recent_query is None and query_dates.is_small_talk(query):
             recent_query = replace(query, words=())
@@ -146,8 +146,8 @@ class CombinedSearch:
         return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
 
     def _recent(
-        self, query: Query, dated: DatedQuery, result: CombinedResult, limit: int
-    ) -> CombinedResult:
+        self, query: Query, dated: DatedQuery, result: Hits[CombinedHit], limit: int
+    ) -> Hits[CombinedHit]:
         """Return the newest segments if no topic is searched for."""
         query, notes = resolve_filters.resolve(query)
         hits: tuple[CombinedHit, ...] = ()
@@ -162,8 +162,8 @@ class CombinedSearch:
         return replace(result, hits=hits, notes=tuple(notes), is_recent=True)
 
     def _search(
-        self, query: Query, dated: DatedQuery, result: CombinedResult, limit: int
-    ) -> CombinedResult:
+        self, query: Query, dated: DatedQuery, result: Hits[CombinedHit], limit: int
+    ) -> Hits[CombinedHit]:
         query, unknown = resolve_filters.resolve(query)
         filters = query.filters
         found = (
@@ -192,8 +192,7 @@ class CombinedSearch:
             hits=tuple(_hits(ranked, hits, more, query)),
             notes=tuple(dict.fromkeys(filter(None, notes))),
             suggestion=search_query.correct(result.query, query.text, suggestion),
-            messages=len(found.messages),
-            summaries=len(leads),
+            total=len(found.messages) + len(leads),
         )
 
 

@@ -21,8 +21,8 @@ from memtui.model.hits import (
     MAX_HITS,
     SNIPPET_BYTES,
     WINDOW_MESSAGES,
+    Hits,
     MessageHit,
-    MessageResult,
     Snippet,
     WindowMessage,
 )
@@ -397,7 +397,7 @@ class SessionSearch:
         after: int = AFTER,
         is_one_each: bool = False,
         filters: Filters = EVERYTHING,
-    ) -> MessageResult:
+    ) -> Hits[MessageHit]:
         """Return the messages that match best; any text is a valid query.
 
         It blocks for some milliseconds: do not call it on the thread of the screen.
@@ -413,7 +413,7 @@ class SessionSearch:
         began_s = time.perf_counter()
         dated = query_dates.parse(text, self._clock(), self._zone)
         query = search_query.parse(dated.words, self._zone, filters)
-        result = MessageResult(text, notes=query.hints)
+        result: Hits[MessageHit] = Hits(text, notes=query.hints)
         recent_query = query_dates.recent_query(query, dated)
         if recent_query is None and query.is_empty:
             result = replace(result, notes=(*query.hints, search_query.NO_WORD))

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from memtui.errors import SearchError
 from memtui.model import calendar
 from memtui.model.filters import ALL, EVERYTHING, Filters, Scope
-from memtui.model.hits import Hit, HitKind, IndexMatch, Snippet, TeleportResult
+from memtui.model.hits import Hit, HitKind, Hits, IndexMatch, Snippet
 from memtui.model.nodes import TocLevel, TocNode
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, scoring
 from memtui.search.node_documents import node_documents, node_times
 from memtui.search.query import Query
+from memtui.search.query_dates import DatedQuery
 from memtui.search.snippets import best_line, find_marks
 from memtui.store import database, outbox, scopes, versions
 from memtui.store import nodes as store_nodes
@@ -100,7 +101,7 @@ class Teleport:
         *,
         limit: int = LIMIT,
         scope: Scope = ALL,
-    ) -> TeleportResult:
+    ) -> Hits[Hit]:
         """Return the best hits, also while a query is being typed.
 
         It blocks for some milliseconds: do not call it on the thread of the screen.
@@ -114,52 +115,56 @@ class Teleport:
         dated = query_dates.parse(text, self._clock(), self._zone)
         filters = replace(EVERYTHING, scope=scope)
         query = search_query.parse(dated.words, self._zone, filters)
-        hints = [*query.hints]
         recent_query = query_dates.recent_query(query, dated)
-        result = TeleportResult(text)
+        result: Hits[Hit] = Hits(text, notes=query.hints)
         if query.filters.role:
-            hints.append(MESSAGES_ONLY)
-        if recent_query is None and query.is_empty:
-            hints.append(search_query.NO_WORD)
-        elif query.filters.role:
-            pass
+            result = replace(result, notes=(*query.hints, MESSAGES_ONLY))
         elif recent_query is not None:
             with database.connection():
-                recent_query, unknown = resolve_filters.resolve(recent_query)
-                pages = query_dates.page_ids(recent_query, dated, self._zone)
-                result = list_nodes(recent_query, limit, pages)
-            hints += [*unknown, *query_dates.describe_newest(dated)]
-            dated = replace(dated, periods=())
+                result = self._recent(recent_query, dated, result, limit)
+        elif query.is_empty:
+            result = replace(result, notes=(*query.hints, search_query.NO_WORD))
         else:
             with database.connection():
-                query, unknown = resolve_filters.resolve(query)
-                result = self._search(query, limit)
-            hints += unknown
+                result = self._search(query, dated, result, limit)
+        return replace(result, took_ms=(time.perf_counter() - began_s) * 1000)
+
+    def _recent(
+        self, query: Query, dated: DatedQuery, result: Hits[Hit], limit: int
+    ) -> Hits[Hit]:
+        """Return the nodes of the periods, and the newest ones."""
+        query, unknown = resolve_filters.resolve(query)
+        pages = query_dates.page_ids(query, dated, self._zone)
+        newest = [one.node_id for one in read_newest(query.filters, limit)]
+        found = list(dict.fromkeys([*pages, *newest]))[:limit]
+        matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
+        return replace(
+            result,
+            hits=read_hits(matches, query),
+            notes=(*result.notes, *unknown, *query_dates.describe_newest(dated)),
+            is_recent=True,
+        )
+
+    def _search(
+        self, query: Query, dated: DatedQuery, result: Hits[Hit], limit: int
+    ) -> Hits[Hit]:
+        query, unknown = resolve_filters.resolve(query)
+        found = self.rank(query, limit + REPEATED)
 
         def score(hit: Hit) -> float:
             return hit.score * (scoring.DATE_BOOST if dated.covers(hit.at) else 1.0)
 
-        hits = sorted(result.hits, key=score, reverse=True)
-        hits = hits if result.is_recent else [*merge_repeated(hits)][:limit]
-        hints += map(str, dated.describe([hit.at for hit in hits]))
+        ranked = sorted(read_hits(found.matches, query), key=score, reverse=True)
+        hits = tuple(merge_repeated(ranked))[:limit]
+        notes = [found.note, *result.notes, *unknown]
+        if query.has_only_stop_words and not hits:
+            notes.append(STOP_WORDS)
         return replace(
             result,
-            query=text,
-            suggestion=search_query.correct(text, query.text, result.suggestion),
-            hits=tuple(hits),
-            took_ms=(time.perf_counter() - began_s) * 1000,
-            hints=(*hints, *result.hints),
-        )
-
-    def _search(self, query: Query, limit: int) -> TeleportResult:
-        found = self.rank(query, limit + REPEATED)
-        hits = read_hits(found.matches, query)
-        return TeleportResult(
-            query.text,
-            hits,
-            note=found.note,
-            suggestion=found.suggestion,
-            hints=(STOP_WORDS,) if query.has_only_stop_words and not hits else (),
+            hits=hits,
+            notes=tuple(filter(None, notes)),
+            times=dated.describe([hit.at for hit in hits]),
+            suggestion=search_query.correct(result.query, query.text, found.suggestion),
         )
 
     def rank(self, query: Query, limit: int) -> NodeMatches:
@@ -214,14 +219,6 @@ def _check(
         if len(passing) >= limit:
             break
     return tuple(passing[:limit])
-
-
-def list_nodes(query: Query, limit: int, pages: Sequence[str] = ()) -> TeleportResult:
-    """Return some pages and the newest nodes; needs an open connection to the store."""
-    newest = [one.node_id for one in read_newest(query.filters, limit)]
-    found = list(dict.fromkeys([*pages, *newest]))[:limit]
-    matches = [IndexMatch(HitKind.NODE, node_id, 1.0, node_id) for node_id in found]
-    return TeleportResult(query.text, read_hits(matches, query), is_recent=True)
 
 
 def read_newest(filters: Filters, limit: int) -> Sequence[TocNode]:

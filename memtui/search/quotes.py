@@ -11,7 +11,7 @@ from itertools import islice
 
 from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
-from memtui.model.hits import CombinedHit, CombinedResult, Snippet
+from memtui.model.hits import CombinedHit, Hits, Snippet
 from memtui.search import query as search_query
 from memtui.search import query_dates, resolve_filters, snippets
 from memtui.search.combined import CombinedSearch
@@ -48,7 +48,7 @@ QUESTION_MARKS = ("?", "？")
 class QuoteResult:
     """The passages that answer a question, best first."""
 
-    found: CombinedResult
+    found: Hits[CombinedHit]
     """The sessions that match."""
     quotes: tuple[CombinedHit, ...] = ()
     """Hits whose snippet is a passage, several of one session or message. Hits in

@@ -457,11 +457,11 @@ def test_an_index_that_is_gone_is_made_again(
     house.teleport.close()
     answer = house.teleport.find("ferry")
     assert answer.hits
-    assert "missing" in answer.note
+    assert "missing" in answer.notes[0]
     settle(made(house, clock))
     answer = house.teleport.find("ferry")
     assert answer.hits
-    assert answer.note == ""
+    assert answer.notes == ()
 
 
 def test_an_index_of_another_store_is_not_believed(
@@ -538,10 +538,10 @@ def test_a_broken_index_is_made_again(
     house.teleport.close()
     for file in house.paths.index.glob("*.seg"):
         file.write_bytes(b"damaged" * 1000)
-    assert "damaged" in house.teleport.find("ferry importer").note
+    assert "damaged" in house.teleport.find("ferry importer").notes[0]
     settle(made(house, clock))
     answer = house.teleport.find("ferry importer")
-    assert (bool(answer.hits), answer.note) == (True, "")
+    assert (bool(answer.hits), answer.notes) == (True, ())
 
 
 def test_an_index_deleted_meanwhile_is_made_again(

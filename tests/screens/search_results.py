@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from textual.app import App
 
@@ -10,13 +11,11 @@ from memtui.errors import MemtuiError
 from memtui.model.events import EventRole
 from memtui.model.hits import (
     CombinedHit,
-    CombinedResult,
+    Hits,
     HitSource,
     MessageHit,
-    MessageResult,
     ReadDate,
     Snippet,
-    TeleportResult,
     WindowMessage,
 )
 from memtui.model.sessions import Session, SessionWork
@@ -116,7 +115,7 @@ def message_hit(match: str, *words: str, **others: object) -> MessageHit:
     return MessageHit(**(told | others))  # type: ignore[arg-type]
 
 
-FINDINGS = CombinedResult(
+FINDINGS = Hits(
     "session timeout",
     (
         combined_hit(
@@ -152,7 +151,7 @@ FINDINGS = CombinedResult(
     took_ms=6.0,
 )
 
-MESSAGES = MessageResult(
+MESSAGES = Hits(
     "session timeout",
     (
         message_hit(
@@ -169,10 +168,10 @@ MESSAGES = MessageResult(
 class FakeSearch:
     """Finds what it is told to find, and remembers what it was asked."""
 
-    answer: Callable[[str], TeleportResult | CombinedResult | MessageResult]
+    answer: Callable[[str], Hits[Any]]
     asked: list[str] = field(default_factory=list)
 
-    def __call__(self, text: str) -> TeleportResult | CombinedResult | MessageResult:
+    def __call__(self, text: str) -> Hits[Any]:
         """Answer."""
         self.asked.append(text)
         return self.answer(text)

@@ -5,13 +5,13 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
-from memtui.model.hits import TeleportResult
+from memtui.model.hits import Hit, Hits
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.search import SearchNotes, SearchScreen
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane
-from memtui.tui.widgets.result_list import SearchResult, SearchResults, SearchView
+from memtui.tui.widgets.result_list import SearchResult, SearchView
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -160,8 +160,8 @@ async def test_an_answer_to_an_older_question_is_dropped(
         await settle(pilot)
         screen = await ask(pilot, settle, "session")
         lines = screen.results
-        screen.show_result(screen.view, "sess", SearchResults())
-        screen.show_result(SearchView.MESSAGES, "session", SearchResults())
+        screen.show_result(screen.view, "sess", Hits[SearchResult]())
+        screen.show_result(SearchView.MESSAGES, "session", Hits[SearchResult]())
         await answered(pilot, settle)
         assert lines and screen.results == lines
 
@@ -221,7 +221,7 @@ async def test_with_a_broken_index_it_is_found_and_said(
 async def test_a_search_that_fails_says_why_and_is_asked_again_by_itself(
     app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(query: str, **_: object) -> TeleportResult:
+    def broken(query: str, **_: object) -> Hits[Hit]:
         raise OSError("disk on fire")
 
     monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -13,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventRole
 from memtui.model.filters import FILTER_FIELDS
-from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
+from memtui.model.hits import CombinedHit, Hits
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions
@@ -43,7 +44,7 @@ from tests.screens.test_search import answered, note
 
 Pilots = Pilot[str | MemtuiError]
 Settle = Callable[[Pilots], Awaitable[None]]
-Answering = Callable[[str], TeleportResult | CombinedResult | MessageResult]
+Answering = Callable[[str], Hits[Any]]
 SIZE = (120, 40)
 
 
@@ -83,7 +84,7 @@ def three() -> dict[str, SearchFunction]:
     return {
         "all": FakeSearch(lambda _: FINDINGS),
         "summaries": FakeSearch(
-            lambda text: TeleportResult(text, note="The index is being built.")
+            lambda text: Hits(text, notes=("The index is being built.",))
         ),
         "messages": FakeSearch(lambda _: MESSAGES),
     }
@@ -126,12 +127,12 @@ async def test_the_view_and_the_words_of_last_time_are_there_again(
         assert bar(pilot).results
 
 
-def behind(gate: threading.Event) -> Callable[[str], CombinedResult]:
+def behind(gate: threading.Event) -> Callable[[str], Hits[CombinedHit]]:
     """An answer that is slow: it waits for a gate to open."""
 
-    def slow(text: str) -> CombinedResult:
+    def slow(text: str) -> Hits[CombinedHit]:
         assert text == "memtui " or gate.wait(10)
-        return CombinedResult(text, (combined_hit(title=f"Of {text}", node_id=text),))
+        return Hits(text, (combined_hit(title=f"Of {text}", node_id=text),))
 
     return slow
 
@@ -188,7 +189,7 @@ async def test_without_a_question_it_says_how_to_ask_with_every_filter(
 async def test_nothing_found_says_what_of_the_question_to_change(
     settle: Settle,
 ) -> None:
-    async with SearchApp(all=FakeSearch(CombinedResult)).run_test(size=SIZE) as pilot:
+    async with SearchApp(all=FakeSearch(Hits)).run_test(size=SIZE) as pilot:
         for typed, says in (
             ("wibble agent:codex", "without the filter"),
             ('"wibble wobble"', "without the quotes"),
@@ -200,10 +201,10 @@ async def test_nothing_found_says_what_of_the_question_to_change(
 
 
 async def test_what_was_probably_meant_is_taken_by_a_key(settle: Settle) -> None:
-    def meant(text: str) -> CombinedResult:
+    def meant(text: str) -> Hits[CombinedHit]:
         if text == "session timeout":
             return FINDINGS
-        return CombinedResult(text, suggestion="session timeout")
+        return Hits(text, suggestion="session timeout")
 
     async with SearchApp(all=FakeSearch(meant)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "sesion timeout")
@@ -231,7 +232,9 @@ async def test_while_an_index_is_made_the_answer_follows_by_itself(
     settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.tui.screens.search.RETRY_S", 0.05)
-    first = CombinedResult("", notes=("The index is being built: 300 nodes to go.",))
+    first: Hits[CombinedHit] = Hits(
+        "", notes=("The index is being built: 300 nodes to go.",)
+    )
     fake = FakeSearch(lambda _: first if len(fake.asked) < 4 else FINDINGS)
     async with SearchApp(all=fake).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "session")
@@ -268,9 +271,7 @@ async def test_a_message_of_a_session_without_segments_is_not_opened_yet(
 
 
 async def test_the_mark_is_where_the_cursor_is(settle: Settle) -> None:
-    many = CombinedResult(
-        "x", tuple(combined_hit(title=f"Number {n}") for n in range(40))
-    )
+    many = Hits("x", tuple(combined_hit(title=f"Number {n}") for n in range(40)))
     async with SearchApp(all=FakeSearch(lambda _: many)).run_test(size=SIZE) as pilot:
         screen = await ask(pilot, settle, "x")
         for keys, title in (
@@ -304,7 +305,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
         (120, 40),
         DARK.name,
         (),
-        lambda text: CombinedResult(text, suggestion="session timeout", took_ms=3.0),
+        lambda text: Hits(text, suggestion="session timeout", took_ms=3.0),
     ),
     "broken-full": (
         (120, 40),
@@ -319,7 +320,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str], Answering]] = {
 @pytest.mark.journey(only="all-wide")
 def test_pictures(name: str, settle: Settle, snap_compare: Compare) -> None:
     size, theme, keys, answer = PICTURES[name]
-    finders = {view.value: FakeSearch(CombinedResult) for view in SearchView}
+    finders = {view.value: FakeSearch(Hits) for view in SearchView}
     shown = SearchView.MESSAGES if name.startswith("messages") else SearchView.ALL
     app = SearchApp(None, **finders | {shown.value: FakeSearch(answer)})
     app.theme = theme
@@ -373,7 +374,7 @@ async def test_enter_on_a_message_opens_it_word_for_word_at_its_segment(
             at=event.timestamp,
             snippet=marked(event.text, "sliding"),
         )
-        fake = FakeSearch(lambda text: CombinedResult(text, (found,)))
+        fake = FakeSearch(lambda text: Hits(text, (found,)))
         await found_in(app, pilot, settle, all=fake)
         assert isinstance(app.focused, DetailPane)
         shown = app.screen.query_one(SourcePane).expansion
@@ -403,7 +404,7 @@ async def test_a_session_found_by_its_title_opens_at_its_first_segment(
         first = said_in("shop-2")[0]
         whole = session(session_id="shop-2", created_at=first.timestamp)
         hit = message_hit("", session=whole, event_id="", msg_idx=-1, window=())
-        fake = FakeSearch(lambda text: MessageResult(text, (hit,)))
+        fake = FakeSearch(lambda text: Hits(text, (hit,)))
         await found_in(app, pilot, settle, messages=fake)
         tree = app.screen.query_one(TocTree)
         assert tree.current is not None and app.focused is tree
@@ -454,7 +455,7 @@ async def test_only_the_line_chosen_last_is_gone_to(
 
     monkeypatch.setattr("memtui.services.browse.find_session_node", node_at)
     names = ("first", "second")
-    both = MessageResult(
+    both = Hits(
         "x", tuple(message_hit("x", "x", session=session(session_id=n)) for n in names)
     )
     app = SearchApp(None, messages=FakeSearch(lambda _: both))

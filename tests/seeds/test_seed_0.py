@@ -433,7 +433,7 @@ def test_the_table_of_contents_works_without_an_index(full_house: Workspace) -> 
     shutil.rmtree(full_house.paths.index)
     assert agent_text(full_house, "get_node", node_id="toc:day:2024-01-18")
     found = full_house.teleport.find("sliding window refresh", limit=5)
-    assert found.hits and found.note
+    assert found.hits and found.notes
     assert any("2024-01-18" in hit.node_id for hit in found.hits)
 
 

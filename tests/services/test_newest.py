@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from memtui.agents import memories, search
 from memtui.model.events import EventRole
-from memtui.model.hits import CombinedResult, MessageResult, TeleportResult
+from memtui.model.hits import Hits
 from memtui.model.nodes import TocLevel
 from memtui.search.query_dates import NEWEST_LISTED
 from memtui.tui.screens.search import compose_notes
@@ -26,7 +27,7 @@ ALONE = [
 
 def asks(
     house: Workspace,
-) -> dict[SearchView, Callable[[str], TeleportResult | CombinedResult | MessageResult]]:
+) -> dict[SearchView, Callable[[str], Hits[Any]]]:
     return {
         SearchView.ALL: house.search.find,
         SearchView.SUMMARIES: house.teleport.find,
@@ -45,10 +46,10 @@ def test_what_is_left_is_listed_newest_first_in_every_view(
             page = f"toc:month:{'2024-01' if '2024' in asked else '2023-12'}"
             assert getattr(answer.hits[0], "node_id", "") == page, view
         # The page of the month comes first.
-        times = [x.at for x in sheet.results if x.level is not TocLevel.MONTH]
+        times = [x.at for x in sheet.hits if x.level is not TocLevel.MONTH]
         assert times and times == sorted(times, reverse=True), view
         assert NEWEST_LISTED in sheet.notes and not {
-            line.band for line in sheet.results
+            line.band for line in sheet.hits
         } - {""}
         if asked.startswith(("agent", "project")):
             name = asked.partition(":")[2]
@@ -90,7 +91,7 @@ def test_what_leaves_nothing_says_so_and_a_word_beside_it_is_looked_for(
     for view, ask in asks(full_house).items():
         sheet = result_list.to_results(ask("in March 1999"))
         notes = compose_notes(sheet, "in March 1999", view, full_house.zone)
-        assert not sheet.results and notes[0] == "There is nothing for “in March 1999”."
+        assert not sheet.hits and notes[0] == "There is nothing for “in March 1999”."
         assert NEWEST_LISTED not in ask_notes(ask("agent:codex session"))
         assert NEWEST_LISTED not in ask_notes(ask("levle:codex"))
     roles = full_house.session_search.find("role:user").hits
@@ -105,15 +106,15 @@ def test_wide_nodes_alone_are_listed_newest_first_wherever_one_looks(
     hits = full_house.teleport.find(f"level:{level}").hits
     assert found.hits and [m.node_id for m in found.hits] == [h.node_id for h in hits]
     sheet = result_list.to_results(found)
-    assert all(line.target.node_id for line in sheet.results)
-    assert {line.level for line in sheet.results} == {TocLevel(level)}
+    assert all(line.target.node_id for line in sheet.hits)
+    assert {line.level for line in sheet.hits} == {TocLevel(level)}
     told = search.search_memory(full_house, f"level:{level}", limit=3).items
     assert told and all(one["id"].startswith(f"toc:{level}:") for one in told)
     assert not any("session" in one for one in told)
 
 
 def ask_notes(
-    found: TeleportResult | CombinedResult | MessageResult,
+    found: Hits[Any],
 ) -> tuple[str, ...]:
     return result_list.to_results(found).notes
 
@@ -123,10 +124,10 @@ def test_where_one_moment_a_session_is_shown_it_is_said_of_how_many(
 ) -> None:
     sheet = result_list.to_results(full_house.search.find("session"))
     told = compose_notes(sheet, "session", SearchView.ALL, full_house.zone)
-    assert sheet.merged > len(sheet.results) > 0
+    assert sheet.total > len(sheet.hits) > 0
     assert told[-1].startswith("Best hit per session of ")
     messages = result_list.to_results(full_house.session_search.find("session"))
-    assert messages.merged == 0
+    assert messages.total == 0
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ def test_the_best_few_of_a_scope_come_from_the_index(
 ) -> None:
     few = full_house.teleport.find(query, limit=limit, scope=of)
     whole = full_house.teleport.find(query, limit=500, scope=of)
-    assert (few.note, whole.note) == ("", "")
+    assert (few.notes, whole.notes) == ((), ())
     best = [hit.score for hit in whole.hits[:limit]]
     assert [hit.score for hit in few.hits] == pytest.approx(best)
 
@@ -240,5 +240,5 @@ def test_a_scope_holds_without_an_index_too(
 ) -> None:
     of = Scope("codex", "")
     answer = Teleport(tmp_path / "none", UTC, clock).find("session", scope=of)
-    assert answer.note
+    assert answer.notes
     assert all(hit.node_id in expected(of) for hit in answer.hits)

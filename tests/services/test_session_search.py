@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
-from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, MessageResult
+from memtui.model.hits import MAX_HITS, SNIPPET_BYTES, WINDOW_MESSAGES, Hits, MessageHit
 from memtui.search.message_index import MessageIndex as Index
 from memtui.search.messages import MessageSearcher, SessionSearch
 from memtui.workspace import Workspace
@@ -25,7 +25,7 @@ from tests.message_factory import (
 ASSISTANT, SYSTEM, TOOL = EventRole.ASSISTANT, EventRole.SYSTEM, EventRole.TOOL
 
 
-def texts(found: MessageResult) -> list[str]:
+def texts(found: Hits[MessageHit]) -> list[str]:
     return [hit.match.snippet.text if hit.match else "" for hit in found.hits]
 
 

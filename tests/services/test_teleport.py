@@ -86,4 +86,4 @@ def test_any_of_the_words_is_found_from_a_thread_too(full_house: Workspace) -> N
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(full_house.teleport.find, "mutex zeppelin").result()
     assert answer.hits
-    assert answer.note == ""
+    assert answer.notes == ()

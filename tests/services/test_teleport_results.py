@@ -99,36 +99,36 @@ def test_a_search_for_roles_says_that_it_looks_through_summaries(
 ) -> None:
     answer = full_house.teleport.find("token role:user")
     assert answer.hits == ()
-    assert answer.hints == (nodes.MESSAGES_ONLY,)
+    assert answer.notes == (nodes.MESSAGES_ONLY,)
 
 
 def test_without_a_word_there_is_a_hint(full_house: Workspace) -> None:
     for query in ["", "   ", '""', "!?", "-session"]:
         answer = full_house.teleport.find(query)
         assert answer.hits == ()
-        assert NO_WORD in answer.hints
+        assert NO_WORD in answer.notes
 
 
 def test_words_that_are_everywhere_are_said_not_to_be_looked_up(
     full_house: Workspace,
 ) -> None:
     answer = full_house.teleport.find("the of and ")
-    assert answer.hints == (nodes.STOP_WORDS,)
-    assert full_house.teleport.find("the token of ").hints == ()
+    assert answer.notes == (nodes.STOP_WORDS,)
+    assert full_house.teleport.find("the token of ").notes == ()
 
 
 def test_words_too_common_to_look_at_everywhere_are_named_as_typed(
     full_house: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(node_index, "MAX_POSTINGS", 3)
-    note = full_house.teleport.find("Tokens refreshing ").note
+    (note,) = full_house.teleport.find("Tokens refreshing ").notes
     assert note.startswith("Too common to search everywhere: Tokens, refr")
 
 
 def test_what_cannot_be_understood_is_said(full_house: Workspace) -> None:
     answer = full_house.teleport.find("token level:decade")
     assert answer.hits
-    assert "level: takes" in answer.hints[0]
+    assert "level: takes" in answer.notes[0]
 
 
 def test_a_rare_phrase_of_common_words_is_found(
@@ -228,11 +228,11 @@ def test_a_damaged_index_never_keeps_from_finding_and_is_made_anew(
         house = Workspace(in_home(home), settings)
         answer = house.teleport.find("mutex", limit=500)
         assert answer.hits, name
-        assert answer.note in ("", nodes.NO_INDEX)
+        assert answer.notes in ((), (nodes.NO_INDEX,))
         assert house.pipeline.run_until_idle(lambda _: None) == []
         answer = house.teleport.find("mutex", limit=500)
         assert {hit.target_id for hit in answer.hits} == whole, name
-        assert answer.note == "", name
+        assert answer.notes == (), name
         house.stop()
     caplog.clear()
     gc.collect()
@@ -245,10 +245,10 @@ def test_damage_that_a_search_meets_is_mended_behind_it(
     full_house.teleport.close()
     for piece in full_house.paths.index.glob("*.seg"):
         piece.write_bytes(piece.read_bytes()[:40])
-    assert full_house.teleport.find("mutex").note == nodes.NO_INDEX
+    assert full_house.teleport.find("mutex").notes == (nodes.NO_INDEX,)
     assert full_house.pipeline.run_until_idle(lambda _: None) == []
     answer = full_house.teleport.find("mutex", limit=500)
-    assert answer.note == ""
+    assert answer.notes == ()
     assert {hit.target_id for hit in answer.hits} == whole
     caplog.clear()
     gc.collect()

@@ -24,8 +24,8 @@ from memtui.tui.widgets.result_list import (
 from tests.screens.search_results import FINDINGS, LONG, MESSAGES, marked, message_hit
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
-MOMENTS = result_list.to_results(FINDINGS).results
-SAID = result_list.to_results(MESSAGES).results
+MOMENTS = result_list.to_results(FINDINGS).hits
+SAID = result_list.to_results(MESSAGES).hits
 
 
 def drawn(line: SearchResult, width: int, lines: int = 2) -> Content:
@@ -117,7 +117,7 @@ def test_who_speaks_is_said_of_every_message() -> None:
     told = result_list.to_results(
         replace(MESSAGES, hits=(message_hit(LONG, subagent="a1"),))
     )
-    row = drawn(told.results[0], 138).plain
+    row = drawn(told.hits[0], 138).plain
     assert "claude   …" in row or "claude   We" in row
     assert "subagent a1" in row
 

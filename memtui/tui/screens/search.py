@@ -20,7 +20,7 @@ from textual.timer import Timer
 from textual.widgets import Input, OptionList, Static
 
 from memtui.model.filters import EVERYTHING, FILTER_FIELDS, Filters, Scope
-from memtui.model.hits import CombinedResult, MessageResult
+from memtui.model.hits import CombinedHit, Hits, MessageHit
 from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search.query import NO_WORD
@@ -34,7 +34,6 @@ from memtui.tui.widgets.result_list import (
     ResultList,
     SearchFunction,
     SearchResult,
-    SearchResults,
     SearchView,
     to_line,
     to_results,
@@ -178,31 +177,31 @@ def _complete(query: str, begun: str, values: Iterable[str]) -> str | None:
 # Notes
 
 
-def count_hits(found: SearchResults) -> str:
-    hits = plural(len(found.results), "hit")
+def count_hits(found: Hits[SearchResult]) -> str:
+    hits = plural(len(found.hits), "hit")
     return f"{hits} · {found.took_ms:.0f} ms"
 
 
 def compose_notes(
-    found: SearchResults, query: str, view: SearchView, zone: tzinfo
+    found: Hits[SearchResult], query: str, view: SearchView, zone: tzinfo
 ) -> list[str]:
     """Return the notes to show below the results, each a sentence."""
     notes = [note for note in found.notes if note != NO_WORD]
     has_no_word = len(notes) < len(found.notes)
     if not (has_no_word and found.times):
-        notes += found.times
+        notes += map(str, found.times)
     if found.suggestion:
         notes.insert(0, f"Did you mean “{found.suggestion}”? (ctrl+s)")
     if has_no_word:
         reason = ONLY_A_TIME if found.times else NOTHING_TO_LOOK_UP
         notes.insert(0, reason.format(_shorten(query)))
-    elif not found.results and found.is_recent:
+    elif not found.hits and found.is_recent:
         notes.remove(NEWEST_LISTED)
         notes.insert(0, f"There is nothing for “{_shorten(query)}”.")
-    elif not found.results:
+    elif not found.hits:
         notes.insert(0, _advise(query, view, zone))
-    if found.merged > len(found.results):
-        total = format.number(found.merged)
+    if found.total > len(found.hits):
+        total = format.number(found.total)
         notes.append(f"Best hit per session of {total} (tab: all).")
     return notes
 
@@ -320,11 +319,11 @@ def make_finders(
 ) -> dict[SearchView, SearchFunction]:
     """Return the search function of each view; each is imported on first use."""
 
-    def find_all(text: str) -> CombinedResult:
+    def find_all(text: str) -> Hits[CombinedHit]:
         found = workspace.search.find(text, filters=Filters(scope=scope()))
         return replace(found, hits=session_work.add_work(found.hits))
 
-    def find_messages(text: str) -> MessageResult:
+    def find_messages(text: str) -> Hits[MessageHit]:
         found = workspace.session_search.find(
             text, is_one_each=history.is_one_each, filters=Filters(scope=scope())
         )
@@ -391,7 +390,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         self._history = history
         self._views = [view for view in SearchView if view in finders]
         self.view = history.view if history.view in self._views else self._views[0]
-        self.found = SearchResults()
+        self.found: Hits[SearchResult] = Hits()
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
         self._opens_first = False
@@ -401,7 +400,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
     @property
     def results(self) -> tuple[SearchResult, ...]:
         """The hits that are shown, the best first."""
-        return self.found.results
+        return self.found.hits
 
     @property
     def is_waiting(self) -> bool:
@@ -464,7 +463,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         """Search what is typed; a running search does so when it ends."""
         self._stop_pause()
         if not self._head.text.strip():
-            self._show(SearchResults(), [])
+            self._show(Hits(), [])
         elif self._searching is None:
             view, query = searching = self._searching = self.view, self._head.text
             self.set_timer(workers.SLOW_S, partial(self._show_slow, searching))
@@ -475,7 +474,9 @@ class SearchScreen(Dialog[JumpTarget | None]):
         if self._searching is searching:
             self._head.show_count("searching…")
 
-    def show_result(self, view: SearchView, query: str, found: SearchResults) -> None:
+    def show_result(
+        self, view: SearchView, query: str, found: Hits[SearchResult]
+    ) -> None:
         """Show a result, unless another search has started since."""
         if self._is_current(view, query):
             notes = compose_notes(found, query, view, self._zone)
@@ -491,12 +492,12 @@ class SearchScreen(Dialog[JumpTarget | None]):
             self._search()
         return False
 
-    def _show(self, found: SearchResults, notes: list[str]) -> None:
+    def _show(self, found: Hits[SearchResult], notes: list[str]) -> None:
         self.found = found
         self._list.show(found, self._now())
         is_unasked = not self._head.text.strip()
         bar = self.query_one("#search")
-        bar.set_class(bool(found.results), "-found").set_class(is_unasked, "-unasked")
+        bar.set_class(bool(found.hits), "-found").set_class(is_unasked, "-unasked")
         self._head.show_count("" if is_unasked else count_hits(found))
         self._show_notes(notes)
         if found.is_incomplete:
@@ -505,7 +506,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
             self._opens_first = False
             self._open(0)
 
-    def _search_again(self, found: SearchResults) -> None:
+    def _search_again(self, found: Hits[SearchResult]) -> None:
         """Search once more, unless the hits have been used or replaced since."""
         if self.found is found and not self.is_waiting and not self._list.highlighted:
             self._search()
@@ -521,7 +522,7 @@ class SearchScreen(Dialog[JumpTarget | None]):
         if group == SEARCH and self._searching is not None:
             if self._is_current(*self._searching):
                 text = f"The search failed: {reason}. Press esc for the contents."
-                self._show(SearchResults(), [text])
+                self._show(Hits(), [text])
                 self._head.show_count("")
                 self.set_timer(RETRY_S, partial(self._search_again, self.found))
         elif group == LANDING:

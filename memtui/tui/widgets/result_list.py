@@ -5,10 +5,11 @@ The three searches give different types of hits. ``to_results`` turns them into
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from enum import StrEnum
+from typing import Any
 
 from textual import on
 from textual.content import Content
@@ -20,13 +21,11 @@ from memtui.model.events import clean
 from memtui.model.hits import (
     NO_SNIPPET,
     CombinedHit,
-    CombinedResult,
     Hit,
     HitKind,
+    Hits,
     MessageHit,
-    MessageResult,
     Snippet,
-    TeleportResult,
     WindowMessage,
     score_band,
 )
@@ -42,7 +41,7 @@ from memtui.tui.widgets.text_block import (
     spread,
 )
 
-SearchFunction = Callable[[str], TeleportResult | CombinedResult | MessageResult]
+SearchFunction = Callable[[str], Hits[Hit] | Hits[CombinedHit] | Hits[MessageHit]]
 """Answers a query in one view; any text is a valid query."""
 
 UNTITLED = "Untitled session"
@@ -126,81 +125,44 @@ class SearchResult:
     """The number of other matches in the session."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResults:
-    """The results of one query, the best first."""
-
-    results: tuple[SearchResult, ...] = ()
-    notes: tuple[str, ...] = ()
-    """Sentences about the query, or about an index that is being built."""
-    suggestion: str = ""
-    took_ms: float = 0.0
-    times: tuple[str, ...] = ()
-    """Sentences about the dates found in the query."""
-    merged: int = 0
-    """The number of matching messages and summaries; one per session is listed."""
-    is_recent: bool = False
-    """True for a query without words, which lists the newest sessions."""
-
-    @property
-    def is_incomplete(self) -> bool:
-        """True while an index is being built, so that there may be more soon."""
-        return any("index" in note for note in self.notes)
-
-
 # Results of the searches
 
 
-def to_results(found: TeleportResult | CombinedResult | MessageResult) -> SearchResults:
-    match found:
-        case TeleportResult():
-            results = SearchResults(
-                tuple(_teleport_results(found.hits)),
-                tuple(filter(None, (found.note, *found.hints))),
-                found.suggestion,
-                found.took_ms,
-            )
-        case CombinedResult():
-            results = SearchResults(
-                tuple(map(_combined_result, found.hits)),
-                found.notes,
-                found.suggestion,
-                found.took_ms,
-                tuple(map(str, found.times)),
-                found.messages + found.summaries,
-            )
-        case MessageResult():
-            results = SearchResults(
-                tuple(map(_message_result, found.hits)),
-                found.notes,
-                took_ms=found.took_ms,
-                times=tuple(map(str, found.times)),
-            )
-    if not found.is_recent:
-        return results
-    # Without words in the query nothing can match well or badly.
-    recent = tuple(replace(result, band="") for result in results.results)
-    return replace(results, results=recent, is_recent=True)
+def to_results(found: Hits[Any]) -> Hits[SearchResult]:
+    results = tuple(map(_to_result, found.hits))
+    if found.is_recent:
+        # Without words in the query nothing can match well or badly.
+        results = tuple(replace(result, band="") for result in results)
+    return replace(found, hits=results)
 
 
-def _teleport_results(hits: Sequence[Hit]) -> Iterator[SearchResult]:
-    for hit in hits:
-        is_grip = hit.kind is HitKind.GRIP
-        also = f"also in its {', '.join(hit.also)}" if hit.also else ""
-        yield SearchResult(
+def _to_result(hit: Hit | CombinedHit | MessageHit) -> SearchResult:
+    match hit:
+        case Hit():
+            return _teleport_result(hit)
+        case CombinedHit():
+            return _combined_result(hit)
+        case MessageHit():
+            return _message_result(hit)
+
+
+def _teleport_result(hit: Hit) -> SearchResult:
+    is_grip = hit.kind is HitKind.GRIP
+    also = f"also in its {', '.join(hit.also)}" if hit.also else ""
+    return SearchResult(
+        at=hit.at,
+        level=None if is_grip or hit.level is TocLevel.SEGMENT else hit.level,
+        title=hit.title,
+        band=hit.band.value,
+        kind="source" if is_grip else hit.level.value,
+        match=ResultSnippet("", hit.snippet),
+        target=JumpTarget(
+            node_id=hit.landing_id or hit.node_id,
             at=hit.at,
-            level=None if is_grip or hit.level is TocLevel.SEGMENT else hit.level,
-            title=hit.title,
-            band=hit.band.value,
-            kind="source" if is_grip else hit.level.value,
-            match=ResultSnippet("", hit.snippet),
-            target=JumpTarget(
-                node_id=hit.landing_id or hit.node_id,
-                at=hit.at,
-                grip_id=hit.target_id if is_grip else "",
-            ),
-            details=tuple(filter(None, (hit.project, also))),
-        )
+            grip_id=hit.target_id if is_grip else "",
+        ),
+        details=tuple(filter(None, (hit.project, also))),
+    )
 
 
 def _combined_result(hit: CombinedHit) -> SearchResult:
@@ -498,14 +460,14 @@ class ResultList(ItemList[SearchResult], can_focus=False):
         self._rows: list[ResultRow] = []
         self._selected = 0
 
-    def show(self, found: SearchResults, now: datetime) -> None:
-        times = [format_when(result, now, self._zone) for result in found.results]
+    def show(self, found: Hits[SearchResult], now: datetime) -> None:
+        times = [format_when(result, now, self._zone) for result in found.hits]
         widest = max(map(len, times), default=0)
         columns, height = self.app.size
         lines = 2 if columns >= ROOMY_SIZE[0] and height >= ROOMY_SIZE[1] else 1
         self._rows = [
             ResultRow(result, time, widest, lines)
-            for result, time in zip(found.results, times, strict=True)
+            for result, time in zip(found.hits, times, strict=True)
         ]
         self._selected = 0
         self.set_options(
